@@ -9,6 +9,7 @@ reaches in multiply-adds on registers alone, measured in the same run.
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import time
 from collections.abc import Callable
@@ -160,4 +161,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

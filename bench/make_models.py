@@ -8,6 +8,7 @@ Some networks come from the `onnx` package, all others are built (`weft/testing/
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -17,15 +18,15 @@ from weft.testing.networks import NETWORKS
 
 
 def main() -> int:
-    if len(sys.argv) < 2:
-        print(__doc__, file=sys.stderr)
-        return 2
     networks = NETWORKS | FURTHER_NETWORKS
     known = [*model_names(), *networks]
-    directory, names = Path(sys.argv[1]), sys.argv[2:] or known
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path, metavar="OUT_DIR", help="where to; it is made if it is not there")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
+    arguments = parser.parse_args()
+    directory, names = arguments.directory, arguments.names or known
     if unknown := [name for name in names if name not in known]:
-        print(f"unknown: {', '.join(unknown)}; models: {', '.join(known)}", file=sys.stderr)
-        return 2
+        parser.error(f"unknown: {', '.join(unknown)}; models: {', '.join(known)}")
     directory.mkdir(parents=True, exist_ok=True)
     for name in names:
         path = directory / f"{name}.onnx"

@@ -5,8 +5,8 @@ python bench/verification.py squeezenet resnet50 my_model.onnx
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 from time import process_time
 
 from xdsl.dialects.builtin import ModuleOp
@@ -45,4 +45,6 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["squeezenet", "resnet50"])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="MODEL", default=["squeezenet", "resnet50"])
+    main(parser.parse_args().names)

@@ -8,6 +8,7 @@ TVM's TIR has is, after its text, `tir.in.md`.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -220,4 +221,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

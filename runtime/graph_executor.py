@@ -54,7 +54,8 @@ class GraphModule:
 
     Raises:
         GraphJsonError: the text is not the JSON of a graph.
-        Diagnostic: a kernel is not in the library, or takes something else; or the graph is for another device.
+        Diagnostic: a kernel is not in the library, or takes something else; or the graph is for another device, or the
+            library was made by way of C.
         PlatformError: the library is for another machine.
     """
 
@@ -70,6 +71,11 @@ class GraphModule:
         self.library = _library(library)
         if self.library.devices or self.library.segments:
             raise Diagnostic("the library is of a graph on several devices, and nodes run on the cpu alone")
+        if len(self.library.parameters) != len(self.library.kernels):
+            raise Diagnostic(
+                "it is not known what the kernels of this library take, so that they run as a whole alone",
+                hint='the target "c" makes such libraries; compile for "llvm", or use the executor "aot"',
+            )
         self._program = Program(self.library)
         self._memory = allocated(self.graph)
         self._entries = views(self.graph, self._memory)

@@ -30,6 +30,17 @@ class ArgumentParser(argparse.ArgumentParser):
         raise UsageError(message, Place(self.prog), hint=hint)
 
 
+def seed(text: str) -> int:
+    """`7`: what `--seed` takes.
+
+    Raises:
+        UsageError: it is no number from 0 on.
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise UsageError(f"'{text}' is no seed", Place("--seed"), hint="it is a whole number from 0 on")
+    return int(text)
+
+
 def tolerance(text: str) -> float:
     """`1e-3`: what `--rtol` and `--atol` take.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.relay.weights import load_weights, resources, weights_path, write_weights
+from ..dialects.relay.weights import load_weights, resources, weights_path
 from ..dialects.support.diagnostics import Diagnostic, Handler, Note, as_diagnostic, handled_by, print_to
 from ..dialects.support.parser import LocatedParser
 from ..dialects.support.verifier import verify
@@ -27,7 +27,7 @@ from ..transforms.infra.timing import timed
 from .entry import internal_error, trace_if_debugging, use_color
 from .instrumentation import Instrumentation
 from .options import Options
-from .output import read_text, write_output
+from .output import read_text, write_module
 from .plan import DEFAULT_TARGET, Plan, plan_of
 from .roundtrip import check_roundtrip
 from .verify_diagnostics import Expectations
@@ -64,12 +64,10 @@ def drive(options: Options) -> int:
         code = max(job.report_diagnostics(show) for job in jobs)
         instrumentation.report()
     if code == 0 or (options.split_input_file and options.output == "-"):
-        if options.output != "-":
-            arrays = {key: array for job in jobs for key, array in job.arrays.items()}
-            write_weights(arrays, weights_path(Path(options.output)))
         if options.output == "-" and options.dump_phases_to is not None and options.emit == "mlir":
             return code  # what would be printed is the file of the last phase
-        write_output(options.output, _joined([job.output for job in jobs if job.output is not None]))
+        arrays = {key: array for job in jobs for key, array in job.arrays.items()}
+        write_module(options.output, _joined([job.output for job in jobs if job.output is not None]), arrays)
     return code
 
 

@@ -41,6 +41,8 @@ def guarded(work: Callable[[], int]) -> int:
         sys.stderr = open(os.devnull, "w")
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stdout = ClosedOutput()
+    for stream in (sys.stdout, sys.stderr):
+        _print_what_is_no_text(stream)
     try:
         try:
             with on_a_command_line(), _collecting_rarely():
@@ -60,6 +62,12 @@ def guarded(work: Callable[[], int]) -> int:
     except Diagnostic as error:  # a knob that cannot be read, found while reporting
         print_to(sys.stderr)(error)
         return error.exit_code
+
+
+def _print_what_is_no_text(stream: object) -> None:
+    """Have names of files that are no UTF-8 printed with backslashes."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

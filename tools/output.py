@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..dialects.support.diagnostics import Diagnostic, Place
+from ..dialects.support.diagnostics import Diagnostic, Place, UsageError
 from ..dialects.support.files import replacing
 from ..dialects.support.text import decode
+
+if TYPE_CHECKING:
+    from ..dialects.relay.attributes import NDArray
 
 STDIN_NAME = "<stdin>"
 
@@ -35,13 +40,13 @@ def write_output(path: str, data: str | bytes) -> None:
     Raises:
         Diagnostic: the file cannot be written.
     """
-    content = data.encode() if isinstance(data, str) else data
+    content = _encoded(data)
     if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device: nothing to replace
+    if _is_stream(path):
         _write_into(path, content)
         return
     try:
@@ -49,6 +54,46 @@ def write_output(path: str, data: str | bytes) -> None:
             file.write(content)
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def write_module(path: str, data: str | bytes, arrays: Mapping[str, NDArray]) -> None:
+    """Write the text of a module as `write_output` does, and the data of its resources beside it; either both or
+    neither. What goes to a stream goes without data.
+
+    Raises:
+        Diagnostic: a file cannot be written.
+    """
+    if path == "-" or _is_stream(path) or not arrays:
+        write_output(path, data)
+        return
+    from ..dialects.relay.weights import weights_path, write_weights
+
+    try:
+        with replacing(path) as file:
+            file.write(_encoded(data))
+            write_weights(arrays, weights_path(Path(path)))
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def refuse_overwriting(model: str, path: str | None, flag: str) -> None:
+    """What is written goes to another file than the model is in.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if path is not None and os.path.isfile(path) and os.path.exists(model) and os.path.samefile(model, path):
+        raise UsageError(f"'{path}' is the model, which this would overwrite", Place(flag))
+
+
+def _encoded(data: str | bytes) -> bytes:
+    """Bytes of a file's name that are no UTF-8 become question marks: a module is text in UTF-8."""
+    return data.encode(errors="replace") if isinstance(data, str) else data
+
+
+def _is_stream(path: str) -> bool:
+    """A pipe or a device: there is nothing to replace, and nothing stands beside it."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _write_into(path: str, content: bytes) -> None:

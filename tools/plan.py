@@ -152,7 +152,7 @@ def _with_phases(options: Options, pipeline: Sequential | None, last: str | None
     from ..lowering.phases import PHASES
 
     names = [name for name in PHASES if name != "object"]
-    first = _index(names, options.compile_from or "import")
+    first = _index(names, "import" if options.compile_from is None else options.compile_from)
     end = _index(names, last) if last is not None else len(names) - 1
     if end < first:
         raise UsageError(f"the phase '{last}' comes before '{options.compile_from}'", Place("weft-opt"))

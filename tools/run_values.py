@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from weft.dialects.support.advice import give_shapes
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from weft.dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
 from weft.lowering.abi import TensorSpec
+from weft.tools.output import write_output
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -78,6 +80,8 @@ def _array(name: str, text: str, shape: tuple[int, ...], dtype: np.dtype[np.gene
     if not exact:
         raise UsageError(f"input '{name}': '{text}' holds what is not of type {dtype.name}")
     if given.ndim == 0:
+        if prod(shape) * dtype.itemsize > _memory():
+            raise UsageError(f"input '{name}': {list(shape)} elements are more than this machine's memory holds")
         return np.full(shape, converted, dtype)
     if given.shape != shape and not (given.ndim == 1 and given.size == prod(shape)):
         raise UsageError(f"input '{name}': the values have shape {list(given.shape)}, the type {list(shape)}")
@@ -108,18 +112,17 @@ def read_npz(path: str) -> dict[str, NDArray]:
 
 
 def write_npz(path: str, arrays: Mapping[str, NDArray]) -> None:
-    """Write named arrays.
+    """Write named arrays, whole or not at all.
 
     Raises:
         Diagnostic: the file cannot be written.
     """
-    try:
-        with open(path, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-    except OSError as error:
-        raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(path)) from error
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    write_output(path, file.getvalue())
 
 
 def _unreadable(path: str, error: Exception) -> Diagnostic:
@@ -144,7 +147,7 @@ def complete(
             hint = did_you_mean(name, names) or f"inputs: {', '.join(map(describe, specs))}"
             raise UsageError(f"there is no input '{name}'", hint=hint)
     size = sum(spec.bytes for spec in specs if spec.name not in given and DYNAMIC not in spec.shape)
-    if size > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+    if size > _memory():
         raise Diagnostic(f"random inputs of {size} bytes are more than this machine's memory holds")
     generator = np.random.default_rng(seed)
     arrays: dict[str, NDArray] = {}
@@ -159,6 +162,10 @@ def complete(
         else:
             arrays[spec.name] = random_array(spec, generator, integers)
     return arrays
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def check_input(spec: TensorSpec, array: NDArray) -> NDArray:

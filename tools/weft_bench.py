@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from weft.dialects.support.diagnostics import Place, UsageError
 from weft.dialects.support.processors import available_processors
-from weft.tools.arguments import ArgumentParser, parse_shape
+from weft.tools.arguments import ArgumentParser, parse_shape, seed
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def argument_parser() -> argparse.ArgumentParser:
         "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
     )
     parser.add_argument("--tuning-records", metavar="FILE", help="use the best schedules that weft-tune has found")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs")
     parser.add_argument(
         "--shape",
         action="append",
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     register_weft()
     from weft.lowering.machine.target import Target
     from weft.tools.bench_report import as_json, kernel_table, processor, table
-    from weft.tools.output import write_output
+    from weft.tools.output import refuse_overwriting, write_output
     from weft.tools.peers import find_peer
     from weft.tools.run_program import Settings, programs
 
@@ -86,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         Target.parse(arguments.target), arguments.opt_level, threads[0], tuning_records=arguments.tuning_records
     )
     shapes = dict(parse_shape(text) for text in arguments.shape)
+    for path in arguments.files:
+        refuse_overwriting(path, arguments.json, "--json")
     found = [program for path in arguments.files for program in programs(path, (), shapes)]
     results: list[Result] = []
     for program in found:

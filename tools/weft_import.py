@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects.support.diagnostics import UsageError
 from .arguments import parse_shape
 from .entry import guarded
-from .output import write_output
+from .output import refuse_overwriting, write_module
 
 if TYPE_CHECKING:
     pass
@@ -48,6 +47,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from ..dialects.relay.weights import resources
     from ..frontend.onnx import from_onnx, supported_operators
     from ..transforms.infra.printing import module_text
 
@@ -58,14 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.model is None:
         raise UsageError("a model is needed", hint="weft-import MODEL.onnx -o MODEL.mlir")
+    refuse_overwriting(arguments.model, arguments.output, "--output")
     module = from_onnx(arguments.model, dict(parse_shape(text) for text in arguments.shape))
     module.verify()
-    if arguments.output != "-":
-        from ..dialects.relay.weights import save_weights
-
-        save_weights(module, Path(arguments.output))
     text = module_text(module, generic=arguments.mlir_print_op_generic, debuginfo=arguments.mlir_print_debuginfo)
-    write_output(arguments.output, text)
+    write_module(arguments.output, text, resources(module))
     return 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from weft.dialects.support.diagnostics import Place, UsageError, did_you_mean
-from weft.tools.arguments import ArgumentParser, parse_shape, tolerance
+from weft.tools.arguments import ArgumentParser, parse_shape, seed, tolerance
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def argument_parser() -> argparse.ArgumentParser:
         help="an input: x=@in.npy, x=2x3xf32=[1, 2, 3, 4, 5, 6], or x=2x3xf32=0.5 for all elements",
     )
     values.add_argument("--inputs", metavar="IN.npz", help="inputs by name")
-    values.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random inputs")
+    values.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs")
     values.add_argument("--outputs", metavar="OUT.npz", help="write the outputs by name instead of printing them")
     values.add_argument("--quiet", action="store_true", help="do not print the outputs")
     check = parser.add_argument_group("checks: exit status 1 where outputs differ")
@@ -94,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_executor(arguments.executor)
     register_weft()
     from weft.lowering.machine.target import Target
+    from weft.tools.output import refuse_overwriting
     from weft.tools.run_program import Settings, programs
     from weft.tools.run_values import complete, read_input, read_npz
 
@@ -103,18 +104,20 @@ def run(arguments: argparse.Namespace) -> int:
             Place("--threads"),
             hint="without it there are as many as processors",
         )
+    refuse_overwriting(arguments.file, arguments.save, "--save")
+    refuse_overwriting(arguments.file, arguments.outputs, "--outputs")
     target = Target.parse(arguments.target)
     records = arguments.tuning_records
     settings = Settings(target, arguments.opt_level, arguments.threads, arguments.bounds_checks, records)
-    given = read_npz(arguments.inputs) if arguments.inputs else {}
+    given = read_npz(arguments.inputs) if arguments.inputs is not None else {}
     given |= dict(read_input(text) for text in arguments.input)
-    expected = read_npz(arguments.expect) if arguments.expect else None
+    expected = read_npz(arguments.expect) if arguments.expect is not None else None
     shapes = dict(parse_shape(text) for text in arguments.shape)
     found = programs(arguments.file, arguments.function, shapes)
     if open_inputs := {name for program in found for name in program.open_inputs() if name in given}:
         shapes |= {name: list(given[name].shape) for name in open_inputs}
         found = programs(arguments.file, arguments.function, shapes)
-    if len(found) > 1 and (expected is not None or arguments.outputs or arguments.save):
+    if len(found) > 1 and any(each is not None for each in (expected, arguments.outputs, arguments.save)):
         raise UsageError("--expect, --outputs and --save are for one function", Place("--function"))
     for name in given:
         known = [spec.name for program in found for spec in program.inputs]
@@ -163,10 +166,10 @@ def _run_one(
         )
     others = {name: program.executor(name, settings) for name in names}
     executor = program.executor(arguments.executor, settings)
-    if arguments.save:
+    if arguments.save is not None:
         program.compiled(settings).save(arguments.save)
     outputs = executor.run(inputs)
-    if arguments.outputs:
+    if arguments.outputs is not None:
         write_npz(arguments.outputs, outputs)
     elif not arguments.quiet:
         print(report_arrays(program.outputs, outputs))

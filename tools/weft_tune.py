@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError
-from weft.tools.arguments import ArgumentParser, parse_shape
+from weft.tools.arguments import ArgumentParser, parse_shape, seed
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def argument_parser() -> argparse.ArgumentParser:
     how.add_argument("--rounds", type=int, default=5, metavar="N", help="pairs of timings for one; 5 without this")
     how.add_argument("--workers", type=int, default=1, metavar="N", help="measuring processes; 1 without this")
     how.add_argument("--dask", metavar="ADDRESS", help="measure on the workers of a dask.distributed scheduler")
-    how.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is drawn")
+    how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of what is drawn")
     what = parser.add_argument_group("what is tuned")
     what.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
@@ -85,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"{arguments.threads} threads: at least one is needed", Place("--threads"))
     register_weft()
+    from weft.tools.output import refuse_overwriting
+
     model: str = arguments.file
     if arguments.report is not None or arguments.export is not None:
         path = model if model.endswith(".jsonl") else arguments.records or Path(model).stem + SUFFIX
@@ -93,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"{model}: these are records, and no model", hint="weft-tune RECORDS --report OUT.svg shows them"
         )
+    refuse_overwriting(model, arguments.records, "--records")
     return _tune(model, arguments.records or Path(model).stem + SUFFIX, arguments)
 
 

@@ -29,7 +29,11 @@ def replacing(path: str | os.PathLike[str], mode: int | None = None) -> Generato
     Raises:
         OSError: the file cannot be written.
     """
+    if not os.fspath(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     mode = mode if mode is not None else _mode(target)
     if (descriptor := _open_nameless(target.parent)) is not None:
         with open(descriptor, "wb") as file:

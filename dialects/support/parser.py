@@ -43,6 +43,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from .diagnostics import Diagnostic, InternalError, Note, Place, Severity, as_diagnostic, did_you_mean, emit
 from .lexer import LinearLexer
 from .syntax import claim_properties, form_hint, misspelt_properties
+from .text import as_text
 
 
 def parse_module(text: str, context: Context, name: str = "<string>") -> ModuleOp:
@@ -83,7 +84,7 @@ class LocatedParser(Parser):
             self._parser_state = ParserState(LinearLexer(Input(text, name)))
         except ParseError as error:  # the first token is already read
             raise _diagnostic(error, Place(name)) from error
-        self._file = StringAttr(name)
+        self._file = StringAttr(as_text(name))
         self._numbers: dict[int, IntAttr] = {}
         self._line_starts = [0, *_after_newlines(text)]
         self._name_spans: list[Span] = []

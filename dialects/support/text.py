@@ -28,6 +28,11 @@ def decode(data: bytes, name: str) -> str:
         raise Diagnostic("this is not text in UTF-8", place, hint="is it another kind of file?") from error
 
 
+def as_text(name: str) -> str:
+    """The name of a file as text: bytes of it that are no UTF-8 are written with backslashes."""
+    return name.encode(errors="backslashreplace").decode()
+
+
 def _onnx(name: str) -> Diagnostic:
     hint = f"to read an ONNX model as a module: weft-import {name} -o {name.removesuffix('.onnx')}.mlir"
     return Diagnostic("this is an ONNX model, and no text", Place(name), hint=hint)

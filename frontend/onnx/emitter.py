@@ -29,6 +29,7 @@ from ...dialects.relay.reference import evaluate_op
 from ...dialects.support.checks import CheckError
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.text import as_text
 from ...dialects.te.assume import assuming
 from ...dialects.te.contents import Number
 from .tensors import check_fits, decode
@@ -63,7 +64,7 @@ class Emitter:
         self.block = block
         self._outermost = block
         self.directory = directory
-        self._file = FileLineColLoc(StringAttr(file), IntAttr(0), IntAttr(0))
+        self._file = FileLineColLoc(StringAttr(as_text(file)), IntAttr(0), IntAttr(0))
         self._location: LocationAttr = self._file
         self._evaluated: dict[SSAValue, list[NDArray] | None] = {}
         self.extents: Extents | None = None

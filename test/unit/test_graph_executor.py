@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -460,3 +461,10 @@ def test_every_output_has_a_name_of_its_own(exe: weft.Executable) -> None:
 def test_an_executor_that_is_not_there_is_named() -> None:
     with pytest.raises(UsageError, match="no executor 'vn'"):
         weft.compile(parse_mlir(PERCEPTRON, "p.mlir"), executor="vn")  # type: ignore[call-overload] # pyright: ignore
+
+
+def test_a_library_made_by_way_of_c_runs_as_a_whole_alone(exe: weft.Executable, module: GraphModule) -> None:
+    """Its kernels are parts of one C file, and nobody wrote down what they take."""
+    library = replace(exe.graph, parameters=())
+    with pytest.raises(Diagnostic, match="it is not known what the kernels of this library take"):
+        GraphModule(module.graph, library)

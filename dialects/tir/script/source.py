@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 from ...support.diagnostics import Diagnostic, Diagnostics, Place
+from ...support.text import as_text
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Source:
     def location(self, node: ast.AST) -> FileLineColLoc:
         """The same as an operation's location."""
         place = self.place(node)
-        return FileLineColLoc(StringAttr(place.file), IntAttr(place.line), IntAttr(place.column))
+        return FileLineColLoc(StringAttr(as_text(place.file)), IntAttr(place.line), IntAttr(place.column))
 
     def error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:
         """What is wrong with a node."""
