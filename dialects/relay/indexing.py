@@ -33,7 +33,7 @@ def row_major(indices: Sequence[te.Expr], shape: Sequence[te.Dim]) -> te.Expr:
     return position
 
 
-def unravel(position: te.Expr, shape: Sequence[int]) -> tuple[te.Expr, ...]:
+def unravel(position: te.Expr, shape: Sequence[te.Dim]) -> tuple[te.Expr, ...]:
     """The indices of the element at `position`. Inverse of `row_major`."""
     if 0 in shape:
         return (te.const(0, te.index),) * len(shape)
@@ -51,6 +51,9 @@ def reshape_indices(indices: Sequence[te.Expr], shape: Sequence[int], source: Se
 
     The dimensions are matched in groups of equal extent, so that those which the reshape leaves alone keep a plain
     index: from `[2, 12, 7]` to `[2, 3, 4, 7]` only the middle ones are computed.
+
+    Raises:
+        TypeError: it is not known whether the shapes have as many elements.
     """
     zero = te.const(0, te.index)
     if 0 in source:
@@ -60,11 +63,16 @@ def reshape_indices(indices: Sequence[te.Expr], shape: Sequence[int], source: Se
     new = [d for d, n in enumerate(shape) if n != 1]
     while old or new:
         taken, given = [old.pop(0)], [new.pop(0)]
-        while (have := prod(source[d] for d in taken)) != (want := prod(shape[d] for d in given)):
-            if have < want:
+        while not te.same(have := prod(source[d] for d in taken), want := prod(shape[d] for d in given)):
+            if old and te.surely_at_most(have, want):
                 taken.append(old.pop(0))
-            else:
+            elif new and te.surely_at_most(want, have):
                 given.append(new.pop(0))
+            else:  # which is larger is known when it runs: all that remains is one group
+                taken, given, old, new = [*taken, *old], [*given, *new], [], []
+                if not te.agree(prod(source[d] for d in taken), prod(shape[d] for d in given)):
+                    raise TypeError("te: it is not known whether both shapes have as many elements")
+                break
         position = row_major([indices[d] for d in given], [shape[d] for d in given])
         for d, i in zip(taken, unravel(position, [source[d] for d in taken]), strict=True):
             result[d] = i

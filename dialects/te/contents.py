@@ -158,6 +158,8 @@ def _binary(kind: BinaryKind, a: Number, b: Number) -> Number:
         if (difference := _binary(B.SUB, a, b)) is None or isinstance(difference, float):
             return None
         sign = sign_always(difference)
+        if sign is None and kind in (B.EQ, B.NE) and (_is_asked_above(a, b) or _is_asked_above(b, a)):
+            return kind == B.NE
         return None if sign is None else _COMPARISONS[kind](sign, 0)
     if isinstance(a, Expr | float) and isinstance(b, Expr | float) and isinstance(a, Expr) != isinstance(b, Expr):
         a = _whole(a)
@@ -168,6 +170,11 @@ def _binary(kind: BinaryKind, a: Number, b: Number) -> Number:
         return _arithmetic(kind, a, b)
     except (TypeError, ZeroDivisionError, OverflowError, ValueError):
         return None
+
+
+def _is_asked_above(a: Number, b: Number) -> bool:
+    """Whether `b` is below zero, as the -1 of shapes, and `a` is not, or is asked not to be."""
+    return isinstance(a, Expr) and isinstance(b, int) and b < 0 and at_most(0, a)
 
 
 def _whole(value: Number) -> Number:

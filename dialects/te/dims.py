@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from math import gcd
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, i1
@@ -23,6 +24,7 @@ from ..tir.analyzer import var as variable
 from ..tir.analyzer.build import floordiv, floormod, parts
 from ..tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Product
 from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Var, const
+from .factors import common_factors, exact_quotient
 from .kinds import BinaryKind, index
 
 _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
@@ -370,17 +372,8 @@ def _divided(a: IntExpr, b: IntExpr) -> IntExpr:
         return floordiv(a, b)
     if a is b:
         return integer(1)
-    constant, terms = parts(b)
-    if len(terms) == 1 and not constant:
-        ((atom, factor),) = terms.items()
-        factors = (*(atom.args if isinstance(atom, Product) else (atom,)), integer(factor))
-        quotient = a
-        for each in factors:
-            if _normal(floormod(quotient, each)) is not integer(0):
-                break
-            quotient = _normal(floordiv(quotient, each))
-        else:
-            return quotient
+    if (found := exact_quotient(a, b)) is not None:
+        return found
     raise TypeError(
         f"te: whether {to_text(_written(b))} divides {to_text(_written(a))} is known only when the computation runs"
     )
@@ -492,6 +485,8 @@ def sign_of(dim: Dim) -> int | None:
 
 def surely_at_most(a: Dim, b: Dim) -> bool:
     """Whether `a` is surely not above `b` wherever the symbols are at least 1."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a <= b
     low, _ = _bounds(_minus(b, a))
     return low is not None and low >= 0
 
@@ -552,7 +547,11 @@ def quotient(a: Dim, b: Dim) -> Dim:
 
 
 def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
-    """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest."""
+    """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest. What is a factor of
+    both, and is no count that data decides, is taken for positive."""
+    if same(a, b):
+        return None
+    a, b = without_common_factors(a, b)
     for one, other in ((b, a), (a, b)):
         if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0):
             return one, other
@@ -566,6 +565,17 @@ def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
                     rest = rest - other * (times * factor)
             return symbol, rest
     return None
+
+
+def without_common_factors(a: Dim, b: Dim) -> tuple[Dim, Dim]:
+    """`a` and `b`, both divided by the symbols and the number that all their terms have as factors: `n * m * 4` and
+    `m * 8` are `n` and `2`."""
+    forms = _form(a), _form(b)
+    for factor in [] if same(a, 0) or same(b, 0) else common_factors(forms):
+        if isinstance(factor, Variable) and _least(factor.key) > 0:
+            a, b = quotient(a, _written(factor)), quotient(b, _written(factor))
+    number = gcd(*(number for form in forms for number in (parts(form)[0], *parts(form)[1].values())))
+    return (quotient(a, number), quotient(b, number)) if number > 1 else (a, b)
 
 
 def _difference(a: Dim, b: Dim) -> Dim:

@@ -143,10 +143,28 @@ class DynReshapeOp(_OfData):
             raise TypeError("te: a shape has -1 twice")
         have, want = te.product(dims), te.product(n for n in shape if n != -1)
         if -1 in shape:
-            shape[shape.index(-1)] = quotient(have, want)
+            shape[shape.index(-1)] = self.remaining(shape, dims)
         elif not agree(have, want):
             raise TypeError(f"te: it is not known whether {to_text(have)} elements are {to_text(want)}")
         return shape
+
+    def remaining(self, shape: Sequence[te.Dim], dims: Sequence[te.Dim]) -> te.Dim:
+        """The extent that -1 stands for: what the others leave of the elements. Where it is not known whether they
+        divide those, they are asked to be the data's in the same places, as a number of images is that goes by two
+        names.
+
+        Raises:
+            TypeError: it is not known even so.
+        """
+        have = te.product(dims)
+        try:
+            return quotient(have, te.product(n for n in shape if n != -1))
+        except TypeError:
+            pairs = [(n, m) for n, m in zip(shape, dims, strict=False) if isinstance(n, te.Expr)]
+            if not pairs or not all(agree(n, m) for n, m in pairs):
+                raise
+            kept = [dims[d] if isinstance(n, te.Expr) else n for d, n in enumerate(shape)]
+            return quotient(have, te.product(n for n in kept if n != -1))
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
         (x,) = data

@@ -143,7 +143,7 @@ class _ScatterOp(RelayOp, ABC):
         if self.checks and (axes := self.axes(data.shape, indices.shape)):
             indices = checked(indices, axes, outside_text(self.name))
         candidates = self.candidates(indices)
-        extents = [axis.extent for axis in candidates]
+        extents = [axis.dim for axis in candidates]
 
         def where_named(place: Sequence[te.Expr], value: te.Expr, otherwise: te.Expr) -> te.Expr:
             found = te.select(self.names(data, indices, place, candidates), value, otherwise)

@@ -113,17 +113,13 @@ def _is_far(bound: te.Dim) -> bool:
 
 
 def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
-    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis.
+    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis. One
+    of which it is not known is asked not to be negative.
 
     Raises:
-        TypeError: whether it is negative is not known.
+        TypeError: that cannot be asked.
     """
-    sign = sign_of(bound)
-    if sign is None and isinstance(bound, te.Expr) and sign_of(bound + 1) == 1:
-        sign = 0
-    if sign is None:
-        raise TypeError("te: whether a slice counts from the end is known only when it runs")
-    if sign >= 0:
+    if sign_of(bound) != -1:
         if not at_most(0, bound):
             raise TypeError("te: whether a slice counts from the end is known only when it runs")
         return bound

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import FloatAttr, TensorType, TupleType
@@ -62,7 +61,7 @@ def mean_over(
         at = tuple(taps[d] if d in taps else next(outer) for d in range(x.rank))
         return te.sum(element(te.cast(x[at], wide), at), tuple(taps.values()))
 
-    count = te.const(prod(x.shape[d] for d in axes), wide)
+    count = te.cast(te.dim_expr(te.product(x.dims[d] for d in axes)), wide)
     total = te.compute(shape, body, f"{name}_sum")
     mean = te.compute(shape, lambda *i: total[i] / count, name)
     return lambda *i: mean[tuple(i[d] for d in kept)]
