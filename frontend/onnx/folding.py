@@ -8,8 +8,11 @@ from math import prod
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
+from .shapes import positions
 from .tensors import check_memory
 from .window import Window
 
@@ -35,7 +38,9 @@ def columns_to_image(node: Node) -> SSAValue:
         (n - dilation * (k - 1) - 1) // stride + 1
         for n, k, stride, dilation in zip(wide, block, strides, dilations, strict=True)
     ]
-    batch, planes, length = node.static_shape(x)
+    batch, planes, length = shape_of(x)
+    if DYNAMIC in (planes, length):
+        raise Unsupported(f"columns of an open size, {x.type}", give_shapes())
     if planes % prod(block) or min(counts) < 1 or length != prod(counts):
         raise Malformed(f"{planes} rows of {length} columns do not hold blocks {block} of an image {image}")
     if prod(block) > MAX_WINDOW:
@@ -64,8 +69,10 @@ def places_of_maxima(node: Node, x: SSAValue, found: Window, result: SSAValue) -
     """Where in the whole of `x` the (first) greatest element of each window of a pool stands. `result` is the pool."""
     import numpy as np
 
-    batch, channels, *extents = node.static_shape(x)
-    wanted = node.static_shape(result)[2:]
+    batch, channels, *extents = shape_of(x)
+    if DYNAMIC in (channels, *extents):
+        raise Unsupported(f"where the greatest elements stand in {x.type}", give_shapes())
+    wanted = shape_of(result)[2:]
     rank, size = found.rank, prod(extents)
     check_memory(prod(wanted) * prod(found.size) * 8)
     at = np.zeros((*wanted, *found.size), np.int64)
@@ -91,7 +98,9 @@ def places_of_maxima(node: Node, x: SSAValue, found: Window, result: SSAValue) -
     starts = node.constant((np.arange(windows) * taps).astype(np.int64))
     chosen = node.emit("add", node.cast(which, i64), starts)
     places = node.emit("take", node.constant(told.reshape(-1)), chosen)
-    offsets = node.constant((np.arange(batch * channels) * size).reshape(batch, channels, 1).astype(np.int64))
+    images = node.emit("expand_dims", positions(node, node.dims(x)[0]), axis=1, num_newaxis=2)
+    images = node.emit("multiply", images, node.constant(np.array(channels * size)))
+    offsets = node.emit("add", images, node.constant((np.arange(channels) * size)[:, None]))
     return node.reshape(node.emit("add", places, offsets), [batch, channels, *wanted])
 
 

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import numpy_dtype
 from .elementwise import is_integer
 from .errors import Malformed, Unsupported
@@ -158,12 +159,15 @@ def determinant(node: Node) -> SSAValue:
     import numpy as np
 
     x = node.input(0, at_least=2)
-    *batch, rows, columns = node.static_shape(x)
+    rows, columns = shape_of(x)[-2:]
+    batch = node.dims(x)[:-2]
+    if DYNAMIC in (rows, columns):
+        raise Unsupported(f"matrices of an open size, {x.type}", give_shapes())
     if rows != columns or not rows:
         raise Malformed(f"matrices of {rows} x {columns}, which must be square")
     if rows > MAX_DETERMINANT:
         raise Unsupported(f"matrices of {rows} rows; {MAX_DETERMINANT} are imported at most")
-    matrices = node.reshape(x, [_product(batch), rows, columns])
+    matrices = node.reshape_to(x, [te.product(batch), rows, columns])
     minors = node.constant(np.ones((1, 1), numpy_dtype(tensor(x).element_type)))
     smaller: list[tuple[int, ...]] = [()]
     for row in range(rows):
@@ -172,13 +176,13 @@ def determinant(node: Node) -> SSAValue:
         rest = [[place[(*each[:i], *each[i + 1 :])] for i in range(row + 1)] for each in chosen]
         signs = [(-1) ** (row + i) for i in range(row + 1)]
         line = node.emit("strided_slice", matrices, begin=[row], end=[row + 1], strides=[1], axes=[1])
-        line = node.reshape(line, [_product(batch), columns])
+        line = node.emit("squeeze", line, axis=[1])
         factors = node.emit("take", line, node.constant(np.array(chosen, np.int64)), axis=1)
         parts = node.emit("take", minors, node.constant(np.array(rest, np.int64)), axis=1)
         signed = node.emit("multiply", factors, node.constant(np.array(signs, numpy_dtype(tensor(x).element_type))))
         minors = node.emit("sum", node.emit("multiply", signed, parts), axis=[2])
         smaller = chosen
-    return node.reshape(minors, batch)
+    return node.reshape_to(minors, batch)
 
 
 CONVERTERS: dict[str, Versions] = {

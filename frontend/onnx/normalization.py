@@ -6,7 +6,8 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
@@ -68,8 +69,10 @@ def layer_norm(node: Node) -> list[SSAValue | None]:
     x, scale, bias = node.input(0), node.input(1), node.optional(2)
     axis = node.axis(node.integer("axis", -1), rank_of(x))
     epsilon = node.real("epsilon", 1e-5)
-    normalized = node.static_shape(x)[axis:] if axis != rank_of(x) - 1 else shape_of(x)[axis:]
-    flat = x if len(normalized) == 1 else node.reshape(x, [*shape_of(x)[:axis], prod(normalized)])
+    normalized = shape_of(x)[axis:]
+    if len(normalized) > 1 and DYNAMIC in normalized:
+        raise Unsupported(f"the norm over several dimensions of {x.type}", give_shapes())
+    flat = x if len(normalized) == 1 else node.reshape_to(x, [*node.dims(x)[:axis], prod(normalized)])
 
     def row(parameter: SSAValue) -> SSAValue:
         if shape_of(parameter) != normalized:
@@ -90,7 +93,7 @@ def layer_norm(node: Node) -> list[SSAValue | None]:
         centered = node.emit("subtract", x, mean)
         variance = node.emit("mean", node.emit("multiply", centered, centered), axis=axes, keepdims=True)
         inverse = node.emit("rsqrt", node.emit("add", variance, node.scalar(epsilon, x)))
-    return [y if flat is x else node.reshape(y, shape_of(x)), mean, inverse]
+    return [y if flat is x else node.reshape_to(y, node.dims(x)), mean, inverse]
 
 
 def instance_norm(node: Node) -> SSAValue:

@@ -174,7 +174,7 @@ def resize_by_scales(node: Node) -> SSAValue:
 def resize_by(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
     axes, scales = that_change(x, range(rank_of(x)), matching(scales, range(rank_of(x))))
     if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
-        return of_open_images(node, x, axes, scaled(node, x, scales), "asymmetric", "floor")
+        return of_open_images(node, x, axes, scaled(node, x, axes, scales), "asymmetric", "floor")
     return resampled(node, x, of_scales(node, x, axes, scales), "asymmetric", "floor")
 
 
@@ -195,12 +195,15 @@ def resize(node: Node) -> SSAValue:
         scales = matching([float(v) for v in node.static(2).reshape(-1)], axes)
         axes, scales = that_change(x, axes, scales)
         if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
-            return of_open_images(node, x, axes, scaled(node, x, scales), coordinates, rounding)
+            return of_open_images(node, x, axes, scaled(node, x, axes, scales), coordinates, rounding)
         found = of_scales(node, x, axes, scales)
     else:
         policy = node.string("keep_aspect_ratio_policy", "stretch")
         wanted = matching(node.symbolic(3), axes)
-        changed = [number for number, axis in enumerate(axes) if not is_kept(node, x, axis, wanted[number])]
+        if DYNAMIC in shape_of(x) or any(isinstance(size, te.Expr) for size in wanted):
+            changed = [i for i, axis in enumerate(axes) if not te.same(node.dims(x)[axis], wanted[i])]
+        else:
+            changed = list(range(len(axes)))
         sizes = [size for number in changed if isinstance(size := wanted[number], int)]
         axes = [axes[number] for number in changed]
         if len(sizes) != len(axes) or any(shape_of(x)[axis] == DYNAMIC for axis in axes):
@@ -227,13 +230,8 @@ def that_change(x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> tu
     return [axis for axis, _ in pairs], [scale for _, scale in pairs]
 
 
-def is_kept(node: Node, x: SSAValue, axis: int, size: te.Dim) -> bool:
-    """Whether an axis of open images is to be as long as it is."""
-    return DYNAMIC in shape_of(x) and te.same(node.emitter.dims(x)[axis], size)
-
-
-def scaled(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
-    """The extents of the last axes of `x`, multiplied.
+def scaled(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
+    """The extents of `axes` of `x`, multiplied.
 
     Raises:
         Unsupported: by what is no integer: then the places of elements do not follow from the extents.
@@ -243,14 +241,14 @@ def scaled(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
     if any(scale != int(scale) for scale in scales):
         raise Unsupported(f"scales {list(scales)} of open images", give_shapes())
     shape = node.emit("shape_of", x, dtype="int64")
-    last = node.constant(np.arange(rank_of(x) - len(scales), rank_of(x)))
-    return node.emit("multiply", node.emit("take", shape, last, axis=0), node.constant(np.array(scales, np.int64)))
+    taken = node.emit("take", shape, node.constant(np.array(axes, np.int64)), axis=0)
+    return node.emit("multiply", taken, node.constant(np.array(scales, np.int64)))
 
 
 def of_open_images(
     node: Node, x: SSAValue, axes: Sequence[int], size: SSAValue, coordinates: str, rounding: str
 ) -> SSAValue:
-    """Images of open extents resampled to `size`.
+    """Images of open extents resampled to `size`; what has one axis is an image one element high.
 
     Raises:
         Unsupported: other axes change than those of images.
@@ -259,8 +257,24 @@ def of_open_images(
 
     method = _METHODS.get(node.string("mode", "nearest"))
     antialias = bool(node.integer("antialias", 0)) and method != "nearest_neighbor"
-    if rank_of(x) != 4 or list(axes) != [2, 3] or antialias or method is None or coordinates not in _BY_OPERATOR:
-        raise Unsupported(f"axes {list(axes)} of open extents, {coordinates}", give_shapes())
+    if antialias or method is None or coordinates not in _BY_OPERATOR:
+        raise Unsupported(f"open images resampled by {coordinates}", give_shapes())
+    if rank_of(x) == 4 and list(axes) in ([2], [3]):
+        kept = node.reshape(node.extent(node.dims(x)[5 - axes[0]]), [1])
+        size = node.emit("concatenate", node.emitter.tuple([size, kept][:: 1 if axes[0] == 2 else -1]), axis=0)
+    elif rank_of(x) == 3 and list(axes) == [2]:
+        size = node.emit("concatenate", node.emitter.tuple([node.constant(np.array([1])), size]), axis=0)
+        high = node.emit("expand_dims", x, axis=2, num_newaxis=1)
+        return node.emit("squeeze", resampled_images(node, high, size, method, coordinates, rounding), axis=[2])
+    elif rank_of(x) != 4 or list(axes) != [2, 3]:
+        raise Unsupported(f"axes {list(axes)} of open extents", give_shapes())
+    return resampled_images(node, x, size, method, coordinates, rounding)
+
+
+def resampled_images(node: Node, x: SSAValue, size: SSAValue, method: str, coordinates: str, rounding: str) -> SSAValue:
+    """Images, `NCHW`, resampled to a height and a width that are computed."""
+    import numpy as np
+
     return node.emit(
         "dyn.image.resize2d",
         x,
@@ -275,7 +289,7 @@ def of_open_images(
 
 
 def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, rounding: str) -> SSAValue:
-    """`x` with its `axes` resampled by the node's mode.
+    """`x` with its `axes` resampled by the node's mode; where they stay as they are, `x` itself.
 
     Raises:
         Malformed: there is no such mode.
@@ -286,6 +300,8 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
         raise Malformed(f"attribute 'mode' is '{method}'")
     antialias = bool(node.integer("antialias", 0)) and method != "nearest"
     changed = [each for each in axes if each.size != each.extent or each.scale != 1 or each.region != (0.0, 1.0)]
+    if not changed:
+        return x
     spatial = rank_of(x) - 2
     if (
         not antialias

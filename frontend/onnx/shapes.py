@@ -235,9 +235,8 @@ def pad(node: Node) -> SSAValue:
             "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in amounts for n in pair], pad_mode=mode
         )
     if cropped:
-        shape = node.static_shape(x)
         begins = [max(-amounts[a][0], 0) for a in cropped]
-        ends = [shape[a] - max(-amounts[a][1], 0) for a in cropped]
+        ends = [min(amounts[a][1], 0) or ENDLESS for a in cropped]  # counted from the end
         x = node.emit(
             "strided_slice", x, begin=begins, end=ends, strides=[1] * len(cropped), axes=cropped, slice_mode="end"
         )
@@ -354,16 +353,31 @@ def range_(node: Node) -> SSAValue:
     return node.constant(np.arange(start, limit, delta).astype(numpy_dtype(tensor(node.input(0)).element_type)))
 
 
+def positions(node: Node, length: te.Dim) -> SSAValue:
+    """The numbers from 0 up to an extent."""
+    import numpy as np
+
+    if isinstance(length, int):
+        return node.constant(np.arange(length))
+    zero, one = (node.constant(np.asarray(number, np.int64)) for number in (0, 1))
+    return node.emit("arange", zero, node.extent(length), one, dtype="int64")
+
+
 def eye_like(node: Node) -> SSAValue:
     import numpy as np
 
     x = node.input(0, rank=2)
-    rows, columns = node.static_shape(x)
-    check_memory(rows * columns * 8)
     dtype = numpy_dtype(tensor(x).element_type)
     if "dtype" in node.attributes:
         dtype = numpy_dtype(element_type(node.integer("dtype")))
-    return node.constant(np.eye(rows, columns, node.integer("k", 0), dtype))
+    diagonal = node.integer("k", 0)
+    if not is_static(x.type) and node.emitter.extents is not None:
+        row, column = (positions(node, extent) for extent in node.dims(x))
+        ahead = node.emit("add", node.emit("expand_dims", row, axis=1, num_newaxis=1), node.extent(diagonal))
+        return node.emit("cast", node.emit("equal", ahead, column), dtype=dtype.name)
+    rows, columns = node.static_shape(x)
+    check_memory(rows * columns * 8)
+    return node.constant(np.eye(rows, columns, diagonal, dtype))
 
 
 def constant(node: Node) -> SSAValue:

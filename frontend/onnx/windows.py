@@ -66,10 +66,10 @@ def auto_padded(node: Node, x: SSAValue, found: Window) -> Window:
         padding = [0] * (2 * found.rank)
     elif mode in ("SAME_UPPER", "SAME_LOWER"):
         sizes = shape_of(x)[2:]
-        if DYNAMIC in sizes:
-            raise Unsupported(f"auto_pad {mode} of dynamic dimensions", give_shapes())
+        if any(n == DYNAMIC and s != 1 for n, s in zip(sizes, found.strides, strict=True)):
+            raise Unsupported(f"auto_pad {mode} of dynamic dimensions in steps", give_shapes())
         total = [
-            max((-(-n // s) - 1) * s + extent - n, 0)
+            extent - 1 if n == DYNAMIC else max((-(-n // s) - 1) * s + extent - n, 0)
             for n, s, extent in zip(sizes, found.strides, found.extents, strict=True)
         ]
         padding = split_padding(total, upper=mode == "SAME_UPPER")

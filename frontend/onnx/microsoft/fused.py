@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
-from ....dialects import te
 from ....dialects.relay.base import tensor
 from ....dialects.support.dtypes import numpy_dtype
 from ..elementwise import gelu_of, hard_sigmoid_like
@@ -15,7 +14,7 @@ from ..errors import Malformed, Unsupported
 from ..linear import gemm, product, swap_last
 from ..node import Converter, Node, rank_of
 from ..normalization import rms_norm_of
-from ..shapes import trilu
+from ..shapes import positions, trilu
 from ..windows import conv
 
 EPSILON = 1e-12
@@ -46,16 +45,6 @@ def quick_gelu(node: Node) -> SSAValue:
 def bias_add(node: Node) -> SSAValue:
     """`x + bias + skip`."""
     return summed(node, 0, 1, 2)
-
-
-def positions(node: Node, length: te.Dim) -> SSAValue:
-    """The numbers from 0 up to an extent."""
-    import numpy as np
-
-    if isinstance(length, int):
-        return node.constant(np.arange(length))
-    zero, one = (node.constant(np.asarray(number, np.int64)) for number in (0, 1))
-    return node.emit("arange", zero, node.extent(length), one, dtype="int64")
 
 
 # Norms

@@ -1,0 +1,127 @@
+"""Operators on tensors whose batch or length is open, as exporters write them, beside ONNX Runtime at several sizes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.lowering.compiler import compile_graph  # noqa: E402
+from weft.lowering.machine.target import Target  # noqa: E402
+from weft.runtime.executable import Executable  # noqa: E402
+from weft.runtime.tensors import InputError  # noqa: E402
+
+
+class Graph:
+    """Nodes, one after the other; each of `results` becomes an output."""
+
+    def __init__(self, **inputs: list[str | int]) -> None:
+        self.inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in inputs.items()]
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self.results: list[str] = []
+        self.random = np.random.default_rng(0)
+
+    def __call__(self, op: str, *inputs: object, outputs: int = 1, **attributes: Any) -> Any:
+        names = [x if isinstance(x, str) else self.constant(x) for x in inputs]
+        made = [f"v{len(self.nodes)}", f"w{len(self.nodes)}"][:outputs]
+        self.nodes.append(helper.make_node(op, names, made, **attributes))
+        return made[0] if outputs == 1 else made
+
+    def constant(self, value: object) -> str:
+        self.weights.append(numpy_helper.from_array(np.asarray(value), f"c{len(self.weights)}"))
+        return self.weights[-1].name
+
+    def normal(self, *shape: int) -> str:
+        return self.constant(self.random.standard_normal(shape).astype(np.float32))
+
+    def extent(self, x: str, axis: int) -> str:
+        return self("Gather", self("Shape", x), [axis], axis=0)
+
+    def join(self, *parts: str | int) -> str:
+        return self("Concat", *(part if isinstance(part, str) else [part] for part in parts), axis=0)
+
+    def model(self) -> Any:
+        outputs = [helper.make_value_info(name, onnx.TypeProto()) for name in self.results]
+        graph = helper.make_graph(self.nodes, "open", self.inputs, outputs, self.weights)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+
+
+def agree(graph: Graph, sizes: list[list[tuple[int, ...]]]) -> Executable:
+    """One compilation gives what ONNX Runtime gives, for inputs of all these shapes."""
+    model = graph.model()
+    executable = Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    random = np.random.default_rng(1)
+    names = [value.name for value in graph.inputs]
+    for shapes in sizes:
+        given = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+        made: Any = executable(*given)
+        wanted = session.run(None, dict(zip(names, given, strict=True)))
+        for name, got, want in zip(graph.results, made, wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=f"{name} of {shapes}")
+    return executable
+
+
+def test_operators_take_any_number_of_images():
+    g = Graph(x=["n", 4, 6])
+    square = g("Slice", "x", [0, 0], [3, 3], [1, 2])
+    rows = g("Range", np.int64(0), g("Squeeze", g.extent("x", 0)), np.int64(1))
+    rows = g("Unsqueeze", rows, [1, 2])
+    place = g("Concat", rows, g("Expand", [1], g("Shape", rows)), axis=2)
+    g.results += [
+        g("Det", square),
+        *g("MaxPool", "x", kernel_shape=[2], outputs=2),
+        g("Pad", "x", [0, -1, 2, 0, 0, -3], np.float32(0.5)),
+        g("Col2Im", "x", [3, 4], [2, 2]),
+        g("LayerNormalization", "x", g.normal(4, 6), g.normal(4, 6), axis=1),
+        g("ScatterND", "x", place, g("Slice", "x", [0], [1], [1])),
+        g("EyeLike", g("ReduceSum", "x", [1], keepdims=0), k=1),
+    ]
+    agree(g, [[(2, 4, 6)], [(1, 4, 6)], [(5, 4, 6)]])
+
+
+def test_an_extent_that_goes_by_two_names_is_one():
+    g = Graph(x=["n", 4, 6], y=["k", 4, 6], z=["m", "p"])
+    a = g("Reshape", "x", g.join(g.extent("x", 0), 2, 2, 6))
+    b = g("Reshape", "y", g.join(g.extent("y", 0), 2, 6, 2))
+    g.results += [
+        g("MatMul", a, b),
+        g("Reshape", "z", g.join(g.extent("x", 0), -1)),
+        g("Reshape", "z", g.join(3, g.extent("z", 0))),  # as many columns as were there when it was exported
+    ]
+    executable = agree(g, [[(2, 4, 6), (2, 4, 6), (2, 3)], [(1, 4, 6), (1, 4, 6), (1, 3)]])
+    x = np.ones((2, 4, 6), np.float32)
+    with pytest.raises(InputError, match=r"input 'y' has shape \[1, 4, 6\], the graph takes \[2, 4, 6\]"):
+        executable(x, x[:1], np.ones((2, 3), np.float32))
+    with pytest.raises(InputError, match=r"input 'z' has shape \[2, 4\], the graph takes \[\?, 3\]"):
+        executable(x, x, np.ones((2, 4), np.float32))
+
+
+def test_operators_take_signals_of_any_length():
+    g = Graph(x=["b", 1, "t"])
+    features = g("InstanceNormalization", g("Conv", "x", g.normal(4, 1, 5), strides=[2]), g.normal(4), g.normal(4))
+    rows = g("Transpose", features, perm=[0, 2, 1])
+    asked = g.join(g.extent(rows, 0), -1, g.extent(rows, 1), 4)
+    ones = g("ConstantOfShape", g("Shape", asked), value=numpy_helper.from_array(np.array([1])))
+    wide = g("Where", g("Equal", asked, g("Neg", ones)), ones, asked)
+    image = g("Unsqueeze", "x", [3])
+    length = g.extent("x", 2)
+    g.results += [
+        g("Reshape", rows, g.join(g.extent(rows, 0), g.extent(rows, 1), -1, 2)),
+        g("Expand", g("Unsqueeze", rows, [1]), wide),
+        g("Conv", "x", g.normal(2, 1, 4), auto_pad="SAME_UPPER"),
+        g("Resize", "x", "", np.array([1, 1, 2], np.float32), mode="linear"),
+        g("Resize", image, "", "", g("Shape", image), mode="linear"),
+        g("Resize", image, "", np.array([1, 1, 3, 1], np.float32), mode="nearest", nearest_mode="floor"),
+        g("Resize", g.normal(1, 2, 3, 4), "", "", g.join(1, 2, length, length), mode="cubic"),
+        g("Slice", g.normal(16, 3), g("Sub", [8], length), g("Add", [8], length)),
+    ]
+    executable = agree(g, [[(1, 1, 8)], [(2, 1, 5)], [(3, 1, 7)]])
+    with pytest.raises(InputError, match=r"takes inputs for which 0 <= .*, not b = 1, t = 9"):
+        executable(np.ones((1, 1, 9), np.float32))
