@@ -61,7 +61,8 @@ def mean_over(
         at = tuple(taps[d] if d in taps else next(outer) for d in range(x.rank))
         return te.sum(element(te.cast(x[at], wide), at), tuple(taps.values()))
 
-    count = te.cast(te.dim_expr(te.product(x.dims[d] for d in axes)), wide)
+    extent = te.product(x.dims[d] for d in axes)
+    count = te.const(extent, wide) if isinstance(extent, int) else te.cast(extent, wide)
     total = te.compute(shape, body, f"{name}_sum")
     mean = te.compute(shape, lambda *i: total[i] / count, name)
     return lambda *i: mean[tuple(i[d] for d in kept)]
