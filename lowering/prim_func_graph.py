@@ -36,11 +36,12 @@ def described_arguments(function: PrimFuncOp) -> list[tuple[str, int, bool]]:
     outputs, and whether it is an output."""
     outputs = written_arguments(function)
     inputs = [place for place in range(len(function.body.block.args)) if place not in outputs]
-    names = _names(function)
+    names = caller_order(function)
     return [(name, (outputs if place in outputs else inputs).index(place), place in outputs) for name, place in names]
 
 
-def _names(function: PrimFuncOp) -> list[tuple[str, int]]:
+def caller_order(function: PrimFuncOp) -> list[tuple[str, int]]:
+    """The names and places of the arguments, in the order in which callers give them."""
     given = function.attributes.get(ARGUMENTS)
     if isa(given, ArrayAttr[DictionaryAttr]):
         found: list[tuple[str, int]] = []
@@ -53,17 +54,15 @@ def _names(function: PrimFuncOp) -> list[tuple[str, int]]:
     return [(argument.name_hint or f"arg{place}", place) for place, argument in enumerate(arguments)]
 
 
-def _types(function: PrimFuncOp) -> list[Attribute]:
-    """The tensor that each argument is."""
+def argument_types(function: PrimFuncOp) -> list[Attribute]:
+    """The tensor that each argument is; of a symbol its type."""
     types: list[Attribute] = []
     for argument in function.body.block.args:
-        if not isinstance(argument.type, MemRefType):
-            what = f"an argument is of type {argument.type}, and callers pass arrays"
-            raise Diagnostic.at(
-                function, what, hint="weft.kernel.build_kernel takes symbols; or give the extents as numbers"
-            )
-        type = memref_of(argument)
-        types.append(TensorType(type.element_type, type.get_shape()))
+        if isinstance(argument.type, MemRefType):
+            type = memref_of(argument)
+            types.append(TensorType(type.element_type, type.get_shape()))
+        else:
+            types.append(argument.type)
     given = function.attributes.get(ARGUMENTS)
     if isa(given, ArrayAttr[DictionaryAttr]):
         for entry in given:
@@ -80,6 +79,10 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
     Raises:
         Diagnostic: it writes none of its arguments, or takes what is no buffer.
     """
+    for argument in function.body.block.args:
+        if not isinstance(argument.type, MemRefType):
+            what = f"an argument is of type {argument.type}, and graphs pass arrays"
+            raise Diagnostic.at(function, what, hint="weft.build takes functions with symbols")
     kernel = function.clone()
     kernel.attributes.pop(ARGUMENTS, None)
     name = function.sym_name.data
@@ -87,7 +90,7 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
     outputs = written_arguments(function)
     if not outputs:
         raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
-    types = _types(function)
+    types = argument_types(function)
     inputs = [place for place in range(len(types)) if place not in outputs]
     sort_arguments(kernel, [*inputs, *outputs])
     taken, given = [types[place] for place in inputs], [types[place] for place in outputs]

@@ -11,8 +11,10 @@ from .dialects.relay.core import FuncOp
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .dialects.support.verifier import verify
+from .dialects.te.expr import Var
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.specialize import symbols_of
 from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
 from .lowering.machine.target import Target, with_host
@@ -35,14 +37,15 @@ Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
 
 @checked
 def lower(
-    inp: Buildable, args: Sequence[Tensor] | None = None, name: str = "main", simple_mode: bool = False
+    inp: Buildable, args: Sequence[Tensor | Var] | None = None, name: str = "main", simple_mode: bool = False
 ) -> ModuleOp:
     """The module of `tir.prim_func`s that `inp` stands for, as it will be compiled: loops in their final order.
     Counterpart of `tvm.lower`.
 
     Args:
         inp: a te schedule, a function, or a module of functions; what is given stays as it is.
-        args: the tensors that the function of a te schedule is from and to, in the order of its arguments.
+        args: the tensors that the function of a te schedule is from and to, in the order of its arguments; symbols
+            (`te.var`) may stand among them.
         name: what that function is called.
         simple_mode: leave out `loop-partition`, which takes conditions out of loops: the text is shorter.
 
@@ -64,7 +67,7 @@ def lower(
     return module
 
 
-def _module_of(inp: Buildable, args: Sequence[Tensor] | None, name: str) -> ModuleOp:
+def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -> ModuleOp:
     match inp:
         case Schedule():
             if args is None:
@@ -82,7 +85,7 @@ def _module_of(inp: Buildable, args: Sequence[Tensor] | None, name: str) -> Modu
 @checked
 def build(
     inputs: Buildable,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Tensor | Var] | None = None,
     target: str | Target | Sequence[str | Target] = "llvm",
     target_host: str | Target | None = None,
     name: str = "main",
@@ -91,7 +94,7 @@ def build(
 ) -> Module:
     """What `inputs` stand for, compiled: functions that are called with NumPy arrays, which they write to.
     Counterpart of `tvm.build`. Nothing is scheduled but what `inputs` say; of a module of `relay` functions, which
-    goes through all phases, the public one is built.
+    goes through all phases, the public one is built. A function with symbols is compiled once for all sizes.
 
     Args:
         inputs, args, name: as for `lower`.
@@ -113,6 +116,11 @@ def build(
     for function in module.ops:
         assert isinstance(function, PrimFuncOp)
         called = function.sym_name.data
+        if symbols_of(function):
+            from .open_functions import OpenFunction
+
+            functions[called] = OpenFunction(function, resolved, threads)
+            continue
         graph = graph_of(function, resolved)
         texts = PhaseTexts(clone(graph), "schedule", resolved, PassContext.current())
         arguments = [Argument(*described) for described in described_arguments(function)]

@@ -110,10 +110,8 @@ class Kernel:
         arguments = self.function.body.block.args
         known = sizes_of_call(self.function, [array.shape for array in inputs], sizes or {})
         memories: list[NDArray] = []
-        words: list[int] = []
         for number, argument in enumerate(arguments):
             if number in known:
-                words.append(known[number])
                 continue
             dtype, shape = numpy_dtype(memref_of(argument).element_type), known_shape(argument, known)
             array = aligned_empty(shape, dtype)
@@ -125,13 +123,20 @@ class Kernel:
                     raise Diagnostic.at(self.function, f"{what}, not {given.dtype.name}{list(given.shape)}")
                 array[...] = given.view(dtype) if same_bits else given
             memories.append(array)
-            words.append(array.ctypes.data)
-        outputs = memories[len(inputs) :]
-        for type, shape in zip(self._types[len(arguments) :], self._workspaces, strict=False):
+        self.update(memories, known)
+        return memories[len(inputs) :]
+
+    def update(self, buffers: Sequence[NDArray], sizes: Mapping[int, int]) -> None:
+        """Run on arrays for all buffers, dense and at multiples of `ALIGNMENT`, which are written in place; `sizes` are
+        those of all symbols, by number. Nothing is checked."""
+        words = [array.ctypes.data for array in buffers]
+        words += [sizes[number] for number in range(len(buffers), len(self.function.body.block.args))]
+        kept: list[NDArray] = []
+        for type, shape in zip(self._types[len(words) :], self._workspaces, strict=False):
             assert isa(type, MemRefType)
-            count = prod(max(0, with_sizes(extent, known).eval([], [])) for extent in shape)
-            memories.append(aligned_bytes(count * byte_width(type.element_type)))
-            words.append(memories[-1].ctypes.data)
+            count = prod(max(0, with_sizes(extent, sizes).eval([], [])) for extent in shape)
+            kept.append(aligned_bytes(count * byte_width(type.element_type)))
+            words.append(kept[-1].ctypes.data)
         slots = self._types[-2]
         assert isinstance(slots, SlotsType)
         counters = aligned_bytes(SLOT_BYTES * slots.count.data)
@@ -139,7 +144,6 @@ class Kernel:
         words += [counters.ctypes.data, self.threads]
         table = (ctypes.c_int64 * len(words))(*words)
         self._run(ctypes.addressof(table), self.threads)
-        return outputs
 
 
 def _add_entry(module: ModuleOp, name: str, types: Sequence[Attribute]) -> None:

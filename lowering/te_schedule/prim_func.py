@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
+    IndexType,
     IntegerAttr,
     Signedness,
     StringAttr,
@@ -15,7 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.builtin import IntegerType as _IntegerType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ...dialects import te
@@ -28,15 +30,20 @@ from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
 
 ARGUMENTS = "weft.arguments"
 """Attribute of a function whose arguments callers give in another order, or with unsigned elements, which `memref`s do
-not tell: for each, in the caller's order, the tensor's type and its place among the function's arguments."""
+not tell: for each, in the caller's order, the tensor's type, or `index`, and its place among the function's
+arguments."""
+
+Argument: TypeAlias = te.Tensor | te.Var
+"""What callers give: an array, or the number that a symbol is."""
 
 
 @checked
 def create_prim_func(
-    ops: Sequence[te.Tensor | TensorOp], index_dtype_override: str | None = None, name: str = "main"
+    ops: Sequence[te.Tensor | TensorOp | te.Var], index_dtype_override: str | None = None, name: str = "main"
 ) -> PrimFuncOp:
     """The function that computes the tensors among `ops` that are no placeholders, from those that are. Its arguments
-    are called as the tensors are: placeholders first, whatever the order of `ops` (callers keep to theirs).
+    are called as the tensors are: placeholders first, symbols last, whatever the order of `ops` (callers keep to
+    theirs).
 
     `index_dtype_override` is TVM's: indices are as wide as the machine's here, and so hold those of either type.
 
@@ -49,63 +56,70 @@ def create_prim_func(
     return function_of(name, [each.tensor if isinstance(each, TensorOp) else each for each in ops])[0]
 
 
-def function_of(name: str, arguments: Sequence[te.Tensor]) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
-    """The function on these tensors, and the block that computes each tensor; none where there are no elements, or
-    statements compute it.
+def function_of(name: str, arguments: Sequence[Argument]) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
+    """The function on these tensors and symbols, and the block that computes each tensor; none where there are no
+    elements, or statements compute it.
 
     Raises:
         UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
     """
     check_arguments(arguments)
-    inputs = [tensor for tensor in arguments if tensor.producer is None]
-    outputs = [tensor for tensor in arguments if tensor.producer is not None]
+    tensors = [each for each in arguments if isinstance(each, te.Tensor)]
+    symbols = [each for each in arguments if isinstance(each, te.Var)]
+    inputs = [tensor for tensor in tensors if tensor.producer is None]
+    outputs = [tensor for tensor in tensors if tensor.producer is not None]
     nests: dict[object, Operation] = {}
-    function = from_inputs_and_outputs(name, inputs, outputs, nests=nests)
+    function = from_inputs_and_outputs(name, inputs, outputs, symbols=symbols, nests=nests)
     taken: dict[str, int] = {}
     for argument, tensor in zip(function.body.block.args, [*inputs, *outputs], strict=False):
         count = taken[tensor.name] = taken.get(tensor.name, -1) + 1
         argument.name_hint = _identifier(tensor.name) + (f"_{count}" if count else "")
-    order = [*inputs, *outputs]
-    if order != list(arguments) or any(_is_unsigned(tensor) for tensor in arguments):
+    order: list[Argument] = [*inputs, *outputs, *symbols]
+    places = {argument: place for place, argument in enumerate(order)}
+    if order != list(arguments) or any(_is_unsigned(tensor) for tensor in tensors):
         function.attributes[ARGUMENTS] = ArrayAttr(
             DictionaryAttr(
                 {
-                    "name": StringAttr(tensor.name),
-                    "place": IntegerAttr(order.index(tensor), i64),
-                    "type": TensorType(tensor.element_type, _known(tensor)),
+                    "name": StringAttr(argument.name),
+                    "place": IntegerAttr(places[argument], i64),
+                    "type": _type(argument),
                 }
             )
-            for tensor in arguments
+            for argument in arguments
         )
     blocks = {computation: next(iter(blocks_under(nest))) for computation, nest in nests.items()}
     computed = [t for t in te.topological_order(outputs) if t.producer is not None]
     return function, {tensor: blocks[key] for tensor in computed if (key := computation_of(tensor)) in blocks}
 
 
-def check_arguments(arguments: Sequence[te.Tensor]) -> None:
-    """Whether these tensors make a function.
+def check_arguments(arguments: Sequence[Argument]) -> None:
+    """Whether these tensors and symbols make a function.
 
     Raises:
         UsageError: one is given twice, or what is computed needs a placeholder that is not given.
         IndexError: a formula surely reads outside of a tensor.
     """
-    for tensor in arguments:
-        if not isinstance(tensor, te.Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"an argument is a {type(tensor).__name__}, and not a tensor of te")
+    for argument in arguments:
+        if not isinstance(argument, te.Tensor | te.Var):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"an argument is a {type(argument).__name__}, and not a tensor of te")
     if len(set(arguments)) != len(arguments):
-        twice = next(t.name for number, t in enumerate(arguments) if t in arguments[:number])
-        raise UsageError(f"the tensor '{twice}' is given twice")
-    if not any(tensor.producer is not None for tensor in arguments):
+        name = next(each.name for number, each in enumerate(arguments) if each in set(arguments[:number]))
+        raise UsageError(f"'{name}' is given twice")
+    tensors = [each for each in arguments if isinstance(each, te.Tensor)]
+    if not any(tensor.producer is not None for tensor in tensors):
         raise UsageError("none of the tensors that are given is computed", hint="give those that are, too")
-    for tensor in te.topological_order(arguments):
+    for tensor in te.topological_order(tensors):
         if tensor.producer is None and tensor not in arguments:
             raise UsageError(f"'{tensor.name}' is read, and not among the arguments", hint="add it to them")
         if tensor.producer is not None:
             check_reads(tensor.producer, tensor.name)
 
 
-def _known(tensor: te.Tensor) -> list[int]:
-    return [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in tensor.dims]
+def _type(argument: Argument) -> Attribute:
+    if isinstance(argument, te.Var):
+        return IndexType()
+    shape = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in argument.dims]
+    return TensorType(argument.element_type, shape)
 
 
 def _is_unsigned(tensor: te.Tensor) -> bool:

@@ -25,7 +25,7 @@ from ...transforms.infra.remarks import missed
 from ...transforms.tir.schedule.errors import ScheduleError
 from ...transforms.tir.scheduling.schedule import BlockRV, LoopRV
 from ...transforms.tir.scheduling.schedule import Schedule as TirSchedule
-from .prim_func import check_arguments, function_of
+from .prim_func import Argument, check_arguments, function_of
 from .schedule import Schedule
 from .stage import Fuse, Kind, Reorder, Singleton, Split, Stage
 from .substitution import substitute
@@ -36,19 +36,20 @@ PRIVATE_BYTES = 256 << 10
 """What a stage in a loop of another may take on a thread's stack; a larger one is in the memory that all share."""
 
 
-def translate(schedule: Schedule, arguments: Sequence[te.Tensor], name: str = "main") -> TirSchedule:
+def translate(schedule: Schedule, arguments: Sequence[Argument], name: str = "main") -> TirSchedule:
     """The schedule, applied: its `mod` holds the function `name`, its `trace` says what was done.
 
     Raises:
-        UsageError: the arguments are not the tensors that the computation is from and to.
+        UsageError: the arguments are not the tensors that the computation is from and to, and symbols.
         ScheduleError: a primitive does not apply; the message says where and why.
     """
     check_arguments(arguments)
     for stage in schedule.stages:
-        if stage.is_output and stage.tensor not in arguments:
+        if stage.is_output and stage.tensor not in set(arguments):
             raise ScheduleError(f"te: '{stage.tensor.name}' is an output of the schedule, and no argument")
     final = _final_tensors(schedule)
-    function, blocks = function_of(name, [final.get(tensor, tensor) for tensor in arguments])
+    given = [final.get(each, each) if isinstance(each, te.Tensor) else each for each in arguments]
+    function, blocks = function_of(name, given)
     return _Translation(schedule, final, function, blocks).run()
 
 

@@ -236,3 +236,61 @@ def test_what_a_function_adds_to_is_there_whatever_passes_run() -> None:
     with weft.PassContext(disabled_pass=["elide-copies"]):
         weft.build(two())["accumulate"](x, y)
     np.testing.assert_array_equal(y, np.full(8, 6, np.float32))
+
+
+def scaled(n: te.Expr) -> tuple[te.Tensor, te.Tensor, te.Schedule]:
+    a = te.placeholder((n, 3), name="a")
+    b = te.compute((n, 3), lambda i, j: a[i, j] * 2.0, name="b")
+    s = te.create_schedule(b.op)
+    outer, inner = s[b].split(b.op.axis[0], factor=4)
+    s[b].parallel(outer)
+    s[b].unroll(inner)
+    return a, b, s
+
+
+def test_a_function_with_symbols_is_built_once_and_called_with_arrays_of_any_sizes() -> None:
+    n = te.var("n")
+    a, b, s = scaled(n)
+    double = weft.build(s, [n, a, b], threads=2)
+    for size in (0, 1, 6, 4):
+        x, y = np.arange(size * 3, dtype=np.float32).reshape(size, 3), np.empty((size, 3), np.float32)
+        double(size, x, y)
+        np.testing.assert_array_equal(y, x * 2)
+        y[...] = 0
+        double(x, y)
+        np.testing.assert_array_equal(y, x * 2)
+    wide, strided = np.ones((8, 6), np.float32), np.empty((6, 8), np.float32).T
+    double(wide[::2, ::2], strided[::2, ::2])
+    np.testing.assert_array_equal(strided[::2, ::2], 2)
+    assert "define" in double.get_source() and "ret" in double.get_source("asm")
+    assert double.time_evaluator("main", number=1)(x, y).mean > 0
+
+
+def test_what_does_not_fit_a_function_with_symbols_is_refused() -> None:
+    n = te.var("n")
+    a, b, s = scaled(n)
+    double = weft.build(s, [n, a, b], threads=1)
+    x, y = np.ones((4, 3), np.float32), np.ones((4, 3), np.float32)
+    refused: list[tuple[list[object], str]] = [
+        ([x], "'main' takes 3 arguments (n, a, b), got 1"),
+        ([5, x, y], "the extent 4 where it should have 5"),
+        ([4.0, x, y], "'n' is an extent, and not 4.0"),
+        ([True, x, y], "'n' is an extent, and not True"),
+        ([-1, x, y], "'n' is an extent, and not -1"),
+        ([x, y[:3]], "the extent 3 where it should have 4"),
+        ([x, y.astype(np.float64)], "has dtype float64"),
+        ([x, y[0]], "has shape [3]"),
+        ([x, x], "share memory"),
+        ([x, np.broadcast_to(y[:1], (4, 3))], "a NumPy array that can be"),
+        ([x, np.lib.stride_tricks.as_strided(y, (4, 3), (0, 4))], "elements of one place"),
+    ]
+    for given, message in refused:
+        with pytest.raises(InputError, match=re.escape(message)):
+            double(*given)
+
+
+def test_functions_with_symbols_are_for_processors_by_llvm() -> None:
+    n = te.var("n")
+    a, b, s = scaled(n)
+    with pytest.raises(Diagnostic, match="extents that are known when it is called, which the target 'c' has not"):
+        weft.build(s, [n, a, b], target="c")

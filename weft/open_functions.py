@@ -1,0 +1,156 @@
+"""What `weft.build` gives for a function with symbols: it is compiled once, and called with arrays of any sizes.
+
+n = te.var("n")
+A = te.placeholder((n,), name="A")
+B = te.compute((n,), lambda i: A[i] + 1.0, name="B")
+add = weft.build(te.create_schedule(B.op), [n, A, B])
+add(5, a, b)  # or add(a, b): what n is follows from the shapes
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import SupportsIndex, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import TensorType
+from xdsl.utils.hints import isa
+
+from .dialects.support.diagnostics import Diagnostic, UsageError
+from .dialects.support.dtypes import dtype_name
+from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.specialize import known_shape, sizes_of_call, symbols_of
+from .kernel import Kernel, build_kernel
+from .lowering.abi import ALIGNMENT, TensorSpec
+from .lowering.machine.codegen import compile_to_assembly
+from .lowering.machine.target import Target
+from .lowering.prim_func_graph import argument_types, caller_order, described_arguments
+from .lowering.te_schedule.prim_func import ARGUMENTS
+from .runtime.executable import Executable
+from .runtime.memory import address, aligned_empty
+from .runtime.module import Argument, Function
+from .runtime.tensors import Input, InputError
+
+
+class OpenFunction(Function):
+    """A compiled function whose symbols are what its arrays say. Call it with one array for each buffer, in order;
+    buffers that it writes are written in place. Symbols may be left out, or all be given at their places, as numbers.
+
+    Raises:
+        Diagnostic: something in the function cannot be lowered, or it writes none of its arguments.
+    """
+
+    def __init__(self, function: PrimFuncOp, target: Target, threads: int | None):
+        name = function.sym_name.data
+        if target.kind != "llvm":
+            what = f"@{name} has extents that are known when it is called, which the target '{target.kind}' has not"
+            raise Diagnostic.at(function, what, hint="give them as numbers (specialize), or build for llvm")
+        described = described_arguments(function)
+        if not any(is_output for *_, is_output in described):
+            raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
+        self._target = target
+        self._kernel = _kernel(function, target, threads)
+        self._symbols = {symbol.index: symbol.name_hint or "" for symbol in symbols_of(self._kernel.function)}
+        self._order = [place for _, place in caller_order(function)]
+        types = argument_types(function)
+        self._inputs = {
+            place: Input(TensorSpec(label, dtype_name(type.element_type), type.get_shape()))
+            for label, place in caller_order(function)
+            if isa(type := types[place], TensorType)
+        }
+        arguments = [Argument(*each) for each in described]
+        super().__init__(name, UsageError(NO_EXECUTABLE), arguments, self._source)
+
+    def _source(self, kind: str) -> str:
+        text = self._kernel.llvm_ir
+        return compile_to_assembly(text, self._target.processor) if kind == "asm" else text
+
+    def bind(self, *arrays: object) -> Callable[[], None]:
+        """The function with its arrays in place, to be run many times on the same memory.
+
+        Raises:
+            InputError: the number of arrays, a shape, a dtype or a number does not fit.
+        """
+        places = self._order if len(arrays) == len(self._order) else [p for p in self._order if p in self._inputs]
+        if len(arrays) != len(places):
+            names = ", ".join(argument.name for argument in self.arguments)
+            raise InputError(f"'{self.name}' takes {len(self._order)} arguments ({names}), got {len(arrays)}")
+        given = dict(zip(places, arrays, strict=True))
+        sizes = {name: _size(name, given[place]) for place, name in self._symbols.items() if place in given}
+        held = {place: self._array(place, given[place]) for place in sorted(self._inputs)}
+        try:
+            known = sizes_of_call(self._kernel.function, [array.shape for array in held.values()], sizes)
+        except Diagnostic as error:
+            raise InputError(f"'{self.name}': {error.message}", hint=error.hint) from None
+        for place, array in held.items():
+            wanted = known_shape(self._kernel.function.body.block.args[place], known)
+            if array.shape != wanted:
+                name = self._inputs[place].name
+                raise InputError(f"input '{name}' has shape {list(array.shape)}, and {list(wanted)} is wanted")
+        written = {argument_place for argument_place, is_output in self._written() if is_output}
+        self._check_apart(held, written)
+        dense = {place: _dense(array) for place, array in held.items()}
+        kernel = self._kernel
+
+        def run() -> None:
+            for place, array in held.items():
+                if dense[place] is not array:
+                    dense[place][...] = array
+            kernel.update(list(dense.values()), known)
+            for place in written:
+                if dense[place] is not held[place]:
+                    held[place][...] = dense[place]
+
+        return run
+
+    def _written(self) -> list[tuple[int, bool]]:
+        return [(place, each.is_output) for place, each in zip(self._order, self.arguments, strict=True)]
+
+    def _array(self, place: int, given: object) -> npt.NDArray[np.generic]:
+        """An array as it was given, of the right dtype and rank."""
+        wanted = self._inputs[place]
+        if isinstance(given, bool | int | float) and wanted.shape == ():
+            given = np.array(given, wanted.dtype)
+        array = wanted.checked(given)
+        is_ours = type(given) is np.ndarray or isinstance(given, np.ndarray)
+        if dict(self._written())[place] and not (is_ours and cast("npt.NDArray[np.generic]", given).flags.writeable):
+            raise InputError(f"'{wanted.name}' is written, and so has to be a NumPy array that can be")
+        return cast("npt.NDArray[np.generic]", given) if is_ours else array
+
+    def _check_apart(self, held: dict[int, npt.NDArray[np.generic]], written: set[int]) -> None:
+        for place, array in held.items():
+            steps = zip(array.strides, array.shape, strict=True)
+            if place in written and array.size and any(not step and extent > 1 for step, extent in steps):
+                raise InputError("an array that is written has elements of one place")
+            for other, shared in held.items():
+                if other < place and {place, other} & written and np.may_share_memory(array, shared):
+                    one, two = self._inputs[other].name, self._inputs[place].name
+                    raise InputError(f"'{one}' and '{two}' share memory, and one of them is written")
+
+
+NO_EXECUTABLE = "a function of open extents is no executable: call it, or ask for its source"
+
+
+def _kernel(function: PrimFuncOp, target: Target, threads: int | None) -> Kernel:
+    plain = function.clone()
+    plain.attributes.pop(ARGUMENTS, None)
+    return build_kernel(plain, target, threads=Executable.usable(threads), start="schedule")
+
+
+def _size(name: str, given: object) -> int:
+    try:
+        size = -1 if isinstance(given, bool) else operator.index(cast("SupportsIndex", given))
+    except TypeError:
+        size = -1
+    if size < 0:
+        raise InputError(f"'{name}' is an extent, and not {given!r}", hint="give an integer that is not negative")
+    return size
+
+
+def _dense(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """The array where the kernel can take it as it is, else room for a copy."""
+    if array.flags.c_contiguous and not address(array) % ALIGNMENT and array.flags.writeable:
+        return array
+    return aligned_empty(array.shape, array.dtype)
