@@ -73,6 +73,9 @@ if TYPE_CHECKING:
     from .dialects.te.functions import truncdiv as truncdiv
     from .dialects.te.functions import truncmod as truncmod
     from .dialects.te.scan import scan as scan
+    from .dialects.te.tensor import ComputeOp as ComputeOp
+    from .dialects.te.tensor import ExternOp as ExternOp
+    from .dialects.te.tensor import PlaceholderOp as PlaceholderOp
     from .dialects.te.tensor import Tensor as Tensor
     from .lowering.te_schedule.prim_func import create_prim_func as create_prim_func
     from .lowering.te_schedule.schedule import Schedule as Schedule

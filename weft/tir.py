@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import transform as transform
     from .dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from .dialects.tir.interpreter import Interpreter as Interpreter
+    from .dialects.tir.loops import ForKind as ForKind
     from .dialects.tir.nodes import ir_builder as ir_builder
     from .dialects.tir.nodes.buffers import Allocate as Allocate
     from .dialects.tir.nodes.buffers import BufferLoad as BufferLoad

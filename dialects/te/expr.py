@@ -147,6 +147,10 @@ class Expr:
     def __ge__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.GE, self, other)
 
+    def same_as(self, other: object) -> bool:
+        """Whether both are one object."""
+        return self is other
+
     def equal(self, other: ExprLike) -> Expr:
         """`self == other`."""
         return binary(BinaryKind.EQ, self, other)
@@ -200,6 +204,21 @@ class IterVar(Expr):
     dim: Dim
     reduce: bool = False
     start: int = 0
+
+    DataPar: ClassVar[int] = 0
+    ThreadIndex: ClassVar[int] = 1
+    CommReduce: ClassVar[int] = 2
+    Ordered: ClassVar[int] = 3
+    DimInfo: ClassVar[int] = 4
+    Unrolled: ClassVar[int] = 5
+    Vectorized: ClassVar[int] = 6
+    Parallelized: ClassVar[int] = 7
+    Tensorized: ClassVar[int] = 8
+
+    @property
+    def iter_type(self) -> int:
+        """TVM's number of what it is: `DataPar` or `CommReduce`."""
+        return self.CommReduce if self.reduce else self.DataPar
 
     @property
     def extent(self) -> int:

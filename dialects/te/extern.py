@@ -28,9 +28,9 @@ from ..tir.nodes.expressions import Call
 from ..tir.nodes.prim_func import function_of
 from ..tir.nodes.statements import Stmt
 from .dims import as_dim
+from .element_types import DType, element_type
 from .expr import Dim
 from .external import External, Shape
-from .forms import DType, element_type
 from .tensor import Tensor
 
 

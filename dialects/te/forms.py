@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 from builtins import any as any_of
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NoReturn, Protocol, TypeAlias, cast, overload
 
@@ -28,6 +28,7 @@ from . import broadcast as broadcast
 from . import tensor as own
 from . import text as text
 from .dims import var as extent
+from .element_types import DType, element_type
 from .expr import (
     COMBINER,
     Binary,
@@ -54,22 +55,7 @@ from .expr import select as choose
 from .reducers import folds_of, own_reducer
 from .tensor import Compute, Tensor, TensorSlice
 
-DType: TypeAlias = str | Attribute
-"""NumPy's name of an element type, or xDSL's type."""
-
 Axes: TypeAlias = IterVar | Sequence[IterVar]
-
-
-def element_type(dtype: DType) -> Attribute:
-    """The scalar type that is meant.
-
-    Raises:
-        UsageError: there is none.
-    """
-    try:
-        return scalar_type(dtype) if isinstance(dtype, str) else dtype
-    except TypeError as error:
-        raise UsageError(f"te: {error}", hint="give a dtype by NumPy's name, as 'float32'") from None
 
 
 @checked
@@ -459,13 +445,18 @@ def operation_of(kind: BinaryKind) -> Callable[[ExprLike, ExprLike], Expr]:
     return operation
 
 
+@dataclass(frozen=True, eq=False)
+class ThreadAxis(Slot):
+    """A device's thread, or its number in an expression."""
+
+
 @checked
-def thread_axis(dom: object = None, tag: str = "", name: str = "") -> str:
-    """A device's thread, for `s[C].bind`: `te.thread_axis("threadIdx.x")`."""
+def thread_axis(dom: object = None, tag: str = "", name: str = "") -> ThreadAxis:
+    """A device's thread, for `s[C].bind` and `ib.scope_attr`: `te.thread_axis("threadIdx.x")`."""
     given = dom if isinstance(dom, str) else tag
     if not given:
         raise UsageError("te.thread_axis takes the thread's name", hint='te.thread_axis("threadIdx.x")')
-    return given
+    return ThreadAxis(given, element_type("int32"))
 
 
 def hybrid(*args: object, **options: object) -> NoReturn:

@@ -116,7 +116,7 @@ class Tensor:
     @property
     def op(self) -> TensorOp:
         """What computes the tensor, as TVM has it: `C.op.axis`, `C.op.reduce_axis`."""
-        return TensorOp(self)
+        return op_class(self.producer)(self)
 
 
 def wrong_rank(tensor: Tensor, given: int) -> str:
@@ -188,6 +188,40 @@ class TensorOp:
             IndexError: `number` is not 0.
         """
         return (self.tensor,)[number]
+
+    def same_as(self, other: object) -> bool:
+        """Whether both are what computes one tensor."""
+        return self == other
+
+
+@dataclass(frozen=True)
+class PlaceholderOp(TensorOp):
+    """What an input is said to be computed by."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.tensor.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+
+@dataclass(frozen=True)
+class ComputeOp(TensorOp):
+    """A formula."""
+
+
+@dataclass(frozen=True)
+class ExternOp(TensorOp):
+    """Statements, or a function, that fill tensors: `te.extern`, `te.scan`."""
+
+
+def op_class(compute: Compute | None) -> type[TensorOp]:
+    """TVM's class of what computes."""
+    if compute is None:
+        return PlaceholderOp
+    return ExternOp if isinstance(compute.body, Filled) else ComputeOp
 
 
 def as_index(value: ExprLike) -> Expr:

@@ -142,6 +142,10 @@ class BlockOp(IRDLOperation):
     name_hint = block_name
     """TVM's word for it."""
 
+    def same_as(self, other: object) -> bool:
+        """Whether both are one block."""
+        return self is other
+
     @property
     def iters(self) -> tuple[BlockArgument, ...]:
         """The iterators, as the body sees them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -24,6 +25,10 @@ from .legality.calls import check_call
 from .legality.function import check_function
 from .symbols import Extent, is_symbol, symbols_in
 from .walking import in_order
+
+if TYPE_CHECKING:
+    from ..te.expr import Expr
+    from .nodes.buffers import Buffer
 
 TARGET = "tir.target"
 """Attribute of a function: the kind of target that it is for, `"cuda"`; without, it is for the processor."""
@@ -110,6 +115,24 @@ class PrimFuncOp(IRDLOperation):
             else:
                 raise UsageError(f"the name of a function is a text, not {value!r}")
         return copy
+
+    @property
+    def params(self) -> tuple[Expr, ...]:
+        """The parameters as nodes: handles of buffers, which `buffer_map` describes, then sizes."""
+        from .nodes.parameters import parameters  # nodes are loaded when they are asked for
+
+        return parameters(self)[0]
+
+    @property
+    def buffer_map(self) -> dict[Expr, Buffer]:
+        """The buffers that the parameters are, as nodes."""
+        from .nodes.parameters import parameters
+
+        return dict(parameters(self)[1])
+
+    def same_as(self, other: object) -> bool:
+        """Whether both are one function."""
+        return self is other
 
     def verify_(self) -> None:
         if tuple(a.type for a in self.body.block.args) != self.function_type.inputs.data:

@@ -116,6 +116,10 @@ class ForOp(IRDLOperation):
         if name_hint is not None:
             self.body.block.args[0].name_hint = name_hint
 
+    def same_as(self, other: object) -> bool:
+        """Whether both are one loop."""
+        return self is other
+
     @property
     def var(self) -> BlockArgument:
         """The loop variable."""

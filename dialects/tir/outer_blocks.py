@@ -57,6 +57,10 @@ class OuterBlockOp(IRDLOperation):
     name_hint = block_name
     """TVM's word for it."""
 
+    def same_as(self, other: object) -> bool:
+        """Whether both are one block."""
+        return self is other
+
     def verify_(self) -> None:
         if self.body.block.args:
             raise VerifyException("an outer block's body has no arguments: what is in it is bound to loops")

@@ -7,12 +7,13 @@ only what needs no loops is checked: that a loop is one of the stage's, and is t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NoReturn, TypeAlias
 
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
+from ...dialects.te.forms import ThreadAxis
 from ...transforms.tir.schedule.errors import ScheduleError
 
 
@@ -59,6 +60,24 @@ class Kind(Enum):
     PARALLEL = "parallel"
     VECTORIZED = "vectorize"
     UNROLLED = "unroll"
+
+
+NUMBERS = {
+    Kind.PARALLEL: te.IterVar.Parallelized,
+    Kind.VECTORIZED: te.IterVar.Vectorized,
+    Kind.UNROLLED: te.IterVar.Unrolled,
+}
+"""TVM's numbers of kinds."""
+
+
+@dataclass
+class IterVarAttr:
+    """What was said of a loop, by TVM's names: `s[C].iter_var_attrs[axis]`."""
+
+    iter_type: int
+    bind_thread: str | None = None
+    pragma_keys: list[str] = field(default_factory=list[str])
+    pragma_values: list[object] = field(default_factory=list[object])
 
 
 @dataclass(frozen=True)
@@ -129,6 +148,23 @@ class Stage:
     def relations(self) -> list[Split | Fuse | Singleton]:
         """The splits and fusions, in order."""
         return [action for action in self.actions if not isinstance(action, Reorder)]
+
+    @property
+    def all_iter_vars(self) -> list[te.IterVar]:
+        """Every loop that the stage has, or had."""
+        made = [axis for action in self.relations for axis in _made(action)]
+        return [*self.op.axis, *self.op.reduce_axis, *made]
+
+    @property
+    def iter_var_attrs(self) -> dict[te.IterVar, IterVarAttr]:
+        """What was said of loops of which something was said."""
+        found = {axis: IterVarAttr(NUMBERS[kind]) for axis, kind in self.kinds.items()}
+        found |= {axis: IterVarAttr(te.IterVar.ThreadIndex, thread) for axis, thread in self.threads.items()}
+        for axis, key, value in self.pragmas:
+            attr = found.setdefault(axis, IterVarAttr(axis.iter_type))
+            attr.pragma_keys.append(key.removeprefix("pragma_"))
+            attr.pragma_values.append(value)
+        return found
 
     @property
     def is_started(self) -> bool:
@@ -241,10 +277,10 @@ class Stage:
             raise ScheduleError(f"te: the loop {var.name} reduces: its iterations cannot run at once", hint=hint)
         self.kinds[var] = kind
 
-    def bind(self, ivar: te.IterVar, thread_ivar: str) -> None:
+    def bind(self, ivar: te.IterVar, thread_ivar: ThreadAxis | str) -> None:
         """Let a device's threads run a loop's iterations."""
         self._check_leaf(ivar)
-        self.threads[ivar] = thread_ivar
+        self.threads[ivar] = thread_ivar if isinstance(thread_ivar, str) else thread_ivar.name
 
     def pragma(self, var: te.IterVar, pragma_type: str, pragma_value: object = None) -> None:
         """Put a word on a loop: `unroll`, `vectorize` and `parallel` set its kind, others become annotations."""
@@ -348,6 +384,17 @@ class Stage:
 def _rounded_up(dim: te.Dim, size: int) -> te.Dim:
     """How many parts of `size` an extent has."""
     return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
+
+
+def _made(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
+    """The loops that there are instead."""
+    match action:
+        case Split():
+            return action.outer, action.inner
+        case Fuse():
+            return (action.fused,)
+        case Singleton():
+            return (action.axis,)
 
 
 def _taken(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:

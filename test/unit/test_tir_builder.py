@@ -64,7 +64,7 @@ def test_handles_are_the_buffers_that_the_map_says() -> None:
     buffer = tir.decl_buffer((n,), "float32", name="B")
     loop = tir.Var("i", "int32")
     body = tir.For(loop, te.const(0), n, "serial", tir.BufferStore(buffer, buffer[loop] * 2.0, [loop]))
-    function = tir.PrimFunc([x], body, {x: buffer}, attrs={"key": 3})
+    function = tir.PrimFunc([x], body, buffer_map={x: buffer}, attrs={"key": 3})
     assert len(function.symbols) == 1 and "key" in function.attributes
     assert "B[i_1] = B[i_1] * T.float32(2)" in function.script()
     with pytest.raises(UsageError, match="does not say which buffer the parameter 'x' is"):

@@ -21,8 +21,8 @@ from xdsl.utils.hints import isa
 from ...support.arguments import checked, checked_methods
 from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
+from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, as_expr
-from ...te.forms import element_type
 from ...te.kinds import index
 from .expressions import Handle, Ramp, vector_type
 from .statements import Stmt

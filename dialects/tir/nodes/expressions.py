@@ -20,7 +20,9 @@ from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
+from ...te import text as text  # writes expressions
 from ...te.dims import var as extent_var
+from ...te.element_types import element_type
 from ...te.expr import (  # fmt: skip
     Binary,
     Const,
@@ -39,7 +41,6 @@ from ...te.expr import (  # fmt: skip
 from ...te.expr import Cast as CastExpr
 from ...te.expr import Select as SelectExpr
 from ...te.expr import Var as Extent
-from ...te.forms import element_type
 from ...te.kinds import BinaryKind as B
 from ...te.kinds import UnaryKind as U
 from ...te.kinds import index

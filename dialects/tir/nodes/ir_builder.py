@@ -18,8 +18,8 @@ from functools import partial
 
 from ...support.arguments import checked, checked_methods
 from ...support.diagnostics import UsageError
+from ...te.element_types import element_type
 from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
-from ...te.forms import element_type
 from ...te.kinds import index
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Handle

@@ -13,6 +13,7 @@ from ..functions import PrimFuncOp
 from ..script.parser import from_source
 from .buffers import Buffer
 from .expressions import Call, Handle
+from .ir_builder import BufferVar
 from .script import Writer, function_text
 from .statements import Evaluate, Stmt
 
@@ -20,35 +21,48 @@ FILE = "<statements>"
 """Where what is wrong with a function that is put together is said to stand: in its text."""
 
 
-@checked
-def PrimFunc(
-    params: Sequence[Expr | Buffer],
-    body: Stmt | Expr,
-    buffer_map: Mapping[Expr, Buffer] | None = None,
-    attrs: Mapping[str, object] | None = None,
-    name: str = "main",
-) -> PrimFuncOp:
-    """The function whose parameters are buffers, the handles that `buffer_map` says to be buffers, and numbers.
+class _Functions(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, PrimFuncOp)
 
-    Extents that nothing gives a value (`te.var`) are parameters after these.
 
-    Raises:
-        UsageError: a parameter is neither, or a variable has no value.
-        Diagnostic: the function is not well formed; in its text, which the message shows.
-    """
-    known = dict(buffer_map or {})
-    given: list[Buffer | Slot | Extent] = []
-    for each in params:
-        found = known.get(each, each) if isinstance(each, Handle) else each
-        if isinstance(found, Handle):
-            raise UsageError(f"buffer_map does not say which buffer the parameter '{found.name}' is")
-        if not isinstance(found, Buffer | Slot | Extent):
-            raise UsageError(f"a parameter is a buffer or a variable, and not {found}")
-        given.append(found)
-    if isinstance(body, Expr) and not isinstance(body, Call):
-        raise UsageError("the body of a function is a statement, or a call")
-    function, _ = function_of(given, body, name)
-    return function.with_attr(dict(attrs)) if attrs else function
+class PrimFunc(metaclass=_Functions):
+    """Makes a function of statements; `isinstance(f, tir.PrimFunc)` tells functions."""
+
+    @checked
+    def __new__(
+        cls,
+        params: Sequence[Expr | Buffer | BufferVar],
+        body: Stmt | Expr,
+        ret_type: None = None,
+        buffer_map: Mapping[Expr, Buffer] | None = None,
+        attrs: Mapping[str, object] | None = None,
+        *,
+        name: str = "main",
+    ) -> PrimFuncOp:
+        """The function whose parameters are buffers, the handles that `buffer_map` says to be buffers, pointers of a
+        builder with a shape, and numbers.
+
+        Extents that nothing gives a value (`te.var`) are parameters after these.
+
+        Raises:
+            UsageError: a parameter is none of these, or a variable has no value.
+            Diagnostic: the function is not well formed; in its text, which the message shows.
+        """
+        known = dict(buffer_map or {})
+        given: list[Buffer | Slot | Extent] = []
+        for each in params:
+            found = known.get(each, each) if isinstance(each, Handle) else each
+            found = found.buffer if isinstance(found, BufferVar) else found
+            if isinstance(found, Handle):
+                raise UsageError(f"buffer_map does not say which buffer the parameter '{found.name}' is")
+            if not isinstance(found, Buffer | Slot | Extent):
+                raise UsageError(f"a parameter is a buffer or a variable, and not {found}")
+            given.append(found)
+        if isinstance(body, Expr) and not isinstance(body, Call):
+            raise UsageError("the body of a function is a statement, or a call")
+        function, _ = function_of(given, body, name)
+        return function.with_attr(dict(attrs)) if attrs else function
 
 
 def function_of(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...te.expr import Expr, IterVar, Slot
+from ...support.arguments import checked
+from ...te.expr import Expr, ExprLike, IterVar, Slot, as_expr
+from ..loops import ForKind
 
 KINDS = {
     "serial": "serial", "parallel": "parallel", "vectorize": "vectorized", "vectorized": "vectorized",
@@ -45,6 +47,29 @@ class For(Stmt):
     body: Stmt
     thread_binding: str | None = None
     annotations: Mapping[str, object] | None = None
+
+    @checked
+    def __init__(
+        self,
+        loop_var: Slot | IterVar,
+        min_val: ExprLike,
+        extent: ExprLike,
+        kind: str,
+        body: Stmt | Expr,
+        thread_binding: str | None = None,
+        annotations: Mapping[str, object] | None = None,
+    ):
+        given = {
+            "loop_var": loop_var,
+            "min": as_expr(min_val, loop_var.type),
+            "extent": as_expr(extent, loop_var.type),
+            "kind": kind.value if isinstance(kind, ForKind) else kind,
+            "body": body if isinstance(body, Stmt) else Evaluate(body),
+            "thread_binding": thread_binding,
+            "annotations": annotations,
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, eq=False)

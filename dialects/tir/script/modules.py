@@ -59,10 +59,23 @@ class IRModule(ModuleOp):
         Raises:
             KeyError: there is none.
         """
-        functions = {op.sym_name.data: op for op in self.ops if isinstance(op, PrimFuncOp)}
+        functions = self.functions
         if name == "main" and len(functions) == 1:
             return next(iter(functions.values()))
         return functions[name]
+
+    def __setitem__(self, name: str, func: PrimFuncOp) -> None:
+        """Put a copy of a function in under a name, instead of one that has it."""
+        for op in list(self.ops):
+            if isinstance(op, PrimFuncOp) and op.sym_name.data == name:
+                op.detach()
+                op.erase()
+        self.body.block.add_op(_named(name, func))
+
+    @property
+    def functions(self) -> dict[str, PrimFuncOp]:
+        """The `tir` functions by name."""
+        return {op.sym_name.data: op for op in self.ops if isinstance(op, PrimFuncOp)}
 
 
 def _named(name: str, func: PrimFuncOp) -> PrimFuncOp:

@@ -20,6 +20,7 @@ from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction, SequenceOp
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.dtypes import scalar_type
+from ....dialects.te.expr import Const
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.midway import verify_midway
@@ -285,12 +286,13 @@ class Schedule:
     # loops
 
     def split(
-        self, loop: LoopRV, factors: Sequence[int | ExprRV | None], preserve_unit_iters: bool = True
+        self, loop: LoopRV, factors: Sequence[int | ExprRV | Const | None], preserve_unit_iters: bool = True
     ) -> list[LoopRV]:
         """As many loops as factors, outermost first; at most one is `None`, and inferred. A loop of one iteration
         leaves no trace in what blocks are bound to, whatever `preserve_unit_iters` says."""
         handles = [factor.value for factor in factors if isinstance(factor, ExprRV)]
-        listed: list[object] = [HANDLE if isinstance(factor, ExprRV) else factor for factor in factors]
+        numbers = [factor.value if isinstance(factor, Const) else factor for factor in factors]
+        listed: list[object] = [HANDLE if isinstance(factor, ExprRV) else factor for factor in numbers]
         unit = None if preserve_unit_iters else False
         op = loops.SplitOp.of(loop.value, *handles, results=len(factors), factors=listed, preserve_unit_iters=unit)
         return [LoopRV(value) for value in self.apply(op)]
@@ -487,7 +489,7 @@ class Schedule:
         block: BlockRV | str,
         buffer: BufferName,
         index_map: IndexMap,
-        pad_value: float | IndexMap | None = None,
+        pad_value: float | Const | IndexMap | None = None,
         assume_injective_transform: bool = False,
         axis_separators: Sequence[int] | None = None,
     ) -> None:
@@ -502,7 +504,7 @@ class Schedule:
         rank = rank_of(buffers[index]) if 0 <= index < len(buffers) else 0
         map, separators = layout_of(index_map, rank)
         given = separators or list(axis_separators or ()) or None
-        value = pad_value
+        value = pad_value.value if isinstance(pad_value, Const) else pad_value
         if value is not None and not isinstance(value, int | float):
             value = affine_map_of(value, len(map.results))
         self.apply(

@@ -1,0 +1,83 @@
+"""The parameters of a function as nodes, by TVM's names: `func.params`, `func.buffer_map`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+from xdsl.dialects.builtin import MemRefType, NoneType
+from xdsl.ir import Attribute, Operation
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineSymExpr
+
+from ...te.dims import ceil_divided
+from ...te.dims import var as extent_var
+from ...te.expr import Dim, Expr
+from ..buffers import memref_of, shape_of
+from ..symbols import as_affine
+from .buffers import Buffer
+from .expressions import Handle
+
+Parameters: TypeAlias = tuple[tuple[Expr, ...], Mapping[Expr, Buffer]]
+"""The parameters in order, and the buffers that handles among them are."""
+
+_made: WeakKeyDictionary[Operation, tuple[object, Parameters]] = WeakKeyDictionary()
+
+
+def parameters(func: Operation) -> Parameters:
+    """The parameters of a function, and the buffers that they are: the same nodes each time, as long as its signature
+    is the same."""
+    signature = (
+        func.properties["function_type"],
+        func.properties.get("shapes"),
+        tuple(argument.name_hint for argument in func.regions[0].block.args),
+    )
+    known = _made.get(func)
+    if known is None or known[0] != signature:
+        _made[func] = known = signature, _parameters(func)
+    return known[1]
+
+
+def _parameters(func: Operation) -> Parameters:
+    arguments = func.regions[0].block.args
+    names = [argument.name_hint or f"arg{argument.index}" for argument in arguments]
+    sizes: dict[int, Expr] = {
+        argument.index: extent_var(name)
+        for argument, name in zip(arguments, names, strict=True)
+        if not isinstance(argument.type, MemRefType)
+    }
+    params: list[Expr] = []
+    buffers: dict[Expr, Buffer] = {}
+    for argument, name in zip(arguments, names, strict=True):
+        if argument.index in sizes:
+            params.append(sizes[argument.index])
+            continue
+        handle = Handle(name, NoneType())
+        element: Attribute = memref_of(argument).element_type
+        shape = [_dim(as_affine(extent), sizes) for extent in shape_of(argument)]
+        buffers[handle] = Buffer(name, shape, element, data=handle)
+        params.append(handle)
+    return tuple(params), buffers
+
+
+def _dim(expr: AffineExpr, sizes: Mapping[int, Expr]) -> Dim:
+    match expr:
+        case AffineConstantExpr(value):
+            return value
+        case AffineSymExpr(position):
+            return sizes[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            a, b = _dim(lhs, sizes), _dim(rhs, sizes)
+            match kind:
+                case AffineBinaryOpKind.Add:
+                    return a + b
+                case AffineBinaryOpKind.Mul:
+                    return a * b
+                case AffineBinaryOpKind.FloorDiv:
+                    return a // b
+                case AffineBinaryOpKind.Mod:
+                    return a % b
+                case AffineBinaryOpKind.CeilDiv:
+                    return ceil_divided(a, b)
+        case _:
+            raise AssertionError(f"{expr} is no extent")
