@@ -158,6 +158,8 @@ class _Reading:
                     self.known[op.result] = self._view(op)
                 case memref.GetGlobalOp() if (number := self.constants.get(op.name_.root_reference.data)) is not None:
                     self.known[op.memref] = Argument("constant", number, self._size(op.memref))
+                case memref.CastOp():
+                    self.known[op.dest] = self._known(op.source)
                 case SlotsOp() if op.memory is self.arena:
                     size = op.result.type.count.data * SLOT_BYTES
                     self.known[op.result] = Argument("slots", op.offset.value.data, size)

@@ -7,7 +7,7 @@ one: a symbol is put in the place of the other. Needs no types but those of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -16,30 +16,15 @@ from xdsl.ir import Operation, SSAValue
 
 from .. import te
 from ..support.advice import give_shapes
-from ..support.diagnostics import Diagnostic
+from ..support.diagnostics import Diagnostic, Place
 from ..te.assume import Assumptions, assuming
 from ..te.contents import MAX_ELEMENTS, Number, contents
 from ..te.dims import always_at_most, coefficient, data_var, solved, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
-from .core import ConstantOp, TupleGetOp, TupleOp
+from .core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 
 Dims = tuple[te.Dim, ...]
-
-DIM_NAMES = "dim_names"
-"""Attribute of a function: names of what is `?` in its arguments; what has one name is one extent."""
-
-
-def named_dim(name: str, names: Collection[str], symbol: Callable[[str], te.Dim]) -> te.Dim:
-    """What the name of an extent means: `symbol` gives one for a name, and what exporters call `past + 1` is that,
-    where the names of its parts are among `names`."""
-    parts = [part.strip() for part in name.split("+")]
-    if len(parts) == 1 or not all(part.isdecimal() or (part in names and part != name) for part in parts):
-        return symbol(name)
-    total: te.Dim = 0
-    for part in parts:
-        total = total + (int(part) if part.isdecimal() else symbol(part))
-    return total
 
 
 @dataclass(frozen=True)
@@ -144,6 +129,27 @@ class Extents:
                 self.note(op, self.asking(op, lambda: results_of(op, given)))
             case _:
                 raise Diagnostic.at(op, "gives tensors of extents that do not follow from those that it takes")
+
+    def enter(self, call: CallOp, function: FuncOp) -> None:
+        """Find out about the results of a call of a function of operators, whose operands are known.
+
+        Raises:
+            Diagnostic: they do not follow; then nothing is known of them.
+        """
+        given = iter([each for value in call.arguments for each in self.of(value)])
+        inner = Extents(values=self.values, at_most=self.at_most, decided=self.decided)
+        for argument in function.body.block.args:
+            inner.known[argument] = [next(given) for _ in flatten_types([argument.type])]
+        for op in function.body.block.ops:
+            if op is not function.return_op:
+                try:
+                    inner.add(op)
+                except Diagnostic as error:
+                    if error.place is not None:
+                        raise
+                    raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
+        self.values = inner.values
+        self.note(call, [each for value in function.return_op.arguments for each in inner.of(value)])
 
     def _decide(self, op: RelayOp) -> Known | None:
         """A symbol of its own for an extent that data decides, unless it is known."""

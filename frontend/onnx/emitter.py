@@ -24,7 +24,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, RelayOp, Stateful, flatten_types, is_static, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
-from ...dialects.relay.extents import Extents, Known, named_dim, results_of, unknown
+from ...dialects.relay.extents import Extents, Known, results_of, unknown
+from ...dialects.relay.graph_arguments import named_dim
 from ...dialects.relay.reference import evaluate_op
 from ...dialects.support.checks import CheckError
 from ...dialects.support.diagnostics import Diagnostic

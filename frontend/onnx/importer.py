@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.extents import DIM_NAMES
+from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
 from .control import WITH_GRAPHS, convert_graphs

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ...dialects.relay.base import flatten_types
 from ...dialects.relay.control import ClosureOp, SetRowOp
 from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.relay.graph_arguments import graph_symbols
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.element_types import item_bytes
 from ...transforms.infra.walk import walk
@@ -32,7 +33,6 @@ from ..abi import COUNTER_BYTES, DYNAMIC, ENTRY, GRAPH_SYMBOLS, POOLS, TensorSpe
 from ..check_sites import CHECKS, RECORDS
 from ..graph_to_memory.signature import described, graph_signature, names_of
 from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
-from ..relay_to_tir.dynamic_calls import graph_symbols
 from ..relay_to_tir.graph_symbols import GraphSymbols
 from .assembly import PTR, Assembly
 from .function_code import FunctionCode, static_bytes

@@ -416,6 +416,12 @@ class _Materialization:
                 made = get.memref
             case AllocOp():
                 raise Diagnostic.at(root.owner, "has no place", hint="run plan-memory before")
+            case _ if (
+                value is not root and not start and flat_type(buffer_type(root)).element_type == type.element_type
+            ):
+                # the whole is seen as one of as many elements, which one of the two does not say
+                self.block.add_op(cast := memref.CastOp.get(self._memory(root), type))
+                made = cast.dest
             case _:
                 part = next(p for p in _owners(value) if isinstance(p, PartOp))
                 raise Diagnostic.at(part, "is a part of what is not in a pool, which has no memref")

@@ -21,7 +21,6 @@ A function that is called with extents that are known otherwise from call to cal
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -29,23 +28,19 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    AnyFloat,
     ArrayAttr,
     DenseArrayBase,
     FunctionType,
-    IndexType,
-    IntegerType,
     ModuleOp,
     StringAttr,
     TensorType,
     TupleType,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, flatten_types, is_dynamic, tensor
+from ...dialects.relay.base import DYNAMIC, RelayOp, flatten_types, is_dynamic, tensor
 from ...dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -57,9 +52,11 @@ from ...dialects.relay.core import (
     ViewOp,
 )
 from ...dialects.relay.devices import RESULT_DEVICES
-from ...dialects.relay.extents import DIM_NAMES, Extents, Known, named_dim
+from ...dialects.relay.extents import Extents, Known
+from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
 from ...dialects.relay.nn_common import tuple_type
 from ...dialects.relay.ops.dyn import DynReshapeOp
+from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
@@ -197,7 +194,7 @@ class DynamicCalls:
                 case CallOp() if (function := self.functions.get(op.callee.root_reference.data)) is not None:
                     if any(isinstance(each, RelayOp) and each.SAYS_EXTENT for each in function.body.block.ops):
                         continue  # which takes any number, and makes it one that may be an extent
-                    told = set(_told_inputs(function))
+                    told = set(told_inputs(function))
                     number = 0
                     asked = any(result in found for result in op.results)
                     for value in op.arguments:
@@ -208,33 +205,20 @@ class DynamicCalls:
                     found.update(dict.fromkeys(op.operands))
                 case _:
                     pass
-        return [argument for argument in graph.body.block.args if argument in found and _is_telling(argument.type)]
+        return [argument for argument in graph.body.block.args if argument in found and is_telling(argument.type)]
 
     def _enter(self, call: CallOp, extents: Extents) -> None:
         """Find out about the results of a call."""
         name = call.callee.root_reference.data
         if (function := self.functions.get(name)) is None:
             raise Diagnostic.at(call, f"there is no function @{name} of operators")
-        given = iter([each for value in call.arguments for each in extents.of(value)])
-        inner = Extents(values=extents.values, at_most=extents.at_most, decided=extents.decided)
-        for argument in function.body.block.args:
-            inner.known[argument] = [next(given) for _ in flatten_types([argument.type])]
-        for op in function.body.block.ops:
-            if op is not function.return_op:
-                try:
-                    inner.add(op)
-                except Diagnostic as error:
-                    if error.place is not None:
-                        raise
-                    raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
-        extents.values = inner.values
-        extents.note(call, [each for value in function.return_op.arguments for each in inner.of(value)])
+        extents.enter(call, function)
 
     def _kernel(self, call: CallOp, inputs: Sequence[Known]) -> Kernel:
         """The kernel for a call."""
         name = call.callee.root_reference.data
         function = self.functions[name]
-        told = _told_inputs(function)
+        told = told_inputs(function)
         inputs = [each if number in told else Known(each.dims) for number, each in enumerate(inputs)]
         if (known := self.kernels.get((name, tuple(inputs)))) is not None:
             return known
@@ -272,18 +256,6 @@ class DynamicCalls:
         while f"{name}_{number}" in taken:
             number += 1
         return f"{name}_{number}"
-
-
-def _is_telling(type: Attribute) -> bool:
-    """Whether the elements of a tensor may be symbols: a few integers, which memory holds as words."""
-    if not isa(type, TensorType) or type.element_type not in (i32, i64):
-        return False
-    shape = type.get_shape()
-    return len(shape) <= 1 and DYNAMIC not in shape and prod(shape) <= MAX_TELLING
-
-
-MAX_TELLING = 16
-"""The elements of a tensor that says extents."""
 
 
 def _held_sizes(inputs: Sequence[Known]) -> list[tuple[int, int, te.Dim]]:
@@ -347,89 +319,12 @@ def _see(call: CallOp, shapes: Attribute) -> None:
     call.erase()
 
 
-def _told_inputs(function: FuncOp) -> list[int]:
-    """The inputs, by number, that say what extents a function's results have. They are no parts of tuples."""
-    pending = [value for op in function.body.block.ops if isinstance(op, RelayOp) for value in op.told_extents()]
-    seen: set[SSAValue] = set()
-    while pending:
-        value = pending.pop()
-        if value not in seen:
-            seen.add(value)
-            if isinstance(owner := value.owner, Operation):
-                pending += owner.operands
-    told: list[int] = []
-    number = 0
-    for argument in function.body.block.args:
-        types = flatten_types([argument.type])
-        small = len(types) == 1 and isinstance(types[0].element_type, IntegerType | IndexType | AnyFloat)
-        if argument in seen and small and not isinstance(argument.type, TupleType) and len(types[0].get_shape()) <= 1:
-            told.append(number)
-        number += len(types)
-    return told
-
-
 def _drop_unused(graph: FuncOp) -> None:
     """Drop calls whose results nobody needs any more: of what was only computed as an extent."""
     for op in reversed(list(graph.body.block.ops)):
         if op is not graph.return_op and op.results and not any(result.first_use for result in op.results):
             op.detach()
             op.erase()
-
-
-def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
-    """The symbols of a graph, and the extents of its arguments, tuples opened.
-
-    Raises:
-        Diagnostic: `dim_names` does not fit the arguments.
-    """
-    types = flatten_types(graph.function_type.inputs.data)
-    owners = [a.name_hint or f"in{n}" for n, a in enumerate(graph.body.block.args) for _ in flatten_types([a.type])]
-    given = _given_names(graph, types)
-    names_given = {name for each in given for name in each}
-    symbols: dict[str, te.Var] = {}
-    taken: dict[str, te.Var] = {}
-    shapes: list[Dims] = []
-
-    def symbol(name: str) -> te.Dim:
-        if name not in symbols:
-            plain = _plain(name, taken)
-            symbols[name] = taken[plain] = te.var(plain)
-        return symbols[name]
-
-    for owner, type, names in zip(owners, types, given, strict=True):
-        dims: list[te.Dim] = []
-        for axis, (extent, name) in enumerate(zip(type.get_shape(), names, strict=True)):
-            if extent != DYNAMIC:
-                dims.append(extent)
-                continue
-            dims.append(named_dim(name or f"{owner}_d{axis}", names_given, symbol))
-        shapes.append(tuple(dims))
-    return list(symbols.values()), shapes
-
-
-def _given_names(graph: FuncOp, types: Sequence[Tensor]) -> list[list[str]]:
-    names = graph.attributes.get(DIM_NAMES)
-    if names is None:
-        return [[""] * len(type.get_shape()) for type in types]
-    if isa(names, ArrayAttr[ArrayAttr[StringAttr]]):
-        given = [[name.data for name in each] for each in names]
-        if [len(each) for each in given] == [len(type.get_shape()) for type in types]:
-            return given
-    raise Diagnostic.at(
-        graph,
-        f"'{DIM_NAMES}' does not name the dimensions of its {len(types)} inputs",
-        hint='write a list for each, with "" for what has no name: [["n", ""], ["n", ""]]',
-    )
-
-
-def _plain(name: str, taken: dict[str, te.Var]) -> str:
-    """A name that a value may have, and no symbol has yet."""
-    plain = re.sub(r"\W", "_", name)
-    plain = plain if re.match(r"[A-Za-z_]", plain) else f"n_{plain}"
-    candidate, number = plain, 1
-    while candidate in taken:
-        candidate, number = f"{plain}_{number}", number + 1
-    return candidate
 
 
 def lowered_symbols(op: Operation) -> Sequence[int]:

@@ -12,6 +12,7 @@ import pytest
 import weft
 from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.runtime.executable import Executable
 
@@ -90,11 +91,16 @@ def test_a_number_that_is_no_extent_leads_nowhere() -> None:
         np.testing.assert_allclose(exe(data, np.array([number])), np.exp(data[:kept]), rtol=1e-6)
 
 
-def test_extents_that_data_decides_are_not_taken_to_be_equal() -> None:
+def test_extents_that_data_decides_are_compared_when_it_runs() -> None:
     x, y = (relay.var(name, shape=(8,)) for name in "xy")
     first, second = (relay.take(each, relay.reshape(relay.argwhere(each), [-1])) for each in (x, y))
-    with pytest.raises(Diagnostic, match="needs extents to be equal of which data decides"):
-        weft.compile(relay.Function([x, y], relay.add(first, second)))
+    exe = weft.compile(relay.Function([x, y], relay.add(first, second)))
+    ones = np.ones(8, np.float32)
+    for kept in (8, 3, 1, 0):
+        data = np.where(np.arange(8) < kept, ones, 0)
+        assert np.array_equal(exe(data, data[::-1].copy()), np.full(kept, 2))
+    with pytest.raises(CheckError, match="extent 1"):
+        exe(ones, np.eye(8, dtype=np.float32)[0])
 
 
 @pytest.mark.parametrize(

@@ -66,14 +66,19 @@ def test_a_shape_that_follows_from_shapes_is_known_when_a_graph_is_compiled():
     np.testing.assert_array_equal(weft.compile(function)(array), wanted)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_shape_that_is_an_input_is_evaluated_and_not_compiled():
+def test_a_shape_that_is_an_input_is_read():
     x, s = relay.var("x", shape=(4, 6)), relay.var("s", shape=(2,), dtype="int64")
     function = relay.Function([x, s], relay.dyn.reshape(x, s))
     array = np.arange(24, dtype=np.float32).reshape(4, 6)
     found = evaluate_function(function, [array, np.array([3, -1])])
     np.testing.assert_array_equal(found[0], array.reshape(3, 8))
-    with pytest.raises(Diagnostic, match=r"relay\.dyn\.reshape|dynamic|known only when"):
-        weft.compile(function)
+    exe = weft.compile(function)
+    for shape in ([3, 8], [24, 1], [2, 12]):
+        np.testing.assert_array_equal(exe(array, np.array(shape)), array.reshape(shape))
+    for shape, message in (([3, -1], "24 <="), ([3, 7], "24 <= (s_0 * s_1)"), ([5, 5], "(s_0 * s_1) <= 24")):
+        with pytest.raises(Diagnostic) as caught:
+            exe(array, np.array(shape))
+        assert message in caught.value.message
 
 
 def test_a_result_that_no_shape_was_told_of_has_open_extents():

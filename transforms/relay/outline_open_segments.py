@@ -11,8 +11,12 @@ with more rows than in the last.
     %y = relay.if %c ...
     relay.func private @main_segment(%x: tensor<?x8xf32>) attributes {segment} { %0 = relay.call @exp(%x) ... }
 
+A segment ends as well where a kernel is told by data how large its result is, and no bound is known of that
+(`dyn.tile` so often as an element says): to the next segment that is an input, whose elements are symbols. So a
+function that does not branch has segments, if there is such a kernel in it.
+
 Tuples that kernels take are put together within the segment. Does nothing to a module in which no function branches,
-or in which every shape is known. TVM has no counterpart.
+or is cut so, or in which every shape is known. TVM has no counterpart: its virtual machine runs kernel after kernel.
 """
 
 from __future__ import annotations
@@ -25,11 +29,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects.relay.base import is_dynamic
+from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp
+from ...dialects.relay.telling import is_telling
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
+from .following_calls import FollowingCalls, is_cut, says_extents
 from .outline_segments import CONTROL, SEGMENT, deciding
 from .symbol_names import SymbolNames
 
@@ -58,9 +64,16 @@ def _open_programs(module: ModuleOp) -> list[FuncOp]:
     """The functions of a module that branches and has open extents, as far as they are not outlined."""
     functions = [f for f in module.ops if isinstance(f, FuncOp) and not f.is_primitive]
     left = [f for f in functions if CONTROL not in f.attributes and SEGMENT not in f.attributes]
-    if not any(deciding(f) is not None for f in left) or not any(map(has_open_extents, left)):
+    if not any(map(has_open_extents, left)):
         return []
-    return left
+    if any(deciding(f) is not None for f in left):
+        return left
+    kernels = _kernels(module)
+    return left if any(is_cut(f, kernels) for f in left) else []
+
+
+def _kernels(module: ModuleOp) -> dict[str, FuncOp]:
+    return {f.sym_name.data: f for f in module.ops if isinstance(f, FuncOp) and f.is_primitive}
 
 
 def has_open_extents(function: FuncOp) -> bool:
@@ -81,7 +94,10 @@ class _Outlining:
         self.function = function
         self.names = names
         self.module = module
-        self.kernels = {f.sym_name.data for f in module.ops if isinstance(f, FuncOp) and f.is_primitive}
+        self.kernels = _kernels(module)
+        self.cuts = any(map(says_extents, self.kernels.values()))
+        """Whether a kernel may be told what it cannot be told within a segment."""
+        self.following = FollowingCalls(self.kernels)
         self.group: list[CallOp] = []
         self.tuples: list[Operation] = []
         """Tuples, and fields of such, that are made of results of the group."""
@@ -99,6 +115,17 @@ class _Outlining:
 
     def _visit(self, op: Operation) -> None:
         if isinstance(op, CallOp) and op.callee.root_reference.data in self.kernels:
+            if self.cuts and not self.following.add(op):
+                again = self._computed_again(op)
+                self._flush(op)
+                for each in (*again, op):
+                    if isinstance(each, CallOp):
+                        self.following.add(each)
+                        self.group.append(each)
+                    else:
+                        self.tuples.append(each)
+                    self.waiting.add(each)
+                return
             self.group.append(op)
             self.waiting.add(op)
         elif isinstance(op, TupleOp | TupleGetOp):
@@ -107,6 +134,41 @@ class _Outlining:
                 self.waiting.add(op)
         elif not isinstance(op, ConstantOp | ConstructOp) or any(o.owner in self.waiting for o in op.operands):
             self._flush(op)
+
+    def _computed_again(self, call: CallOp) -> list[Operation]:
+        """What makes a shape of numbers that this segment computes, as `[n, 0]`, once more, before the call that is
+        told it: the next segment knows more of the shape if it computes it itself."""
+        chain: dict[Operation, None] = {}
+
+        def gather(value: SSAValue) -> None:
+            owner = value.owner
+            if not isinstance(owner, Operation) or owner not in self.waiting or owner in chain:
+                return
+            if isinstance(owner, TupleOp | TupleGetOp) or all(map(_is_small, owner.operands)):
+                for operand in owner.operands:
+                    gather(operand)
+                chain[owner] = None
+
+        for value in call.arguments:
+            if is_telling(value.type):
+                gather(value)
+        copies: dict[SSAValue, SSAValue] = {}
+        made: list[Operation] = []
+        trial = FollowingCalls(self.kernels)
+        for op in chain:
+            made.append(copy := op.clone(copies))
+            copies.update(zip(op.results, copy.results, strict=True))
+        given = [copies.get(value, value) for value in call.operands]
+        old = list(call.operands)
+        call.operands = given
+        if made and all(trial.add(each) for each in (*made, call) if isinstance(each, CallOp)):
+            assert call.parent is not None
+            call.parent.insert_ops_before(made, call)
+            return made
+        call.operands = old
+        for op in reversed(made):
+            op.erase()
+        return []
 
     def _flush(self, before: Operation) -> None:
         """Put the segment that was gathered, and what is made of its results, before an operation."""
@@ -117,6 +179,7 @@ class _Outlining:
                 before.parent.insert_op_before(op, before)
             self._outline(before)
         self.group, self.tuples, self.waiting = [], [], set()
+        self.following = FollowingCalls(self.kernels)
 
     def _outline(self, before: Operation) -> None:
         members = set[Operation](self.group)
@@ -177,6 +240,11 @@ class _Outlining:
         for op in reversed([*self.group, *self.tuples]):
             if op in own:
                 erase(op, safe_erase=False)
+
+
+def _is_small(value: SSAValue) -> bool:
+    """Whether a value may be a part of a shape, or several such."""
+    return all(map(is_telling, flatten_types([value.type])))
 
 
 def _taken_apart(value: SSAValue, body: Block) -> list[SSAValue]:

@@ -144,7 +144,7 @@ class DynReshapeOp(_OfData):
         have, want = te.product(dims), te.product(n for n in shape if n != -1)
         if -1 in shape:
             shape[shape.index(-1)] = self.remaining(shape, dims)
-        elif not agree(have, want):
+        elif not agree(have, want) and not (at_most(have, want) and at_most(want, have)):
             raise TypeError(f"te: it is not known whether {to_text(have)} elements are {to_text(want)}")
         return shape
 
@@ -309,8 +309,6 @@ class DynTileOp(_OfData):
         reps = extents(told[0])
         rank = max(len(reps), x.rank)
         reps, dims = [1] * (rank - len(reps)) + reps, [1] * (rank - x.rank) + list(x.shape)
-        if any(isinstance(r, te.Expr) and n != 1 for n, r in zip(dims, reps, strict=True)):
-            raise TypeError("te: a dimension of several elements is repeated a number of times that is not known")
 
         def at(i: te.Expr, n: int, repeats: int) -> te.ExprLike:
             return 0 if n == 1 else i if repeats == 1 else i % n

@@ -1,0 +1,86 @@
+"""The symbols of a graph's arguments, and what names of dimensions mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+
+from .. import te
+from ..support.diagnostics import Diagnostic
+from ..support.hints import isa
+from .base import DYNAMIC, Tensor, flatten_types
+from .core import FuncOp
+from .extents import Dims
+
+DIM_NAMES = "dim_names"
+"""Attribute of a function: names of what is `?` in its arguments; what has one name is one extent."""
+
+
+def named_dim(name: str, names: Collection[str], symbol: Callable[[str], te.Dim]) -> te.Dim:
+    """What the name of an extent means: `symbol` gives one for a name, and what exporters call `past + 1` is that,
+    where the names of its parts are among `names`."""
+    parts = [part.strip() for part in name.split("+")]
+    if len(parts) == 1 or not all(part.isdecimal() or (part in names and part != name) for part in parts):
+        return symbol(name)
+    total: te.Dim = 0
+    for part in parts:
+        total = total + (int(part) if part.isdecimal() else symbol(part))
+    return total
+
+
+def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
+    """The symbols of a graph, and the extents of its arguments, tuples opened.
+
+    Raises:
+        Diagnostic: `dim_names` does not fit the arguments.
+    """
+    types = flatten_types(graph.function_type.inputs.data)
+    owners = [a.name_hint or f"in{n}" for n, a in enumerate(graph.body.block.args) for _ in flatten_types([a.type])]
+    given = _given_names(graph, types)
+    names_given = {name for each in given for name in each}
+    symbols: dict[str, te.Var] = {}
+    taken: dict[str, te.Var] = {}
+    shapes: list[Dims] = []
+
+    def symbol(name: str) -> te.Dim:
+        if name not in symbols:
+            plain = _plain(name, taken)
+            symbols[name] = taken[plain] = te.var(plain)
+        return symbols[name]
+
+    for owner, type, names in zip(owners, types, given, strict=True):
+        dims: list[te.Dim] = []
+        for axis, (extent, name) in enumerate(zip(type.get_shape(), names, strict=True)):
+            if extent != DYNAMIC:
+                dims.append(extent)
+                continue
+            dims.append(named_dim(name or f"{owner}_d{axis}", names_given, symbol))
+        shapes.append(tuple(dims))
+    return list(symbols.values()), shapes
+
+
+def _given_names(graph: FuncOp, types: Sequence[Tensor]) -> list[list[str]]:
+    names = graph.attributes.get(DIM_NAMES)
+    if names is None:
+        return [[""] * len(type.get_shape()) for type in types]
+    if isa(names, ArrayAttr[ArrayAttr[StringAttr]]):
+        given = [[name.data for name in each] for each in names]
+        if [len(each) for each in given] == [len(type.get_shape()) for type in types]:
+            return given
+    raise Diagnostic.at(
+        graph,
+        f"'{DIM_NAMES}' does not name the dimensions of its {len(types)} inputs",
+        hint='write a list for each, with "" for what has no name: [["n", ""], ["n", ""]]',
+    )
+
+
+def _plain(name: str, taken: dict[str, te.Var]) -> str:
+    """A name that a value may have, and no symbol has yet."""
+    plain = re.sub(r"\W", "_", name)
+    plain = plain if re.match(r"[A-Za-z_]", plain) else f"n_{plain}"
+    candidate, number = plain, 1
+    while candidate in taken:
+        candidate, number = f"{plain}_{number}", number + 1
+    return candidate

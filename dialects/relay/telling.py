@@ -1,0 +1,44 @@
+"""Which values say what extents others have."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, TupleType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..support.hints import isa
+from .base import DYNAMIC, RelayOp, flatten_types
+from .core import FuncOp
+
+MAX_TELLING = 16
+"""The elements of a tensor that says extents."""
+
+
+def is_telling(type: Attribute) -> bool:
+    """Whether the elements of a tensor may be symbols: a few integers, which memory holds as words."""
+    if not isa(type, TensorType) or type.element_type not in (i32, i64):
+        return False
+    shape = type.get_shape()
+    return len(shape) <= 1 and DYNAMIC not in shape and prod(shape) <= MAX_TELLING
+
+
+def told_inputs(function: FuncOp) -> list[int]:
+    """The inputs, by number, that say what extents a function's results have. They are no parts of tuples."""
+    pending = [value for op in function.body.block.ops if isinstance(op, RelayOp) for value in op.told_extents()]
+    seen: set[SSAValue] = set()
+    while pending:
+        value = pending.pop()
+        if value not in seen:
+            seen.add(value)
+            if isinstance(owner := value.owner, Operation):
+                pending += owner.operands
+    told: list[int] = []
+    number = 0
+    for argument in function.body.block.args:
+        types = flatten_types([argument.type])
+        small = len(types) == 1 and isinstance(types[0].element_type, IntegerType | IndexType | AnyFloat)
+        if argument in seen and small and not isinstance(argument.type, TupleType) and len(types[0].get_shape()) <= 1:
+            told.append(number)
+        number += len(types)
+    return told

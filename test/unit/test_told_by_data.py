@@ -1,0 +1,108 @@
+"""Operators whose results are as large as data says, without a bound: the graph is cut before them, and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.checks import CheckError
+
+NDArray = npt.NDArray[Any]
+OPEN = relay.Any()
+
+
+def told() -> tuple[Any, Any]:
+    """A vector of any length, and its sum, which no bound is known of."""
+    x = relay.var("x", shape=(OPEN,), dtype="int64")
+    return x, relay.sum(x, axis=[0], keepdims=True)
+
+
+def joined(*parts: Any) -> Any:
+    values = [relay.const(np.array([part])) if isinstance(part, int) else part for part in parts]
+    return relay.concatenate(relay.Tuple(values), axis=0)
+
+
+def tiled() -> Any:
+    (x, n), y = told(), relay.var("y", shape=(OPEN,))
+    return relay.Function([x, y], relay.exp(relay.dyn.tile(relay.exp(y), n)))
+
+
+def filled() -> Any:
+    (x, n), y = told(), relay.var("y", shape=())
+    return relay.Function([x, y], relay.dyn.full(y, n, dtype="float32"))
+
+
+def counted() -> Any:
+    (x, n), y = told(), relay.var("y", shape=(), dtype="int64")
+    zero, one = relay.const(np.int64(0)), relay.const(np.int64(1))
+    numbers = relay.arange(zero, relay.reshape(n, newshape=[]), one, dtype="int64")
+    return relay.Function([x, y], relay.add(numbers, y))
+
+
+def reshaped() -> Any:
+    """The 0, which is the extent of the data's, has to be known where the shape is told."""
+    (x, n), y = told(), relay.var("y", shape=(OPEN, 6))
+    return relay.Function([x, y], relay.exp(relay.dyn.reshape(relay.exp(y), joined(0, n, 2))))
+
+
+def resized() -> Any:
+    (x, n), y = told(), relay.var("y", shape=(1, 2, 4, 4))
+    size = joined(n, n)
+    return relay.Function([x, y], relay.dyn.image.resize2d(y, size, relay.const(np.zeros(0, np.float32))))
+
+
+def twice() -> Any:
+    """A graph that is cut twice: how many rows there are decides how many columns there are."""
+    (x, n), y = told(), relay.var("y", shape=(1,))
+    rows = relay.dyn.broadcast_to(y, n)
+    columns = relay.cast(relay.sum(rows, axis=[0], keepdims=True), "int64")
+    return relay.Function([x, y], relay.Tuple([relay.dyn.tile(relay.exp(rows), columns), columns]))
+
+
+def floats(*shape: int) -> NDArray:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+LENGTHS: list[list[int]] = [[], [1], [0], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    "graph, calls",
+    [
+        (tiled, [(n, floats(rows)) for n in LENGTHS for rows in (0, 1, 5)]),
+        (filled, [(n, np.float32(3)) for n in LENGTHS]),
+        (counted, [(n, np.int64(3)) for n in LENGTHS]),
+        (reshaped, [([1, 2], floats(rows, 6)) for rows in (0, 1, 5)]),
+        (resized, [(n, floats(1, 2, 4, 4)) for n in ([1], [2, 3], [9])]),
+        (twice, [(n, np.full(1, 2, np.float32)) for n in LENGTHS]),
+    ],
+)
+def test_what_data_says_is_computed(graph: Callable[[], Any], calls: list[tuple[Any, Any]], tmp_path: Path) -> None:
+    exe = weft.compile(graph())
+    exe.save(tmp_path / "told.weft")
+    meant = graph()
+    for threads, each in ((1, exe), (2, weft.load(tmp_path / "told.weft"))):
+        each.threads = threads
+        for numbers, data in calls:
+            x = np.array(numbers, np.int64)
+            given = each(x, data)
+            wanted: Sequence[Any] = evaluate_function(meant, [x, np.asarray(data)])
+            for got, want in zip(given if isinstance(given, tuple) else (given,), wanted, strict=True):
+                assert got.shape == want.shape
+                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def test_what_does_not_fit_is_told_when_it_runs() -> None:
+    exe = weft.compile(reshaped())
+    with pytest.raises(CheckError, match="sizes"):
+        exe(np.array([4], np.int64), floats(2, 6))
+    with pytest.raises(CheckError, match="0 is above -1"):
+        weft.compile(filled())(np.array([-1], np.int64), np.float32(1))
