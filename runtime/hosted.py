@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..dialects.support.advice import give_shapes
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, Place
 from ..lowering.abi import CompiledGraph
@@ -211,14 +210,8 @@ class HostedProgram:
 def refuse_to_export(graph: CompiledGraph) -> None:
     """
     Raises:
-        Diagnostic: the graph is on several devices, and no function of C runs it; or extents are known only when it is
-            called, and C has no way to say them.
+        Diagnostic: the graph is on several devices, and no function of C runs it.
     """
-    if graph.symbols:
-        raise Diagnostic(
-            f"C programs cannot say the sizes {', '.join(graph.symbols)}, known only when the graph is called",
-            hint=give_shapes(),
-        )
     if used := [each.name for part in (graph, *graph.segments) for each in part.devices]:
         names = ", ".join(dict.fromkeys(used))
         raise Diagnostic(f"a graph on several devices ({names}) has no entry that C programs could call")

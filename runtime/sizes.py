@@ -140,8 +140,8 @@ class Sizes:
         self._extents = read_extents(graph.extents, len(graph.symbols))
         defined = {number for number, _ in (*self._extents.defined, *self._extents.read)}
         given = [n for n in range(len(graph.symbols)) if n not in defined]
-        self._places = {n: place for n in given if (place := _place(graph, n)) is not None}
-        self._elements = {n: _element(graph, self._extents, n) for n in given if n not in self._places}
+        self._places = {n: place for n in given if (place := place_of(graph, n)) is not None}
+        self._elements = {n: element_of(graph, self._extents, n) for n in given if n not in self._places}
         self.finds = any(spec.is_found for spec in graph.outputs)
         """Whether the program finds memory for results."""
         self.reads_elements = bool(self._elements or self._extents.held)
@@ -268,7 +268,7 @@ def _beginning(array: NDArray, shape: tuple[int, ...]) -> NDArray:
     return array.reshape(-1)[: prod(shape)].reshape(shape)
 
 
-def _place(graph: CompiledGraph, number: int) -> tuple[int, int] | None:
+def place_of(graph: CompiledGraph, number: int) -> tuple[int, int] | None:
     """Which extent of which input a symbol is, if it is one."""
     for tensor, spec in enumerate(graph.inputs):
         for axis, size in enumerate(spec.extents or ()):
@@ -277,7 +277,7 @@ def _place(graph: CompiledGraph, number: int) -> tuple[int, int] | None:
     return None
 
 
-def _element(graph: CompiledGraph, extents: SymbolExtents, number: int) -> tuple[int, int]:
+def element_of(graph: CompiledGraph, extents: SymbolExtents, number: int) -> tuple[int, int]:
     """Which element of which input a symbol is.
 
     Raises:

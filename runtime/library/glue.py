@@ -7,26 +7,34 @@ from pathlib import Path
 
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
 from ...dialects.support.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
-from ...lowering.abi import ALIGNMENT, CONSTANTS_TABLE, ENTRY, CompiledGraph, Site, TensorSpec
+from ...lowering.abi import ALIGNMENT, CONSTANTS_TABLE, DYNAMIC, ENTRY, CompiledGraph, Site, TensorSpec
+from ...lowering.sizes import read_extents
+from .open_sizes import open_sizes
+from .text import c_string
 
 DATA = "weft_data"
 
 
 def glue(graph: CompiledGraph, name: str, header: str) -> str:
     """C11. `header` is the name of the file with the header."""
+    decided = len(read_extents(graph.extents, len(graph.symbols)).read)
+    outputs = graph.outputs[: len(graph.outputs) - decided]
+    is_open = bool(graph.symbols) or any(spec.is_found for spec in outputs)
     parts = [
         f'#include "{header}"\n\n#include <stdlib.h>\n#include <string.h>\n',
         f"extern int64_t {ENTRY}(const void *const *, void *const *, void *, int64_t);\n",
         _constants(graph),
         _TILES if TILE_FEATURES & set(graph.platform.features) else _NO_TILES,
-        *(_tensors(specs, what) for specs, what in ((graph.inputs, "input"), (graph.outputs, "output"))),
+        *(_tensors(specs, what) for specs, what in ((graph.inputs, "input"), (outputs, "output"))),
         _checks(graph.checks),
         _FUNCTIONS.format(
             alignment=ALIGNMENT,
             workspace=-(-graph.arena_bytes // ALIGNMENT) * ALIGNMENT,
+            is_open=int(is_open),
             inputs=len(graph.inputs),
-            outputs=len(graph.outputs),
+            outputs=len(outputs),
             entry=ENTRY,
+            open_sizes=open_sizes(graph),
             records_at=graph.records_at,
             record_bytes=RECORD_BYTES,
             check=CHECK_FIELD,
@@ -39,9 +47,9 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
             machine=c_string(str(graph.platform)),
             inputs=len(graph.inputs),
             input_table="inputs" if graph.inputs else "NULL",
-            outputs=len(graph.outputs),
-            output_table="outputs" if graph.outputs else "NULL",
-            workspace=graph.arena_bytes,
+            outputs=len(outputs),
+            output_table="outputs" if outputs else "NULL",
+            workspace=0 if is_open else graph.arena_bytes,
         ),
     ]
     return "\n".join(part for part in parts if part)
@@ -81,12 +89,11 @@ def data_source(file: Path) -> str:
 def _tensors(specs: Sequence[TensorSpec], what: str) -> str:
     if not specs:
         return ""
-    shapes = [
-        f"static const int64_t {what}_{number}[] = {{{', '.join(map(str, spec.shape)) or '0'}}};"
-        for number, spec in enumerate(specs)
-    ]
+    extents = [", ".join("-1" if n == DYNAMIC else str(n) for n in spec.shape) or "0" for spec in specs]
+    bytes = [0 if DYNAMIC in spec.shape else spec.bytes for spec in specs]
+    shapes = [f"static const int64_t {what}_{number}[] = {{{each}}};" for number, each in enumerate(extents)]
     rows = [
-        f"  {{{c_string(spec.name)}, {c_string(spec.dtype)}, {len(spec.shape)}, {what}_{number}, {spec.bytes}}},"
+        f"  {{{c_string(spec.name)}, {c_string(spec.dtype)}, {len(spec.shape)}, {what}_{number}, {bytes[number]}}},"
         for number, spec in enumerate(specs)
     ]
     return "\n".join([*shapes, f"static const weft_tensor {what}s[] = {{", *rows, "};\n"])
@@ -109,12 +116,6 @@ def _told(site: Site) -> str:
     return place + site.text
 
 
-def c_string(text: str) -> str:
-    """A string of C, in UTF-8; all that is not plain is written in octal, three digits each."""
-    plain = (chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode())
-    return f'"{"".join(plain)}"'
-
-
 _NO_TILES = "enum { tiles_are_refused = 0 };\n"
 
 _TILES = f"""/* The tile registers of AMX belong to a process that asks for them. */
@@ -127,9 +128,17 @@ __attribute__((constructor)) static void ask_for_tiles(void) {{
 }}
 """
 
-_FUNCTIONS = """static void *allocate(void) {{ return aligned_alloc({alignment}, {workspace}); }}
+_FUNCTIONS = """static void *allocate(void) {{ return {is_open} ? NULL : aligned_alloc({alignment}, {workspace}); }}
 
-enum {{ BAD_WORKSPACE = -1, BAD_TENSOR = -2, BAD_THREADS = -3, NO_TILES = -4 }};
+enum {{
+  ALIGNMENT = {alignment},
+  BAD_WORKSPACE = -1,
+  BAD_TENSOR = -2,
+  BAD_THREADS = -3,
+  NO_TILES = -4,
+  NO_MEMORY = -5,
+  NO_SHAPES = -6
+}};
 
 static int is_missing(const void *const *tensors, size_t number) {{
   if (tensors == NULL)
@@ -140,7 +149,7 @@ static int is_missing(const void *const *tensors, size_t number) {{
   return 0;
 }}
 
-static int64_t run(const void *const *ins, void *const *outs, void *workspace, int64_t threads) {{
+static int64_t start(const void *const *ins, void *const *outs, void *workspace, int64_t threads) {{
   if (workspace == NULL || (uintptr_t)workspace % {alignment} != 0)
     return BAD_WORKSPACE;
   if (threads < 1)
@@ -151,6 +160,12 @@ static int64_t run(const void *const *ins, void *const *outs, void *workspace, i
     return NO_TILES;
   return {entry}(ins, outs, workspace, threads);
 }}
+
+static int64_t run(const void *const *ins, void *const *outs, void *workspace, int64_t threads) {{
+  return {is_open} ? NO_SHAPES : start(ins, outs, workspace, threads);
+}}
+
+{open_sizes}
 
 /* Text of which the first `size - 1` bytes are kept. */
 struct text {{
@@ -200,13 +215,17 @@ static size_t message(int64_t status, const void *workspace, char *at, size_t si
   struct text text = {{at, size, 0}};
   if (status > 0 && status <= {num_records} && workspace != NULL) {{
     put_check(&text, status, workspace);
+  }} else if (status <= REFUSED && status > REFUSED - num_asked) {{
+    put(&text, asked[REFUSED - status], strlen(asked[REFUSED - status]));
   }} else {{
     const char *said = status == 0               ? "all went well"
                        : status == BAD_WORKSPACE ? "the workspace is none, or not at a multiple of {alignment} bytes"
                        : status == BAD_TENSOR    ? "an input or an output has no memory"
                        : status == BAD_THREADS   ? "at least one thread is needed"
                        : status == NO_TILES      ? "the system does not let this process use the tiles of AMX"
-                                                 : "there is no such status";
+                       : status == NO_MEMORY    ? "there is no memory for so large tensors"
+                       : status == NO_SHAPES    ? "the model takes several shapes: run_at says which"
+                                                : "there is no such status";
     put(&text, said, strlen(said));
   }}
   if (size > 0)
@@ -217,7 +236,8 @@ static size_t message(int64_t status, const void *workspace, char *at, size_t si
 
 _MODEL = """const weft_model *{name}_model(void) {{
   static const weft_model model = {{
-      "{name}", {machine}, {inputs}, {input_table}, {outputs}, {output_table}, {workspace}, allocate, run, message,
+      "{name}", {machine}, {inputs}, {input_table}, {outputs}, {output_table}, {workspace},
+      allocate, run, message, measure, run_at,
   }};
   return &model;
 }}

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from ...dialects.support.diagnostics import UsageError
-from ...lowering.abi import ALIGNMENT, CompiledGraph, TensorSpec
+from ...lowering.abi import ALIGNMENT, DYNAMIC, CompiledGraph, TensorSpec
+from ...lowering.sizes import read_extents
 
 C_KEYWORDS = frozenset(
     """
@@ -16,8 +17,8 @@ C_KEYWORDS = frozenset(
 )
 
 MODEL = """
-#ifndef WEFT_MODEL_1
-#define WEFT_MODEL_1
+#ifndef WEFT_MODEL_2
+#define WEFT_MODEL_2
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ typedef struct weft_tensor {
   const char *name;
   const char *dtype; /* as NumPy calls it: "float32", "int64", "bool" */
   size_t rank;
-  const int64_t *shape;
-  size_t bytes;
+  const int64_t *shape; /* -1 for an extent that each call may have another value of */
+  size_t bytes;         /* 0 where there is such an extent */
 } weft_tensor;
 
 typedef struct weft_model {
@@ -38,9 +39,9 @@ typedef struct weft_model {
   const weft_tensor *inputs;
   size_t num_outputs;
   const weft_tensor *outputs;
-  size_t workspace_bytes; /* what a call needs for itself */
+  size_t workspace_bytes; /* what a call needs for itself; 0 where shapes say that */
 
-  /* A workspace, for free() to release; NULL where there is no memory. */
+  /* A workspace, for free() to release; NULL where there is no memory, or shapes say how large it has to be. */
   void *(*allocate)(void);
 
   /* Compute the outputs on so many threads; 0 where all went well. Calls may run at once, each on a workspace of its
@@ -50,6 +51,18 @@ typedef struct weft_model {
   /* Write to `text` what a call that gave `status` has to say, at most `size` bytes with a 0 at the end; gives the
      length of the whole message. The workspace is that of the call. */
   size_t (*message)(int64_t status, const void *workspace, char *text, size_t size);
+
+  /* What follows from the shapes of the inputs: the shapes of the outputs, and how large a workspace is, which begins
+     at a multiple of 64 bytes, as aligned_alloc(64, bytes) gives one. Where data decides an extent, it is what that is
+     at most, and -1 where nothing bounds it. The inputs are read where their elements say sizes, and may be NULL where
+     none do. 0 where all went well. */
+  int64_t (*measure)(const int64_t *const *input_shapes, const void *const *inputs, int64_t *const *output_shapes,
+                     size_t *workspace_bytes);
+
+  /* `run` on inputs of these shapes. Afterwards `output_shapes` are those of the outputs. An output of which `measure`
+     does not know an extent has memory of its own, which is put into `outputs`, for free() to release. */
+  int64_t (*run_at)(const int64_t *const *input_shapes, const void *const *inputs, int64_t *const *output_shapes,
+                    void **outputs, void *workspace, int64_t threads);
 } weft_model;
 
 #endif
@@ -74,16 +87,18 @@ def identifier(name: str) -> str:
 def header(graph: CompiledGraph, name: str) -> str:
     """The header of a graph that is exported as `name`."""
     guard = f"WEFT_{name.upper()}_H"
+    decided = len(read_extents(graph.extents, len(graph.symbols)).read)
+    outputs = graph.outputs[: len(graph.outputs) - decided]
+    is_open = bool(graph.symbols) or any(spec.is_found for spec in outputs)
     return f"""/* {name}: a model that was compiled by Weft for {comment(str(graph.platform))}.
 
    inputs:
 {_listed(graph.inputs)}
    outputs:
-{_listed(graph.outputs)}
+{_listed(outputs)}
 
      const weft_model *model = {name}_model();
-     void *workspace = model->allocate();
-     int64_t status = model->run(inputs, outputs, workspace, threads);
+{_OPEN_CALL if is_open else _CALL}
 
    Workspaces begin at a multiple of {ALIGNMENT} bytes. */
 
@@ -104,8 +119,22 @@ const weft_model *{name}_model(void);
 """
 
 
+_CALL = """\
+     void *workspace = model->allocate();
+     int64_t status = model->run(inputs, outputs, workspace, threads);"""
+
+_OPEN_CALL = """\
+     int64_t status = model->measure(input_shapes, inputs, output_shapes, &bytes);
+     void *workspace = aligned_alloc(64, bytes);
+     status = model->run_at(input_shapes, inputs, output_shapes, outputs, workspace, threads);"""
+
+
 def _listed(specs: Sequence[TensorSpec]) -> str:
-    return "\n".join(f"     {number}: {comment(str(spec))}, {spec.bytes} bytes" for number, spec in enumerate(specs))
+    sizes = ["" if DYNAMIC in spec.shape else f", {spec.bytes} bytes" for spec in specs]
+    return "\n".join(
+        f"     {number}: {comment(str(spec))}{size}"
+        for number, (spec, size) in enumerate(zip(specs, sizes, strict=True))
+    )
 
 
 def comment(text: str) -> str:

@@ -140,9 +140,7 @@ def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[
             np.testing.assert_array_equal(array, expected)
 
 
-def test_programs_in_c_are_not_given_what_they_cannot_size(found: tuple[Any, Executable], tmp_path: Path) -> None:
-    with pytest.raises(Diagnostic, match="C programs cannot say the sizes x_d0, data_0"):
-        found[1].export_library(tmp_path / "libfound.so")
+def test_steps_are_not_timed_where_data_decides_an_extent(found: tuple[Any, Executable]) -> None:
     with pytest.raises(Diagnostic, match="cannot be timed one by one where data decides an extent"):
         found[1].profile(matrix(3, 1))
 

@@ -18,9 +18,10 @@ import weft
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.lowering.abi import Platform
-from weft.runtime.library.glue import c_string, glue
+from weft.runtime.library.glue import glue
 from weft.runtime.library.header import comment, header
 from weft.runtime.library.link import LinkError, export_library
+from weft.runtime.library.text import c_string
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wpedantic")
