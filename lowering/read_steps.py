@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NameLoc,
+    StringAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -38,13 +39,14 @@ from .abi import (
     INPUTS,
     OPEN_BUFFER,
     SEGMENT_MARK,
+    SYMBOL_EXTENTS,
     Argument,
     Parameter,
     Step,
     TensorSpec,
 )
 from .graph_to_memory.signature import read_signature
-from .sizes import Size, product
+from .sizes import Size, product, read_extents
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,13 @@ class _Reading:
         self.numbers: dict[SSAValue, Size] = {
             value: ("n", number) for number, value in enumerate(arguments[len(tensors) : -2])
         }
+        said = main.attributes.get(SYMBOL_EXTENTS)
+        decided = len(read_extents(said.data if isinstance(said, StringAttr) else "").read)
+        first = len(tensors) - decided
+        self.counts: dict[SSAValue, Size] = {
+            value: ("n", symbols + place) for place, value in enumerate(arguments[first : len(tensors)])
+        }
+        """The outputs that say what data has decided: a symbol each, behind those of the graph."""
         self.known: dict[SSAValue, Argument] = {}
         for number, (spec, value) in enumerate(zip(tensors, arguments, strict=False)):
             is_input = number < len(inputs)
@@ -160,6 +169,12 @@ class _Reading:
                     self.known[op.memref] = Argument("constant", number, self._size(op.memref))
                 case memref.CastOp():
                     self.known[op.dest] = self._known(op.source)
+                case memref.ReinterpretCastOp():
+                    self.known[op.result] = self._beginning(op)
+                case memref.LoadOp() if op.memref in self.counts:
+                    self.numbers[op.res] = self.counts[op.memref]
+                case arith.IndexCastOp():
+                    self.numbers[op.result] = self._number(op.input)
                 case SlotsOp() if op.memory is self.arena:
                     size = op.result.type.count.data * SLOT_BYTES
                     self.known[op.result] = Argument("slots", op.offset.value.data, size)
@@ -189,6 +204,15 @@ class _Reading:
         elements = self._number(op.sizes[0]) if op.sizes else prod(op.result.type.get_shape())
         return Argument("arena", sizes=(start, product((elements, byte_width(element)))))
 
+    def _beginning(self, op: memref.ReinterpretCastOp) -> Argument:
+        """So many elements of a buffer, from its beginning on."""
+        if len(op.sizes) != 1 or op.offsets or op.strides or list(op.static_offsets.get_values()) != [0]:
+            raise _Unknown
+        whole, count = self._known(op.source), self._number(op.sizes[0])
+        start: Size = whole.at if whole.sizes is None else whole.sizes[0]
+        size = product((count, byte_width(op.result.type.element_type)))
+        return Argument(whole.kind, device=whole.device, sizes=(start, size))
+
     def _computed(self, op: Operation) -> Size | None:
         """The size that an operation computes, if it is one that computes sizes."""
         match op:
@@ -200,8 +224,10 @@ class _Reading:
                 return "*", self._number(op.lhs), self._number(op.rhs)
             case arith.DivUIOp() | arith.FloorDivSIOp():
                 return "//", self._number(op.lhs), self._number(op.rhs)
-            case arith.RemUIOp():
+            case arith.RemUIOp() | arith.RemSIOp():
                 return "%", self._number(op.lhs), self._number(op.rhs)
+            case arith.MinSIOp():
+                return "min", self._number(op.lhs), self._number(op.rhs)
             case arith.MaxSIOp():
                 return "max", self._number(op.lhs), self._number(op.rhs)
             case _:

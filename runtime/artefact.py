@@ -272,6 +272,8 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
     blob, digest = _member(archive, file, CONSTANTS)
     _check(digest, fields.string("constants_digest"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
+    extents = fields.string("extents") if fields.has("extents") else ""
+    known = len(symbols) + len(read_extents(extents, len(symbols)).read)  # what steps know: what data decides as well
     graph = CompiledGraph(
         objects,
         tuple(_constants(fields, blob)),
@@ -284,7 +286,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         fields.size("records_at"),
         fields.size("counter_bytes"),
         tuple(tuple(_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
-        tuple(_step(entry, len(symbols)) for entry in fields.each("steps")),
+        tuple(_step(entry, known) for entry in fields.each("steps")),
         symbols,
         tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
         tuple(_device(entry, len(symbols)) for entry in fields.each("devices")),
@@ -292,7 +294,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         images,
         tuple(_segment(entry) for entry in fields.each("segments")) if fields.has("segments") else (),
         fields.size("code_constants") if fields.has("segments") else None,
-        fields.string("extents") if fields.has("extents") else "",
+        extents,
     )
     for tensor, element, _ in read_extents(graph.extents, len(symbols)).held:
         spec = graph.inputs[tensor] if tensor < len(graph.inputs) else None

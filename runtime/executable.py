@@ -281,15 +281,11 @@ class Executable:
         if repeat < 1:
             raise UsageError(f"{repeat} repetitions: at least one is needed")
         bound = self.bind(arrays or self.example_inputs())
-        inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.outputs))
-        if self._sizes is None:
-            return self.program.profile(inputs, outputs, self._threads, repeat)
-        if self._sizes.decided:
-            raise Diagnostic(
-                "the steps of a graph cannot be timed one by one where data decides an extent",
-                hint="exe.benchmark(...) times the whole",
-            )
-        return self.program.profile(inputs, outputs, self._threads, repeat, self._sizes.graph_for(bound.inputs))
+        if self._sizes is not None and self._sizes.decided:
+            bound()  # then it is known what data decides
+        inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.written))
+        sized = None if self._sizes is None else self._sizes.graph_for(bound.inputs, bound.written)
+        return self.program.profile(inputs, outputs, self._threads, repeat, sized)
 
     def example_inputs(self) -> list[NDArray]:
         """Arrays that fit the inputs, the same each time: floats from 0 to 1; zeros, which are indices of anything."""
@@ -352,6 +348,7 @@ class Binding:
         self._layout: Layout | None = None
         if (sizes := executable._sizes) is None:  # pyright: ignore[reportPrivateUsage]
             self.outputs = tuple(given.new() for given in executable._gives)  # pyright: ignore[reportPrivateUsage]
+            self.written = self.outputs
             self._tables = self._addresses(b"")
             return
         self.inputs = tuple(map(with_room, self.inputs))
@@ -365,7 +362,8 @@ class Binding:
         if layout is self._layout:
             return
         self._layout, self._arena_bytes = layout, layout.arena_bytes
-        self.outputs = layout.outputs()
+        self.outputs = self.written = layout.outputs()
+        """What the graph writes: with what tells what data has decided, and as much as that may be at most."""
         if sizes.decided or sizes.finds:
             self._decided = sizes, layout, self.outputs
         self._tables = self._addresses(layout.words)

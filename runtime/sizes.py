@@ -103,7 +103,8 @@ def _greatest_shape(spec: TensorSpec, ranges: Sequence[Range]) -> tuple[int, ...
 
 
 def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> CompiledGraph:
-    """What a graph with symbols is where they, by number, are `symbols`: a graph without any."""
+    """What a graph with symbols is where they, by number, are `symbols`: a graph without any. Behind them stands what
+    data has decided, if it does."""
 
     def at(argument: Argument) -> Argument:
         if argument.sizes is None:
@@ -219,15 +220,17 @@ class Sizes:
             ]
         )
 
-    def graph_for(self, arrays: Sequence[NDArray]) -> CompiledGraph:
-        """What the graph is in a call with `arrays`.
+    def graph_for(self, arrays: Sequence[NDArray], written: Sequence[NDArray] = ()) -> CompiledGraph:
+        """What the graph is in a call with `arrays` that has `written` these outputs, of which the last say what data
+        has decided.
 
         Raises:
             InputError: an array has another extent than follows from the others.
             NotEnoughMemory: something is larger than any memory.
         """
         symbols = self.symbols(arrays)
-        return graph_at(self._graph, symbols, self.layout(symbols))
+        counts = [int(count[0]) for count in written[len(written) - self.decided :]]
+        return graph_at(self._graph, (*symbols, *counts), self.layout(symbols))
 
     def layout_for(self, arrays: Sequence[NDArray]) -> Layout:
         """What follows from the shapes of the inputs.

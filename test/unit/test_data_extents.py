@@ -140,9 +140,14 @@ def test_boxes_that_better_ones_cover_are_dropped_by_machine_code(options: dict[
             np.testing.assert_array_equal(array, expected)
 
 
-def test_steps_are_not_timed_where_data_decides_an_extent(found: tuple[Any, Executable]) -> None:
-    with pytest.raises(Diagnostic, match="cannot be timed one by one where data decides an extent"):
-        found[1].profile(matrix(3, 1))
+def test_steps_are_timed_at_the_extents_that_data_decides(found: tuple[Any, Executable], tmp_path: Path) -> None:
+    found[1].save(tmp_path / "found.weft")
+    for exe in (found[1], weft.load(tmp_path / "found.weft")):
+        decided = str(("n", len(exe.graph.symbols)))  # what was read, behind the symbols
+        assert any(decided in str(argument.sizes) for step in exe.graph.steps for argument in step.arguments)
+        for share in (0.1, 1.0):
+            assert len(exe.profile(matrix(40, share), repeat=1).steps) == len(exe.graph.steps)
+        assert exe.profile(matrix(0, 1)).steps
 
 
 def test_windows_with_strides_slide_over_images_of_any_size() -> None:

@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
+from ....te.assume import agree
 from ...base import DYNAMIC, int_list, ints, is_told, string, tensor
 from ...layout import parse_layout, transform_array
 from ...nn_common import Window, accumulator, narrow, per_axis, widened
@@ -106,6 +107,8 @@ class _TransposedConvolution(ConvolutionBase, ABC):
         places = [shape[out_layout.position(letter)] for letter in self.SPATIAL]
         spread, once = self.spread(data, window, places), replace(window, strides=(1,) * len(self.SPATIAL))
         groups, outputs = self.group_count(), weight.shape[kernel.position("O")]
+        if not agree(data.shape[layout.position("C")], weight.shape[kernel.position("I")]):
+            raise TypeError("te: it is not known whether the channels of the data are those of the weight")
         ic = te.reduce_axis(weight.shape[kernel.position("I")] // groups, "ic")
         taps = window.taps(self.SPATIAL)
 

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.dtypes import numpy_dtype
+from ....te.assume import agree, at_most
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
 from ...layout import Layout, parse_layout, transform_array, unblocked
 from ...nn_common import (
@@ -303,6 +304,14 @@ class Convolution(ConvolutionBase, ABC):
         window = self.window(weight.shape)
         amounts, images = self.pad_amounts(data.shape, window), layout.position("N")
         seeing, channels = self.seeing(), weight.shape[kernel.position("I")]
+        have = data.shape[layout.position("C")]
+        if isinstance(have, te.Expr) or isinstance(channels, te.Expr):  # that numbers fit is known from the types
+            held, wanted = have * layout.block("C"), channels * kernel.block("I") * self.group_count()
+            if seeing is not None or not agree(held, wanted):
+                raise TypeError("te: it is not known whether the channels of the data are those of the weight")
+        made, groups = weight.shape[kernel.position("O")], self.group_count()
+        if isinstance(made, te.Expr) and groups > 1 and not at_most(made, made // groups * groups):
+            raise TypeError("te: it is not known whether the groups have as many channels each")
         planes: list[te.IterVar] = []
         if seeing is None:
             padded = pad_stage(data, *amounts)
@@ -318,7 +327,7 @@ class Convolution(ConvolutionBase, ABC):
             ic_inner = ic_inner * axis.factor + part if part is not parts[0] else part
         taps = window.taps(self.SPATIAL)
         axes = (*planes, ic, *taps, *parts) if blocked else (*planes, ic, *taps)
-        if self.group_count() > 1 and ic.extent * kernel.block("I") == 1:  # depthwise
+        if groups > 1 and channels * kernel.block("I") == 1:  # depthwise
             ic, ic_inner, parts, axes = te.const(0, te.index), te.const(0, te.index), [], taps
 
         def body(*indices: te.IterVar) -> te.Expr:
