@@ -62,21 +62,30 @@ def reshape_indices(indices: Sequence[te.Expr], shape: Sequence[int], source: Se
     old = [d for d, n in enumerate(source) if n != 1]
     new = [d for d, n in enumerate(shape) if n != 1]
     while old or new:
-        taken, given = [old.pop(0)], [new.pop(0)]
-        while not te.same(have := prod(source[d] for d in taken), want := prod(shape[d] for d in given)):
-            if old and te.surely_at_most(have, want):
-                taken.append(old.pop(0))
-            elif new and te.surely_at_most(want, have):
-                given.append(new.pop(0))
-            else:  # which is larger is known when it runs: all that remains is one group
-                taken, given, old, new = [*taken, *old], [*given, *new], [], []
-                if not te.agree(prod(source[d] for d in taken), prod(shape[d] for d in given)):
-                    raise TypeError("te: it is not known whether both shapes have as many elements")
-                break
+        i, j = _first_group([source[d] for d in old], [shape[d] for d in new])
+        taken, given, old, new = old[:i], new[:j], old[i:], new[j:]
         position = row_major([indices[d] for d in given], [shape[d] for d in given])
         for d, i in zip(taken, unravel(position, [source[d] for d in taken]), strict=True):
             result[d] = i
     return tuple(result)
+
+
+def _first_group(old: Sequence[te.Dim], new: Sequence[te.Dim]) -> tuple[int, int]:
+    """How many extents at the beginnings of two shapes have the same product, as few as can be; all, where only those
+    are found to, or are asked to.
+
+    Raises:
+        TypeError: they cannot be asked to.
+    """
+    had = [te.product(old[: i + 1]) for i in range(len(old))]
+    wanted = [te.product(new[: j + 1]) for j in range(len(new))]
+    for i, have in enumerate(had):
+        for j, want in enumerate(wanted):
+            if te.same(have, want):
+                return i + 1, j + 1
+    if not te.agree(te.product(old), te.product(new)):
+        raise TypeError("te: it is not known whether both shapes have as many elements")
+    return len(old), len(new)
 
 
 def reshaped(x: te.Tensor, shape: Sequence[int], name: str = "reshape") -> te.Tensor:
