@@ -30,6 +30,17 @@ scf.for %tile = ... {                                     // column %tile / 16 o
     memref.prefetch %w[((%tile + 16) / 16) * 8192 + ((%tile % 16 * 512 + %k) / 16) * 16], read, ...
 ```
 
+The scalars of a tile of rows come line by line: where channels stand in blocks, one line of each row holds a block of
+them, and the next block lies a whole image farther, where no processor looks by itself. So each step within a block
+asks for a part of the lines of the next block, if together they are more than stays in the second cache:
+
+```mlir
+scf.for %block = %c0 to %c64 step %c1 {
+  scf.for %k = %c0 to %c16 step %c1 {
+    memref.prefetch %x[(%block + 1) * 65536 + %k * 16], read, ...                 // the line of row %k
+    scf.for %row ... {unroll} { %x[%block * 65536 + %row * 16 + %k] ... }
+```
+
 Source: the distance and the gain were measured (bench/README.md, "Streams"). TVM's InjectPrefetch lowers a `prefetch`
 that a schedule asks for; nobody has to ask here.
 """
@@ -39,10 +50,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, vector
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
@@ -58,6 +69,9 @@ from .loop_emission import UNROLL_FULLY
 
 REUSE = 5
 """Uses of a vector from which on its load is worth asking for."""
+
+PAGE = 4096
+"""Bytes within which a processor finds by itself what is read next."""
 
 MIN_ROWS = 4
 """Tiles of rows from which on each has to ask for a small part of the next panel only."""
@@ -80,7 +94,10 @@ class PrefetchStreamsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = vector_unit_of(op).with_machine(self.machine).machine
         for loop in [op for op in op.walk() if isinstance(op, scf.ForOp) and _unrolled_trips(op) is None]:
-            for stream in _streams(loop, machine):
+            lines, streams = _lines(loop, machine), _streams(loop, machine)
+            for each in lines:
+                each.prefetch(loop)
+            for stream in streams:
                 panel = stream.panel(loop)
                 stream.prefetch(loop, self.distance)
                 if panel is not None:
@@ -246,10 +263,70 @@ class _Writer:
         return self._insert(arith.RemUIOp(lhs, rhs))
 
 
+@dataclass(frozen=True)
+class _Lines:
+    """Scalars of which a loop goes through one line of a cache, or less, for each row of a tile: by which operation
+    they are read, the unrolled loop over the rows, and the rolled one around, which goes on far away."""
+
+    load: memref.LoadOp
+    row: scf.ForOp
+    around: scf.ForOp
+    every: int
+    """Rows whose scalars lie in one line."""
+    index: tuple[Operation, ...]
+    """What computes a scalar's place within `around`, in order."""
+
+    def prefetch(self, loop: scf.ForOp) -> None:
+        """Ask in each iteration of `loop` for its part of the lines that the next iteration around reads."""
+        write = _Writer(loop)
+        step, around = loop.body.block.args[0], self.around.body.block.args[0]
+        lines, trips = -(-(_unrolled_trips(self.row) or 1) // self.every), _trips(loop) or 1
+        values: dict[SSAValue, SSAValue] = {
+            around: write.add(around, self.around.step),
+            step: write.constant(0),
+        }
+        for first in range(0, lines, trips):
+            line = write.add(step, write.constant(first)) if first else step
+            row = line if self.every == 1 else write.multiply(line, write.constant(self.every))
+            values[self.row.body.block.args[0]] = row
+            clones = [op.clone(value_mapper=values) for op in self.index]
+            indices = [values.get(index, index) for index in self.load.indices]
+            write.block.insert_ops_before([*clones, PrefetchOp(self.load.memref, indices, locality=3)], write.anchor)
+
+
+def _lines(loop: scf.ForOp, machine: MachineModel) -> list[_Lines]:
+    """The lines that `loop` goes through, of what the second cache does not keep, the next of which lie far away."""
+    around, trips, found = loop.parent_op(), _trips(loop), list[_Lines]()
+    if not isinstance(around, scf.ForOp) or _unrolled_trips(around) is not None or trips is None:
+        return found
+    for load, unrolled in _loads(memref.LoadOp, loop.body.block, ()):
+        index = _index_of(load, around.body.block)
+        buffer = load.memref
+        if index is None or len(load.indices) != 1 or not isinstance(buffer, BlockArgument):
+            continue
+        width = byte_width(memref_of(buffer).element_type)
+        if abs(prod(memref_of(buffer).get_shape())) * width <= machine.l2 // 4:
+            continue
+        moving = [each for each in unrolled if _along(each, load, index)]
+        if len(moving) != 1 or trips * width > machine.line or _along(loop, load, index) != 1:
+            continue
+        if abs(_along(around, load, index)) * width >= PAGE:
+            every = max(1, machine.line // (abs(_along(moving[0], load, index)) * width))
+            found.append(_Lines(load, moving[0], around, every, index))
+    return found
+
+
+def _along(loop: scf.ForOp, load: memref.LoadOp, index: tuple[Operation, ...]) -> int:
+    """How many elements the second iteration of `loop` moves a load by; none where that is not known."""
+    second: dict[SSAValue, int] = {loop.body.block.args[0]: 1}
+    here, there = _evaluate(load.indices[0], index, {}), _evaluate(load.indices[0], index, second)
+    return 0 if here is None or there is None else there - here
+
+
 def _streams(loop: scf.ForOp, machine: MachineModel) -> list[_Stream]:
     """The vectors that `loop` moves, read from memory that is far away, and used often enough."""
     found: list[_Stream] = []
-    for load, unrolled in _loads(loop.body.block, ()):
+    for load, unrolled in _loads(vector.LoadOp, loop.body.block, ()):
         if not _is_far(load, machine):
             continue
         slice_ = _index_of(load, loop.body.block)
@@ -263,13 +340,18 @@ def _streams(loop: scf.ForOp, machine: MachineModel) -> list[_Stream]:
     return found
 
 
-def _loads(block: Block, unrolled: tuple[scf.ForOp, ...]) -> Iterator[tuple[vector.LoadOp, tuple[scf.ForOp, ...]]]:
-    """The loads of vectors in `block` and in the unrolled loops in it, with those around each."""
+Load = TypeVar("Load", vector.LoadOp, memref.LoadOp)
+
+
+def _loads(
+    kind: type[Load], block: Block, unrolled: tuple[scf.ForOp, ...]
+) -> Iterator[tuple[Load, tuple[scf.ForOp, ...]]]:
+    """The loads of a kind in `block` and in the unrolled loops in it, with those around each."""
     for op in block.ops:
-        if isinstance(op, vector.LoadOp):
+        if isinstance(op, kind):
             yield op, unrolled
         elif isinstance(op, scf.ForOp) and _unrolled_trips(op) is not None:
-            yield from _loads(op.body.block, (*unrolled, op))
+            yield from _loads(kind, op.body.block, (*unrolled, op))
 
 
 def _vector_bytes(load: vector.LoadOp) -> int:
@@ -288,7 +370,7 @@ def _is_far(load: vector.LoadOp, machine: MachineModel) -> bool:
     return isinstance(load.base, BlockArgument) and abs(size) * width > _nearest(machine)
 
 
-def _index_of(load: vector.LoadOp, around: Block) -> tuple[Operation, ...] | None:
+def _index_of(load: vector.LoadOp | memref.LoadOp, around: Block) -> tuple[Operation, ...] | None:
     """What computes the place of a load within the block `around`, in order; `None` if that does more than compute."""
     found: dict[Operation, None] = {}
 

@@ -244,3 +244,80 @@ func.func @rows_that_leave_a_rest_have_a_loop_of_their_own(%w: memref<131072xf32
   }
   func.return
 }
+
+// Sixteen steps go through a line for each of eight rows, then through one 256 KiB farther: each step asks for a line of
+// the next block. Where blocks lie next to each other, %near, a processor looks by itself, and %small stays in a cache.
+// CHECK-LABEL: func.func @lines_of_the_next_block_are_asked_for
+// CHECK:         scf.for %block = %c0 to %c64 step %c1 {
+// CHECK-NEXT:      scf.for %k = %c0 to %c16 step %c1 {
+// CHECK-NEXT:        %0 = arith.addi %block, %c1 : index
+// CHECK-NEXT:        %1 = arith.constant 0 : index
+// CHECK-NEXT:        %2 = arith.muli %0, %c65536 : index
+// CHECK-NEXT:        %3 = arith.muli %k, %c16 : index
+// CHECK-NEXT:        %4 = arith.addi %2, %3 : index
+// CHECK-NEXT:        %5 = arith.addi %4, %1 : index
+// CHECK-NEXT:        memref.prefetch %x[%5], read, locality<3>, data : memref<4194304xf32>
+// CHECK-NEXT:        scf.for %row = %c0 to %c8 step %c1 {
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+func.func @lines_of_the_next_block_are_asked_for(%x: memref<4194304xf32>, %near: memref<4194304xf32>, %small: memref<65536xf32>, %y: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c1024 = arith.constant 1024 : index
+  %c65536 = arith.constant 65536 : index
+  scf.for %block = %c0 to %c64 step %c1 {
+    scf.for %k = %c0 to %c16 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        %0 = arith.muli %block, %c65536 : index
+        %1 = arith.muli %row, %c16 : index
+        %2 = arith.addi %0, %1 : index
+        %3 = arith.addi %2, %k : index
+        %4 = memref.load %x[%3] : memref<4194304xf32>
+        %5 = arith.muli %block, %c128 : index
+        %6 = arith.addi %5, %1 : index
+        %7 = arith.addi %6, %k : index
+        %8 = memref.load %near[%7] : memref<4194304xf32>
+        %9 = arith.muli %block, %c1024 : index
+        %10 = arith.addi %9, %1 : index
+        %11 = arith.addi %10, %k : index
+        %12 = memref.load %small[%11] : memref<65536xf32>
+        %13 = arith.mulf %4, %8 : f32
+        %14 = arith.mulf %13, %12 : f32
+        memref.store %14, %y[%row] : memref<8xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  func.return
+}
+
+// Twenty rows of eight scalars, two of which share a line: ten lines, of which each of eight steps asks for one or two.
+// CHECK-LABEL: func.func @lines_that_rows_share_are_asked_for_once
+// CHECK:           memref.prefetch %x
+// CHECK:           memref.prefetch %x
+// CHECK-NOT:       memref.prefetch
+// CHECK:         func.return
+func.func @lines_that_rows_share_are_asked_for_once(%x: memref<4194304xf32>, %y: memref<20xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c20 = arith.constant 20 : index
+  %c64 = arith.constant 64 : index
+  %c65536 = arith.constant 65536 : index
+  scf.for %block = %c0 to %c64 step %c1 {
+    scf.for %k = %c0 to %c8 step %c1 {
+      scf.for %row = %c0 to %c20 step %c1 {
+        %0 = arith.muli %block, %c65536 : index
+        %1 = arith.muli %row, %c8 : index
+        %2 = arith.addi %0, %1 : index
+        %3 = arith.addi %2, %k : index
+        %4 = memref.load %x[%3] : memref<4194304xf32>
+        memref.store %4, %y[%row] : memref<20xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  func.return
+}
