@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from . import transform as _passes
+from .frontend.relay.dataflow_pattern import MatchedExpr
 from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
 from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
@@ -27,8 +28,18 @@ from .transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 
 
 def MergeComposite(pattern_table: Sequence[PatternEntry]) -> MergeCompositePass:
-    """The pass that finds the patterns of a table: names, patterns of `dataflow_pattern`, checks of matches."""
-    return MergeCompositePass.of(pattern_table)
+    """The pass that finds the patterns of a table: names, patterns of `dataflow_pattern`, checks of what matches.
+
+    A check is given the expression that matched, as in TVM; what a part of the pattern matched is `expr[part]`.
+    """
+    return MergeCompositePass.of([_checking_expressions(entry) for entry in pattern_table])
+
+
+def _checking_expressions(entry: PatternEntry) -> PatternEntry:
+    name, pattern, *check = entry
+    if not check:
+        return entry
+    return name, pattern, lambda found: check[0](MatchedExpr(found, pattern))  # pyright: ignore[reportArgumentType]
 
 
 def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = True) -> AnnotateTargetPass:
@@ -58,7 +69,7 @@ def partition_for(
     """
     table = [entry for name in backends for entry in get_backend(name).patterns()]
     if table:
-        module = MergeComposite(table)(module)
+        module = MergeCompositePass.of(table)(module)
     module = AnnotateTarget(backends)(module)
     if merge:
         module = MergeCompilerRegionsPass()(module)

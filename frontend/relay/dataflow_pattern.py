@@ -18,12 +18,14 @@ expressions and functions, and give new ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ...dialects.relay.base import Value
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.types import is_complete
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...transforms.relay.dataflow import pattern as _patterns
@@ -39,7 +41,6 @@ from ...transforms.relay.dataflow.pattern import ConstantPattern as ConstantPatt
 from ...transforms.relay.dataflow.pattern import DataTypePattern as DataTypePattern
 from ...transforms.relay.dataflow.pattern import DFPattern as DFPattern
 from ...transforms.relay.dataflow.pattern import DominatorPattern as DominatorPattern
-from ...transforms.relay.dataflow.pattern import ExprPattern as ExprPattern
 from ...transforms.relay.dataflow.pattern import ShapePattern as ShapePattern
 from ...transforms.relay.dataflow.pattern import TupleGetItemPattern as TupleGetItemPattern
 from ...transforms.relay.dataflow.pattern import TuplePattern as TuplePattern
@@ -58,12 +59,21 @@ from ...transforms.relay.dataflow.pattern import is_tuple_get_item as is_tuple_g
 from ...transforms.relay.dataflow.pattern import is_var as is_var
 from ...transforms.relay.dataflow.pattern import wildcard as wildcard
 from .applying import applied
-from .expr import Expr, Operand, as_value, operations_of
+from .expr import Expr, Operand, as_value, expr_of, operations_of
+
+
+class ExprPattern(_patterns.ExprPattern):
+    """One expression, or a constant equal to it."""
+
+    @property
+    def expr(self) -> Expr:
+        """The expression."""
+        return expr_of(self.value)
 
 
 def is_expr(expr: Operand) -> ExprPattern:
     """A pattern of one expression, or of a constant equal to it."""
-    return _patterns.is_expr(as_value(expr))
+    return ExprPattern(as_value(expr))
 
 
 def match(pattern: DFPattern, expr: FuncOp | Operand) -> bool:
@@ -78,13 +88,27 @@ class NodeMap(Mapping[Pattern, list[Expr]]):
         self._found = found
 
     def __getitem__(self, pattern: Pattern) -> list[Expr]:
-        return [Expr(self._found[pattern])]
+        return [expr_of(self._found[pattern])]
 
     def __iter__(self) -> Iterator[Pattern]:
         return iter(self._found)
 
     def __len__(self) -> int:
         return len(self._found)
+
+
+class MatchedExpr(Expr):
+    """An expression that matched a pattern; indexed by a part of the pattern, it gives the value of that."""
+
+    _found: Match
+
+    def __init__(self, found: Match, pattern: DFPattern):
+        super().__init__(found[pattern])
+        object.__setattr__(self, "_found", found)
+
+    def __getitem__(self, index: int | Pattern) -> Any:
+        """Field `index` of a tuple, or the value that a part of the pattern has matched."""
+        return self._found[index] if isinstance(index, Pattern) else super().__getitem__(index)
 
 
 class DFPatternCallback:
@@ -120,13 +144,14 @@ class _Adapted(_rewriting.DFPatternCallback):
         self.of, self.pattern = of, of.pattern
 
     def callback(self, value: SSAValue, match: Match, rewriter: PatternRewriter) -> SSAValue | None:
-        post = Expr(value)
+        post = expr_of(value)
         new = self.of.callback(post, post, NodeMap(match))
         if not isinstance(new, Expr):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"{type(self.of).__name__}.callback gives no expression, but {new!r}")
         if new.value is value:
             return None
-        if new.value.type != value.type:
+        known = is_complete(new.value.type) and is_complete(value.type)
+        if known and new.value.type != value.type:
             raise UsageError(
                 f"{type(self.of).__name__}.callback gives a {new.value.type} for a value of type {value.type}"
             )
@@ -159,6 +184,26 @@ def partition(
     `check` says of an expression that matched whether it is wanted."""
 
     def wanted(found: Match) -> bool:
-        return check is None or check(Expr(found[pattern]))
+        return check is None or check(expr_of(found[pattern]))
 
     return applied(lambda func: _rewriting.partition(pattern, func, attrs, wanted), expr)
+
+
+class _Forms(_patterns.PythonForms):
+    """What `pattern.match` and `pattern.partition` do with functions and expressions."""
+
+    def as_value(self, expr: FuncOp) -> SSAValue:
+        return as_value(expr)
+
+    def partition(
+        self,
+        pattern: DFPattern,
+        expr: object,
+        attributes: Mapping[str, Value] | None,
+        check: Callable[[Expr], bool] | None,
+    ) -> FuncOp | Expr:
+        given = expr if isinstance(expr, FuncOp | Expr) else Expr(as_value(cast(Operand, expr)))
+        return partition(pattern, given, attributes, check)
+
+
+DFPattern.python = _Forms()

@@ -193,7 +193,19 @@ class Expr:
 
 
 class Var(Expr):
-    """A variable: a parameter of a function, or what a `let` names."""
+    """A variable: a parameter of a function, or what a `let` names.
+
+    Args:
+        name_hint: its name, as for `var`; or the value that it is.
+        type_annotation: its type, where it is a new one; without it, it has that of what it will be bound to.
+
+    Raises:
+        UsageError: there cannot be such a name.
+    """
+
+    def __init__(self, name_hint: str | SSAValue, type_annotation: Attribute | None = None):
+        value = var(name_hint, type_annotation).value if isinstance(name_hint, str) else name_hint
+        super().__init__(value)
 
     @property
     def name_hint(self) -> str:
@@ -546,14 +558,16 @@ def free_vars(*bodies: Operand) -> list[Var]:
     """The variables that expressions are made of, in the order in which they are met, depth first."""
     found: dict[SSAValue, None] = {}
     for body in bodies:
-        if isinstance(body, FuncOp):
-            found.update({value: None for value in free_values(body)})
-            continue
-        root = as_value(body)
-        for op in operations_of([root]):
-            found.update({value: None for value in _needs(op) if isinstance(value, BlockArgument)})
-        if isinstance(root, BlockArgument):
-            found[root] = None
+        pending = list(free_values(body)) if isinstance(body, FuncOp) else [as_value(body)]
+        pending.reverse()
+        seen: set[object] = set()
+        while pending:
+            value = pending.pop()
+            if isinstance(value, BlockArgument):
+                found[value] = None
+            elif isinstance(op := value.owner, Operation) and op not in seen:
+                seen.add(op)
+                pending += reversed(_needs(op))
     return [Var(value) for value in found]
 
 

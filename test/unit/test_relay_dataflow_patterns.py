@@ -11,9 +11,11 @@ from weft import relay
 from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.relay.dataflow_pattern import (
     DFPatternCallback,
+    FunctionPattern,
     is_constant,
     is_expr,
     is_op,
+    is_tuple_get_item,
     match,
     partition,
     rewrite,
@@ -83,3 +85,68 @@ def test_what_matches_becomes_a_region_where_it_is_wanted() -> None:
 
     kept = partition(pattern, relay.exp(X), check=is_int8)
     assert relay.structural_equal(kept, relay.exp(X))
+
+
+def test_what_is_as_it_was_is_the_same_expression() -> None:
+    pattern = is_op("exp")(wildcard())
+    x = X + Y
+    assert pattern.partition(x) is x and rewrite(Doubled(), x) is x
+    overused = relay.exp(relay.nn.relu(X)) + relay.nn.relu(X + Y)
+    assert is_op("exp")(is_op("abs")(wildcard())).partition(overused) == overused
+
+
+def test_patterns_have_tvms_methods_and_fields() -> None:
+    pattern = is_op("nn.relu")(is_op("add")(wildcard(), wildcard()))
+    region = pattern.partition(relay.nn.relu(X + Y), {"Composite": "t"}, lambda found: found.args[0].op.name == "add")
+    text = str(relay.Function([X, Y], region))
+    assert 'PartitionedFromPattern = "add_nn.relu_"' in text and 'Composite = "t"' in text
+    assert pattern.args is not None and pattern.args[0].root_ops == {"add", "relay.add"}
+    assert wildcard().has_attr({"a": 1}).attrs == {"a": 1} and wildcard().has_dtype("int8").dtype == "int8"
+    assert is_expr(X).expr == X
+    field = is_tuple_get_item(is_op("nn.batch_norm")(*[wildcard() for _ in range(5)]), 0)
+    m, v = relay.var("m", shape=(1, 3)), relay.var("v", shape=(3,))
+    named = str(relay.Function([m, v], field.partition(relay.nn.batch_norm(m, v, v, v, v)[0])))
+    assert 'PartitionedFromPattern = "nn.batch_norm_TupleGetItem0_"' in named
+
+
+def test_functions_are_matched_as_values() -> None:
+    w, v = wildcard(), wildcard()
+    pattern = FunctionPattern([w, v], w + v)
+    assert pattern.match(relay.Function([X, Y], X + Y)) and not pattern.match(relay.Function([X, Y], X - Y))
+
+
+def test_calls_of_functions_are_rewritten_once_each() -> None:
+    class Inlined(DFPatternCallback):
+        def __init__(self) -> None:
+            super().__init__()
+            self.pattern = wildcard().has_attr({"Composite": "sum"})(wildcard(), wildcard())
+
+        def callback(self, pre: Any, post: Any, node_map: Any) -> Any:
+            return post.args[0] + post.args[1]
+
+    a, b = relay.var("a"), relay.var("b")
+    called = relay.abs(relay.Call(relay.Function([X, Y], X + Y, attrs={"Composite": "sum"}), [a, b]))
+    assert is_op("abs")(is_op("add")(wildcard(), wildcard())).match(rewrite(Inlined(), called))
+
+
+def test_what_has_no_type_yet_may_become_what_has_one() -> None:
+    class Nothing(DFPatternCallback):
+        def __init__(self) -> None:
+            super().__init__()
+            self.zero = is_constant()
+            self.pattern = wildcard() * self.zero
+
+        def callback(self, pre: Any, post: Any, node_map: Any) -> Any:
+            return node_map[self.zero][0]
+
+    assert rewrite(Nothing(), relay.var("a") * relay.const(0)).data == 0
+
+
+def test_a_check_of_a_table_sees_the_expression() -> None:
+    def is_first(found: Any) -> bool:
+        return found.args[0].op.name == "add" and found[inner].name_hint == "x"
+
+    inner = wildcard()
+    table = [("t.relu", is_op("nn.relu")(is_op("add")(inner, wildcard())), is_first)]
+    module = relay.IRModule.from_expr(relay.Function([X, Y], relay.nn.relu(X + Y) + relay.nn.relu(Y + Y)))
+    assert str(relay.transform.MergeComposite(table)(module)).count("Composite") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from weft import relay
@@ -36,6 +37,27 @@ def test_attributes_count_and_a_default_is_what_it_is() -> None:
     assert isinstance(function, FuncOp)
     assert equal(function, relay.Function([m], relay.nn.softmax(m, axis=-1)))
     assert not equal(relay.Function([X], X, attrs={"Compiler": "a"}), relay.Function([X], X, attrs={"Compiler": "b"}))
+
+
+def test_what_types_say_and_how_an_axis_is_counted_does_not_count() -> None:
+    m, w = relay.var("m", shape=(1, 2, 5, 5)), relay.var("w", shape=(4, 2, 3, 3))
+    assert equal(relay.nn.conv2d(m, w), relay.nn.conv2d(m, w, channels=4, kernel_size=(3, 3)))
+    assert not equal(relay.nn.conv2d(m, w), relay.nn.conv2d(m, w, padding=1))
+    assert equal(relay.concatenate([m, m], -1), relay.concatenate([m, m], 3))
+    assert not equal(relay.concatenate([m, m], -1), relay.concatenate([m, m], 2))
+    assert equal(relay.nn.softmax(m), relay.nn.softmax(m, axis=3))
+    assert not equal(relay.stack([X, X], -1), relay.stack([X, X], 0))
+    nearly = float(np.float32(1e-3))
+    assert equal(relay.nn.leaky_relu(X, nearly), relay.nn.leaky_relu(X, 1e-3))
+    assert not equal(relay.nn.leaky_relu(X, 1.001e-3), relay.nn.leaky_relu(X, 1e-3))
+    assert equal(relay.clip(X, 0.0, 1e300), relay.clip(X, 0.0, 1e300))
+    assert not equal(relay.clip(X, 0.0, 1e300), relay.clip(X, 0.0, 2e300))
+
+
+def test_free_variables_are_met_in_the_order_of_operands() -> None:
+    z = relay.var("z", shape=(3,))
+    assert relay.analysis.free_vars(relay.concatenate([X, Y - z, z], 0)) == [X, Y, z]
+    assert relay.analysis.free_vars(relay.where(C, Y, X - z)) == [C, Y, X, z]
 
 
 def test_free_variables_are_one_or_are_mapped() -> None:

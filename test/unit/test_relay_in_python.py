@@ -361,3 +361,11 @@ def test_extents_may_be_numpys_integers() -> None:
 def test_a_name_that_cannot_be_written_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="a variable cannot be called"):
         relay.var(name, shape=(2,))
+
+
+def test_a_variable_is_made_by_its_class_too() -> None:
+    x, open_ = relay.Var("x", relay.TensorType((2,), "int8")), relay.Var("y")
+    assert isinstance(x, relay.Var) and (x.name_hint, x.shape, x.dtype) == ("x", (2,), "int8")
+    assert str(open_.checked_type) == "!relay.incomplete"
+    with pytest.raises(UsageError, match="a variable cannot be called '0'"):
+        relay.Var("0")

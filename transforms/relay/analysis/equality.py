@@ -8,12 +8,13 @@ place, and are of the same type.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Hashable, Mapping, Sequence
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....dialects.relay.base import RelayOp
+from ....dialects.relay.base import RelayOp, tensors_in
 from ....dialects.relay.core import FuncOp
 from ...infra.visitors import dataflow_post_order, values_used_by
 from ...infra.walk import walk
@@ -114,13 +115,41 @@ def _inside(op: Operation) -> Sequence[Operation]:
     return [o for o in walk(op) if o is not op and o not in terminators] if op.regions else ()
 
 
+TOLD_BY_TYPES = frozenset({"channels", "kernel_size", "units"})
+"""Properties that only repeat what the types of operands and results say, by which they are checked."""
+
+COUNT_NEW_AXES = frozenset({"relay.expand_dims", "relay.stack", "relay.one_hot"})
+"""Operators whose `axis` is one of the result, and not of what they are given."""
+
+
 def _properties(op: Operation) -> Hashable:
-    """The properties of an operation, with the defaults of those that are not there."""
+    """The properties of an operation, with the defaults of those that are not there, without those that its types say;
+    an axis that is counted from the end as what it is from the beginning."""
     if not isinstance(op, RelayOp):
         return _items(op.properties)
     defaults = {name: definition.default_value for name, definition in op.get_irdl_definition().properties.items()}
-    given = {name: value for name, value in {**defaults, **op.properties}.items() if value is not None}
+    given: dict[str, object] = {
+        name: value
+        for name, value in {**defaults, **op.properties}.items()
+        if value is not None and name not in TOLD_BY_TYPES
+    }
+    for name, value in given.items():
+        if isinstance(value, FloatAttr):
+            given[name] = _in_f32(value.value.data)
+    axis = op.properties.get("axis", defaults.get("axis"))
+    if isinstance(axis, IntegerAttr) and op.operands and op.name not in COUNT_NEW_AXES:
+        tensors = tensors_in(op.operands[0].type)
+        if tensors and (rank := len(tensors[0].get_shape())):
+            given["axis"] = axis.value.data % rank
     return _items(given)
+
+
+def _in_f32(value: float) -> Hashable:
+    """A key that numbers share which are one in f32; what f32 does not hold is a key itself."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return value
 
 
 def _items(attributes: Mapping[str, object]) -> Hashable:

@@ -18,14 +18,15 @@ name and any number of uses.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeGuard
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ....dialects.relay.base import Value, as_attribute, fusion_pattern
-from ....dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
+from ....dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import scalar_type
 from .match import Goal, Match, Pattern, find_match
@@ -45,16 +46,52 @@ class HasValue(Protocol):
     def value(self) -> SSAValue: ...
 
 
+Matchable: TypeAlias = "SSAValue | HasValue | FuncOp"
+"""What a pattern is matched against: a value, an expression of Python, or a function as a value."""
+
+
+class PythonForms(ABC):
+    """What patterns do with functions and expressions of Python; the frontend says it (`DFPattern.python`)."""
+
+    @abstractmethod
+    def as_value(self, expr: FuncOp) -> SSAValue:
+        """A function as a value."""
+
+    @abstractmethod
+    def partition(
+        self,
+        pattern: DFPattern,
+        expr: object,
+        attributes: Mapping[str, Value] | None,
+        check: Callable[[Any], bool] | None,
+    ) -> Any:
+        """An expression, or a function, with what matches put into regions."""
+
+
 class DFPattern(Pattern):
     """Base of patterns. A pattern is equal to itself only: where it stands twice, it means the same value."""
 
-    def match(self, value: SSAValue | HasValue) -> Match | None:
-        """How a value, or an expression of Python, matches this pattern, or `None`."""
+    python: ClassVar[PythonForms | None] = None
+
+    def match(self, value: Matchable) -> Match | None:
+        """How a value, an expression of Python, or a function matches this pattern, or `None`."""
+        if isinstance(value, FuncOp):
+            assert DFPattern.python is not None, "whoever writes functions in Python has imported weft.relay"
+            value = DFPattern.python.as_value(value)
         return find_match(self, value if isinstance(value, SSAValue) else value.value)
 
-    def matches(self, value: SSAValue | HasValue) -> bool:
+    def matches(self, value: Matchable) -> bool:
         """Whether `value` matches this pattern."""
         return self.match(value) is not None
+
+    def partition(
+        self, expr: Any, attrs: Mapping[str, Value] | None = None, check: Callable[[Any], bool] | None = None
+    ) -> Any:
+        """An expression of Python, or a function, with what matches put into regions of their own: TVM's
+        `pattern.partition`; see `weft.relay.dataflow_pattern.partition`."""
+        if DFPattern.python is None:
+            raise UsageError("partition takes expressions of weft.relay; values are partitioned by rewrite.partition")
+        return DFPattern.python.partition(self, expr, attrs, check)
 
     def __call__(self, *arguments: DFPattern | None) -> CallPattern:
         """An operation whose result matches this pattern, on operands that match `arguments`; one `None` for any
@@ -185,6 +222,11 @@ class CallPattern(DFPattern):
         if op.root_ops is not None and FUNCTION in op.root_ops:
             self.root_ops = op.root_ops - {FUNCTION} | {APPLY}
 
+    @property
+    def args(self) -> tuple[DFPattern, ...] | None:
+        """The patterns of the operands: TVM's name of `arguments`."""
+        return self.arguments
+
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         op = defining_op(value)
         if op is not None and op.name == APPLY:
@@ -261,6 +303,11 @@ class AttrPattern(DFPattern):
         self.attributes = dict(attributes)
         self.root_ops = pattern.root_ops
 
+    @property
+    def attrs(self) -> Mapping[str, Value]:
+        """The attributes that are asked for: TVM's name of `attributes`."""
+        return self.attributes
+
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         op = defining_op(value)
         has = op is not None and all(_has_attribute(op, name, wanted) for name, wanted in self.attributes.items())
@@ -304,6 +351,7 @@ class DataTypePattern(DFPattern):
 
     def __init__(self, pattern: DFPattern, dtype: str):
         self.pattern = pattern
+        self.dtype = dtype
         self.element_type = scalar_type(dtype)
         self.root_ops = pattern.root_ops
 

@@ -26,7 +26,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ....dialects.relay.base import Value, as_attribute
-from ....dialects.relay.core import ConstantOp, PrimitiveOp, YieldOp
+from ....dialects.relay.control import ApplyOp, FnOp, IfOp
+from ....dialects.relay.core import CallOp, ConstantOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
 from ...infra import remarks
 from ...infra.driver import RewriteDriver
 from ...infra.walk import erase, walk
@@ -71,8 +72,8 @@ class DFPatternCallback(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         for value in op.results:
-            if (match := self.pattern.match(value)) is None:
-                continue
+            if value.first_use is None or (match := self.pattern.match(value)) is None:
+                continue  # what nobody uses may be what was replaced
             if (leak := _leak(value, computed_inside(match))) is not None:
                 name = type(self).__name__
                 remarks.missed(name, leak, "a match is left: this operation inside of it has a use outside")
@@ -177,6 +178,23 @@ def _operands_first(value: SSAValue, inside: Mapping[Operation, None]) -> list[O
     return list(ordered)
 
 
+def _named(op: Operation) -> str:
+    """What an operation is called in `PartitionedFromPattern`, as TVM has it."""
+    match op:
+        case TupleGetOp():
+            return f"TupleGetItem{op.index.value.data}_"
+        case TupleOp():
+            return "Tuple_"
+        case IfOp():
+            return "If_"
+        case FnOp():
+            return "Function_"
+        case ApplyOp() | CallOp():
+            return "FunctionCall_"
+        case _:
+            return f"{op.name.removeprefix('relay.')}_"
+
+
 def _outline(value: SSAValue, ops: list[Operation], match: Match, attributes: Mapping[str, Value]) -> None:
     """Move `ops` into a region at the place of the last one, which gives `value`."""
     embedded = {v for p, v in match.items() if isinstance(p, ConstantPattern)}
@@ -201,7 +219,7 @@ def _outline(value: SSAValue, ops: list[Operation], match: Match, attributes: Ma
     body.add_op(YieldOp(moved[value]))
     last = ops[-1]
     region = PrimitiveOp(inputs, [value.type], Region(body))
-    names = "".join(f"{op.name.removeprefix('relay.')}_" for op in ops)
+    names = "".join(map(_named, ops))
     region.attributes = {_PARTITIONED: StringAttr(names)}
     region.attributes |= {name: as_attribute(v) for name, v in attributes.items()}
     region.location = last.location
