@@ -21,6 +21,7 @@ from .frontend.relay.gradients import gradients as gradients
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
+from .transforms.relay.inline import InlinePass
 from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
 from .transforms.relay.merge_composite import MergeCompositePass
 from .transforms.relay.partition_graph import PartitionGraphPass
@@ -50,6 +51,11 @@ def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = Tr
 def DeadCodeElimination(inline_once: bool = False, ignore_impurity: bool = False) -> DeadCodeEliminationPass:
     """The pass that drops what nobody uses. `inline_once` says nothing here, since a value has no binding."""
     return DeadCodeEliminationPass(ignore_impurity)
+
+
+def Inline() -> InlinePass:
+    """The pass that puts functions marked `Inline` where they are called, and erases them."""
+    return InlinePass(marked_only=True)
 
 
 def RemoveUnusedFunctions(entry_functions: Sequence[str] | None = None) -> RemoveUnusedFunctionsPass:

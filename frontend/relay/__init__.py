@@ -55,9 +55,12 @@ from .matching import PatternVar as PatternVar
 from .matching import PatternWildcard as PatternWildcard
 from .module import IRModule as IRModule
 from .namespace import OperatorNamespace, find, operator_names
+from .op_attrs import register_op_attr as register_op_attr
+from .op_class import Op as Op
 from .operators import Operator
 from .prelude import Prelude as Prelude
 from .scope_builder import ScopeBuilder as ScopeBuilder
+from .tuple_wrapper import TupleWrapper as TupleWrapper
 from .ty import FuncType as FuncType
 from .ty import IncompleteType as IncompleteType
 from .ty import RefType as RefType
@@ -71,11 +74,12 @@ op = OperatorNamespace("")
 
 __all__ = [
     "Any", "Call", "Clause", "Constant", "Constructor", "Expr", "ExprFunctor", "ExprMutator", "ExprVisitor",
-    "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match",
+    "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match", "Op",
     "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
-    "TypeVar", "Var", "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
-    "free_vars", "op", "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
+    "TupleWrapper", "TypeVar", "Var",
+    "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
+    "free_vars", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
 ]  # fmt: skip
 
 

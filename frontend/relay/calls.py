@@ -17,8 +17,9 @@ from ...dialects.relay.core import FuncOp, TupleOp, YieldOp
 from ...dialects.relay.types import IncompleteType, RefType, is_complete
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
-from .expr import Expr, GlobalVar, Op, Operand, apply, as_value
+from .expr import Expr, GlobalVar, Operand, apply, as_value
 from .namespace import find
+from .op_class import Op
 
 
 @checked

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from .attrs import Attrs
+from .op_class import Op
+
+T = TypeVar("T", bound=Operation)
 
 Operand: TypeAlias = "Expr | FuncOp | GlobalVar | SSAValue | npt.ArrayLike"
 """What may stand where a value is wanted: an expression, a function, or a number or an array, which becomes a
@@ -109,6 +112,40 @@ class Expr:
         if not isinstance(owner, ConstantOp) or (array := owner.numpy()) is None:
             raise AttributeError(f"{self!r} is no constant")
         return array
+
+    @property
+    def tuple_value(self) -> Expr:
+        """The tuple that a field is taken of."""
+        return expr_of(self._of_kind(TupleGetOp, "a field of a tuple").tuple)
+
+    @property
+    def index(self) -> int:
+        """Which field of a tuple it is."""
+        return self._of_kind(TupleGetOp, "a field of a tuple").index.value.data
+
+    @property
+    def cond(self) -> Expr:
+        """The condition of an `If`."""
+        return expr_of(self._of_kind(IfOp, "an If").condition)
+
+    @property
+    def true_branch(self) -> Expr:
+        """What an `If` is where its condition holds."""
+        return _given(self._of_kind(IfOp, "an If").then_region)
+
+    @property
+    def false_branch(self) -> Expr:
+        """What an `If` is where its condition does not hold."""
+        return _given(self._of_kind(IfOp, "an If").else_region)
+
+    def _of_kind(self, kind: type[T], what: str) -> T:
+        if not isinstance(owner := self.value.owner, kind):
+            raise AttributeError(f"{self!r} is not {what}")
+        return owner
+
+    def astuple(self) -> Expr:
+        """Itself: TVM's operators with several results give what has to be made a tuple."""
+        return self
 
     def same_as(self, other: object) -> bool:
         """Whether it is the same expression, and not only an equal one."""
@@ -215,11 +252,11 @@ class Var(Expr):
         return f"relay variable %{self.name_hint} of type {self.value.type}"
 
 
-@dataclass(frozen=True)
-class Op:
-    """An operator, as what a call calls: `call.op == relay.op.get("nn.relu")`, `call.op.name`."""
-
-    name: str
+def _given(region: Region) -> Expr:
+    """What a region gives."""
+    end = region.block.last_op
+    assert isinstance(end, YieldOp)
+    return expr_of(end.operands[0])
 
 
 def expr_of(value: SSAValue) -> Expr:

@@ -13,7 +13,7 @@ Each expression is visited once, however often it is used. A value has no `Let`:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -24,7 +24,9 @@ from ...dialects.relay.data import ConstructOp, MatchOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.diagnostics import UsageError
 from ...transforms.relay.completion import complete
-from .expr import Expr, Function, If, Var, as_value, copied, expr_of
+from .data import Constructor
+from .expr import Expr, Function, GlobalVar, If, Var, as_value, copied, expr_of
+from .op_class import Op
 
 _VISITS: Sequence[tuple[tuple[type[Operation], ...], str]] = (
     ((ConstantOp,), "constant"),
@@ -40,41 +42,59 @@ _VISITS: Sequence[tuple[tuple[type[Operation], ...], str]] = (
 )
 
 
+Visited: TypeAlias = "Expr | FuncOp | GlobalVar | Op | Constructor"
+"""What is visited: an expression, a function, or what a call calls."""
+
+
+class UnhandledError(UsageError, NotImplementedError):
+    """A walk meets a kind of expression that it says nothing of."""
+
+
 class ExprFunctor:
     """A function on expressions, told by their kinds: `visit_call`, `visit_var`, `visit_constant`, `visit_tuple`,
     `visit_tuple_getitem`, `visit_if`, `visit_function`, `visit_global_var`, `visit_ref_create`, `visit_ref_read`,
-    `visit_match`. What an expression has been visited to give is given again."""
+    `visit_match`, and of what calls call `visit_op` and `visit_constructor`. What an expression has been visited to
+    give is given again."""
 
     def __init__(self) -> None:
         self.memo_map: dict[object, Any] = {}
 
-    def visit(self, expr: Expr | FuncOp) -> Any:
+    def visit(self, expr: Visited) -> Any:
         """What the visit of the expression's kind gives.
 
         Raises:
-            UsageError: a subclass does not say what to do with such an expression.
+            UnhandledError: a subclass does not say what to do with such an expression.
         """
-        key = expr if isinstance(expr, FuncOp) else expr.value
+        key = expr.value if isinstance(expr, Expr) else expr
         if key not in self.memo_map:
             self.memo_map[key] = self._visit_of(expr)(expr)
         return self.memo_map[key]
 
-    def _visit_of(self, expr: Expr | FuncOp) -> Callable[[Any], Any]:
-        owner = expr if isinstance(expr, FuncOp) else expr.value.owner
-        kind = "var"
-        if isinstance(expr, FuncOp):
-            kind = "function"
-        elif isinstance(owner, Operation):
-            kind = next((kind for types, kind in _VISITS if isinstance(owner, types)), owner.name)
+    def _visit_of(self, expr: Visited) -> Callable[[Any], Any]:
+        match expr:
+            case FuncOp():
+                kind = "function"
+            case GlobalVar():
+                kind = "global_var"
+            case Op():
+                kind = "op"
+            case Constructor():
+                kind = "constructor"
+            case _:
+                owner, kind = expr.value.owner, "var"
+                if isinstance(owner, Operation):
+                    kind = next((kind for types, kind in _VISITS if isinstance(owner, types)), owner.name)
         visit = getattr(self, f"visit_{kind}", None)
         if visit is None:
-            raise UsageError(f"{type(self).__name__} does not say what to do with {expr!r}: it has no `visit_{kind}`")
+            raise UnhandledError(
+                f"{type(self).__name__} does not say what to do with {expr!r}: it has no `visit_{kind}`"
+            )
         return visit
 
 
-def parts(expr: Expr | FuncOp) -> list[Expr]:
+def parts(expr: Visited) -> list[Expr]:
     """The expressions that one is made of: parameters and body of a function, condition and branches of an `If`."""
-    owner = expr if isinstance(expr, FuncOp) else expr.value.owner
+    owner = expr.value.owner if isinstance(expr, Expr) else expr
     if not isinstance(owner, Operation):
         return []
     inside: list[SSAValue] = []
@@ -88,12 +108,13 @@ def parts(expr: Expr | FuncOp) -> list[Expr]:
 class ExprVisitor(ExprFunctor):
     """Visits everything that an expression is made of, operands first."""
 
-    def _visit_parts(self, expr: Expr | FuncOp) -> None:
+    def _visit_parts(self, expr: Visited) -> None:
         for part in parts(expr):
             self.visit(part)
 
     visit_call = visit_constant = visit_tuple = visit_tuple_getitem = visit_if = visit_match = _visit_parts
     visit_function = visit_var = visit_global_var = visit_ref_create = visit_ref_read = _visit_parts
+    visit_op = visit_constructor = _visit_parts
 
 
 class ExprMutator(ExprFunctor):
@@ -163,4 +184,16 @@ class ExprMutator(ExprFunctor):
         return Expr(copy.results[owner.results.index(expr.value)])  # pyright: ignore[reportArgumentType]
 
     visit_call = visit_constant = visit_tuple = visit_tuple_getitem = _visit_operands
-    visit_global_var = visit_ref_create = visit_ref_read = _visit_operands
+    visit_ref_create = visit_ref_read = _visit_operands
+
+    def visit_global_var(self, name: Expr | GlobalVar) -> Expr | GlobalVar:
+        """The name of a function itself; a value of such is changed where it holds others."""
+        return name if isinstance(name, GlobalVar) else self._visit_operands(name)
+
+    def visit_op(self, op: Op) -> Op:
+        """An operator itself."""
+        return op
+
+    def visit_constructor(self, constructor: Constructor) -> Constructor:
+        """A constructor itself."""
+        return constructor

@@ -18,7 +18,8 @@ from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadO
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp, MatchOp
 from . import calls, expr, matching
-from .expr import Expr, GlobalVar, Op, Operand, Var
+from .expr import Expr, GlobalVar, Operand, Var
+from .op_class import Op
 
 
 class Kind(type):

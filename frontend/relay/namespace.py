@@ -8,7 +8,7 @@ from typing import Any
 
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
-from .expr import Op
+from .op_class import Op
 from .operators import Operator, operator, operator_classes
 from .told import is_told, told
 

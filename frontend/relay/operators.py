@@ -15,21 +15,15 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp, Value, as_attribute
 from ...dialects.relay.core import TupleOp
 from ...dialects.relay.types import is_complete
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from .expr import Expr, Operand, as_value
+from .op_class import operator_classes
 from .signatures import CallForm, call_forms
 
 Operator: TypeAlias = Callable[..., Expr]
-
-
-@cache
-def operator_classes() -> dict[str, type[RelayOp]]:
-    """The operators by their names without `relay.`."""
-    return {op.name.removeprefix("relay."): op for op in Relay.operations if issubclass(op, RelayOp)}
 
 
 @cache

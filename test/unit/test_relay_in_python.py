@@ -369,3 +369,37 @@ def test_a_variable_is_made_by_its_class_too() -> None:
     assert str(open_.checked_type) == "!relay.incomplete"
     with pytest.raises(UsageError, match="a variable cannot be called '0'"):
         relay.Var("0")
+
+
+def test_parts_of_expressions_have_tvms_names() -> None:
+    x, c = relay.var("x", shape=(4,)), relay.var("c", "bool")
+    pair = relay.split(x, 2).astuple()
+    field = pair[1]
+    assert field.tuple_value == pair and field.index == 1
+    branch = relay.If(c, x, relay.exp(x))
+    assert branch.cond == c and branch.true_branch == x and branch.false_branch.op.name == "exp"
+    for wrong in ("tuple_value", "index", "cond", "true_branch", "false_branch"):
+        with pytest.raises(AttributeError, match=r"relay variable %x of type tensor<4xf32> is not (a field|an If)"):
+            getattr(x, wrong)
+
+
+def test_a_tuple_of_a_type_that_is_not_known_has_a_size() -> None:
+    wrapped = relay.TupleWrapper(relay.var("t"), 2)
+    first, second = wrapped
+    assert (
+        len(wrapped) == 2
+        and (first.index, second.index) == (0, 1)
+        and wrapped.astuple() == wrapped == first.tuple_value
+    )
+    with pytest.raises(IndexError, match="field 2 of a tuple of 2"):
+        wrapped[2]
+    with pytest.raises(UsageError, match=r"a value of type tuple<tensor<f32>> is no tuple of 2 fields"):
+        relay.TupleWrapper(relay.Tuple([relay.const(1.0)]), 2)
+
+
+def test_a_walk_that_says_nothing_of_a_kind_is_not_implemented() -> None:
+    for visited in (relay.const(1.0), relay.GlobalVar("f"), relay.op.get("exp"), relay.Function([], relay.const(1))):
+        with pytest.raises(NotImplementedError, match="ExprFunctor does not say what to do with"):
+            relay.ExprFunctor().visit(visited)
+        relay.ExprVisitor().visit(visited)
+        assert relay.ExprMutator().visit(visited) is visited

@@ -41,7 +41,7 @@ CONCRETIZE = (
     Row("full_like(x, v) = full(v, shape)", is_op("full_like")(x, v),
         lambda s: s.emit(FullOp(s[v], shape=shape(s), dtype=dtype(s))), static),
     Row("reshape_like(x, like) = reshape(x, shape)", is_op("reshape_like")(x, like),
-        lambda s: s.emit(ReshapeOp(s[x], newshape=shape(s), allowzero=True)), static),
+        lambda s: s.emit(ReshapeOp(s[x], newshape=shape(s), allowzero=0 in shape(s))), static),
     Row("broadcast_to_like(x, like) = broadcast_to(x, shape)", is_op("broadcast_to_like")(x, like),
         lambda s: s.emit(BroadcastToOp(s[x], shape=shape(s))), static),
     Row("collapse_sum_like(x, like) = collapse_sum_to(x, shape)", is_op("collapse_sum_like")(x, like),

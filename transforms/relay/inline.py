@@ -8,7 +8,9 @@ A call of a function value that is known, a `relay.closure`, is one of its funct
 refers to any more are erased. Left alone are kernels (`primitive`), functions for other compilers (`Compiler`,
 `Extern`), and one function of each circle of functions that call each other: its calls stay.
 
-Counterpart of TVM's `Inline`, which takes only functions marked `Inline`; here a graph becomes one native function as
+Counterpart of TVM's `Inline`, which takes only functions marked `Inline`, and erases those that it has put in all
+places; a value of one, and a call of one that stays apart, becomes a function value. So does this one with
+`marked-only`, and `relay.transform.Inline()`. Without, a graph becomes one native function as
 far as may be, and so all are taken.
 """
 
@@ -19,10 +21,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
 
-from ...dialects.relay.control import ApplyOp, ClosureOp
-from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp
+from ...dialects.relay.core import CallOp, FuncOp, YieldOp
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .defuse_ops import inline_call
@@ -32,17 +35,18 @@ _APART = ("primitive", "Compiler", "Extern")
 
 @dataclass(frozen=True)
 class InlinePass(ModulePass):
-    """Put the bodies of functions where they are called."""
+    """Put the bodies of functions where they are called. Options: `marked-only` takes those marked `Inline` alone."""
 
     name = "inline"
     opt_level: ClassVar[int] = 0
     tvm_name: ClassVar[str | None] = "Inline"
 
+    marked_only: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        all_functions = {each.sym_name.data: each for each in op.ops if isinstance(each, FuncOp)}
         functions = {
-            function.sym_name.data: function
-            for function in op.ops
-            if isinstance(function, FuncOp) and not any(name in function.attributes for name in _APART)
+            name: each for name, each in all_functions.items() if not any(name in each.attributes for name in _APART)
         }
         changed = _call_known_closures(functions)
         order, recursive = _callees_first(functions)
@@ -51,16 +55,67 @@ class InlinePass(ModulePass):
         inlined: set[FuncOp] = set()
         for caller in order:
             for call in _calls(caller, functions):
-                if (callee := functions[call.callee.root_reference.data]).sym_name.data not in recursive:
+                callee = functions[call.callee.root_reference.data]
+                if callee.sym_name.data not in recursive and (not self.marked_only or _is_marked(callee)):
                     inline_call(call, callee)
                     inlined.add(callee)
-        private = [function for function in inlined if function.sym_visibility is not None]
+        if self.marked_only:
+            marked = {
+                name: each
+                for name, each in all_functions.items()
+                if _is_marked(each) and name not in recursive and name != "main"
+            }
+            inlined |= _as_values(op, marked)
+        private = [each for each in inlined if each.sym_visibility is not None or self.marked_only]
         if private:
-            used = {name for other in functions.values() if other not in private for name in _mentions(other)}
+            used = {name for other in all_functions.values() if other not in private for name in _mentions(other)}
             for function in private:
                 if function.sym_name.data not in used:
                     erase(function)
         report_changed(changed or bool(inlined))
+
+
+def _as_values(module: ModuleOp, marked: Mapping[str, FuncOp]) -> set[FuncOp]:
+    """Make values of marked functions, and calls of those that stay apart, as functions for other compilers, what these
+    functions are, written where they are used; return the functions."""
+    found: set[FuncOp] = set()
+    for op in [op for op in walk(module) if isinstance(op, CallOp | ClosureOp)]:
+        callee = marked.get(op.callee.root_reference.data)
+        if callee is None or (block := op.parent) is None:
+            continue
+        is_called = isinstance(op, CallOp)
+        if op.operands if not is_called else not any(name in callee.attributes for name in _APART):
+            continue  # a value that holds others, or a call that is inlined
+        made: list[Operation] = [value := _value(callee)]
+        if is_called:
+            made.append(ApplyOp(value.result, list(op.operands)))
+        for each in made:
+            each.location = op.location
+            block.insert_op_before(each, op)
+        for old, new in zip(op.results, made[-1].results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        erase(op)
+        found.add(callee)
+    return found
+
+
+def _value(function: FuncOp) -> FnOp:
+    """A function as a value."""
+    body = function.body.clone()
+    end = body.block.last_op
+    assert end is not None
+    body.block.add_op(YieldOp(*end.operands))
+    erase(end)
+    value = FnOp(function.function_type, body)
+    value.attributes |= function.attributes
+    return value
+
+
+def _is_marked(function: FuncOp) -> bool:
+    """Whether a function has the attribute `Inline`, and not as a zero."""
+    mark = function.attributes.get("Inline")
+    return mark is not None and not (isinstance(mark, IntegerAttr) and not mark.value.data)
 
 
 def _call_known_closures(functions: Mapping[str, FuncOp]) -> bool:
