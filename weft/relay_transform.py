@@ -18,6 +18,7 @@ from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
 from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
 from .frontend.relay.gradients import gradients as gradients
+from .frontend.relay.recasting import recast as recast
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
@@ -83,7 +84,7 @@ def partition_for(
 
 
 def __dir__() -> list[str]:
-    named = {"FoldConstantExpr", "InferTypeLocal", "gradient", "gradients", "partition_for"}
+    named = {"FoldConstantExpr", "InferTypeLocal", "gradient", "gradients", "partition_for", "recast"}
     return sorted({*named, *dir(_passes)})
 
 

@@ -66,6 +66,9 @@ from .ty import IncompleteType as IncompleteType
 from .ty import RefType as RefType
 from .ty import TupleType as TupleType
 from .ty import scalar_type as scalar_type
+from .type_functor import TypeFunctor as TypeFunctor
+from .type_functor import TypeMutator as TypeMutator
+from .type_functor import TypeVisitor as TypeVisitor
 
 _NAMESPACES = {
     prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn", "random")
@@ -77,7 +80,7 @@ __all__ = [
     "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match", "Op",
     "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
-    "TupleWrapper", "TypeVar", "Var",
+    "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
     "free_vars", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
 ]  # fmt: skip
