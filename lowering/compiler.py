@@ -9,13 +9,13 @@ lower them (`kernel_memo`), and LLVM compiles them in other processes.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute
 
 from ..dialects.rt.sources import SourceOp
@@ -29,11 +29,8 @@ from ..transforms.infra.timing import timed
 from .abi import (
     CONSTANTS_TABLE,
     ENTRY,
-    GRAPH_SYMBOLS,
     INPUTS,
     POOL,
-    POOLS,
-    SYMBOL_EXTENTS,
     Argument,
     CompiledGraph,
     DeviceCode,
@@ -41,11 +38,10 @@ from .abi import (
     Site,
     TensorSpec,
 )
-from .affine_sizes import sizes_of
 from .check_sites import read_checks
 from .constant_data import constant_data
 from .entry.add_entry_point import GRAPH
-from .graph_to_memory.signature import read_signature
+from .graph_to_memory.signature import read_signature, read_sizes
 from .hosted_steps import HostedProgram, erase_hosted, read_hosted
 from .kernel_memo import KernelMemo, kernel_memo
 from .llvm_ir.alike import Alike
@@ -163,7 +159,7 @@ def compile_graph(
             if kernel is None and all(program.is_segment for program in hosted):
                 attributes = entry_of(module).attributes
                 facts.append(
-                    _Facts(*_signature(module), _constants(module), *read_checks(attributes), *_sizes(attributes))
+                    _Facts(*_signature(module), _constants(module), *read_checks(attributes), *read_sizes(attributes))
                 )
             if kernel is None:
                 sources.extend(op.text.data for op in module.ops if isinstance(op, SourceOp))
@@ -335,16 +331,6 @@ def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSp
     if not isinstance(arena, IntegerAttr):
         raise Diagnostic.at(main, f"it does not say how many bytes of memory it works in ({ARENA_BYTES})")
     return inputs, outputs, arena.value.data
-
-
-def _sizes(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, ...], tuple[tuple[Size, ...], ...], str]:
-    """The names of the graph's symbols, the bytes of the pools that depend on them, and what is said of extents."""
-    names, pools = attributes.get(GRAPH_SYMBOLS), attributes.get(POOLS)
-    if not isa(names, ArrayAttr[StringAttr]) or not isa(pools, ArrayAttr[AffineMapAttr]):
-        return (), (), ""
-    said = attributes.get(SYMBOL_EXTENTS)
-    text = said.data if isinstance(said, StringAttr) else ""
-    return tuple(name.data for name in names), tuple(sizes_of(pool) for pool in pools), text
 
 
 def _constants(module: ModuleOp) -> tuple[NDArray, ...]:

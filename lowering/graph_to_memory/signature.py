@@ -14,8 +14,9 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.hints import isa
-from ..abi import INPUTS, OUTPUTS, TensorSpec
+from ..abi import GRAPH_SYMBOLS, INPUTS, OUTPUTS, POOLS, SYMBOL_EXTENTS, TensorSpec
 from ..affine_sizes import sizes_of
+from ..sizes import Size
 
 GRAPH_ATTRIBUTES = (
     "primitive", "segment", "input_names", "output_names",
@@ -122,3 +123,13 @@ def _spec(entry: Attribute) -> TensorSpec:
     extents = entry.data.get("extents")
     sizes = sizes_of(extents) if isinstance(extents, AffineMapAttr) else None
     return TensorSpec(name.data, dtype_name(type.element_type), tuple(type.get_shape()), sizes)
+
+
+def read_sizes(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, ...], tuple[tuple[Size, ...], ...], str]:
+    """The names of the graph's symbols, the bytes of the pools that depend on them, and what is said of extents."""
+    names, pools = attributes.get(GRAPH_SYMBOLS), attributes.get(POOLS)
+    if not isa(names, ArrayAttr[StringAttr]) or not isa(pools, ArrayAttr[AffineMapAttr]):
+        return (), (), ""
+    said = attributes.get(SYMBOL_EXTENTS)
+    text = said.data if isinstance(said, StringAttr) else ""
+    return tuple(name.data for name in names), tuple(sizes_of(pool) for pool in pools), text

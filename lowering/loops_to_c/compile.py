@@ -25,7 +25,7 @@ from ...dialects.support.knobs import CC
 from ..abi import INPUTS, CompiledGraph
 from ..check_sites import read_checks
 from ..constant_data import constant_data
-from ..graph_to_memory.signature import read_signature
+from ..graph_to_memory.signature import read_signature, read_sizes
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from ..machine.codegen import CodegenError
 from ..machine.kernel_cache import KernelCache
@@ -53,6 +53,7 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     constants = tuple(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"]) for op in held)
     kernels = {op.callee.root_reference.data: None for op in graph.body.walk() if isinstance(op, func.CallOp)}
     checks, records_at = read_checks(graph.attributes)
+    symbols, pools, extents = read_sizes(graph.attributes)
     files = [text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
     return CompiledGraph(
         tuple(cached_c(file, target.resolved(), level, flags) for file in files),
@@ -64,6 +65,9 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         target.platform(),
         checks,
         records_at,
+        symbols=symbols,
+        pools=pools,
+        extents=extents,
     )
 
 

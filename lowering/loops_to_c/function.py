@@ -13,6 +13,7 @@ from typing import cast
 from xdsl.dialects import func, memref, scf, vector
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
@@ -381,9 +382,19 @@ class FunctionText(VectorText):
         source, shift = op.operands[0], op.operands[1]
         self.line(f"{of} *{name} = ({of} *)(void *)({self.atom(source)} + {self.values[shift].within(SUM)});")
 
+    def same_memory(self, op: memref.CastOp | memref.ReinterpretCastOp) -> None:
+        """Memory of which something else is said."""
+        if isinstance(op, memref.ReinterpretCastOp) and (op.offsets or any(op.static_offsets.get_values())):
+            raise Diagnostic("memory that begins elsewhere has no counterpart in C")
+        self.values[op.results[0]] = self.values[op.operands[0]]
+
     def copy(self, op: memref.CopyOp) -> None:
-        type = memref_of(op.source)
-        size = prod(type.get_shape())
+        type, source = memref_of(op.source), op.source.owner
+        size = str(prod(type.get_shape()))
+        if DYNAMIC_INDEX in type.get_shape():
+            if not isinstance(source, memref.ReinterpretCastOp) or len(source.sizes) != 1:
+                raise Diagnostic("a copy of a size that nothing says has no counterpart in C")
+            size = f"(size_t){self.values[source.sizes[0]].within(ATOM)}"
         to, given = self.whole(op.destination), self.whole(op.source)
         self.line(f"memcpy({to}, {given}, {size} * sizeof({pointee(type)}));")
 
@@ -400,6 +411,8 @@ _STATEMENTS: dict[type[Operation], Callable[..., None]] = {
     memref.ViewOp: FunctionText.view,
     memref.CopyOp: FunctionText.copy,
     memref.SubviewOp: FunctionText.subview,
+    memref.CastOp: FunctionText.same_memory,
+    memref.ReinterpretCastOp: FunctionText.same_memory,
     scf.WhileOp: FunctionText.repeat,
     CallOp: FunctionText.call_extern,
     HeldConstantOp: FunctionText.held,

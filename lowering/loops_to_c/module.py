@@ -3,7 +3,8 @@
     int64_t matmul(const float *A, const float *B, float *C, int64_t num_threads);
 
 gives 0 where all went well, -1 where there was no memory, else the number of the check that has failed. `weft_run` is
-the same as the runtime calls it (`lowering/abi.py`). Threads are OpenMP's, where the file is compiled with it.
+the same as the runtime calls it (`lowering/abi.py`), and all that there is where extents are known only then: a library
+(`runtime/library`) says the sizes to programs. Threads are OpenMP's, where the file is compiled with it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
@@ -75,12 +77,6 @@ def emit_parts(ops: Sequence[Operation]) -> str:
     if not graphs:
         raise Diagnostic("there is no graph to run in this module", hint="C is made of a module at phase 'loops'")
     graph = next((each for each in graphs if each.sym_name.data == "main"), graphs[0])
-    if GRAPH_SYMBOLS in graph.attributes:
-        raise Diagnostic.at(
-            graph,
-            "its extents are known only when it is called, and C is made for known ones",
-            hint='say them, weft.compile(..., shapes={...}), or compile for the target "llvm"',
-        )
     unit = Unit(ops, graph)
     name = unit.names.new(graph.sym_name.data)
     texts = [FunctionText(unit, function).write() for function in unit.reached(graph.sym_name.data)]
@@ -91,7 +87,8 @@ def emit_parts(ops: Sequence[Operation]) -> str:
         what = "/* Addresses of the constants, which whoever loads this puts here. */"
         texts.insert(0, f"{what}\nconst void *{CONSTANTS_TABLE}[{constants}];")
     texts.append(_run(unit, graph))
-    texts.append(_entry(name, graph))
+    if GRAPH_SYMBOLS not in graph.attributes:
+        texts.append(_entry(name, graph))
     for source in (op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)):
         texts.append(f"/* A file of its own, which defines what is declared above. */\n#if 0\n{source}\n#endif")
     body = "\n\n".join(texts)
@@ -123,12 +120,15 @@ def _run(unit: Unit, graph: func.FuncOp) -> str:
     counters = graph.attributes[COUNTER_BYTES]
     assert isinstance(counters, IntegerAttr)
     given = [*(f"inputs[{n}]" for n in range(len(inputs))), *(f"outputs[{n}]" for n in range(len(outputs)))]
+    names = graph.attributes.get(GRAPH_SYMBOLS)
+    symbols = len(names) if isa(names, ArrayAttr[Attribute]) else 0
+    given += [f"(int64_t)(uintptr_t)inputs[{len(inputs) + n}]" for n in range(symbols)]
     given += ["arena", "num_threads"]
     name = graph.sym_name.data
     arguments = [given[place] for place in unit.taken(name)]
     lines = [f"int64_t {ENTRY}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"]
     for parameter in ("inputs", "outputs", "num_threads"):
-        if not any(argument.startswith(parameter) for argument in arguments):
+        if not any(parameter in argument for argument in arguments):
             lines.append(f"  (void){parameter};")
     lines.append(f"  memset(arena, 0, {counters.value.data});")
     lines.append(f"  {unit.functions[name]}({', '.join(arguments)});")

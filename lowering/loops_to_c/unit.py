@@ -130,7 +130,9 @@ class Unit:
                     found.add(op.base)
                 case memref.CopyOp():
                     found.add(op.destination)
-                case memref.ViewOp() | memref.SubviewOp() | RecordOp() | CallOp():
+                case memref.ViewOp() | memref.SubviewOp() | memref.CastOp() | memref.ReinterpretCastOp():
+                    found.add(op.operands[0])
+                case RecordOp() | CallOp():
                     found |= set(op.operands)
                 case func.CallOp():
                     places = self.written(op.callee.root_reference.data)
@@ -141,7 +143,7 @@ class Unit:
 
 
 _PURE = (
-    memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, memref.SubviewOp, ConstantOp, vector.LoadOp,
-    vector.MaskedLoadOp,
+    memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, memref.SubviewOp, memref.CastOp,
+    memref.ReinterpretCastOp, ConstantOp, vector.LoadOp, vector.MaskedLoadOp,
     vector.BroadcastOp, vector.CreateMaskOp, vector.InsertOp, SlotsOp, RecordOp,
 )  # fmt: skip

@@ -243,14 +243,6 @@ def test_what_is_not_at_phase_loops_is_refused(text: str, message: str) -> None:
     assert message in f"{error.value.message} {error.value.hint}"
 
 
-def test_a_graph_of_open_extents_is_refused_in_c() -> None:
-    t = "tensor<?xf32>"
-    text = f"relay.func @main(%x: {t}) -> {t} {{ %0 = relay.exp %x : {t} relay.return %0 : {t} }}"
-    with pytest.raises(Diagnostic, match="known only when it is called") as error:
-        weft.compile(parsed(text), target="c")
-    assert "shapes=" in str(error.value.hint)
-
-
 MASKED = """
 func.func @main(%x: memref<8xf32>, %y: memref<8xf32>, %arena: memref<128xi8>, %num_threads: index)
     attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}], weft.outputs = [{name = "y", type = tensor<8xf32>}],
