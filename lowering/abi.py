@@ -52,6 +52,13 @@ COUNTER_BYTES = "weft.counter_bytes"
 SEGMENT_MARK = "weft.segment"
 """Attribute of a graph's function that a program runs as a part of it."""
 
+
+def thread_of_segment(name: str) -> str:
+    """What each thread runs of a part of a program; it takes the address of a context: tables of inputs and outputs,
+    the arena, and the number of threads, a word each."""
+    return f"{name}_thread"
+
+
 GRAPH_SYMBOLS, POOLS = "weft.symbols", "weft.pools"
 """Attributes of the graph's own function: the names of the extents that are known when it is called, and for each pool
 of memory that depends on them a map to numbers whose product is its bytes."""
@@ -252,6 +259,20 @@ class HostedSegment:
 
 
 @dataclass(frozen=True)
+class ProgramPart:
+    """A part of a program that branches, which its code runs on all threads: what each thread runs, by name; how many
+    tensors the part takes and gives, of which the last `decided` say what data has decided; how many symbols it has;
+    and its steps. Places in the arena are those of the arena that a call of the part is given."""
+
+    thread: str
+    inputs: int
+    outputs: int
+    symbols: int
+    decided: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
 class CompiledGraph:
     """The artefact of a compilation, for whatever machine: object code with what is needed to run it.
 
@@ -292,6 +313,8 @@ class CompiledGraph:
     extents: str = ""
     """JSON: the symbols that follow from others (`defined`: pairs of a number and a size), and pairs of sizes of which
     the first must not be above the second, with words for it (`at_most`)."""
+    parts: tuple[ProgramPart, ...] = ()
+    """Of a program that branches: what its code does in between, for those who want to do it one by one."""
 
 
 def segment_graph(graph: CompiledGraph, segment: HostedSegment) -> CompiledGraph:

@@ -211,6 +211,7 @@ def compile_graph(
         segments=segments,
         code_constants=len(found.constants) if segments else None,
         extents=found.extents,
+        parts=table.parts,
     )
 
 

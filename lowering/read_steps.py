@@ -8,7 +8,7 @@ and sizes are read as expressions of the graph's symbols.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -42,8 +42,10 @@ from .abi import (
     SYMBOL_EXTENTS,
     Argument,
     Parameter,
+    ProgramPart,
     Step,
     TensorSpec,
+    thread_of_segment,
 )
 from .graph_to_memory.signature import read_signature
 from .sizes import Size, product, read_extents
@@ -56,6 +58,8 @@ class StepTable:
     steps: tuple[Step, ...] = ()
     counter_bytes: int = 0
     parameters: Mapping[str, tuple[Parameter, ...]] = field(default_factory=dict[str, "tuple[Parameter, ...]"])
+    parts: tuple[ProgramPart, ...] = ()
+    """Those of a program that branches, as far as it is known what they do."""
 
 
 def read_steps(module: ModuleOp) -> StepTable:
@@ -63,7 +67,7 @@ def read_steps(module: ModuleOp) -> StepTable:
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     mains = [f for f in functions if INPUTS in f.attributes and SEGMENT_MARK not in f.attributes]
     if not mains:
-        return StepTable()
+        return _read_parts(module, functions)
     main = next((function for function in mains if function.sym_name.data == "main"), mains[0])
     counters = main.attributes.get(COUNTER_BYTES)
     kernels = {f.sym_name.data: taken for f in functions if (taken := parameters_of(f)) is not None}
@@ -72,6 +76,26 @@ def read_steps(module: ModuleOp) -> StepTable:
     except _Unknown:
         return StepTable(parameters=kernels)
     return StepTable(steps, counters.value.data if isinstance(counters, IntegerAttr) else 0, kernels)
+
+
+def _read_parts(module: ModuleOp, functions: Sequence[func.FuncOp]) -> StepTable:
+    """The steps of the parts of a program that branches."""
+    segments = [f for f in functions if SEGMENT_MARK in f.attributes]
+    if not segments:
+        return StepTable()
+    parts: list[ProgramPart] = []
+    for segment in segments:
+        try:
+            reading = _Reading(module, segment)
+            steps = tuple(reading.steps())
+        except _Unknown:
+            continue
+        inputs, outputs = read_signature(segment.attributes)
+        symbols = len(segment.body.block.args) - len(inputs) - len(outputs) - 2
+        thread = thread_of_segment(segment.sym_name.data)
+        parts.append(ProgramPart(thread, len(inputs), len(outputs), symbols, len(reading.counts), steps))
+    kernels = {f.sym_name.data: taken for f in functions if (taken := parameters_of(f)) is not None}
+    return StepTable(parameters=kernels, parts=tuple(parts))
 
 
 class _Unknown(Exception):

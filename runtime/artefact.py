@@ -43,6 +43,7 @@ from ..lowering.abi import (
     Launch,
     Parameter,
     Platform,
+    ProgramPart,
     Site,
     Step,
     TensorSpec,
@@ -51,7 +52,7 @@ from ..lowering.abi import (
 from ..lowering.sizes import Size, from_json, read_extents, to_json
 from .image import link_images
 from .memory import aligned_bytes
-from .step_checks import misfit
+from .step_checks import misfit, misfit_of_parts
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
@@ -148,6 +149,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         **_sizes(graph),
         "devices": [_described_device(device) for device in graph.devices],
         **_segments(graph),
+        **({"parts": [_described_part(each) for each in graph.parts]} if graph.parts else {}),
         **({"images": [sha256(data).hexdigest() for data in graph.images]} if graph.images else {}),
         **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
     }
@@ -184,6 +186,17 @@ def _segments(graph: CompiledGraph) -> dict[str, object]:
     return {
         "segments": [_described_segment(each) for each in graph.segments],
         "code_constants": graph.code_constants,
+    }
+
+
+def _described_part(part: ProgramPart) -> dict[str, object]:
+    return {
+        "thread": part.thread,
+        "inputs": part.inputs,
+        "outputs": part.outputs,
+        "symbols": part.symbols,
+        "decided": part.decided,
+        "steps": [_described_step(step) for step in part.steps],
     }
 
 
@@ -295,6 +308,7 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
         tuple(_segment(entry) for entry in fields.each("segments")) if fields.has("segments") else (),
         fields.size("code_constants") if fields.has("segments") else None,
         extents,
+        tuple(_part(entry) for entry in fields.each("parts")) if fields.has("parts") else (),
     )
     for tensor, element, _ in read_extents(graph.extents, len(symbols)).held:
         spec = graph.inputs[tensor] if tensor < len(graph.inputs) else None
@@ -302,6 +316,8 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
             raise ArtefactError(f"element {element} of input {tensor} says a size, and there is none")
     if graph.code_constants is not None and graph.code_constants > len(graph.constants):
         raise ArtefactError("it has not so many constants as its code wants")
+    if (reason := misfit_of_parts(graph)) is not None:
+        raise ArtefactError(reason)
     for each in (graph, *(segment_graph(graph, segment) for segment in graph.segments)):
         if (reason := misfit(each)) is not None:
             raise ArtefactError(reason)
@@ -377,6 +393,12 @@ def _site(entry: _Fields) -> Site:
 def _parameter(entry: _Fields) -> Parameter:
     element = entry.string("element") if entry.has("element") else ""
     return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element)
+
+
+def _part(entry: _Fields) -> ProgramPart:
+    symbols, decided = entry.size("symbols"), entry.size("decided")
+    steps = tuple(_step(step, symbols + decided) for step in entry.each("steps"))
+    return ProgramPart(entry.string("thread"), entry.size("inputs"), entry.size("outputs"), symbols, decided, steps)
 
 
 def _segment(entry: _Fields) -> HostedSegment:

@@ -281,6 +281,8 @@ class Executable:
         if repeat < 1:
             raise UsageError(f"{repeat} repetitions: at least one is needed")
         bound = self.bind(arrays or self.example_inputs())
+        if self.graph.parts:
+            return bound.profile_parts(repeat)
         if self._sizes is not None and self._sizes.decided:
             bound()  # then it is known what data decides
         inputs, outputs = ([address(array) for array in held] for held in (bound.inputs, bound.written))
@@ -399,9 +401,30 @@ class Binding:
         free.append(context)
         if failure is not None:
             raise failure
+        self._results()
+
+    def _results(self) -> None:
+        """Put what a call has written into `outputs`, as much as there is."""
         if self._decided is not None:
             sizes, layout, written = self._decided
             self.outputs = sizes.results(written, layout)
+
+    def profile_parts(self, repeat: int) -> Profile:
+        """Time the steps of a program that branches.
+
+        Raises:
+            CheckError: an index lies outside of an axis, where that is an error.
+            Diagnostic: it is not known which steps the program takes.
+        """
+        from .part_steps import PartProfiler
+
+        profiler = PartProfiler(self._executable.graph)
+        context = profiler.program.new_context(self._arena_bytes)
+        threads = self._executable.threads
+        status, profile = profiler.profile(*self._tables, context.address, threads, repeat, self._results)
+        if status:
+            raise profiler.program.failure(status, context)
+        return profile
 
 
 def _missing_device(graph: CompiledGraph) -> Diagnostic | None:

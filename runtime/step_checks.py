@@ -18,6 +18,26 @@ def misfit(graph: CompiledGraph) -> str | None:
     return None
 
 
+def misfit_of_parts(graph: CompiledGraph) -> str | None:
+    """What is wrong with the steps of a program's parts, if anything is, as far as that is known before they run."""
+    taken = dict(zip(graph.kernels, graph.parameters, strict=False))
+    for part in graph.parts:
+        held = {"input": part.inputs, "output": part.outputs, "constant": len(graph.constants)}
+        for number, step in enumerate(part.steps):
+            wanted = taken.get(step.kernel, ()) if step.kernel else _copied(step)
+            kinds = [BUFFER if a.kind in ("arena", *held) else a.kind for a in step.arguments]
+            given = [BUFFER if parameter.kind == OPEN_BUFFER else parameter.kind for parameter in wanted]
+            places = [a.at if a.sizes is None else a.sizes[0] for a in step.arguments]
+            inside = [
+                isinstance(at, int) and at < held[a.kind]
+                for a, at in zip(step.arguments, places, strict=True)
+                if a.kind in held
+            ]
+            if kinds != given or not kinds or not all(inside) or part.decided > part.outputs:
+                return f"step {number} of '{part.thread}' uses what is not there"
+    return None
+
+
 def _wrong_step(graph: CompiledGraph) -> str | None:
     arenas = [each.arena_bytes for each in graph.devices] or [graph.arena_bytes]
     sizes = {

@@ -41,7 +41,7 @@ from ...transforms.infra import ModulePass, report_changed
 from ...transforms.infra.parts import symbol_name
 from ...transforms.infra.walk import erase
 from ...transforms.relay.outline_segments import is_control
-from ..abi import COUNTER_BYTES, RUN_HOSTED, SEGMENT_MARK
+from ..abi import COUNTER_BYTES, RUN_HOSTED, SEGMENT_MARK, thread_of_segment
 from ..entry.add_entry_point import declarations, entry_functions, entry_of_segment
 from ..graph_to_memory.signature import memory_signature
 from ..hosted_steps import hosted_graphs
@@ -88,7 +88,10 @@ def _program(main: FuncOp, functions: dict[str, FuncOp], module: ModuleOp) -> li
     for number, segment in enumerate(hosted.values()):
         made.append(_call_of_host(entry_of_segment(segment), number))
     for segment in segments.values():
-        made += entry_functions(segment, f"{segment.sym_name.data}_thread", entry_of_segment(segment), "internal")
+        thread = thread_of_segment(segment.sym_name.data)
+        each, run = entry_functions(segment, thread, entry_of_segment(segment), "internal")
+        each.properties["linkage"] = llvm.LinkageAttr("external")  # who runs parts step by step knows them by it
+        made += [each, run]
     taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
     return [*declarations(taken), *heap_functions(taken), *made]
 

@@ -1,0 +1,161 @@
+"""Timing a program that branches: its code runs, and its parts step by step.
+
+The code is loaded once more, with another function in the place of that which has the threads of the pool run a part:
+one that takes the steps one after the other, and times them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+
+from ..dialects.support.diagnostics import Diagnostic
+from ..lowering.abi import NUMBERS, RUN, Argument, CompiledGraph, ProgramPart, Step
+from ..lowering.sizes import evaluate
+from .kernels import Kernels
+from .memory import address
+from .profiling import COPY, Profile, StepTimes
+from .program import Program
+from .stepping import CPU
+
+_WORD = 8
+
+
+class _Times:
+    """The times of one step: of each run how often it was, when first, how long together; and the bytes of a time."""
+
+    def __init__(self) -> None:
+        self.begins: list[float] = []
+        self.lasts: list[float] = []
+        self.bytes = 0
+
+
+class PartProfiler:
+    """A program whose parts are taken step by step.
+
+    Raises:
+        Diagnostic: it is not known which steps its parts take.
+    """
+
+    def __init__(self, graph: CompiledGraph):
+        if not graph.parts or graph.segments:
+            raise Diagnostic(
+                "it is not known which steps this program takes",
+                hint="programs on one device that are compiled from a phase before 'loops' have steps",
+            )
+        self._graph = graph
+        self._called = _CALLED(self._run)
+        place = ctypes.cast(self._called, ctypes.c_void_p).value
+        assert place is not None
+        self.program = Program(graph, {RUN: place})
+        self._constants = [address(array) for array in self.program.constants]
+        taken = dict(zip(graph.kernels, graph.parameters, strict=True))
+        used = {step.kernel for part in graph.parts for step in part.steps if step.kernel}
+        self._kernels = Kernels(self.program.code, {name: taken[name] for name in taken if name in used})
+        self._parts = {self.program.code.address(part.thread): part for part in graph.parts}
+        self._times: dict[tuple[str, int], _Times] = {}
+        self._steps: dict[tuple[str, int], Step] = {}
+        self._start = 0
+        self._turn = 0
+        self._raised: BaseException | None = None
+
+    def profile(
+        self, inputs: bytes, outputs: bytes, arena: int, threads: int, repeat: int, ended: Callable[[], object]
+    ) -> tuple[int, Profile]:
+        """Run the program on tables of addresses, once without counting, then `repeat` times. What its entry gave,
+        where that tells of a failure, which ends it; and the times. `ended` is called behind each run, which may have
+        made memory for its results."""
+        for turn in range(repeat + 1):
+            if turn == 1:
+                self._times.clear()
+            self._turn, self._start = max(0, turn - 1), perf_counter_ns()
+            status = self.program.entry(inputs, outputs, arena, threads)
+            if self._raised is not None:
+                raise self._raised
+            if status:
+                return status, Profile(())
+            ended()
+        found = [(self._steps[key], times) for key, times in self._times.items()]
+        return 0, Profile(
+            tuple(
+                StepTimes(
+                    step.kernel or COPY,
+                    step.layers,
+                    CPU,
+                    times.bytes,
+                    _whole(times.begins, repeat),
+                    _whole(times.lasts, repeat),
+                )
+                for step, times in found
+            )
+        )
+
+    def _run(self, function: int, context: int, threads: int) -> None:
+        """What the pool does: here, the steps of the part that threads would run."""
+        try:
+            if self._raised is None:
+                self._take(self._parts[function], [*(ctypes.c_uint64 * 4).from_address(context)])
+        except BaseException as error:  # nothing may be raised through code
+            self._raised = error
+
+    def _take(self, part: ProgramPart, context: Sequence[int]) -> None:
+        inputs, outputs, arena, threads = context
+        count = part.inputs + part.symbols
+        taken = (ctypes.c_int64 * max(1, count)).from_address(inputs)[:count]
+        given = (ctypes.c_int64 * max(1, part.outputs)).from_address(outputs)[: part.outputs]
+        symbols = taken[part.inputs :]
+        counts = given[part.outputs - part.decided :]
+        for number, step in enumerate(part.steps):
+            known = [*symbols, *(ctypes.c_int64.from_address(each).value for each in counts)]
+            values: list[int] = []
+            bytes = 0
+            for argument in step.arguments:
+                at, size = (argument.at, argument.bytes)
+                if argument.sizes is not None:
+                    at, size = (evaluate(each, known) for each in argument.sizes)
+                values.append(self._value(argument, at, taken, given, arena, threads))
+                bytes += 0 if argument.kind in ("slots", "record", *NUMBERS) else size
+            table = (ctypes.c_uint64 * len(values))(*values)
+            begin = perf_counter_ns()
+            if step.kernel:
+                self._kernels.call(step.kernel, ctypes.addressof(table), threads)
+            else:
+                bytes //= 2
+                ctypes.memmove(values[1], values[0], bytes)
+            self._note(part, number, step, begin, perf_counter_ns(), bytes)
+
+    def _value(
+        self, argument: Argument, at: int, inputs: Sequence[int], outputs: Sequence[int], arena: int, threads: int
+    ) -> int:
+        match argument.kind:
+            case "input":
+                return inputs[at]
+            case "output":
+                return outputs[at]
+            case "constant":
+                return self._constants[at]
+            case "threads":
+                return threads
+            case "extent":
+                return at
+            case _:
+                return arena + at
+
+    def _note(self, part: ProgramPart, number: int, step: Step, begin: int, end: int, bytes: int) -> None:
+        key = (part.thread, number)
+        self._steps[key] = step
+        times = self._times.setdefault(key, _Times())
+        times.bytes = max(times.bytes, bytes)
+        if len(times.lasts) <= self._turn:
+            times.begins += [(begin - self._start) / 1e3] * (self._turn + 1 - len(times.begins))
+            times.lasts += [0.0] * (self._turn + 1 - len(times.lasts))
+        times.lasts[self._turn] += (end - begin) / 1e3
+
+
+def _whole(values: Sequence[float], count: int) -> tuple[float, ...]:
+    """A number for each run: 0 of one that did not come there."""
+    return (*values, *[0.0] * (count - len(values)))
+
+
+_CALLED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)

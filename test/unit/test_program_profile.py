@@ -1,0 +1,77 @@
+"""Programs that branch are timed kernel by kernel: those that their parts take, as often as they are taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.support.checks import CheckError
+from weft.runtime import artefact
+from weft.runtime.artefact import ArtefactError
+
+OPEN = relay.Any()
+
+
+def doubling(rows: Any) -> weft.Executable:
+    """Rows, times two to the power of turns where these are open; of one size, added to themselves."""
+    n, x = relay.var("n", shape=(), dtype="int64"), relay.var("x", shape=(rows, 2))
+    double, one, zero = relay.GlobalVar("double"), relay.const(np.int64(1)), relay.const(np.int64(0))
+    more = relay.concatenate(relay.Tuple([x, x]), axis=0) if rows is OPEN else relay.add(x, x)
+    body = relay.If(relay.greater(n, zero), relay.Call(double, [n - one, more]), x)
+    type = relay.TensorType((rows, 2), "float32")
+    main = relay.Function([n, x], double(n, x), type)
+    return weft.compile(relay.IRModule({double: relay.Function([n, x], body, type), "main": main}))
+
+
+@pytest.mark.parametrize("rows", [OPEN, 4], ids=["open", "one size"])
+def test_each_kernel_of_a_loop_is_timed(rows: Any, tmp_path: Path) -> None:
+    exe = doubling(rows)
+    exe.save(tmp_path / "doubling.weft")
+    x = np.ones((4, 2), np.float32)
+    for each in (exe, weft.load(tmp_path / "doubling.weft")):
+        for threads in (1, 2):
+            each.threads = threads
+            profile = each.profile(np.array(3), x, repeat=2)
+            grown = "fused_concatenate" if rows is OPEN else "fused_add"
+            assert {step.kernel for step in profile.steps} == {"fused_greater", "fused_subtract", grown}
+            assert all(len(step.lasts) == len(step.begins) == 2 and step.us > 0 for step in profile.steps)
+            assert "3 steps" in str(profile) and profile.chrome_trace()
+        none = each.profile(np.array(0), x, repeat=1)
+        assert [step.kernel for step in none.steps] == ["fused_greater"]
+        assert np.shape(each(np.array(1), x)) == ((8, 2) if rows is OPEN else (4, 2))
+
+
+def test_what_data_decides_in_a_part_is_followed() -> None:
+    x, c = relay.var("x", shape=(OPEN,)), relay.var("c", shape=(), dtype="bool")
+    kept = relay.If(c, relay.take(x, relay.reshape(relay.argwhere(x), [-1])), relay.exp(x))
+    exe = weft.compile(relay.Function([x, c], kept))
+    data = np.array([1, 0, 2, 0], np.float32)
+    assert exe.profile(data, np.array(True), repeat=1).steps
+    assert [step.kernel for step in exe.profile(data, np.array(False), repeat=1).steps] == ["fused_exp"]
+
+
+def test_a_check_that_fails_is_told() -> None:
+    x, i = relay.var("x", shape=(OPEN,)), relay.var("i", shape=(), dtype="int64")
+    c = relay.var("c", shape=(), dtype="bool")
+    exe = weft.compile(relay.Function([x, i, c], relay.If(c, relay.take(x, i, mode="error"), relay.sum(x))))
+    data = np.zeros(4, np.float32)
+    with pytest.raises(CheckError, match="index 4 lies outside"):
+        exe.profile(data, np.array(4), np.array(True))
+    assert exe.profile(data, np.array(4), np.array(False)).steps
+
+
+def test_parts_that_use_what_is_not_there_are_refused(tmp_path: Path) -> None:
+    graph = doubling(4).graph
+    part = graph.parts[0]
+    step = part.steps[0]
+    far = replace(step, arguments=(replace(step.arguments[0], kind="input", at=9), *step.arguments[1:]))
+    for number, wrong in enumerate((far, replace(step, arguments=step.arguments[1:]), replace(step, kernel="none"))):
+        artefact.save(replace(graph, parts=(replace(part, steps=(wrong,)),)), path := tmp_path / f"{number}.weft")
+        with pytest.raises(ArtefactError, match="uses what is not there"):
+            artefact.load(path)
