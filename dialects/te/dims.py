@@ -552,19 +552,27 @@ def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
     if same(a, b):
         return None
     a, b = without_common_factors(a, b)
-    for one, other in ((b, a), (a, b)):
-        if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0):
-            return one, other
-    if (difference := linear(simplified(_difference(a, b)))) is None:
-        return None
-    for symbol, factor in difference[0].items():
-        if abs(factor) == 1:
-            rest: Dim = -difference[1] * factor
-            for other, times in difference[0].items():
-                if other is not symbol:
-                    rest = rest - other * (times * factor)
-            return symbol, rest
-    return None
+    found = [
+        (one, other)
+        for one, other in ((b, a), (a, b))
+        if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0)
+    ]
+    if (difference := linear(simplified(_difference(a, b)))) is not None:
+        for symbol, factor in difference[0].items():
+            if abs(factor) == 1:
+                rest: Dim = -difference[1] * factor
+                for other, times in difference[0].items():
+                    if other is not symbol:
+                        rest = rest - other * (times * factor)
+                found.append((symbol, rest))
+    # A sum rather than a difference: `total` is `past + rows`, not `rows` is `total - past`.
+    return next((each for each in found if _is_sum(each[1])), found[0] if found else None)
+
+
+def _is_sum(dim: Dim) -> bool:
+    """Whether nothing is subtracted in an extent."""
+    terms, constant = terms_of(dim)
+    return constant >= 0 and all(factor > 0 for _, factor in terms)
 
 
 def without_common_factors(a: Dim, b: Dim) -> tuple[Dim, Dim]:

@@ -49,7 +49,7 @@ class Graph:
     def model(self) -> Any:
         outputs = [helper.make_value_info(name, onnx.TypeProto()) for name in self.results]
         graph = helper.make_graph(self.nodes, "open", self.inputs, outputs, self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
 def agree(graph: Graph, sizes: list[list[tuple[int, ...]]]) -> Executable:
@@ -61,7 +61,7 @@ def agree(graph: Graph, sizes: list[list[tuple[int, ...]]]) -> Executable:
     names = [value.name for value in graph.inputs]
     for shapes in sizes:
         given = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
-        made: Any = executable(*given)
+        made: Any = executable(*given) if len(graph.results) > 1 else [executable(*given)]
         wanted = session.run(None, dict(zip(names, given, strict=True)))
         for name, got, want in zip(graph.results, made, wanted, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=f"{name} of {shapes}")
@@ -84,6 +84,26 @@ def test_operators_take_any_number_of_images():
         g("EyeLike", g("ReduceSum", "x", [1], keepdims=0), k=1),
     ]
     agree(g, [[(2, 4, 6)], [(1, 4, 6)], [(5, 4, 6)]])
+
+
+def test_grids_sample_images_of_any_size():
+    g = Graph(x=["n", 2, "h", "w"], grid=["k", "p", "q", 2])
+    g.results += [
+        g("GridSample", "x", "grid", mode=mode, padding_mode=padding, align_corners=corners)
+        for mode, padding, corners in (
+            ("linear", "zeros", 0), ("linear", "reflection", 1), ("nearest", "border", 1), ("cubic", "reflection", 0),
+        )
+    ]  # fmt: skip
+    agree(g, [[(2, 2, 3, 4), (2, 1, 5, 2)], [(1, 2, 1, 5), (1, 3, 2, 2)]])
+
+
+def test_the_past_and_what_follows_it_are_the_whole():
+    g = Graph(x=["rows", 4], past=["past", 4], mask=["whole"])
+    counts = g("Unsqueeze", g("CumSum", "mask", np.int64(0)), [1])
+    g.results.append(g("Add", "x", g("Slice", counts, g.extent("past", 0), [2**62], [0])))
+    executable = agree(g, [[(2, 4), (3, 4), (5,)], [(1, 4), (0, 4), (1,)]])
+    with pytest.raises(InputError, match=r"input 'mask' has shape \[4\], the graph takes \[5\]"):
+        executable(np.ones((2, 4), np.float32), np.ones((3, 4), np.float32), np.ones(4, np.float32))
 
 
 def test_an_extent_that_goes_by_two_names_is_one():

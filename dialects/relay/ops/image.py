@@ -162,6 +162,11 @@ class Resize3dOp(_Resize):
     layout = string("NCDHW")
 
 
+def _real(dim: te.Dim) -> te.Expr | float:
+    """An extent as a position."""
+    return float(dim) if isinstance(dim, int) else te.cast(dim, f32)
+
+
 def clamped_index(i: te.Expr, extent: int) -> te.Expr:
     """The index `i` brought into an axis of `extent`."""
     return te.minimum(te.maximum(i, 0), extent - 1)
@@ -402,34 +407,39 @@ class GridSampleOp(RelayOp):
         spatial = "DHW" if "D" in self.layout.data else "HW"
         return unblocked(self.layout.data, "NC" + spatial, "layout"), spatial
 
-    def _reflected(self, p: te.Expr, extent: int) -> te.Expr:
-        """A position brought into the axis by mirrors at its ends."""
+    def _reflected(self, p: te.Expr, extent: te.Dim) -> te.Expr:
+        """A position brought into the axis by mirrors at its ends. What is one element long is all at its place: the
+        ends, which `_inside` keeps to, are the same."""
         low, span = (0.0, extent - 1) if is_true(self.align_corners) else (-0.5, extent)
-        if span == 0:
+        if isinstance(span, int) and span == 0:
             return p * 0.0
+        wide = _real(span)
         away = te.abs(p - low)
-        turns = te.floor(away / float(span))
-        rest = away - turns * float(span)
+        turns = te.floor(away / (te.maximum(wide, 1) if isinstance(wide, te.Expr) else wide))
+        rest = away - turns * wide
         even = (turns - te.floor(turns * 0.5) * 2.0).equal(0)
-        return te.select(even, rest, te.const(span, f32) - rest) + low
+        return te.select(even, rest, wide - rest) + low
 
-    def _inside(self, p: te.Expr, extent: int) -> te.Expr:
+    def _inside(self, p: te.Expr, extent: te.Dim) -> te.Expr:
         """A position brought into the axis by the padding mode; `zeros` leaves it where it is."""
         if self.padding_mode.data == "zeros":
             return p
         if self.padding_mode.data == "reflection":
             p = self._reflected(p, extent)
-        return te.minimum(te.maximum(p, 0), float(extent - 1))
+        return te.minimum(te.maximum(p, 0), _real(extent - 1))
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, grid = inputs
         layout, spatial = self.parsed_layout()
         extents = layout.extents(x.shape)
+        if not te.agree(extents["N"], grid.dims[0]):
+            raise TypeError("te: it is not known whether there are as many grids as images")
+        shape = layout.shape(extents | dict(zip(spatial, grid.shape[2:], strict=True)))
 
         def position(letter: str, at: te.Expr) -> te.Expr:
             if is_true(self.align_corners):
-                return (at + 1) * ((extents[letter] - 1) / 2)
-            return (at + 1) * (extents[letter] / 2) - 0.5
+                return (at + 1) * (_real(extents[letter] - 1) * 0.5)
+            return (at + 1) * (_real(extents[letter]) * 0.5) - 0.5
 
         def body(*indices: te.IterVar) -> te.Expr:
             out = dict(zip(layout.names, indices, strict=True))
@@ -446,7 +456,7 @@ class GridSampleOp(RelayOp):
                 value = te.cast(x[layout.arrange({"N": out["N"], "C": out["C"], **inner})], f32)
                 if self.padding_mode.data != "zeros":
                     return value
-                ends = [c for k, p in zip(spatial, at, strict=True) for c in (p >= 0, p <= float(extents[k] - 1))]
+                ends = [c for k, p in zip(spatial, at, strict=True) for c in (p >= 0, p <= _real(extents[k] - 1))]
                 return te.select(te.all_of(ends), value, 0)
 
             if self.method.data == "bicubic":
@@ -456,7 +466,7 @@ class GridSampleOp(RelayOp):
                 return read(*(te.round(p) for p in places))
             return interpolate(read, places, linear_weights, 0)
 
-        return narrow(te.compute(tensor(self.result).get_shape(), body, "grid_sample"), x.element_type)
+        return narrow(te.compute(shape, body, "grid_sample"), x.element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         """By the data and by the grid, of the same written with operators."""
