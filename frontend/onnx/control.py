@@ -47,6 +47,9 @@ MAX_UNROLLED = 64
 MAX_TURNS = 4096
 """The turns of a loop, or of a scan, that are written one after the other at most."""
 
+ENDLESS_TURNS = 1 << 62
+"""So many turns are no bound: exporters write the greatest integer where only a condition ends a loop."""
+
 
 class Host(Protocol):
     """What imports the nodes of a graph."""
@@ -154,13 +157,14 @@ class _Loop(_WithGraphs):
         turns = None if trip is None else self.emitter.evaluate(trip)
         count = None if turns is None else int(turns.reshape(-1)[0])
         goes_on = True if condition is None else self._known(condition)
-        if goes_on is False or (count is not None and count <= 0):
-            if gathered:
-                raise Unsupported("it makes no turn, and so does not say what shape it gives")
+        no_turn = goes_on is False or (count is not None and count <= 0)
+        if no_turn and not gathered:
             return carried
-        if count is not None and goes_on and count <= (MAX_TURNS if gathered else MAX_UNROLLED):
+        if not no_turn and count is not None and goes_on and count <= (MAX_TURNS if gathered else MAX_UNROLLED):
             if (outputs := self._unrolled(graph, count, carried)) is not None:
                 return outputs
+        if count is not None and count >= ENDLESS_TURNS:
+            trip = None
         return self._as_function(graph, trip, None if goes_on else condition, carried)
 
     def _known(self, condition: SSAValue) -> bool | None:

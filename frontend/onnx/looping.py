@@ -164,7 +164,7 @@ class Loop:
             and self.turns is not None
             and (again is None or again is goes_on or (known is not None and bool(known.all())))
         )
-        buffers = [self._buffer(row, block) for _, row in turn.rows]
+        buffers = [self._buffer(row, block, inner) for _, row in turn.rows]
         held = [*held, *(block.insert_arg(each.type, len(block.args)) for each in buffers)]
         types = [argument.type for argument in held]
         with emitter.within(inner):
@@ -205,8 +205,8 @@ class Loop:
         found = [self._fresh(value, axis) if dim is None else dim for axis, dim in enumerate(dims)]
         self.emitter.extents.known[value] = [Known(tuple(found))]
 
-    def _buffer(self, row: SSAValue, block: Block) -> SSAValue:
-        """What the rows of all turns are to stand in, before the first.
+    def _buffer(self, row: SSAValue, block: Block, inner: Block) -> SSAValue:
+        """What the rows of all turns are to stand in, before the first. `inner` is a turn, `block` what is around it.
 
         Raises:
             Unsupported: rows may differ in their extents.
@@ -222,6 +222,8 @@ class Loop:
                 raise Unsupported(
                     "what it gathers has rows of extents that may change from turn to turn", give_shapes()
                 )
+            if any(source is not None and self._is_made_in(source[0], {block, inner}) for source in sources):
+                raise Unsupported("what it gathers has rows of extents that data decides in each turn", give_shapes())
             extents.append(node.reshape(node.extent(dim), [1]))
         zero = node.constant(np.array(0, np.int64))
         count = zero if self.turns is None else node.emit("maximum", self.turns, zero)
@@ -233,6 +235,14 @@ class Loop:
         rows = DYNAMIC if self.turns is None else shape_of(made)[0]
         made._type = TensorType(element, [rows, *shape_of(row)])  # pyright: ignore[reportPrivateUsage]
         return made
+
+    @staticmethod
+    def _is_made_in(value: SSAValue, inside: set[Block]) -> bool:
+        """Whether an operation in one of these blocks, or deeper, gives a value."""
+        around = None if isinstance(value.owner, Block) else value.owner.parent_block()
+        while around is not None and around not in inside:
+            around = around.parent_block()
+        return around is not None
 
     @staticmethod
     def _is_inside(value: SSAValue, arguments: set[SSAValue]) -> bool:

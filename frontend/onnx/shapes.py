@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, is_static, shape_of, tensor
+from ...dialects.relay.bounded import first
 from ...dialects.relay.ops.slicing import ENDLESS
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
@@ -74,7 +76,10 @@ def slice_by_attributes(node: Node) -> SSAValue:
 
 
 def slice_by_inputs(node: Node) -> SSAValue:
-    bounds = node.symbolic(1), node.symbolic(2)
+    found = node.symbolic_or_none(1), node.symbolic_or_none(2)
+    if found[0] is None or found[1] is None:
+        return slice_by_data(node)
+    bounds = found[0], found[1]
     axes = node.static_ints(3) if node.optional(3) is not None else list(range(len(bounds[0])))
     if any(isinstance(n, te.Expr) for each in bounds for n in each):
         return slice_by_symbols(node, *bounds, axes)
@@ -100,6 +105,52 @@ def slice_by_symbols(node: Node, starts: Sequence[te.Dim], ends: Sequence[te.Dim
         first[at], last[at], step[at] = start, end, stride
     strides = node.constant(np.asarray(step, np.int64))
     return node.emit("dyn.strided_slice", x, node.shape_value(first), node.shape_value(last), strides)
+
+
+def slice_by_data(node: Node) -> SSAValue:
+    """A slice whose bounds data decides, and so how many elements it has: of the places that it may take along an axis,
+    as many as there are elements, the first ones.
+
+    Raises:
+        Malformed: there are not as many bounds as axes and steps, or a step is 0.
+    """
+    import numpy as np
+
+    x, starts, ends = node.input(0), node.input(1, rank=1), node.input(2, rank=1)
+    axes = node.static_ints(3) if node.optional(3) is not None else list(range(shape_of(starts)[0]))
+    steps = node.static_ints(4) if node.optional(4) is not None else [1] * len(axes)
+    if not shape_of(starts) == shape_of(ends) == (len(axes),) == (len(steps),) or 0 in steps:
+        raise Malformed(f"{starts.type} and {ends.type} do not bound the axes {axes} in steps {steps}")
+    for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
+        axis = node.axis(axis, rank_of(x))
+        length = node.shape_value([node.dims(x)[axis]])
+        step = max(-ENDLESS, min(step, ENDLESS))
+        zero, one = (node.constant(np.array([n])) for n in (0, 1))
+        last = node.emit("subtract", length, one)
+        begin, end = (
+            between(
+                node,
+                node.emit("add", bound, node.emit("where", node.emit("less", bound, zero), length, zero)),
+                low,
+                length if step > 0 else last,
+            )
+            for vector, low in ((starts, 0), (ends, 0 if step > 0 else -1))
+            for bound in [node.cast(node.emit("take", vector, node.constant(np.array([number])), axis=0), i64)]
+        )
+        covered = node.emit("subtract", end, begin) if step > 0 else node.emit("subtract", begin, end)
+        rounded = node.emit("add", covered, node.constant(np.array([abs(step) - 1])))
+        count = node.emit("floor_divide", rounded, node.constant(np.array([abs(step)])))
+        ahead = node.emit("multiply", positions(node, node.dims(x)[axis]), node.constant(np.array(step)))
+        (places,) = first(node.written, count, node.emit("add", ahead, begin))
+        x = node.emit("take", x, places, axis=axis, mode="clip")
+    return x
+
+
+def between(node: Node, value: SSAValue, low: int, high: SSAValue) -> SSAValue:
+    """Integers brought between two bounds."""
+    import numpy as np
+
+    return node.emit("maximum", node.emit("minimum", value, high), node.constant(np.array([low])))
 
 
 def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], steps: list[int]) -> SSAValue:

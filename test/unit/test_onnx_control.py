@@ -135,6 +135,35 @@ def test_a_loop_that_gathers_a_number_of_rows_that_is_not_known():
     check(model, [np.array(3), np.array([1, 2, 3], np.float32)])
 
 
+@pytest.mark.parametrize("turns", [-3, 0])
+def test_a_loop_that_makes_no_turn_gathers_no_rows(turns: int):
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=loop_body(gathers=True))
+    outputs = [info("y", F, [3]), info("rows", F, [None, 3])]  # type: ignore[list-item]
+    model = model_of([node], [info("x", F, [3])], outputs, [*WEIGHTS, constant("n", np.array(turns))])
+    check(model, [np.array([1, 2, 3], np.float32)])
+
+
+def test_the_greatest_number_of_turns_is_none_and_rows_are_gathered_while_a_condition_holds():
+    body = loop_body(gathers=False)
+    body.node.append(helper.make_node("Identity", ["x_in"], ["row"]))
+    body.output.append(info("row", F, [3]))
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=body)
+    outputs = [info("y", F, [3]), info("rows", F, [None, 3])]  # type: ignore[list-item]
+    model = model_of([node], [info("x", F, [3])], outputs, [*WEIGHTS, constant("n", np.array(2**63 - 1))])
+    check(model, [np.array([1, 2, 3], np.float32)])
+
+
+def test_a_loop_that_gathers_rows_of_extents_that_data_decides_is_declined():
+    body = loop_body(gathers=True)
+    body.node[-1].CopyFrom(helper.make_node("NonZero", ["z"], ["row"]))
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=body)
+    outputs = [info("y", F, [3]), helper.make_value_info("rows", onnx.TypeProto())]
+    inputs = [info("n", INT, []), info("x", F, [3]), info("z", F, [3])]
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(model_of([node], inputs, outputs, WEIGHTS))
+    assert "rows of extents that data decides" in error.value.notes[0].message
+
+
 def test_branches_of_different_shapes_give_an_open_extent():
     model = if_model()
     attribute = next(a for a in model.graph.node[0].attribute if a.name == "else_branch")

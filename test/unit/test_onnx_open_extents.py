@@ -145,3 +145,21 @@ def test_operators_take_signals_of_any_length():
     executable = agree(g, [[(1, 1, 8)], [(2, 1, 5)], [(3, 1, 7)]])
     with pytest.raises(InputError, match=r"takes inputs for which 0 <= .*, not b = 1, t = 9"):
         executable(np.ones((1, 1, 9), np.float32))
+
+
+@pytest.mark.parametrize("steps", [(1, 3), (-1, -2)])
+def test_a_slice_whose_bounds_are_data_has_as_many_elements_as_it_has(steps: tuple[int, int]):
+    g = Graph(x=["n", 5], begin=[2], end=[2])
+    bounds = [g("Cast", name, to=TensorProto.INT64) for name in ("begin", "end")]
+    part = g("Slice", "x", *bounds, [0, -1], [*steps])
+    g.results += [part, g("ReduceSum", part, [1], keepdims=0)]
+    executable = Executable(compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0), threads=1)
+    session = ort.InferenceSession(g.model().SerializeToString(), providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(1).standard_normal((4, 5)).astype(np.float32)
+    for begin, end in ((0, 9), (-9, 9), (3, 1), (1, 3), (-1, -4), (9, -9), (-2, 2), (4, 0), (2, 2)):
+        given = [x, np.array([begin, end], np.float32), np.array([end, begin], np.float32)]
+        made: Any = executable(*given)
+        for got, want in zip(
+            made, session.run(None, dict(zip(("x", "begin", "end"), given, strict=True))), strict=True
+        ):
+            np.testing.assert_allclose(got, want, rtol=1e-5, err_msg=f"{begin}:{end}")
