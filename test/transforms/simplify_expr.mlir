@@ -198,3 +198,80 @@ relay.func @a_cast_to_the_type_it_has_goes(%x: tensor<2x3xf32>) -> tensor<2x3xf3
   %y = relay.cast %x {dtype = "float32"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   relay.return %y : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: relay.func @a_clip_to_all_integers_of_a_type_goes
+// CHECK-NEXT: %0 = relay.cast %x {dtype = "uint8"}
+// CHECK-NEXT: relay.return %0
+relay.func @a_clip_to_all_integers_of_a_type_goes(%x: tensor<4xi32>) -> tensor<4xui8> {
+  %0 = relay.cast %x {dtype = "uint8"} : (tensor<4xi32>) -> tensor<4xui8>
+  %1 = relay.clip %0 {a_min = 0.0 : f64, a_max = 255.0 : f64} : tensor<4xui8>
+  relay.return %1 : tensor<4xui8>
+}
+
+// CHECK-LABEL: relay.func @a_clip_to_fewer_integers_stays
+// CHECK-NEXT: relay.clip %x
+// CHECK-NEXT: relay.clip %y
+relay.func @a_clip_to_fewer_integers_stays(%x: tensor<4xi8>, %y: tensor<4xf32>) -> (tensor<4xi8>, tensor<4xf32>) {
+  %0 = relay.clip %x {a_min = -127.0 : f64, a_max = 127.0 : f64} : tensor<4xi8>
+  %1 = relay.clip %y {a_min = 0.0 : f64, a_max = 255.0 : f64} : tensor<4xf32>
+  relay.return %0, %1 : tensor<4xi8>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @casts_there_and_back_of_what_is_clipped_go
+// CHECK-NEXT: %0 = relay.clip %x
+// CHECK-NEXT: relay.return %0
+relay.func @casts_there_and_back_of_what_is_clipped_go(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = relay.clip %x {a_min = 0.0 : f64, a_max = 255.0 : f64} : tensor<4xi32>
+  %1 = relay.cast %0 {dtype = "uint8"} : (tensor<4xi32>) -> tensor<4xui8>
+  %2 = relay.cast %1 {dtype = "int32"} : (tensor<4xui8>) -> tensor<4xi32>
+  relay.return %2 : tensor<4xi32>
+}
+
+// CHECK-LABEL: relay.func @casts_stay_where_a_bound_is_not_of_the_type_or_reals_are_cut
+// CHECK-NEXT: relay.clip %x
+// CHECK-NEXT: relay.cast
+// CHECK-NEXT: relay.cast
+// CHECK-NEXT: relay.clip %y
+// CHECK-NEXT: relay.cast
+// CHECK-NEXT: relay.cast
+relay.func @casts_stay_where_a_bound_is_not_of_the_type_or_reals_are_cut(%x: tensor<4xi32>, %y: tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>) {
+  %0 = relay.clip %x {a_min = 0.0 : f64, a_max = 256.0 : f64} : tensor<4xi32>
+  %1 = relay.cast %0 {dtype = "uint8"} : (tensor<4xi32>) -> tensor<4xui8>
+  %2 = relay.cast %1 {dtype = "int32"} : (tensor<4xui8>) -> tensor<4xi32>
+  %3 = relay.clip %y {a_min = 0.0 : f64, a_max = 255.0 : f64} : tensor<4xf32>
+  %4 = relay.cast %3 {dtype = "uint8"} : (tensor<4xf32>) -> tensor<4xui8>
+  %5 = relay.cast %4 {dtype = "float32"} : (tensor<4xui8>) -> tensor<4xf32>
+  relay.return %2, %5 : tensor<4xi32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @the_order_of_quantised_numbers_is_that_of_integers
+// CHECK-DAG: relay.argmax %x {axis = array<i64: 1>} : (tensor<2x4xi8>) -> tensor<2xi32>
+// CHECK-DAG: relay.argmin %x {axis = array<i64: 1>} : (tensor<2x4xi8>) -> tensor<2xi32>
+// CHECK-DAG: relay.argsort %x {axis = 1 : i64} : (tensor<2x4xi8>) -> tensor<2x4xi32>
+relay.func @the_order_of_quantised_numbers_is_that_of_integers(%x: tensor<2x4xi8>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2x4xi32>) {
+  %s = relay.constant dense<2.0> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %r = relay.qnn.dequantize %x, %s, %z : (tensor<2x4xi8>, tensor<f32>, tensor<i32>) -> tensor<2x4xf32>
+  %0 = relay.argmax %r {axis = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xi32>
+  %1 = relay.argmin %r {axis = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xi32>
+  %2 = relay.argsort %r {axis = 1 : i64} : (tensor<2x4xf32>) -> tensor<2x4xi32>
+  relay.return %0, %1, %2 : tensor<2xi32>, tensor<2xi32>, tensor<2x4xi32>
+}
+
+// CHECK-LABEL: relay.func @it_is_not_where_integers_are_long_or_scales_negative_or_many
+// CHECK: %0 = relay.argmax %r
+// CHECK: %1 = relay.argmax %n
+// CHECK: %2 = relay.argmax %m
+relay.func @it_is_not_where_integers_are_long_or_scales_negative_or_many(%x: tensor<2x4xi32>, %y: tensor<2x4xi8>) -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) {
+  %s = relay.constant dense<2.0> : tensor<f32>
+  %t = relay.constant dense<-2.0> : tensor<f32>
+  %u = relay.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %r = relay.qnn.dequantize %x, %s, %z : (tensor<2x4xi32>, tensor<f32>, tensor<i32>) -> tensor<2x4xf32>
+  %n = relay.qnn.dequantize %y, %t, %z : (tensor<2x4xi8>, tensor<f32>, tensor<i32>) -> tensor<2x4xf32>
+  %m = relay.qnn.dequantize %y, %u, %z : (tensor<2x4xi8>, tensor<4xf32>, tensor<i32>) -> tensor<2x4xf32>
+  %0 = relay.argmax %r {axis = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xi32>
+  %1 = relay.argmax %n {axis = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xi32>
+  %2 = relay.argmax %m {axis = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xi32>
+  relay.return %0, %1, %2 : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>
+}

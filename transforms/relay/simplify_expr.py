@@ -4,14 +4,15 @@
     %1 = relay.reshape %0 {newshape = array<i64: 2, 6>}         ->
     %2 = relay.reshape %1 {newshape = array<i64: 3, 4>}             %2 = relay.reshape %x {newshape = array<i64: 3, 4>}
 
-The identities are the rows of the table below; those for operators named `*_like` are in `concretize_like.py`. They are
-exact but for three: `x / sqrt(y)` -> `x * rsqrt(y)` and the regrouping of constants round differently in the last
-place, and `x + 0` turns no negative zero into a positive one any more.
+The identities are the rows of the table below; those for operators named `*_like` are in `concretize_like.py`,
+those about ranges of integers in `integer_ranges.py`. They are exact but for three: `x / sqrt(y)` -> `x * rsqrt(y)` and
+the regrouping of constants round differently in the last place, and `x + 0` turns no negative zero into a positive one
+any more.
 
 The table's invariant is that of all rows (`dataflow/rows.py`): the two sides have one type. Each row makes the graph
 smaller, or moves constants, fills and casts outward, so that the rewriting ends whatever the order of the rows.
 
-Counterpart of TVM's `SimplifyExpr`, without its rules for quantised operators.
+Counterpart of TVM's `SimplifyExpr`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from .concretize_like import CONCRETIZE
 from .dataflow.pattern import DFPattern, is_constant, is_op, wildcard
 from .dataflow.rows import ClassPattern, PredicatePattern, Row, Site
 from .emitter import Emitter
+from .integer_ranges import RANGES
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,7 @@ def element(value: SSAValue) -> Attribute:
 
 ROWS = (
     *CONCRETIZE,
+    *RANGES,
     # Neutral elements. The types of the two sides say that they do not widen `x`.
     Row("x + 0 = x", x + filled_with(0), lambda s: s[x]),
     Row("x - 0 = x", x - filled_with(0), lambda s: s[x]),
