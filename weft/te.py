@@ -77,6 +77,8 @@ if TYPE_CHECKING:
     from .dialects.te.tensor import ExternOp as ExternOp
     from .dialects.te.tensor import PlaceholderOp as PlaceholderOp
     from .dialects.te.tensor import Tensor as Tensor
+    from .lowering.te_schedule.infer_bound import Bound as Bound
+    from .lowering.te_schedule.infer_bound import InferBound as InferBound
     from .lowering.te_schedule.prim_func import create_prim_func as create_prim_func
     from .lowering.te_schedule.schedule import Schedule as Schedule
     from .lowering.te_schedule.schedule import create_schedule as create_schedule

@@ -417,6 +417,20 @@ def _atom(atom: IntExpr) -> Expr:
     return reduce(lambda a, b: _compound(kind, a, b), sides)
 
 
+def form_of(dim: Dim) -> IntExpr:
+    """An extent as an expression of the analyzer's, whose variables are symbols.
+
+    Raises:
+        TypeError: it is divided by what is no positive number.
+    """
+    return _form(dim)
+
+
+def written(form: IntExpr) -> Dim:
+    """The extent that an expression of the analyzer's, over symbols, is."""
+    return _written(_normal(form))
+
+
 def same(a: Dim, b: Dim) -> bool:
     """Whether two extents are surely equal, whatever their symbols are."""
     if isinstance(a, int) and isinstance(b, int):

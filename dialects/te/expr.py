@@ -216,6 +216,11 @@ class IterVar(Expr):
     Tensorized: ClassVar[int] = 8
 
     @property
+    def var(self) -> IterVar:
+        """The variable, which is the axis itself."""
+        return self
+
+    @property
     def iter_type(self) -> int:
         """TVM's number of what it is: `DataPar` or `CommReduce`."""
         return self.CommReduce if self.reduce else self.DataPar

@@ -74,6 +74,20 @@ class Schedule:
         """Refused: groups are of `te.scan`, and of stages that move together."""
         raise ScheduleError("te: create_group has no meaning here", hint="compute_at each stage of the group")
 
+    def in_order(self) -> list[Stage]:
+        """The stages, producers before consumers as they are now."""
+        order: dict[Stage, None] = {}
+
+        def visit(stage: Stage) -> None:
+            if stage not in order:
+                for tensor in [] if stage.compute is None else stage.compute.inputs():
+                    visit(self[tensor])
+                order[stage] = None
+
+        for stage in self.stages:
+            visit(stage)
+        return list(order)
+
     def readers(self, tensor: te.Tensor) -> list[Stage]:
         """The stages that read a tensor."""
         return [stage for stage in self.stages if stage.compute is not None and tensor in stage.compute.inputs()]

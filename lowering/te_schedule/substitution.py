@@ -53,9 +53,9 @@ def substitute(
 
 
 def with_fresh_axes(compute: te.Compute, suffix: str) -> te.Compute:
-    """The same computation over axes of its own."""
+    """The same computation over axes of its own; what it reduces over stays."""
     fresh: dict[te.Expr, te.Expr] = {}
-    for axis in (*compute.axes, *compute.reduce_axes):
+    for axis in compute.axes:
         fresh[axis] = te.IterVar(f"{axis.name}{suffix}", axis.dim, axis.reduce, axis.start)
     axes = tuple(axis for old in compute.axes if isinstance(axis := fresh[old], te.IterVar))
     return te.Compute(axes, substitute(compute.body, fresh))

@@ -91,7 +91,7 @@ class _Translation:
         self.loops: dict[Stage, dict[te.IterVar, LoopRV | None]] = {}
 
     def run(self) -> TirSchedule:
-        stages = [stage for stage in self._in_order() if stage in self.blocks]
+        stages = [stage for stage in self.schedule.in_order() if stage in self.blocks]
         for stage in [stage for stage in stages if stage.is_inlined]:
             self.sch.compute_inline(self.blocks.pop(stage))
         stages = [stage for stage in stages if not stage.is_inlined]
@@ -107,20 +107,6 @@ class _Translation:
         for stage in stages:
             self._begin_reduction(stage)
         return self.sch
-
-    def _in_order(self) -> list[Stage]:
-        """Producers before consumers."""
-        order: dict[Stage, None] = {}
-
-        def visit(stage: Stage) -> None:
-            if stage not in order:
-                for tensor in [] if stage.compute is None else stage.compute.inputs():
-                    visit(self.schedule[tensor])
-                order[stage] = None
-
-        for stage in self.schedule.stages:
-            visit(stage)
-        return list(order)
 
     def _place(self, stage: Stage) -> None:
         """Move a stage to the loop that it is computed in, and give it its loops."""
