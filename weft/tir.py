@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from .dialects.tir.script.parser import from_source as from_source
     from .dialects.tir.script.parser import prim_func as prim_func
     from .transforms.tir import analysis as analysis
+    from .transforms.tir.analysis.suggest_index_map import suggest_index_map as suggest_index_map
     from .transforms.tir.intrinsics.tensor_intrin import TensorIntrin as TensorIntrin
     from .transforms.tir.schedule.errors import ScheduleError as ScheduleError
     from .transforms.tir.scheduling.handles import BlockRV as BlockRV

@@ -11,13 +11,14 @@ for all of them. Counterpart of TVM's `te.schedule.InferBound`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.te.dims import form_of, written
-from ...dialects.tir.analyzer import Analyzer, IntExpr, maximum, minimum, var
+from ...dialects.te.integers import integer_of, variable_of
+from ...dialects.tir.analyzer import Analyzer, IntExpr, maximum, minimum
 from ...dialects.tir.analyzer import Const as Integer
 from ...dialects.tir.analyzer import Var as Variable
 from ...dialects.tir.analyzer import const as integer
@@ -149,7 +150,7 @@ class _Bounds:
     def _ends(self, reader: Stage, index: te.Expr, fixed: set[te.IterVar]) -> tuple[IntExpr, IntExpr] | None:
         """Between which values an index lies while the loops that are not `fixed` run."""
         values = self._root_values(reader, fixed)
-        value = _read(index, values)
+        value = integer_of(index, values)
         if value is None:
             return None
         low = high = value
@@ -159,7 +160,7 @@ class _Bounds:
                 if not isinstance(axis, te.IterVar) or axis not in self.domains:
                     return None
                 domain = self.domains[axis]
-                over[_variable(axis)] = (domain.low, domain.low + domain.extent - 1)
+                over[variable_of(axis)] = (domain.low, domain.low + domain.extent - 1)
             least, _ = self.analyzer.interval(low, over)
             _, most = self.analyzer.interval(high, over)
             if least is None or most is None:
@@ -169,7 +170,7 @@ class _Bounds:
 
     def _root_values(self, stage: Stage, fixed: set[te.IterVar]) -> dict[te.Expr, IntExpr]:
         """What a stage's axes are, by its loops that are fixed and by axes all of whose loops run."""
-        values: dict[te.Expr, IntExpr] = {leaf: _variable(leaf) for leaf in stage.leaf_iter_vars}
+        values: dict[te.Expr, IntExpr] = {leaf: variable_of(leaf) for leaf in stage.leaf_iter_vars}
         runs = {leaf: leaf not in fixed for leaf in stage.leaf_iter_vars}
         for action in reversed(stage.actions):
             match action:
@@ -177,14 +178,14 @@ class _Bounds:
                     runs[parent] = runs[outer] and runs[inner]
                     step = self.domains[inner].extent
                     value = values[outer] * step + values[inner] + self.domains[parent].low
-                    values[parent] = _variable(parent) if runs[parent] else value
+                    values[parent] = variable_of(parent) if runs[parent] else value
                 case Fuse(outer, inner, fused):
                     runs[outer] = runs[inner] = runs[fused]
                     step = self.domains[inner].extent
                     one = floordiv(values[fused], step) + self.domains[outer].low
                     other = floormod(values[fused], step) + self.domains[inner].low
-                    values[outer] = _variable(outer) if runs[fused] else one
-                    values[inner] = _variable(inner) if runs[fused] else other
+                    values[outer] = variable_of(outer) if runs[fused] else one
+                    values[inner] = variable_of(inner) if runs[fused] else other
                 case Singleton() | Reorder():
                     pass
         return values
@@ -209,48 +210,8 @@ class _Bounds:
                 pass
 
 
-def _variable(axis: te.IterVar) -> IntExpr:
-    return var(axis, axis.name)
-
-
 def _is_free(variable: Variable, fixed: set[te.IterVar]) -> bool:
     return not isinstance(variable.key, te.Var) and variable.key not in fixed
-
-
-def _read(expr: te.Expr, values: Mapping[te.Expr, IntExpr]) -> IntExpr | None:
-    """An index as an expression of the analyzer's; `None` where it depends on data."""
-    match expr:
-        case te.IterVar():
-            return values.get(expr, _variable(expr))
-        case te.Var():
-            return form_of(expr)
-        case te.Const(value) if not isinstance(value, float):
-            return integer(int(value))
-        case te.Cast(operand) | te.Check(operand):
-            return _read(operand, values)
-        case te.Binary(kind, lhs, rhs):
-            a, b = _read(lhs, values), _read(rhs, values)
-            return None if a is None or b is None else _combined(kind, a, b)
-        case _:
-            return None
-
-
-def _combined(kind: te.BinaryKind, a: IntExpr, b: IntExpr) -> IntExpr | None:
-    match kind:
-        case te.BinaryKind.ADD:
-            return a + b
-        case te.BinaryKind.SUB:
-            return a - b
-        case te.BinaryKind.MUL:
-            return a * b
-        case te.BinaryKind.MIN:
-            return minimum(a, b)
-        case te.BinaryKind.MAX:
-            return maximum(a, b)
-        case te.BinaryKind.FLOORDIV | te.BinaryKind.FLOORMOD if isinstance(b, Integer) and b.value > 0:
-            return floordiv(a, b) if kind == te.BinaryKind.FLOORDIV else floormod(a, b)
-        case _:
-            return None
 
 
 _KINDS: dict[type[Op], te.BinaryKind] = {
