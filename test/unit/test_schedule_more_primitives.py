@@ -524,3 +524,13 @@ def test_a_loop_around_some_uses_of_a_private_buffer_is_not_parallel() -> None:
     schedule.set_scope(dense_block, 0, "global")
     schedule.parallel(j)
     refused(lambda: schedule.set_scope(dense_block, 0, "local"), schedule, "used in and outside of a parallel loop")
+
+
+def test_what_starts_a_reduction_has_the_annotations_of_its_block() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    schedule.annotate(block, "word", 3)
+    init = schedule.decompose_reduction(block, schedule.get_loops(block)[0])
+    for each in (init, block):
+        assert "word" in cast("BlockOp", schedule.get(each)).attributes
+    assert_computes(function(schedule), DENSE, threads=(1,))

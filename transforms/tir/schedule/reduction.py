@@ -9,6 +9,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -79,8 +80,9 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     """Move the `init` of `block` into a block of its own, before `loop`. Returns that block.
 
-    The new block stands under copies of those loops, from `loop` inwards, that its spatial iterators are bound to.
-    Counterpart of TVM's `decompose_reduction`.
+    The new block stands under copies of those loops, from `loop` inwards, that its spatial iterators are bound to, and
+    has the annotations of `block`; how what both write lies in memory is said by that one. Counterpart of TVM's
+    `decompose_reduction`.
 
     Raises:
         ScheduleError: as `check_decompose_reduction` says.
@@ -115,6 +117,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
         AffineMap(0, 0, tuple(AffineExpr.constant(0) for _ in spatial)),
         [],
         Region(body),
+        attributes={key: value for key, value in block.attributes.items() if key != BUFFER_DIM_ALIGN},
     )
     nest: Operation = init
     for each in reversed(copies):
