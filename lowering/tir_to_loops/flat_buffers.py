@@ -147,7 +147,8 @@ def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
     masked = any(_has_masked_lanes(block) for block in blocks)
     masked = masked and not any(each.buffer is alloc.buffer for block in blocks for each in block.handed())
     if masked:
-        shape[-1] = next_power_of_two(shape[-1])
+        row = max((number for number, size in enumerate(shape) if size > 1), default=len(shape) - 1)
+        shape[row] = next_power_of_two(shape[row])
     apart = alignments_of(alloc.buffer)
     type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [_room(shape, apart)])
     memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())

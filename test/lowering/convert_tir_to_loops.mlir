@@ -564,6 +564,32 @@ tir.prim_func @a_private_buffer_shrinks_to_what_one_iteration_needs(%x: memref<4
   }
 }
 
+// A row of six is followed by dimensions of one: it has room for the eight lanes all the same.
+// CHECK-LABEL: func.func private @a_row_before_dimensions_of_one_has_room_for_all_lanes.nest_0
+// CHECK:         memref.alloca() {alignment = 64 : i64} : memref<8xf32>
+// CHECK:         vector.store %{{.*}}, %{{.*}}[%c0] : memref<8xf32>, vector<8xf32>
+tir.prim_func @a_row_before_dimensions_of_one_has_room_for_all_lanes(%x: memref<4x6xf32>, %y: memref<4x6xf32>) {
+  %0 = tir.alloc_buffer "local" : memref<4x6x1x1xf32>
+  tir.for %i = 0 to 4 {
+    tir.for vectorized %j = 0 to 6 {
+      tir.block @first(%vi: spatial 4, %vj: spatial 6) = [%i, %j]
+          reads(%x[%vi, %vj] : memref<4x6xf32>) writes(%0[%vi, %vj, 0, 0] : memref<4x6x1x1xf32>) {
+        %c0 = arith.constant 0 : index
+        %1 = memref.load %x[%vi, %vj] : memref<4x6xf32>
+        memref.store %1, %0[%vi, %vj, %c0, %c0] : memref<4x6x1x1xf32>
+      }
+    }
+    tir.for %l = 0 to 6 {
+      tir.block @second(%vk: spatial 4, %vl: spatial 6) = [%i, %l]
+          reads(%0[%vk, %vl, 0, 0] : memref<4x6x1x1xf32>) writes(%y[%vk, %vl] : memref<4x6xf32>) {
+        %c0 = arith.constant 0 : index
+        %2 = memref.load %0[%vk, %vl, %c0, %c0] : memref<4x6x1x1xf32>
+        memref.store %2, %y[%vk, %vl] : memref<4x6xf32>
+      }
+    }
+  }
+}
+
 // CHECK-LABEL: func.func private @a_place_that_depends_on_data_is_computed.nest_0(%t: memref<24xf32>, %n: memref<4xindex>, %y: memref<12xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c3 = arith.constant 3 : index
