@@ -350,3 +350,105 @@ tir.prim_func @products_of_bytes_are_summed_four_at_a_time(%a: memref<4x32xi8>, 
     }
   }
 }
+
+// Channels stand in blocks of 16, so that what one iterator goes through is found by division: 16 of it are one vector.
+// CHECK-LABEL: tir.prim_func @channels_in_blocks_are_taken_as_vectors
+// CHECK-NEXT:    tir.for parallel %i = 0 to 64 {
+// CHECK-NEXT:      tir.for %j = 0 to 8 {
+// CHECK-NEXT:        tir.for vectorized %j_1 = 0 to 16 {
+// CHECK-NEXT:          tir.block @exp(%vi: spatial 64, %vj: spatial 128) = [%i, %j * 16 + %j_1]
+tir.prim_func @channels_in_blocks_are_taken_as_vectors(%x: memref<8x64x16xf32>, %y: memref<64x128xf32>) {
+  tir.for %i = 0 to 64 {
+    tir.for %j = 0 to 128 {
+      tir.block @exp(%vi: spatial 64, %vj: spatial 128) = [%i, %j]
+          reads(%x[%vj floordiv 16, %vi, %vj mod 16] : memref<8x64x16xf32>) writes(%y[%vi, %vj] : memref<64x128xf32>) {
+        %c16 = arith.constant 16 : index
+        %block = arith.divui %vj, %c16 : index
+        %within = arith.remui %vj, %c16 : index
+        %0 = memref.load %x[%block, %vi, %within] : memref<8x64x16xf32>
+        %1 = math.exp %0 : f32
+        memref.store %1, %y[%vi, %vj] : memref<64x128xf32>
+      }
+    }
+  }
+}
+
+// Blocks of three are no vector, and neither are those of which the last is not whole.
+// CHECK-LABEL: tir.prim_func @channels_in_odd_blocks_are_not
+// CHECK-NOT:     vectorized
+tir.prim_func @channels_in_odd_blocks_are_not(%x: memref<43x64x3xf32>, %y: memref<64x128xf32>, %z: memref<9x64x16xf32>, %u: memref<64x135xf32>) {
+  tir.for %i = 0 to 64 {
+    tir.for %j = 0 to 128 {
+      tir.block @three(%vi: spatial 64, %vj: spatial 128) = [%i, %j]
+          reads(%x[%vj floordiv 3, %vi, %vj mod 3] : memref<43x64x3xf32>) writes(%y[%vi, %vj] : memref<64x128xf32>) {
+        %c3 = arith.constant 3 : index
+        %block = arith.divui %vj, %c3 : index
+        %within = arith.remui %vj, %c3 : index
+        %0 = memref.load %x[%block, %vi, %within] : memref<43x64x3xf32>
+        memref.store %0, %y[%vi, %vj] : memref<64x128xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 64 {
+    tir.for %j = 0 to 135 {
+      tir.block @rest(%vi: spatial 64, %vj: spatial 135) = [%i, %j]
+          reads(%z[%vj floordiv 16, %vi, %vj mod 16] : memref<9x64x16xf32>) writes(%u[%vi, %vj] : memref<64x135xf32>) {
+        %c16 = arith.constant 16 : index
+        %block = arith.divui %vj, %c16 : index
+        %within = arith.remui %vj, %c16 : index
+        %0 = memref.load %z[%block, %vi, %within] : memref<9x64x16xf32>
+        memref.store %0, %u[%vi, %vj] : memref<64x135xf32>
+      }
+    }
+  }
+}
+
+// Where they go to planes, the 16 of a line are read at once, and written to as many lines.
+// CHECK-LABEL: tir.prim_func @channels_in_blocks_go_to_planes_in_strips
+// CHECK-NEXT:    tir.for parallel %i_j = 0 to 64 {
+// CHECK-NEXT:      tir.for %k = 0 to 100 {
+// CHECK-NEXT:        tir.for %j = 0 to 16 {
+// CHECK-NEXT:          tir.block @planes(%vi: spatial 8, %vj: spatial 128, %vk: spatial 100) = [%i_j floordiv 8, (%i_j mod 8) * 16 + %j, %k]
+tir.prim_func @channels_in_blocks_go_to_planes_in_strips(%x: memref<8x8x100x16xf32>, %y: memref<8x128x100xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 128 {
+      tir.for %k = 0 to 100 {
+        tir.block @planes(%vi: spatial 8, %vj: spatial 128, %vk: spatial 100) = [%i, %j, %k]
+            reads(%x[%vi, %vj floordiv 16, %vk, %vj mod 16] : memref<8x8x100x16xf32>) writes(%y[%vi, %vj, %vk] : memref<8x128x100xf32>) {
+          %c16 = arith.constant 16 : index
+          %block = arith.divui %vj, %c16 : index
+          %within = arith.remui %vj, %c16 : index
+          %0 = memref.load %x[%vi, %block, %vk, %within] : memref<8x8x100x16xf32>
+          memref.store %0, %y[%vi, %vj, %vk] : memref<8x128x100xf32>
+        }
+      }
+    }
+  }
+}
+
+// The largest of each channel, of which the result has one more dimension of one element: the last that has more than
+// one is the vectors'.
+// CHECK-LABEL: tir.prim_func @a_reduction_whose_last_dimension_is_one_is_tiled
+// CHECK:           tir.for %vk = 0 to 100 {
+// CHECK-NEXT:        tir.for unrolled %vj_3 = 0 to 8 {
+// CHECK-NEXT:          tir.for vectorized %vj_4 = 0 to 16 {
+// CHECK-NEXT:            tir.block @max(%vj_5: spatial 128, %vl_1: spatial 1, %vk_1: reduce 100) = [%vj_3 * 16 + %vj_4, 0, %vk]
+tir.prim_func @a_reduction_whose_last_dimension_is_one_is_tiled(%x: memref<8x100x16xf32>, %y: memref<128x1xf32>) {
+  tir.for %j = 0 to 128 {
+    tir.for %k = 0 to 100 {
+      tir.block @max(%vj: spatial 128, %vl: spatial 1, %vk: reduce 100) = [%j, 0, %k]
+          reads(%x[%vj floordiv 16, %vk, %vj mod 16] : memref<8x100x16xf32>) writes(%y[%vj, %vl] : memref<128x1xf32>) {
+        %c16 = arith.constant 16 : index
+        %block = arith.divui %vj, %c16 : index
+        %within = arith.remui %vj, %c16 : index
+        %0 = memref.load %x[%block, %vk, %within] : memref<8x100x16xf32>
+        %1 = memref.load %y[%vj, %vl] : memref<128x1xf32>
+        %2 = arith.maximumf %1, %0 fastmath<nsz> : f32
+        memref.store %2, %y[%vj, %vl] : memref<128x1xf32>
+      } init(%vj, %vl, %vk) {
+        %low = arith.constant 0xFF800000 : f32
+        memref.store %low, %y[%vj, %vl] : memref<128x1xf32>
+      }
+    }
+  }
+}

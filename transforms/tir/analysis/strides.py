@@ -9,7 +9,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, Range, access_map, linear
+from ....dialects.tir.affine import Linear, Range, access_map, linear, substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
 from ....dialects.tir.dot import WIDTH, dots_in, neighbouring_loads
@@ -97,6 +97,25 @@ def strides(block: BlockOp) -> list[Stride]:
         Stride(flat.buffer, flat.is_write, None if flat.position is None else linear(flat.position, ranges))
         for flat in flat_accesses(block)
     ]
+
+
+def steps_within(block: BlockOp, iterator: int, size: int) -> list[int | None]:
+    """How far each access moves from one to the next of `size` values of an iterator, the first of them a multiple of
+    `size`; `None` where that is not the same everywhere. It is where the iterator is divided by `size`, as in blocks of
+    channels, though not along the whole iterator."""
+    known, count = iterator_ranges(block), len(block.iters)
+    dims: list[AffineExpr] = [AffineExpr.dimension(number) for number in range(count)]
+    whole, within = AffineExpr.dimension(count), AffineExpr.dimension(count + 1)
+    _, last = known[dims[iterator]]
+    ranges = {**known, whole: (0, last // size), within: (0, size - 1)}
+    dims[iterator] = whole * size + within
+    found: list[int | None] = []
+    for flat in flat_accesses(block):
+        if flat.position is None:
+            found.append(None)
+        else:
+            found.append(linear(substitute(linear(flat.position, known).to_expr(), dims), ranges).step(within))
+    return found
 
 
 def follow_each_other(block: BlockOp, first: int, accesses: Sequence[Stride] | None = None) -> bool:

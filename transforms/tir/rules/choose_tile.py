@@ -97,7 +97,9 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     written = memref_of(written_buffer(block))
     rank = len(written.get_shape())
     spatial = [i for i in range(rank) if block.likely_extents[i] > 1]
-    if not spatial or spatial[-1] != rank - 1 or any(k != IterKind.SPATIAL for k in block.kinds[:rank]):
+    if not spatial or any(size != 1 for size in block.sizes[spatial[-1] + 1 : rank]):
+        return None
+    if any(kind != IterKind.SPATIAL for kind in block.kinds[:rank]):
         return None
     vector = spatial[-1]
     extent = block.likely_extents[vector]

@@ -12,8 +12,8 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
-from ..analysis.strides import follow_each_other, strides
-from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind
+from ..analysis.strides import follow_each_other, steps_within, strides
+from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind, split
 from .choosing import is_chosen
 from .transposes import transpose_in_strips
 
@@ -42,6 +42,10 @@ def schedule_alone(block: BlockOp, machine: MachineModel) -> None:
         reorder(*spatial, *reduce) if spatial else None
     elif len(loops) > 1 and _is_vector(block, loops[-1]) and is_chosen("vectorize", block):
         set_kind(loops[-1], ForKind.VECTORIZED)
+    elif (size := _vector_within(block, loops[-1])) is not None and is_chosen("vectorize", block):
+        outer, lanes = split(loops[-1], [size])
+        set_kind(lanes, ForKind.VECTORIZED)
+        spatial = [*spatial[:-1], outer, lanes]
     parallelize(block, spatial if reduce or len(spatial) == 1 else spatial[:-1])
 
 
@@ -55,6 +59,24 @@ def _is_vector(block: BlockOp, loop: ForOp) -> bool:
         return False
     dim = AffineExpr.dimension(len(block.iters) - 1)
     return block.loop_vars[-1] is loop.var and all(a.along(dim) in (0, 1) for a in strides(block))
+
+
+def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
+    """How many neighbours along `loop`, the innermost, are one vector, where all of them are not because an access
+    finds its place by division, as in blocks of channels: LLVM would not see that, and take one after the other."""
+    extent, last = loop.size, len(block.iters) - 1
+    dim = AffineExpr.dimension(last)
+    if (
+        not isinstance(extent, int)
+        or block.loop_vars[-1] is not loop.var
+        or block.iters[last] in deciding_iterators(block)
+    ):
+        return None
+    if all(access.along(dim) is not None for access in strides(block)):
+        return None
+    sizes = (MAX_VECTOR >> bits for bits in range(MAX_VECTOR.bit_length() - 2))
+    fitting = (size for size in sizes if size < extent and extent % size == 0)
+    return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, last, size))), None)
 
 
 def fuse_what_follows(block: BlockOp) -> None:

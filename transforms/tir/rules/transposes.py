@@ -19,7 +19,7 @@ from ....dialects.support.dtypes import byte_width
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops, memref_of
 from ..analysis.producers import written_buffer
-from ..analysis.strides import strides
+from ..analysis.strides import steps_within, strides
 from ..scheduling.recorded import reorder, split
 from .choosing import is_chosen
 
@@ -63,6 +63,11 @@ def crossing_iterator(block: BlockOp, line: int) -> int | None:
     for number in range(len(sizes) - 1):
         dim = AffineExpr.dimension(number)
         steps = [abs(a.along(dim) or 0) for a in accesses if a.is_write]
-        if sizes[number] >= line and apart[0].along(dim) == 1 and all(step >= line for step in steps):
+        if sizes[number] < line or any(step < line for step in steps):
+            continue
+        along = apart[0].along(dim)
+        if along is None and sizes[number] % line == 0:  # a part of it may be: channels in blocks
+            along = steps_within(block, number, line)[accesses.index(apart[0])]
+        if along == 1:
             return number
     return None
