@@ -8,9 +8,7 @@ lower them (`kernel_memo`), and LLVM compiles them in other processes.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +18,7 @@ from xdsl.ir import Attribute
 
 from ..dialects.rt.sources import SourceOp
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.garbage import rare_garbage_collection
 from ..dialects.support.hints import isa
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
@@ -64,17 +63,6 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 MAIN = "main"
-
-
-@contextmanager
-def rare_garbage_collection() -> Generator[None]:
-    """Collect garbage seldom meanwhile: a compilation makes many objects that live long, and few circles."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(max(400_000, thresholds[0]), 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
 
 
 def lower(module: ModuleOp, target: Target, end: str, start: str = "import", observer: Observer | None = None) -> None:

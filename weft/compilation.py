@@ -19,7 +19,7 @@ from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.file_cache import CacheCounts
 from .dialects.support.verifier import verify
-from .lowering.compiler import compile_graph, rare_garbage_collection
+from .lowering.compiler import compile_graph
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
@@ -91,7 +91,7 @@ def _compile(
     if phase is not None and phase not in PHASES[:-1]:
         hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
         raise UsageError(f"there is no phase '{phase}' to compile from", hint=hint)
-    with rare_garbage_collection(), request.watched():
+    with request.watched():
         module, start = _imported(model, params, shapes, function, phase)
         texts = PhaseTexts(clone(module), start, target, context)
         counts: list[CacheCounts] = []

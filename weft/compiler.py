@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
 from .dialects.support.arguments import checked
+from .dialects.support.garbage import rare_garbage_collection
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -100,12 +101,13 @@ def compile(
     request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
     exe = request.found() if executor in EXECUTORS else None
     if exe is None:
-        from . import compilation
+        with rare_garbage_collection():
+            from . import compilation
 
-        return compilation.compile(
-            model, target, opt_level, threads, params, shapes=shapes, function=function, phase=phase,
-            tuning_records=tuning_records, executor=executor, request=request,
-        )  # fmt: skip
+            return compilation.compile(
+                model, target, opt_level, threads, params, shapes=shapes, function=function, phase=phase,
+                tuning_records=tuning_records, executor=executor, request=request,
+            )  # fmt: skip
     if executor == "aot":
         return exe
     from .compilation import graph_module
