@@ -8,7 +8,7 @@ the content, so that equal keys mean equal data and two constants can be compare
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
@@ -35,7 +35,10 @@ class Resource:
     Args:
         key: its key, or what makes it where it is first asked for: a digest of hundreds of MiB takes long, and mostly
             nobody asks.
+        given: the array.
+        later: what reads or makes it.
         name: what the key begins with, up to the last underscore.
+        seen: the elements of an array that is made later, in another order in memory.
     """
 
     def __init__(
@@ -44,8 +47,10 @@ class Resource:
         given: NDArray | None = None,
         later: Callable[[], NDArray] | None = None,
         name: str | None = None,
+        seen: NDArray | None = None,
     ):
         self._key = key
+        self._seen = given if seen is None else seen
         self._name = key.rpartition("_")[0] if name is None and isinstance(key, str) else name
         self.given = given
         self.later = later
@@ -60,7 +65,7 @@ class Resource:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Resource):
             return self is other
-        if self._name != other._name or _seen_to_differ(self.given, other.given):
+        if self._name != other._name or _seen_to_differ(self._seen, other._seen):
             return False
         return self.key == other.key
 
@@ -82,7 +87,15 @@ class Resource:
         Raises:
             Diagnostic: it cannot be read.
         """
-        return self.later() if self.given is None and self.later is not None else self.given
+        if self.given is not None or self.later is None:
+            return self.given
+        made = self._seen = self.later()
+        return made
+
+    @property
+    def seen(self) -> NDArray | None:
+        """The array, or one like it whose elements lie in another order in memory: for who copies them anyway."""
+        return self.array if self._seen is None else self._seen
 
 
 @irdl_attr_definition
@@ -110,15 +123,26 @@ def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
     """`array` as a resource; its key is `name` and a digest of dtype, shape and content.
 
     An array whose elements are all equal is held as one element seen under the whole shape (strides of zero), so a
-    fill of hundreds of MiB takes no memory until a reader copies it.
+    fill of hundreds of MiB takes no memory until a reader copies it. One that is another seen with axes exchanged is
+    brought into its own order when somebody asks for it: mostly it is packed in yet another order before.
     """
     import numpy as np
 
     if is_uniform(array):
         array = np.broadcast_to(np.ascontiguousarray(array[(slice(0, 1),) * array.ndim]), array.shape)
+    elif not array.flags.c_contiguous and _has_axes_exchanged(array):
+        from ..support.aligned_arrays import contiguous
+
+        own = cache(partial(contiguous, array))
+        return ResourceAttr(Resource(lambda: _key(own(), name), later=own, name=name, seen=array))
     else:
         array = np.ascontiguousarray(array)
     return ResourceAttr(Resource(partial(_key, array, name), array, name=name))
+
+
+def _has_axes_exchanged(array: NDArray) -> bool:
+    """Whether the elements follow each other in memory in some order of the axes."""
+    return array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis])).flags.c_contiguous
 
 
 def _key(array: NDArray, name: str) -> str:

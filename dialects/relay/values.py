@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
-from .attributes import array_to_attribute, attribute_to_array, tensor_type_of
+from .attributes import ResourceAttr, array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern
 from .types import IncompleteType
 
@@ -69,6 +69,11 @@ class ConstantOp(IRDLOperation):
     def numpy(self) -> NDArray | None:
         """The data; `None` for a resource that was not loaded. Do not write to it."""
         return attribute_to_array(self.value, self.result.type)  # pyright: ignore[reportArgumentType]
+
+    def seen(self) -> NDArray | None:
+        """The data, perhaps in another order in memory; `None` for a resource that was not loaded. Do not write to
+        it."""
+        return self.value.data.seen if isinstance(self.value, ResourceAttr) else self.numpy()
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:

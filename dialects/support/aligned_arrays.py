@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,21 +19,30 @@ if TYPE_CHECKING:
 SMALL = 1 << 14
 """Bytes of an array that is as well copied once more."""
 
+LINE = 64
+"""Bytes of a cache line."""
+
 
 def empty(shape: Sequence[int], dtype: np.dtype[np.generic]) -> NDArray:
     """An array without contents, which begins at a multiple of `ALIGNMENT` if it is large."""
-    result = np.empty(shape, dtype)
-    if result.nbytes < SMALL:
-        return result
-    memory = np.empty(result.nbytes + ALIGNMENT, np.uint8)  # of `result` no memory was touched
+    size = prod(shape) * dtype.itemsize
+    if size < SMALL:
+        return np.empty(shape, dtype)
+    memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + result.nbytes].view(dtype).reshape(result.shape)
+    return memory[start : start + size].view(dtype).reshape(tuple(shape))
 
 
 def contiguous(array: NDArray) -> NDArray:
-    """`array` where its elements follow each other in memory, else a copy where they do."""
+    """`array` where its elements follow each other in memory, else a copy where they do. A transposed matrix is copied
+    in strips as wide as a cache line, several times faster than column by column."""
     if array.flags.c_contiguous:
         return array
     copy = empty(array.shape, array.dtype)
-    copy[...] = array
+    if array.ndim == 2 and array.flags.f_contiguous:
+        width = LINE // array.itemsize
+        for column in range(0, array.shape[1], width):
+            copy[:, column : column + width] = array[:, column : column + width]
+    else:
+        copy[...] = array
     return copy

@@ -16,6 +16,7 @@ from weft.dialects.relay.layout import LayoutTransformOp
 from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
 from weft.dialects.relay.ops.elementwise import AbsOp
 from weft.dialects.relay.ops.transform import TransposeOp
+from weft.dialects.support import aligned_arrays
 from weft.transforms.infra import PassContext, PassStatistics, run
 from weft.transforms.relay.fold_constant import FoldConstantPass
 
@@ -101,3 +102,31 @@ def test_what_is_only_erased_is_a_change_too() -> None:
     with PassContext(opt_level=3, instruments=[statistics := PassStatistics()]):
         run(FoldConstantPass(), ModuleOp([func]))
         assert [record.changed for record in statistics.records] == [True]
+
+
+def test_a_transposed_weight_that_is_packed_by_a_later_pass_is_copied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = np.random.default_rng(0).random((64, 96), np.float32)
+    constant = ConstantOp.from_numpy(array)
+    transposed = TransposeOp(constant)
+    func = FuncOp("main", FunctionType.from_lists([], [transposed.result.type]))
+    func.body.block.add_ops([constant, transposed, ReturnOp(transposed.result)])
+    copied: list[tuple[int, ...]] = []
+    copy = aligned_arrays.contiguous
+
+    def noted(given: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        copied.append(given.shape)
+        return copy(given)
+
+    monkeypatch.setattr(aligned_arrays, "contiguous", noted)
+    module = FoldConstantPass()(ModuleOp([func]))
+    (constant,) = (op for op in module.walk() if isinstance(op, ConstantOp))
+    pack = LayoutTransformOp(constant, src_layout="NC", dst_layout="NC16n")
+    (back,) = (op for op in module.walk() if isinstance(op, ReturnOp))
+    block = back.parent_block()
+    assert block is not None
+    block.insert_op_before(pack, back)
+    back.operands[0] = pack.result
+    packed = FoldConstantPass()(module)
+    (result,) = (op.numpy() for op in packed.walk() if isinstance(op, ConstantOp))
+    assert copied == [(6, 64, 16)]
+    np.testing.assert_array_equal(result, array.T.reshape(6, 16, 64).transpose(0, 2, 1))

@@ -55,3 +55,22 @@ def test_the_digest_of_a_weight_is_not_made_before_it_is_asked_for(monkeypatch: 
     assert asked == []
     assert first.data.key.startswith("a_") and first.data.key == first.data.key
     assert asked == ["a"]
+
+
+def test_a_transposed_weight_is_brought_into_its_own_order_when_somebody_asks() -> None:
+    array = np.arange(24.0).reshape(2, 3, 4)
+    seen, own = resource(array.transpose(2, 0, 1), "w"), resource(np.ascontiguousarray(array.transpose(2, 0, 1)), "w")
+    assert seen.data.seen is not None and np.shares_memory(seen.data.seen, array)
+    assert seen != resource(np.arange(1.0, 25.0).reshape(2, 3, 4).transpose(2, 0, 1), "w")
+    made = seen.data.array
+    assert made is not None and made.flags.c_contiguous and seen.data.array is made is seen.data.seen
+    np.testing.assert_array_equal(made, array.transpose(2, 0, 1))
+    assert seen == own and seen.data.key == own.data.key
+
+
+@pytest.mark.parametrize("part", [np.s_[:, ::2], np.s_[1:, :3], np.s_[::-1]])
+def test_a_part_of_an_array_does_not_hold_all_of_it(part: tuple[slice, ...]) -> None:
+    array = np.arange(80.0).reshape(8, 10)
+    made = resource(array[part], "w").data.seen
+    assert made is not None and not np.shares_memory(made, array)
+    np.testing.assert_array_equal(made, array[part])

@@ -98,7 +98,7 @@ class _Folder:
             if isinstance(op, DynOp):
                 op = self._told(op)
             if isinstance(op, ConstantOp):
-                if (array := op.numpy()) is not None:
+                if (array := op.seen()) is not None:
                     self.known[op.result] = array
             elif isinstance(op, TupleGetOp) and isinstance(source := op.tuple.owner, TupleOp) and source.fields:
                 self._forward(op, source.fields[op.index.value.data])
@@ -243,26 +243,12 @@ def _unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Known:
     return next(arrays)
 
 
-def _contiguous(array: NDArray) -> NDArray:
-    """The same elements in the order of the text. A transposed matrix is copied in strips as wide as a cache line,
-    several times faster than column by column."""
-    if array.ndim != 2 or array.flags.c_contiguous or not array.flags.f_contiguous:
-        return array
-    from ...dialects.support.aligned_arrays import empty
-
-    result = empty(array.shape, array.dtype)
-    width = 64 // array.itemsize
-    for column in range(0, array.shape[1], width):
-        result[:, column : column + width] = array[:, column : column + width]
-    return result
-
-
 def _constant(value: Known, at: Operation, hint: str | None) -> SSAValue:
     """A constant, or a tuple of constants, that holds `value`, with the name and the location of what it replaces."""
     if isinstance(value, tuple):
         new = TupleOp(*(_constant(field, at, None) for field in value))
     else:
-        new = ConstantOp.from_numpy(_contiguous(value), hint or "constant")
+        new = ConstantOp.from_numpy(value, hint or "constant")
     block = at.parent
     assert block is not None
     block.insert_op_before(new, at)
