@@ -5,17 +5,35 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, UsageError
+from .large_weights import load_apart
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from onnx import ModelProto
 
+    NDArray: TypeAlias = npt.NDArray[np.generic]
 
-def load(model: str | os.PathLike[str] | ModelProto) -> tuple[ModelProto, str, Path | None]:
-    """A model, the name it has in messages, and the folder in which its external data is.
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model, the name it has in messages, the folder in which its external data is, and those of its graph's weights
+    that its message does not hold, by name."""
+
+    proto: ModelProto
+    name: str
+    directory: Path | None = None
+    weights: Mapping[str, NDArray] = field(default_factory=dict[str, "NDArray"])
+
+
+def load(model: str | os.PathLike[str] | ModelProto) -> Loaded:
+    """Read a model, if it is not read already.
 
     Raises:
         Diagnostic: the file cannot be read, or holds no model.
@@ -32,12 +50,13 @@ def load(model: str | os.PathLike[str] | ModelProto) -> tuple[ModelProto, str, P
         ) from None
 
     if isinstance(model, onnx.ModelProto):
-        return model, model.graph.name or "model", None
+        return Loaded(model, model.graph.name or "model")
     path = Path(model)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # ONNX calls its own text form experimental
-            proto = onnx.load(str(path), load_external_data=False)  # pyright: ignore[reportUnknownMemberType]
+            apart = load_apart(path) if path.suffix == ".onnx" else None
+            proto, weights = apart or (onnx.load(str(path), load_external_data=False), {})  # pyright: ignore[reportUnknownMemberType]
     except OSError as error:
         raise Diagnostic((error.strerror or str(error)).lower(), Place(str(path))) from error
     except (DecodeError, TextError, JsonError, ValueError) as error:
@@ -46,7 +65,7 @@ def load(model: str | os.PathLike[str] | ModelProto) -> tuple[ModelProto, str, P
         raise _no_model(path, error.args[0].decode()) from error
     if not proto.HasField("graph"):
         raise _no_model(path, "it holds no graph")
-    return proto, str(path), path.parent
+    return Loaded(proto, str(path), path.parent, weights)
 
 
 def _no_model(path: Path, reason: str) -> Diagnostic:

@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TupleType
@@ -29,7 +28,7 @@ from ...dialects.support.plugins import broken
 from .control import WITH_GRAPHS, convert_graphs
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
-from .files import load
+from .files import Loaded, load
 from .node import Node, Outputs
 from .ordering import in_order
 from .registry import FIRST_OPSET, LAST_OPSET, LAST_REVISIONS, converter, is_known, outputs_of
@@ -77,10 +76,11 @@ def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None 
         Diagnostic: the file cannot be read or is broken, or the model has operators that Weft cannot import: then all
             of them are named. Placed at the node.
     """
-    proto, file, directory = load(model)
-    check_sound(proto, file)
+    loaded = load(model)
+    file = loaded.name
+    check_sound(loaded.proto, file)
     try:
-        return _Importer(proto, file, directory, shapes or {}).run()
+        return _Importer(loaded, shapes or {}).run()
     except RecursionError as error:
         raise Diagnostic("functions or graphs are nested too deeply to be imported", Place(file)) from error
     except MemoryError as error:
@@ -110,13 +110,14 @@ class _Problem:
 
 
 class _Importer:
-    def __init__(self, model: ModelProto, file: str, directory: Path | None, shapes: Shapes):
-        self.model = model
-        self.file = file
+    def __init__(self, loaded: Loaded, shapes: Shapes):
+        self.model = loaded.proto
+        self.file = loaded.name
+        self.weights = loaded.weights
         self.shapes = shapes
         self.block = Block()
-        self.emitter = Emitter(self.block, file, directory)
-        self.functions = {(f.domain, f.name): f for f in model.functions}
+        self.emitter = Emitter(self.block, loaded.name, loaded.directory)
+        self.functions = {(f.domain, f.name): f for f in loaded.proto.functions}
         self.problems: dict[_Problem, list[str]] = {}
         self.expanding: list[tuple[str, str]] = []
         """The model's functions whose definitions are being imported, outermost first."""
@@ -138,6 +139,7 @@ class _Importer:
                 hint="pip install --upgrade onnx",
             )
         scope = self.open(graph, imports, None)
+        scope.arrays = self.weights
         if graph.sparse_initializer:
             raise self.error("sparse initializers are not supported", graph.sparse_initializer[0].values.name)
         inputs = [value for value in graph.input if value.name not in scope.weights]
@@ -212,7 +214,9 @@ class _Importer:
     def read_weight(self, name: str, scope: Scope) -> SSAValue:
         self.emitter.enter(name)
         try:
-            value = self.emitter.constant(self.emitter.decode(scope.weights[name]), name)
+            array = scope.arrays.get(name)
+            array = self.emitter.decode(scope.weights[name]) if array is None else array
+            value = self.emitter.constant(array, name)
         except (Malformed, Unsupported) as error:
             raise self.error(str(error), name, error.hint) from None
         value.name_hint = identifier(name)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.ir import SSAValue
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from onnx import TensorProto
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
 
 
 class Poison:
@@ -31,5 +35,7 @@ class Scope:
     """The values that the graph makes somewhere, for a better message."""
     read: Collection[str] = ()
     """The values that something reads."""
+    arrays: Mapping[str, NDArray] = field(default_factory=dict[str, "NDArray"])
+    """Weights whose data their tensors do not hold."""
     place: str | None = None
     """The node whose definition this is: its nodes are placed there."""
