@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dialects.support.arguments import checked_methods
+from ..dialects.support.arguments import ArgumentError, checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..lowering.abi import ALIGNMENT, CompiledGraph, TensorSpec
 from ..lowering.graph_json import GraphJson
@@ -393,10 +393,16 @@ create = GraphModule
 """TVM's name: `create(graph_json, library)`."""
 
 
+def _check_is_array(value: object, what: str) -> None:
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(f"{what} stands in an array of NumPy, and not in a {type(value).__name__}")
+
+
 def _copied(held: NDArray, out: NDArray | None) -> NDArray:
     """A copy of an array, or `out` with its elements."""
     if out is None:
         return held.copy()
+    _check_is_array(out, "out")
     if out.shape != held.shape or out.dtype != held.dtype:
         raise UsageError(f"out is {out.dtype}{list(out.shape)}, and what is read is {held.dtype}{list(held.shape)}")
     if not out.flags.writeable:
@@ -407,6 +413,7 @@ def _copied(held: NDArray, out: NDArray | None) -> NDArray:
 
 def _in_place(held: NDArray, given: NDArray, what: str, *, is_written: bool) -> NDArray:
     """`given`, if it can be where `held` is."""
+    _check_is_array(given, what)
     if given.shape != held.shape or given.dtype != held.dtype:
         raise UsageError(f"{what} is {held.dtype}{list(held.shape)}, and the array {given.dtype}{list(given.shape)}")
     if not given.flags.c_contiguous or address(given) % ALIGNMENT:

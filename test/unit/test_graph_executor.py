@@ -153,6 +153,17 @@ def test_arrays_that_cannot_be_outputs_are_refused(module: GraphModule) -> None:
             module.set_output_zero_copy(0, array)
 
 
+@pytest.mark.parametrize("value", [1, [[0.0, 0.0]], np.ma.masked_array(np.zeros((3, 2), np.float32), True)])
+def test_memory_of_the_callers_is_an_array(module: GraphModule, value: Any) -> None:
+    for use in (
+        lambda: module.get_output(0, value),
+        lambda: module.set_output_zero_copy(0, value),
+        lambda: module.set_input_zero_copy("data", value),
+    ):
+        with pytest.raises(weft.ArgumentError, match="stands in an array of NumPy, and not in a "):
+            use()
+
+
 def test_what_is_an_input_as_well_is_no_output() -> None:
     graph = weft.compile(parse_mlir(BRANCHES, "branches.mlir"), executor="graph", threads=1)
     assert isinstance(graph, GraphModule)
