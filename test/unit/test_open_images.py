@@ -73,6 +73,17 @@ def test_images_of_any_size_are_enlarged_padded_and_seen_otherwise():
     )
 
 
+def test_no_images_are_mirrored_along_axes_that_have_elements():
+    x = relay.var("x", shape=(relay.Any(), 3))
+    widths = ((0, 0), (1, 2))
+    mirrors = [relay.nn.pad(x, pad_width=widths, pad_mode="reflect"), relay.nn.mirror_pad(x, widths, mode="REFLECT")]
+    exe = weft.compile(relay.Function([x], relay.Tuple(mirrors)), threads=1)
+    for n in (0, 1, 3):
+        images = np.arange(3 * n, dtype=np.float32).reshape(n, 3)
+        for found in exe(images):
+            np.testing.assert_array_equal(found, np.pad(images, widths, "reflect"))
+
+
 def test_images_of_any_size_are_normalized():
     check(
         (1, 8, None, None),
