@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, BytesAttr, ModuleOp, StringAttr, TensorType
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,6 +15,7 @@ from weft.dialects.support.parser import parse_module
 from weft.dialects.support.text import decode
 from weft.dialects.support.verifier import verify
 from weft.frontend.onnx.node import relay_operator
+from weft.lowering.module_phase import signature_of
 from weft.transforms.infra.printing import module_text
 from weft.transforms.infra.registry import new_ir_context
 
@@ -41,6 +42,20 @@ def test_strings_are_read_as_before() -> None:
     module = parse(r'module attributes {a = "", b = "x\22\n\t\\\"", c = "\ff"} {}')
     a, b, c = module.attributes.values()
     assert (a, b, c) == (StringAttr(""), StringAttr('x"\n\t\\"'), BytesAttr(b"\xff"))
+
+
+@pytest.mark.parametrize("name", ["é", "漢字", "\u2028", "\ufeffz", '𝄞 \n"'])
+def test_a_string_of_any_letters_is_a_string_again(name: str) -> None:
+    text = f"relay.func @f(%x: tensor<2xf32>) -> tensor<2xf32> attributes {{input_names = [{_quoted(name)}]}} {{\n"
+    module = parse(f"{text}  relay.return %x : tensor<2xf32>\n}}")
+    for each in (module, parse(module_text(module))):
+        (function,) = each.ops
+        assert function.attributes["input_names"] == ArrayAttr([StringAttr(name)])
+        assert signature_of(each, "f")[0][0].name == name
+
+
+def _quoted(name: str) -> str:
+    return '"' + "".join(f"\\{byte:02X}" for byte in name.encode()) + '"'
 
 
 @pytest.mark.parametrize("use", ["", "  cf.br ^b\n"])
