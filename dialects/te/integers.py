@@ -13,9 +13,9 @@ from .expr import Binary, Cast, Check, Const, Expr, IterVar, Slot, Var
 from .kinds import BinaryKind
 
 
-def variable_of(axis: IterVar | Slot) -> IntExpr:
-    """The analyzer's variable for an axis or a loop's variable: the same each time."""
-    return var(axis, axis.name)
+def variable_of(axis: IterVar | Slot | Var) -> IntExpr:
+    """The analyzer's variable for an axis, a loop's variable or a symbol: the same each time."""
+    return form_of(axis) if isinstance(axis, Var) else var(axis, axis.name)
 
 
 def integer_of(expr: Expr, values: Mapping[Expr, IntExpr] | None = None) -> IntExpr | None:

@@ -95,6 +95,7 @@ def test_a_thread_is_a_number_in_an_expression() -> None:
 def test_loops_are_nodes_by_tvms_argument_names() -> None:
     i, x = tir.Var("i", "int32"), tir.decl_buffer((4,), "float32", name="x")
     loop = tir.For(loop_var=i, min_val=0, extent=4, kind=tir.ForKind.PARALLEL, body=x.vstore([i], 1.0))
+    assert isinstance(tir.For(te.var("i"), 0, 4, "serial", tir.Evaluate(te.const(0))), tir.Stmt)
     assert loop.kind == "parallel" and loop.extent.value == 4 and loop.min.value == 0
     assert "T.parallel(0, 4)" in tir.PrimFunc([x], loop).script() or "T.parallel(4)" in tir.PrimFunc([x], loop).script()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...support.arguments import checked
-from ...te.expr import Expr, ExprLike, IterVar, Slot, as_expr
+from ...te.expr import Expr, ExprLike, IterVar, Slot, Var, as_expr
 from ..loops import ForKind
 
 KINDS = {
@@ -40,7 +40,7 @@ class SeqStmt(Stmt):
 class For(Stmt):
     """For each value of `loop_var` from `min` on, `extent` of them."""
 
-    loop_var: Slot | IterVar
+    loop_var: Slot | IterVar | Var
     min: Expr
     extent: Expr
     kind: str
@@ -51,7 +51,7 @@ class For(Stmt):
     @checked
     def __init__(
         self,
-        loop_var: Slot | IterVar,
+        loop_var: Slot | IterVar | Var,
         min_val: ExprLike,
         extent: ExprLike,
         kind: str,
