@@ -83,6 +83,16 @@ class FuseOp(Instruction):
     preserve_unit_iters = opt_prop_def(BoolAttr)
 
 
+@instruction("loop+", gives="loop")
+class MergeOp(Instruction):
+    """Loops that follow one another become one.
+
+    ```mlir
+    %m = schedule.merge %i, %j
+    ```
+    """
+
+
 @instruction("loop+")
 class ReorderOp(Instruction):
     """Loops of one nest stand in the given order, outermost first.
@@ -146,5 +156,5 @@ class AddUnitLoopOp(Instruction):
 
 
 OPS: list[type[Instruction]] = [
-    SplitOp, FuseOp, ReorderOp, ParallelOp, VectorizeOp, UnrollOp, BindOp, AddUnitLoopOp
+    SplitOp, FuseOp, MergeOp, ReorderOp, ParallelOp, VectorizeOp, UnrollOp, BindOp, AddUnitLoopOp
 ]  # fmt: skip

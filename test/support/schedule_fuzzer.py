@@ -115,6 +115,10 @@ def _fuse(f: Fuzzer) -> None:
     f.schedule.fuse(*loops[start : start + f.random.randint(2, 3)], preserve_unit_iters=f.maybe())
 
 
+def _merge(f: Fuzzer) -> None:
+    f.schedule.merge(f.nest()[0], f.nest()[0])
+
+
 def _reorder(f: Fuzzer) -> None:
     loops = f.nest()
     f.schedule.reorder(*f.random.sample(loops, f.random.randint(1, len(loops))))
@@ -251,6 +255,7 @@ ACCESSES = (("read", 0), ("read", 1), ("write", 0))
 PRIMITIVES: dict[str, Callable[[Fuzzer], object]] = {
     "split": _split,
     "fuse": _fuse,
+    "merge": _merge,
     "reorder": _reorder,
     "parallel": lambda f: f.schedule.parallel(f.loop()),
     "vectorize": lambda f: f.schedule.vectorize(f.loop()),

@@ -50,6 +50,7 @@ PRIMITIVES: dict[str, str] = {
 OF_WEFT = {
     "fuse_iters": "two iterators and their loops as one",
     "fuse_buffer_dims": "then two dimensions of a buffer",
+    "merge": "as in later TVM, of loops with dependences within an iteration, too",
     "unsafe_set_dtype": "as in later TVM",
 }
 

@@ -62,6 +62,7 @@ EXAMPLES: dict[str, Callable[[Schedule], object]] = {
     "cache_read": lambda s: s.cache_read(block(s, "copy"), 0, "global"),
     "cache_index": lambda s: s.cache_index(block(s, "halves"), "global"),
     "decompose_padding": lambda s: s.decompose_padding(block(s, "pad"), loops(s, "pad")[0]),
+    "merge": lambda s: s.merge(loops(s, "twice")[0], loops(s, "square")[0]),
     "pad_einsum": lambda s: s.pad_einsum(block(s, "squares"), [0, 1]),
     "rolling_buffer": lambda s: s.rolling_buffer(block(s, "twice"), 0),
     "storage_align": lambda s: s.storage_align(block(s, "first"), 0, 0, 4, 1),

@@ -15,6 +15,7 @@
 // CHECK-NEXT:    schedule.enter_postproc
 // CHECK-NEXT:    %io, %im, %ii = schedule.split %i, [?, %m, 4] -> 3
 // CHECK-NEXT:    %f = schedule.fuse %io, %im
+// CHECK-NEXT:    %g = schedule.merge %f, %j
 // CHECK-NEXT:    schedule.reorder %k, %j
 // CHECK-NEXT:    schedule.parallel %f
 // CHECK-NEXT:    schedule.bind %j, "threadIdx.x"
@@ -37,6 +38,7 @@ schedule.sequence @all on @f {
   schedule.enter_postproc
   %io, %im, %ii = schedule.split %i, [?, %m, 4] -> 3
   %f = schedule.fuse %io, %im
+  %g = schedule.merge %f, %j
   schedule.reorder %k, %j
   schedule.parallel %f
   schedule.bind %j, "threadIdx.x"

@@ -272,6 +272,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(queries.EnterPostprocOp),
     _kind(loops.SplitOp, "loop factors*", "preserve_unit_iters"),
     _kind(loops.FuseOp, "loops*", "preserve_unit_iters"),
+    _kind(loops.MergeOp, "loops*"),
     _kind(loops.ReorderOp, "loops*"),
     _kind(loops.ParallelOp, "loop"),
     _kind(loops.VectorizeOp, "loop"),

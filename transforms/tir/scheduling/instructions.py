@@ -31,6 +31,7 @@ from ..schedule.errors import ScheduleError
 from ..schedule.inline import compute_inline
 from ..schedule.iters import fuse_buffer_dims, fuse_iters
 from ..schedule.loops import fuse, reorder, set_kind, split
+from ..schedule.merge import merge
 from ..schedule.pad_einsum import pad_einsum
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
 from ..schedule.reindex import reindex, reindex_write
@@ -207,6 +208,13 @@ def _fuse(state: State, op: loops.FuseOp) -> Sequence[Meaning]:
     if len(parts) > 1:
         state.end(parts, f"{op.name} has made one loop of {len(parts)}")
     return [fused]
+
+
+def _merge(state: State, op: loops.MergeOp) -> Sequence[Meaning]:
+    parts = [state.loop(value) for value in op.inputs]
+    merged = merge(*parts)
+    state.end(parts, f"{op.name} has made one loop of {len(parts)}")
+    return [merged]
 
 
 def _reorder(state: State, op: loops.ReorderOp) -> Sequence[Meaning]:
@@ -441,6 +449,7 @@ APPLY: dict[type[Instruction], Apply] = {
     queries.EnterPostprocOp: _enter_postproc,
     loops.SplitOp: _split,
     loops.FuseOp: _fuse,
+    loops.MergeOp: _merge,
     loops.ReorderOp: _reorder,
     loops.ParallelOp: _kind(ForKind.PARALLEL),
     loops.VectorizeOp: _kind(ForKind.VECTORIZED),

@@ -38,6 +38,7 @@ from ..schedule import compute_at as _compute_at
 from ..schedule import inline as _inline
 from ..schedule import iters as _iters
 from ..schedule import loops as _loops
+from ..schedule import merge as _merge
 from ..schedule import reduction as _reduction
 from ..schedule import tensorize as _tensorize
 from ..schedule.errors import ScheduleError
@@ -122,6 +123,11 @@ def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
 def fuse(*fused: ForOp) -> ForOp:
     """`schedule.loops.fuse`."""
     return _apply(lambda: _loops.fuse(*fused), fused, lambda handles, loop: (loops.FuseOp.of(*handles), [loop]))
+
+
+def merge(*merged: ForOp) -> ForOp:
+    """`schedule.merge.merge`."""
+    return _apply(lambda: _merge.merge(*merged), merged, lambda handles, loop: (loops.MergeOp.of(*handles), [loop]))
 
 
 def reorder(*order: ForOp) -> None:

@@ -302,6 +302,10 @@ class Schedule:
         unit = None if preserve_unit_iters else False
         return self._loop(loops.FuseOp.of(*(loop.value for loop in fused), preserve_unit_iters=unit))
 
+    def merge(self, *merged: LoopRV) -> LoopRV:
+        """Loops that follow one another, in this order, as one."""
+        return self._loop(loops.MergeOp.of(*(loop.value for loop in merged)))
+
     def reorder(self, *order: LoopRV) -> None:
         """Loops of one nest, in this order."""
         self.apply(loops.ReorderOp.of(*(loop.value for loop in order)))
