@@ -165,10 +165,10 @@ def test_a_kernel_stands_for_the_places_of_its_operators() -> None:
     assert 'fused["net.mlir":1:1, "net.mlir":2:1]' in str(primitive.location)
 
 
-def reasons(module: ModuleOp, max_depth: int = 256) -> dict[str, str]:
+def reasons(module: ModuleOp, max_depth: int = 256, strategy: str = "weft") -> dict[str, str]:
     """What the pass says about each operator."""
     with remarks.collect() as collected:
-        FuseOpsPass(max_depth=max_depth)(module)
+        FuseOpsPass(max_depth=max_depth, strategy=strategy)(module)
     return {r.op_name.removeprefix("relay."): r.message for r in collected if r.pass_name == "fuse-ops"}
 
 
@@ -176,7 +176,7 @@ def test_users_that_do_not_meet_are_a_reason() -> None:
     function = Function()
     value = function.add(ExpOp(function.input))
     module = function.module(function.add(TanhOp(value)), function.add(ReluOp(value)))
-    assert reasons(module) == {
+    assert reasons(module, strategy="tvm") == {
         "exp": "not fused into its users: its users do not meet again before the function's results"
     }
 

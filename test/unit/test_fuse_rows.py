@@ -235,14 +235,16 @@ def test_no_rows_at_all_are_computed() -> None:
     assert np.asarray(weft.compile(module_of(text), threads=1)(*arrays(text))).shape == (0, 5)
 
 
-def test_a_value_that_is_used_elsewhere_stays_a_value() -> None:
+def test_a_value_that_is_used_elsewhere_stays_a_result() -> None:
     t = "tensor<32x8xf32>"
     text = f"""relay.func @main(%x: {t}) -> ({t}, {t}) {{
       %0 = relay.exp %x : {t}
       %1 = relay.nn.softmax %0 {{axis = 1 : i64}} : {t}
       relay.return %0, %1 : {t}, {t}
     }}"""
-    assert kernels(text) == ["exp", "nn.softmax"]
+    assert kernels(text) == ["exp nn.softmax"]
+    (kernel,) = (op for op in FuseOpsPass()(module_of(text)).walk() if isinstance(op, PrimitiveOp))
+    assert len(kernel.results) == 2
 
 
 def test_few_long_rows_are_not_fused() -> None:

@@ -44,6 +44,7 @@ from .fusion.dataflow import block_dataflow, is_operator
 from .fusion.explain import explain
 from .fusion.partition import DEFAULT_MAX_DEPTH, partition
 from .fusion.rows import merge_rows
+from .fusion.several import merge_several
 
 STRATEGIES = ("tvm", "weft")
 """TVM's groups; and these, merged where they can be computed row by row."""
@@ -109,6 +110,7 @@ class _Fusion:
         self.partition = partition(self.flow.graph, fuse=fuse, max_depth=options.max_depth)
         if fuse and options.strategy == "weft":
             merge_rows(self.flow, self.partition, options.max_depth)
+            merge_several(block, self.flow, self.partition, options.max_depth)
 
     def run(self) -> bool:
         """Rewrite the block; return whether there was anything to do."""
@@ -123,16 +125,22 @@ class _Fusion:
                 erase(op)
                 changed = True
         constants: set[ConstantOp] = set()
-        for members in self.kernels():
-            constants.update(_outline(members, self.link_params))
+        order = {op: float(number) for number, op in enumerate(self.block.ops)} if self.partition.places else {}
+        for group, members in self.kernels():
+            results = [self.flow.ops[node] for node in self.partition.results.get(group, [group])]
+            primitive, copied = _outline(members, results, self.link_params)
+            order[primitive] = self.partition.places.get(group, order.get(results[-1], 0.0))
+            constants.update(copied)
             changed = True
+        if self.partition.places:
+            _sort(self.block, order)
         for constant in constants:
             if constant.result.first_use is None:
                 erase(constant)
         return changed
 
-    def kernels(self) -> Iterator[list[Operation]]:
-        """The members of each group that becomes a `relay.primitive`, in graph order; the last is its result."""
+    def kernels(self) -> Iterator[tuple[int, list[Operation]]]:
+        """The members of each group that becomes a `relay.primitive`, in graph order, with the group's number."""
         root, node = self.partition.root, self.flow.node
         members: dict[int, list[Operation]] = {}
         for i, op in enumerate(self.flow.ops):
@@ -145,11 +153,22 @@ class _Fusion:
             else:
                 inside = is_operator(op) and not isinstance(op, StopFusionOp)
             if inside:
-                yield members[group]
+                yield group, members[group]
 
 
-def _outline(members: list[Operation], link_params: bool) -> set[ConstantOp]:
-    """Move `members` into a `relay.primitive` in the place of the last one. Return the constants copied into it."""
+def _sort(block: Block, order: dict[Operation, float]) -> None:
+    """Have the operations of a block in an order."""
+    ops = sorted(block.ops, key=order.__getitem__)
+    for op in ops:
+        op.detach()
+    block.add_ops(ops)
+
+
+def _outline(
+    members: list[Operation], results: list[Operation], link_params: bool
+) -> tuple[PrimitiveOp, set[ConstantOp]]:
+    """Move `members` into a `relay.primitive` in the place of the last one, with the values of `results` for its own.
+    Return it, and the constants copied into it."""
     last = members[-1]
     inside = set(members)
     block = Block()
@@ -176,7 +195,7 @@ def _outline(members: list[Operation], link_params: bool) -> set[ConstantOp]:
             block.add_op(op)
     primitive = PrimitiveOp(
         list(arguments),
-        [last.results[0].type],
+        [op.results[0].type for op in results],
         Region(block),
         reshape_only=_is_reshape_only(members, arguments),
     )
@@ -184,12 +203,13 @@ def _outline(members: list[Operation], link_params: bool) -> set[ConstantOp]:
     parent = last.parent
     assert parent is not None
     parent.insert_op_before(primitive, last)
-    last.results[0].replace_all_uses_with(primitive.results[0])
+    for op, given in zip(results, primitive.results, strict=True):
+        op.results[0].replace_uses_with_if(given, lambda use: use.operation not in inside)
     last.detach()
-    end = YieldOp(last.results[0])
+    end = YieldOp(*(op.results[0] for op in results))
     end.location = last.location
     block.add_ops([last, end])
-    return sources
+    return primitive, sources
 
 
 def _is_call(op: Operation) -> bool:

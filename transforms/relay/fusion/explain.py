@@ -30,6 +30,8 @@ def explain(flow: Dataflow, partition: Partition, pass_name: str = "fuse-ops") -
 
 def _explain_operator(flow: Dataflow, partition: Partition, node: int, pass_name: str) -> None:
     op, pattern = flow.ops[node], flow.graph.patterns[node]
+    if (apart := partition.apart.get(node)) is not None and partition.root[node] == node:
+        remarks.missed(pass_name, op, f"not computed with '{flow.ops[apart[1]].name}': {apart[0].value}")
     if partition.root[node] != node or flow.graph.external[node]:
         return
     refusal, at = partition.refusals.get(node, (None, node))

@@ -61,6 +61,8 @@ class Refusal(Enum):
     TRANSPOSED = "a product reads a factor across its rows"
     FEW_ROWS = "there are too few rows to share out"
     LONG_ROWS = "a row of what the kernel keeps is too long to stay near"
+    NOTHING_SAVED = "both would read as much as each for itself"
+    ORDER = "a value that they read comes after a user of what they give"
 
 
 @dataclass
@@ -70,6 +72,12 @@ class Partition:
     root: list[int]
     refusals: dict[int, tuple[Refusal, int]] = field(default_factory=dict[int, "tuple[Refusal, int]"])
     """Of nodes that were tried and not fused: why, and the node at fault (the sink, where there is no other)."""
+    results: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    """Of groups with several results: the nodes that give them."""
+    places: dict[int, float] = field(default_factory=dict[int, float])
+    """Where these groups stand, among the operations of the block by their numbers."""
+    apart: dict[int, tuple[Refusal, int]] = field(default_factory=dict[int, "tuple[Refusal, int]"])
+    """Of groups that could have had several results: why not, and with which other group."""
 
 
 def partition(graph: ForwardGraph, *, fuse: bool = True, max_depth: int = DEFAULT_MAX_DEPTH) -> Partition:

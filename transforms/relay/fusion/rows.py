@@ -50,7 +50,9 @@ def merge_rows(flow: Dataflow, partition: Partition, max_depth: int) -> None:
     _Merging(flow, partition, max_depth).run()
 
 
-class _Merging:
+class Groups:
+    """The groups of a partition, and what is asked about them."""
+
     def __init__(self, flow: Dataflow, partition: Partition, max_depth: int):
         self.flow = flow
         self.partition = partition
@@ -58,16 +60,6 @@ class _Merging:
         self.members: dict[int, list[int]] = {}
         for node, root in enumerate(partition.root):
             self.members.setdefault(root, []).append(node)
-
-    def run(self) -> None:
-        """Users before what they use: a value has one group of users once these have become one."""
-        for root in sorted(self.members, reverse=True):
-            known = root in self.members and not self.flow.graph.external[root]
-            if known and self.is_kernel(root) and self.flow.graph.users[root]:
-                self.try_merge(root)
-        for root in sorted(self.members):
-            if root in self.members and self.is_chain_of_products(root):
-                self.take_moves(root)
 
     def ops_of(self, root: int) -> list[Operation]:
         """The members of a group, in order."""
@@ -89,6 +81,29 @@ class _Merging:
     def is_view_alone(self, root: int) -> bool:
         """Whether a group is nothing but reshapes."""
         return all(self.is_view(op) for op in self.ops_of(root))
+
+    def reduces(self, node: int) -> bool:
+        """Whether an operator sums up, or otherwise reduces, what it reads."""
+        return self.flow.graph.patterns[node] in (Fusion.COMM_REDUCE, Fusion.OUT_ELEMWISE_FUSABLE)
+
+    def is_row_by_row(self, op: Operation) -> bool:
+        """Whether an operator is no product, and reduces, if it does, rows one at a time."""
+        node = self.flow.node[op]
+        if self.flow.graph.patterns[node] > Fusion.OUT_ELEMWISE_FUSABLE or isinstance(op, BatchMatmulOp):
+            return False
+        return not self.reduces(node) or (isinstance(op, RelayOp) and op.shared_rows(0) > 0)
+
+
+class _Merging(Groups):
+    def run(self) -> None:
+        """Users before what they use: a value has one group of users once these have become one."""
+        for root in sorted(self.members, reverse=True):
+            known = root in self.members and not self.flow.graph.external[root]
+            if known and self.is_kernel(root) and self.flow.graph.users[root]:
+                self.try_merge(root)
+        for root in sorted(self.members):
+            if root in self.members and self.is_chain_of_products(root):
+                self.take_moves(root)
 
     def try_merge(self, root: int) -> None:
         """Merge a group with that of its users, and with reshapes between the two; but not with those at the end, which
@@ -129,25 +144,12 @@ class _Merging:
                 self.partition.root[node] = max(group)
         self.partition.refusals.pop(root, None)
 
-    def reduces(self, node: int) -> bool:
-        """Whether an operator sums up, or otherwise reduces, what it reads."""
-        return self.flow.graph.patterns[node] in (Fusion.COMM_REDUCE, Fusion.OUT_ELEMWISE_FUSABLE)
-
     def refusal(self, members: list[int], root: int) -> tuple[Refusal, int] | None:
         """Why `members` cannot be one kernel, whose result `root` is, or need not be; and the node at fault."""
+        depths = row_depths(self, members)
+        if isinstance(depths, tuple):
+            return depths
         ops = {self.flow.ops[node]: node for node in members if not isinstance(self.flow.ops[node], ConstantOp)}
-        depths: list[int] = []
-        for op, node in ops.items():
-            if not isinstance(op, RelayOp) or self.flow.graph.patterns[node] > Fusion.OUT_ELEMWISE_FUSABLE:
-                return Refusal.ROWS, node
-            for number, value in enumerate(op.operands):
-                reduced = number == 0 and self.reduces(node)
-                if value.owner not in ops and not reduced:
-                    continue
-                if shared := op.shared_rows(number):
-                    depths.append(shared)
-                elif reduced or not is_free(value.owner, ops):
-                    return Refusal.ROWS, node
         depth = min(depths)
         products = [op for op in ops if isinstance(op, BatchMatmulOp)]
         for product in products:
@@ -155,14 +157,8 @@ class _Merging:
                 return Refusal.TRANSPOSED, ops[product]
             if sum(map(self.reduces, members)) < 2:
                 return Refusal.WAY, ops[product]
-        kept = [op for op, node in ops.items() if node != root]
-        rows = _elements(shape_of(self.flow.ops[root].results[0])[:depth])
-        sizes = [_elements(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
-        if rows < MIN_ROWS and max(sizes) > SMALL:
-            return Refusal.FEW_ROWS, root
-        if sum(_row_bytes(op, depth) for op in kept) > MAX_ROW_BYTES:
-            return Refusal.LONG_ROWS, root
-        return None
+        refusal = row_refusal(self, members, [root], depth)
+        return None if refusal is None else (refusal, root)
 
     def is_chain_of_products(self, root: int) -> bool:
         """Whether a group computes products and other reductions, by rows."""
@@ -212,6 +208,39 @@ class _Merging:
         for node in self.members[target]:
             self.partition.root[node] = target
         self.partition.refusals.pop(root, None)
+
+
+def row_depths(groups: Groups, members: Sequence[int]) -> list[int] | tuple[Refusal, int]:
+    """Along how many leading dimensions each member that reads what another makes needs one row at a time; or why it
+    needs more, and the node at fault."""
+    flow = groups.flow
+    ops = {flow.ops[node]: node for node in members if not isinstance(flow.ops[node], ConstantOp)}
+    depths: list[int] = []
+    for op, node in ops.items():
+        if not isinstance(op, RelayOp) or flow.graph.patterns[node] > Fusion.OUT_ELEMWISE_FUSABLE:
+            return Refusal.ROWS, node
+        for number, value in enumerate(op.operands):
+            reduced = number == 0 and groups.reduces(node)
+            if value.owner not in ops and not reduced:
+                continue
+            if shared := op.shared_rows(number):
+                depths.append(shared)
+            elif reduced or not is_free(value.owner, ops):
+                return Refusal.ROWS, node
+    return depths
+
+
+def row_refusal(groups: Groups, members: Sequence[int], results: Sequence[int], depth: int) -> Refusal | None:
+    """Why it does not pay to compute `members` row by row, rows being what stands at `depth` leading indices."""
+    flow = groups.flow
+    ops = {flow.ops[node]: node for node in members if not isinstance(flow.ops[node], ConstantOp)}
+    rows = _elements(shape_of(flow.ops[results[-1]].results[0])[:depth])
+    sizes = [_elements(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
+    if rows < MIN_ROWS and max(sizes) > SMALL:
+        return Refusal.FEW_ROWS
+    if sum(_row_bytes(op, depth) for op, node in ops.items() if node not in results) > MAX_ROW_BYTES:
+        return Refusal.LONG_ROWS
+    return None
 
 
 def _row_bytes(op: Operation, depth: int) -> int:

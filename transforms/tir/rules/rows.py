@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from math import prod
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.machine_model import MachineModel
+from ....dialects.tir.affine import substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
@@ -23,24 +25,31 @@ from ....dialects.tir.core import (
     memref_of,
 )
 from ....dialects.tir.symbols import Extent
-from ..analysis.producers import consumers, written_buffer
+from ..analysis.deciding import deciding_iterators
+from ..analysis.producers import consumers, function_of, written_buffer
+from ..analysis.strides import strides
 from ..scheduling.recorded import (
     add_unit_loop,
     cache_write,
     compute_at,
     decompose_reduction,
+    fuse_iters,
+    merge,
     set_kind,
     set_scope,
 )
 from .choosing import is_chosen
-from .spatial import PARALLEL_MIN_STEPS, fuse_known, split_loops
+from .op_cost import is_expensive
+from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, may_fuse, split_loops
 
 
 def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
-    """Schedule all of `blocks`, the last of which writes the function's only output; says whether it could."""
+    """Schedule all of `blocks`, the last of which writes an output of the function; says whether it could."""
     if not blocks:
         return False
     output = blocks[-1]
+    if sum(map(_is_output, blocks)) > 1:
+        return _schedule_several(blocks, machine)
     if (len(blocks) < 2 and not output.is_reduction) or not is_chain(blocks):
         return False
     depth = shared_rows(blocks, machine.kept_near // 2)
@@ -72,6 +81,84 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
     if steps > 1 and work >= PARALLEL_MIN_STEPS:
         set_kind(top, ForKind.PARALLEL)
     return True
+
+
+def _schedule_several(blocks: list[BlockOp], machine: MachineModel) -> bool:
+    """The same for functions with several outputs: the loops over the rows of all blocks become one."""
+    if any(block.conditions for block in blocks) or len({written_buffer(block) for block in blocks}) < len(blocks):
+        return False
+    if blocks_under(function_of(blocks[0])) != blocks:
+        return False
+    depth = shared_rows(blocks, machine.kept_near // 2)
+    if not depth or not _read_alike(blocks, depth) or not is_chosen("rows", blocks[0]):
+        return False
+    if all(len(block.iters) == depth for block in blocks):
+        if not _fuse_neighbours(blocks):
+            return False
+        depth = len(blocks[0].iters)
+        if any(is_expensive(op) for block in blocks for op in block.body.walk()):
+            depth -= 1  # expensive formulas want all vector registers, each for a loop of its own over a row
+        if not any(extent != 1 for extent in blocks[0].sizes[:depth]):
+            return False
+    every: list[BlockOp] = []
+    for block in blocks:
+        every.append(block)
+        if block.is_reduction and _is_output(block):
+            known_row = all(isinstance(extent, int) for extent in _shape(block)[depth:])
+            every.append(cache_write(block, Scope.LOCAL if known_row else Scope.GLOBAL))
+    rows = sum(1 for extent in blocks[0].sizes[:depth] if extent != 1)
+    loops = [merge(*(enclosing_loops(block)[level] for block in every)) for level in range(rows)]
+    for block in every:
+        buffer = written_buffer(block)
+        if not _is_output(block) and all(isinstance(extent, int) for extent in shape_of(buffer)[depth:]):
+            set_scope(buffer, Scope.LOCAL)
+        _, reduce = split_loops(block)
+        if reduce and block.init is not None:
+            decompose_reduction(block, reduce[0])
+    if not loops:
+        return True
+    innermost = rows > 1 and all(len(enclosing_loops(block)) == rows for block in every)
+    top = fuse_known(loops[:-1] if innermost else loops)
+    work = sum(prod(loop.likely_trips for loop in enclosing_loops(block)) for block in blocks_under(top))
+    if top.likely_trips > 1 and work >= PARALLEL_MIN_STEPS:
+        set_kind(top, ForKind.PARALLEL)
+    return True
+
+
+def _read_alike(blocks: list[BlockOp], depth: int) -> bool:
+    """Whether each block but the first reads rows that one before it writes, or reads in the same places."""
+    known: set[tuple[SSAValue, tuple[AffineExpr, ...]]] = set()
+    for block in blocks:
+        places = [
+            AffineExpr.constant(0) if extent == 1 else AffineExpr.dimension(n) for n, extent in enumerate(block.sizes)
+        ]
+        mine = {
+            (access.buffer, tuple(substitute(index, places) for index in access.map.results[:depth]))
+            for access in block.accesses()
+            if access.map is not None
+        }
+        if known and not mine & known:
+            return False
+        known |= mine
+    return True
+
+
+def _fuse_neighbours(blocks: list[BlockOp]) -> bool:
+    """Fuse iterators that follow each other in all of `blocks`, which have them in common; says whether what is left
+    for the innermost loop fills a vector, or is as much as it is for each block alone."""
+    for position in range(len(blocks[0].iters) - 2, -1, -1):
+        able = [may_fuse(block, position, strides(block), deciding_iterators(block)) for block in blocks]
+        if all(able):
+            for block in blocks:
+                fuse_iters(block, position)
+        elif any(able) and blocks[0].likely_extents[position + 1] < MAX_VECTOR:
+            return False
+    return True
+
+
+def _is_output(block: BlockOp) -> bool:
+    """Whether a block writes an output of the function."""
+    return not isinstance(written_buffer(block).owner, AllocBufferOp)
 
 
 def is_chain(blocks: list[BlockOp]) -> bool:

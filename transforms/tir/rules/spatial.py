@@ -5,14 +5,15 @@ The innermost loop is left to LLVM's vectoriser, which also sees to what is left
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
-from ..analysis.strides import follow_each_other, steps_within, strides
+from ..analysis.strides import Stride, follow_each_other, steps_within, strides
 from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind, split
 from .choosing import is_chosen
 from .transposes import transpose_in_strips
@@ -85,23 +86,24 @@ def fuse_what_follows(block: BlockOp) -> None:
     An iterator that decides a branch (where a concatenation's inputs meet, or where padding begins) stays on its own:
     within the loops inside it the branch is the same.
     """
-    position = len(block.iters) - 2
     accesses, deciding = strides(block), deciding_iterators(block)
-    while position >= 0:
-        extents, kinds = block.likely_extents, block.kinds
-        if block.iters[position] in deciding:
-            pass
-        elif (
-            kinds[position] == kinds[position + 1] == IterKind.SPATIAL
-            and extents[position] > 1
-            and extents[position + 1] > 1
-            and isinstance(block.sizes[position + 1], int)
-            and follow_each_other(block, position, accesses)
-            and is_chosen("fuse-neighbours", block)
-        ):
+    for position in range(len(block.iters) - 2, -1, -1):
+        if may_fuse(block, position, accesses, deciding) and is_chosen("fuse-neighbours", block):
             fuse_iters(block, position)
             accesses, deciding = strides(block), deciding_iterators(block)
-        position -= 1
+
+
+def may_fuse(block: BlockOp, position: int, accesses: Sequence[Stride], deciding: Collection[SSAValue]) -> bool:
+    """Whether an iterator of `block` and the next can be one, and every access walks straight from one to the next."""
+    extents, kinds = block.likely_extents, block.kinds
+    return (
+        block.iters[position] not in deciding
+        and kinds[position] == kinds[position + 1] == IterKind.SPATIAL
+        and extents[position] > 1
+        and extents[position + 1] > 1
+        and isinstance(block.sizes[position + 1], int)
+        and follow_each_other(block, position, accesses)
+    )
 
 
 def split_loops(block: BlockOp) -> tuple[list[ForOp], list[ForOp]]:
