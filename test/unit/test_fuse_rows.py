@@ -249,7 +249,8 @@ def test_a_value_that_is_used_elsewhere_stays_a_result() -> None:
 
 def test_few_long_rows_are_not_fused() -> None:
     assert len(kernels(layer_norm(4, 2000))) == 4
-    assert len(kernels(layer_norm(64, 20000))) == 4
+    long_rows = kernels(layer_norm(64, 20000))  # the sum stays apart; both numbers of its rows are found in one kernel
+    assert long_rows == ["add", "mean variance", "subtract constant add rsqrt multiply multiply add"]
 
 
 def test_the_depth_limits_chains_too() -> None:

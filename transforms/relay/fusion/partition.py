@@ -61,7 +61,7 @@ class Refusal(Enum):
     TRANSPOSED = "a product reads a factor across its rows"
     FEW_ROWS = "there are too few rows to share out"
     LONG_ROWS = "a row of what the kernel keeps is too long to stay near"
-    NOTHING_SAVED = "both would read as much as each for itself"
+    NOTHING_SAVED = "too little would be read once less"
     ORDER = "a value that they read comes after a user of what they give"
 
 

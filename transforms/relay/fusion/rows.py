@@ -238,7 +238,8 @@ def row_refusal(groups: Groups, members: Sequence[int], results: Sequence[int], 
     sizes = [_elements(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
     if rows < MIN_ROWS and max(sizes) > SMALL:
         return Refusal.FEW_ROWS
-    if sum(_row_bytes(op, depth) for op, node in ops.items() if node not in results) > MAX_ROW_BYTES:
+    read_here = {op for op in ops if any(use.operation in ops for use in op.results[0].uses)}
+    if sum(_row_bytes(op, depth) for op, node in ops.items() if node not in results or op in read_here) > MAX_ROW_BYTES:
         return Refusal.LONG_ROWS
     return None
 
