@@ -274,7 +274,9 @@ def test_operations_with_an_effect_keep_their_order() -> None:
     assert kernels(text) == ["exp", "add"]
 
 
-@pytest.mark.parametrize("text", [residual_norm(1, 33), residual_norm(37, 33), cell(3, 33), moments(17, 9)])
+@pytest.mark.parametrize(
+    "text", [residual_norm(1, 33), residual_norm(37, 33), cell(3, 33), moments(17, 9), moments(513, 515)]
+)
 def test_they_compute_the_same(text: str) -> None:
     assert_same(text, 2)
 

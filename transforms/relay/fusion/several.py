@@ -34,9 +34,9 @@ from .rows import Groups, row_depths, row_refusal
 
 MIN_READ_AGAIN, NEAR = 2048, 1 << 20
 """Bytes of a row, and of all rows, from which on it pays not to read them again for a second number of each. Groups
-that give a number for each row take several rows at a time, which kernels with several results do not, and what is small
-comes from the second cache (3136 rows of 96 f32 were 1.4 times slower together, 197 of 768 1.1 times; 512 of 1024 took
-0.6 of the time)."""
+that give a number for each row take several rows at a time, which kernels with several results do not, and what is
+small comes from the second cache (3136 rows of 96 f32 were 1.4 times slower together, 197 of 768 1.1 times; 512 of 1024
+took 0.6 of the time)."""
 
 MAX_SIBLINGS = 8
 """Of the readers of a value, how many after a group are looked at."""
