@@ -28,6 +28,9 @@ LOWERED_SUFFIX = ".lowered"
 PROGRAM_SUFFIX = ".weft"
 """Ends the names of whole programs, which are artefacts."""
 
+FACTS_SUFFIX = ".facts"
+"""Ends the names of what was read out of large files of models."""
+
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _ABANDONED = 3600.0
 """Seconds after which a file that was not renamed is nobody's any more."""
@@ -228,4 +231,4 @@ def _is_counted(path: Path) -> bool:
 
 
 def _is_object(path: Path) -> bool:
-    return not path.name.startswith(".") and path.suffix not in (LOWERED_SUFFIX, PROGRAM_SUFFIX)
+    return not path.name.startswith(".") and path.suffix not in (LOWERED_SUFFIX, PROGRAM_SUFFIX, FACTS_SUFFIX)

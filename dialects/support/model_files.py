@@ -1,16 +1,27 @@
-"""The files of a model: their digests, and those that they name, read once in a process as long as they stay alone."""
+"""The files of a model: their digests, and those that they name, read once as long as they stay alone: in a process,
+and, where a file is large, by all processes that share a cache."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import IO, TypeAlias
 
 from .digests import Digest
+from .file_cache import FACTS_SUFFIX, FileCache
 
-T = TypeVar("T")
+_Facts: TypeAlias = tuple[str, tuple[str, ...] | None]
+"""The digest of a file, and the files that it names; `None` where that cannot be said."""
+
+_FORMAT = 1
+"""Raised whenever other facts are found in a file, or they are written in another way."""
+
+LARGE = 1 << 24
+"""Bytes of a file that take a while to read."""
+
 _EXTERNAL = b"\x0a\x08location"
 """How an entry of ONNX begins that names a file with the data of a tensor."""
 
@@ -25,17 +36,17 @@ def external_files(path: Path) -> tuple[str, ...]:
     Raises:
         Unknown: they are named in a way that is not read here.
     """
-    if (names := _read_once(path, _facts)[1]) is None:
+    if (names := _read_once(path)[1]) is None:
         raise Unknown
     return names
 
 
 def digest_of(path: Path) -> str:
     """SHA-256 of a file."""
-    return _read_once(path, _facts)[0]
+    return _read_once(path)[0]
 
 
-def _facts(file: IO[bytes]) -> tuple[str, tuple[str, ...] | None]:
+def _facts(file: IO[bytes]) -> _Facts:
     """The digest of a file, and the external files that it names if it is an ONNX model."""
     names, before = set[str](), b""
     readable = True
@@ -60,17 +71,24 @@ def _facts(file: IO[bytes]) -> tuple[str, tuple[str, ...] | None]:
     return digest.hexdigest(), tuple(sorted(names)) if readable else None
 
 
-def _read_once(path: Path, read: Callable[[IO[bytes]], T]) -> T:
-    """What a function reads out of a file; where it has read it already, and the file was left alone since, what it
-    found then."""
+def _read_once(path: Path) -> _Facts:
+    """What is said of a file; where it was read already, and the file was left alone since, what was found then."""
     status = path.stat()
-    identity = (read, str(path.absolute()), status.st_ino, status.st_dev, status.st_size, *_times(status))
+    identity = (str(path.absolute()), status.st_ino, status.st_dev, status.st_size, *_times(status))
     if identity in _KNOWN_FILES:
-        return cast("T", _KNOWN_FILES[identity])
+        return _KNOWN_FILES[identity]
+    cache = FileCache.from_environment() if status.st_size >= LARGE else None
+    key = sha256(repr((_FORMAT, identity)).encode()).hexdigest() + FACTS_SUFFIX
+    if cache is not None and (kept := cache.get(key)) is not None:
+        digest, names = json.loads(kept)
+        found = _KNOWN_FILES[identity] = (digest, None if names is None else tuple(names))
+        return found
     with open(path, "rb") as file:
-        found = read(file)
+        found = _facts(file)
     if max(status.st_mtime, status.st_ctime) < time.time() - _SETTLED and _times(path.stat()) == _times(status):
         _KNOWN_FILES[identity] = found
+        if cache is not None:
+            cache.put(key, json.dumps(found).encode())
     return found
 
 
@@ -79,6 +97,6 @@ def _times(status: os.stat_result) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_ctime_ns
 
 
-_KNOWN_FILES: dict[tuple[object, ...], object] = {}
+_KNOWN_FILES: dict[tuple[object, ...], _Facts] = {}
 _SETTLED = 10.0
 """Seconds after which a file's time tells of the next change, whatever the file system counts time in."""

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -341,6 +343,38 @@ def test_a_file_that_was_written_over_is_read_again_whatever_its_time_says(
     model.write_text(TEXT.replace("relay.add %x, %w", "relay.add %w, %w"))  # as many bytes
     os.utime(model, (10**9, 10**9))
     assert key(model) != before
+
+
+def test_another_process_need_not_read_a_large_file_that_was_left_alone(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reads() -> int:
+        """How often the file is read by a process that knows nothing of it."""
+        model_files._KNOWN_FILES.clear()  # pyright: ignore[reportPrivateUsage]
+        read.clear()
+        assert model_files.digest_of(model) == sha256(model.read_bytes()).hexdigest()
+        return len(read)
+
+    def noted(file: IO[bytes]) -> object:
+        read.append(file)
+        return facts(file)
+
+    facts, read = model_files._facts, list[object]()  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(model_files, "_facts", noted)
+    assert [reads(), reads()] == [1, 1], "there is no cache"
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        assert [reads(), reads()] == [1, 1], "it is small"
+        monkeypatch.setattr(model_files, "LARGE", 1)
+        assert [reads(), reads()] == [1, 1], "it was written just now"
+        monkeypatch.setattr(model_files, "_SETTLED", -60.0)
+        assert [reads(), reads()] == [1, 0]
+        times = model.stat().st_mtime_ns
+        model.write_text(TEXT.replace("relay.add %x, %w", "relay.add %w, %w"))  # as many bytes
+        os.utime(model, ns=(times, times))
+        assert [reads(), reads()] == [1, 0]
+        for entry in (tmp_path / "cache").rglob("*.facts"):
+            entry.write_bytes(entry.read_bytes()[:-1])
+        assert [reads(), reads()] == [1, 0], "what was damaged is written again"
 
 
 def test_records_that_a_context_names_and_what_is_taken_away_leave_a_program_without_a_name(model: Path) -> None:
