@@ -94,7 +94,7 @@ from ..check_sites import CHECKS, RECORDS, called
 from ..graph_to_memory.signature import memory_signature, numbered
 from ..hosted_steps import check_devices
 from ..relay_to_tir.graph_symbols import EXTENTS
-from ..relay_to_tir.te_to_tir import signless
+from ..relay_to_tir.te_expressions import signless
 from ..threads.share_out import share_out
 from ..tir_to_loops.index_values import IndexBuilder
 

@@ -42,7 +42,7 @@ from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra.walk import erase, walk
 from ...transforms.relay.backends import ExternalKernel, get_backend
 from .calls import lower_call
-from .te_to_tir import signless
+from .te_expressions import signless
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -36,7 +36,7 @@ from ...dialects.support.verifier import verify
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import remarks
 from ...transforms.infra.registry import all_dialects
-from .te_to_tir import signless
+from .te_expressions import signless
 
 if TYPE_CHECKING:
     from ...transforms.tir.scheduling.schedule import Schedule
