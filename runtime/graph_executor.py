@@ -394,8 +394,9 @@ create = GraphModule
 
 
 def _check_is_array(value: object, what: str) -> None:
-    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
-        raise ArgumentError(f"{what} stands in an array of NumPy, and not in a {type(value).__name__}")
+    kind = type(value)
+    if not issubclass(kind, np.ndarray) or issubclass(kind, np.ma.MaskedArray):
+        raise ArgumentError(f"{what} stands in an array of NumPy, and not in a {kind.__name__}")
 
 
 def _copied(held: NDArray, out: NDArray | None) -> NDArray:

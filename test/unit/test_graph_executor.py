@@ -239,7 +239,8 @@ def test_the_executor_joins_tensors_itself_where_the_library_does_without() -> N
 
 
 def test_storages_are_shared_as_in_the_plan() -> None:
-    module = weft.compile(parse_mlir(BRANCHES, "graph.mlir"), executor="graph")
+    with weft.PassContext(opt_level=3, config={"fuse-ops.strategy": "tvm"}):
+        module = weft.compile(parse_mlir(BRANCHES, "graph.mlir"), executor="graph")
     graph = module.graph
     names = [node.name for node in graph.nodes]
     assert names == ["x", "fused_nn_softmax", "fused_nn_softmax_1", "fused_concatenate", "fused_nn_softmax_1_1", "p0"]

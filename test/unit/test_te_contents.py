@@ -70,7 +70,7 @@ def test_what_has_to_be_equal_is_noted_where_somebody_collects_it():
         assert at_most(n, 64) and at_most(n, n + 1) and not at_most(5, 4)
     assert [(to_text(a), to_text(b)) for a, b in asked.equal] == [("n", "m"), ("(n + 1)", "(m + 1)")]
     assert [(to_text(a), to_text(b)) for a, b in asked.at_most] == [("n", "64")]
-    assert solved(n, m) == (m, n) and solved(n * 2, m * 2) is None
+    assert solved(n, m) == (m, n) and solved(n * 2, m * 2) == (m, n) and solved(n * 2, m * 3) is None
 
 
 @pytest.mark.parametrize("total", [n + m, n * m])

@@ -102,7 +102,7 @@ def test_what_data_says_is_computed(graph: Callable[[], Any], calls: list[tuple[
 
 def test_what_does_not_fit_is_told_when_it_runs() -> None:
     exe = weft.compile(reshaped())
-    with pytest.raises(CheckError, match="sizes"):
+    with pytest.raises(CheckError, match="the extent 4 is told where one of 3 must be"):
         exe(np.array([4], np.int64), floats(2, 6))
     with pytest.raises(CheckError, match="0 is above -1"):
         weft.compile(filled())(np.array([-1], np.int64), np.float32(1))
