@@ -282,7 +282,8 @@ def test_they_compute_the_same(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "second"), [("1x300", "tanh"), ("3x7x7", "tanh"), ("2x3x65", "negative"), ("0x5", "exp")]
+    ("shape", "second"),
+    [("1x300", "tanh"), ("3x7x7", "tanh"), ("2x3x65", "negative"), ("0x5", "exp"), ("8x16x1", "tanh")],
 )
 def test_functions_of_one_tensor_compute_the_same(shape: str, second: str) -> None:
     assert_same(functions_of_one(shape, second))

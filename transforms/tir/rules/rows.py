@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.machine_model import MachineModel
@@ -93,7 +93,7 @@ def _schedule_several(blocks: list[BlockOp], machine: MachineModel) -> bool:
     if not depth or not _read_alike(blocks, depth) or not is_chosen("rows", blocks[0]):
         return False
     if all(len(block.iters) == depth for block in blocks):
-        if not _fuse_neighbours(blocks):
+        if not _fuse_neighbours(blocks) or not all(map(_is_linear, blocks)):
             return False
         depth = len(blocks[0].iters)
         if any(is_expensive(op) for block in blocks for op in block.body.walk()):
@@ -154,6 +154,13 @@ def _fuse_neighbours(blocks: list[BlockOp]) -> bool:
         elif any(able) and blocks[0].likely_extents[position + 1] < MAX_VECTOR:
             return False
     return True
+
+
+def _is_linear(block: BlockOp) -> bool:
+    """Whether no access finds its place by division, as those of fused iterators do beside one of one step."""
+    indices = [index for access in block.accesses() if access.map is not None for index in access.map.results]
+    parts = (part for index in indices for part in index.dfs() if isinstance(part, AffineBinaryOpExpr))
+    return all(part.kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul) for part in parts)
 
 
 def _is_output(block: BlockOp) -> bool:
