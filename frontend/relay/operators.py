@@ -87,7 +87,7 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
     properties = {
         name: converted
         for name, property in definition.properties.items()
-        if (converted := _property(property, given.get(name))) is not None
+        if (converted := _property(op_type, name, property, given.get(name))) is not None
     }
     try:
         op = op_type(*operands, **properties)
@@ -110,24 +110,33 @@ def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute |
     return as_value(cast(Operand, given), like)
 
 
-def _property(definition: PropertyDef, given: object) -> Value:
+def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given: object) -> Value:
     """The attribute that a Python value means for a property: the first of its readings that the property takes, as in
-    TVM, where a number does for a list of one, `1` for a truth value and pairs for the list of all they hold."""
+    TVM, where a number does for a list of one, `1` for a truth value and pairs for the list of all they hold.
+
+    Raises:
+        UsageError: it takes none of them.
+    """
     if given is None or (given == "" and isinstance(given, str)):
         return None
     readings: list[Value] = [cast(Value, given)]
     if isinstance(given, list | tuple):
         flat = _flatten(cast("Sequence[object]", given))
-        readings = [cast("Sequence[int]", flat), [float(cast(float, value)) for value in flat]]
+        readings = [cast("Sequence[int]", flat)]
+        if all(isinstance(value, int | float) for value in flat):
+            readings.append([float(cast(float, value)) for value in flat])
     elif isinstance(given, bool | int | float):
-        readings = [given, float(given), [int(given)], [float(given)]]
+        readings = [given, [given]] if isinstance(given, float) else [given, float(given), [given], [float(given)]]
         if given in (0, 1):
             readings.insert(1, bool(given))
     for reading in readings:
-        attribute = as_attribute(reading)
+        try:
+            attribute = as_attribute(reading)
+        except (VerifyException, TypeError, ValueError, AttributeError):  # 2**70, or a list of what is no number
+            continue
         if definition.constr.verifies(attribute):
             return attribute
-    return cast(Value, given)  # the operator says what is wrong with it
+    raise UsageError(f"{op_type.name}: '{name}' cannot be {given!r}")
 
 
 def _flatten(values: Sequence[object]) -> list[object]:

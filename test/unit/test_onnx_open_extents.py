@@ -163,3 +163,19 @@ def test_a_slice_whose_bounds_are_data_has_as_many_elements_as_it_has(steps: tup
             made, session.run(None, dict(zip(("x", "begin", "end"), given, strict=True))), strict=True
         ):
             np.testing.assert_allclose(got, want, rtol=1e-5, err_msg=f"{begin}:{end}")
+
+
+def test_elements_that_cannot_be_shared_out_are_refused_when_it_runs() -> None:
+    graph = Graph(x=["n", "m"])
+    graph.results = [graph("Reshape", "x", [2, -1])]
+    executable = agree(graph, [[(2, 5)], [(3, 4)]])
+    with pytest.raises(InputError, match=r"n = 3, m = 5"):
+        executable(np.zeros((3, 5), np.float32))
+
+
+def test_a_slice_from_none_from_the_end_is_refused_when_it_runs() -> None:
+    graph = Graph(x=["n", "m"])
+    graph.results = [graph("Slice", "x", graph("Neg", graph.extent("x", 1)), [2**62], [0])]
+    executable = agree(graph, [[(3, 2)], [(3, 3)], [(4, 1)]])
+    with pytest.raises(InputError, match=r"n = 3, m = 0"):  # -0 is 0, from where all of it is taken
+        executable(np.zeros((3, 0), np.float32))

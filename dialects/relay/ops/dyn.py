@@ -43,6 +43,18 @@ if TYPE_CHECKING:
     from ..gradient import Gradient, Terms
 
 
+def _shared(have: te.Dim, rest: te.Dim) -> te.Dim:
+    """What `have` elements are for each of `rest`; it is asked to come out even.
+
+    Raises:
+        TypeError: whether it does is not known.
+    """
+    each = quotient(have, rest)
+    if not at_most(have, te.product((each, rest))):
+        raise TypeError(f"te: it is not known whether {to_text(rest)} divides {to_text(have)} elements")
+    return each
+
+
 @irdl_op_definition
 class DynReshapeOp(OfData):
     """The elements in their order under another shape, in which 0 is the extent of the data's and -1 what remains.
@@ -98,13 +110,13 @@ class DynReshapeOp(OfData):
         """
         have = te.product(dims)
         try:
-            return quotient(have, te.product(n for n in shape if n != -1))
+            return _shared(have, te.product(n for n in shape if n != -1))
         except TypeError:
             pairs = [(n, m) for n, m in zip(shape, dims, strict=False) if isinstance(n, te.Expr)]
             if not pairs or not all(agree(n, m) for n, m in pairs):
                 raise
             kept = [dims[d] if isinstance(n, te.Expr) else n for d, n in enumerate(shape)]
-            return quotient(have, te.product(n for n in kept if n != -1))
+            return _shared(have, te.product(n for n in kept if n != -1))
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
         (x,) = data

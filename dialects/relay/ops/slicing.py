@@ -113,8 +113,8 @@ def _is_far(bound: te.Dim) -> bool:
 
 
 def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
-    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis. One
-    of which it is not known is asked not to be negative.
+    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis, nor to
+    be 0, which counts from the front. One of which it is not known is asked not to be negative.
 
     Raises:
         TypeError: that cannot be asked.
@@ -123,7 +123,7 @@ def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
         if not at_most(0, bound):
             raise TypeError("te: whether a slice counts from the end is known only when it runs")
         return bound
-    if not at_most(-bound, extent):
+    if not at_most(bound, -1) or not at_most(-bound, extent):
         raise TypeError("te: a slice may begin before its axis")
     return extent + bound
 
