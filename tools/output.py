@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,8 +48,8 @@ def write_output(path: str, data: str | bytes) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    if _is_stream(path):
-        _write_into(path, content)
+    if (number := _descriptor(path)) is not None or _is_stream(path):
+        _write_into(path if number is None else number, content)
         return
     try:
         with replacing(path) as file:
@@ -63,7 +65,7 @@ def write_module(path: str, data: str | bytes, arrays: Mapping[str, NDArray]) ->
     Raises:
         Diagnostic: a file cannot be written.
     """
-    if path == "-" or _is_stream(path) or not arrays:
+    if path == "-" or _descriptor(path) is not None or _is_stream(path) or not arrays:
         write_output(path, data)
         return
     from ..dialects.relay.weights import weights_path, write_weights
@@ -77,13 +79,31 @@ def write_module(path: str, data: str | bytes, arrays: Mapping[str, NDArray]) ->
 
 
 def refuse_overwriting(model: str, path: str | None, flag: str) -> None:
-    """What is written goes to another file than the model is in.
+    """What is written goes to another file than the model and its weights are in.
 
     Raises:
         UsageError: it does not.
     """
-    if path is not None and os.path.isfile(path) and os.path.exists(model) and os.path.samefile(model, path):
-        raise UsageError(f"'{path}' is the model, which this would overwrite", Place(flag))
+    if path is None or not os.path.isfile(path):
+        return
+    for each in files_of(Path(model)):
+        if each.exists() and os.path.samefile(each, path):
+            what = "the model" if each == Path(model) else "a file of the model"
+            raise UsageError(f"'{path}' is {what}, which this would overwrite", Place(flag))
+
+
+def files_of(model: Path) -> list[Path]:
+    """A model's file, and those beside it that hold its weights."""
+    if model.suffix == ".mlir":
+        from ..dialects.relay.weights import weights_path
+
+        return [model, weights_path(model)]
+    if model.suffix == ".onnx" and model.is_file():
+        from ..dialects.support.model_files import Unknown, external_files
+
+        with suppress(Unknown, OSError):
+            return [model, *(model.parent / name for name in external_files(model))]
+    return [model]
 
 
 def _encoded(data: str | bytes) -> bytes:
@@ -96,12 +116,24 @@ def _is_stream(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _write_into(path: str, content: bytes) -> None:
+def _descriptor(path: str) -> int | None:
+    """The open file of this process that a path names: what a shell has directed it to is written on, and not
+    replaced."""
+    if path in ("/dev/stdout", "/dev/stderr"):
+        return 1 if path == "/dev/stdout" else 2
+    match = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", path)
+    return None if match is None else int(match[1])
+
+
+def _write_into(place: str | int, content: bytes) -> None:
     try:
-        with open(path, "wb") as file:
+        if isinstance(place, int):
+            sys.stdout.flush()
+            place = os.dup(place)
+        with open(place, "wb") as file:
             file.write(content)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(str(place), error) from error
 
 
 def _unwritable(path: str, error: OSError) -> Diagnostic:

@@ -429,17 +429,16 @@ def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
     Raises:
         UsageError: an integer lies outside of what the type holds.
     """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of several lengths
+        raise UsageError(f"a constant is an array of numbers: {error}") from None
     if dtype is not None:
-        array = _held(np.asarray(value), _numpy_dtype(dtype))
-    elif isinstance(value, bool):
-        array = np.array(value)
-    elif isinstance(value, int | float) or _is_plain(value):
-        array = np.asarray(value)
-        array = _held(
-            array, np.dtype({"f": np.float32, "i": np.int32, "u": np.int32}.get(array.dtype.kind, array.dtype))
-        )
+        array = _held(array, _numpy_dtype(dtype))
+    elif not isinstance(value, bool) and (isinstance(value, int | float) or _is_plain(value)):
+        kinds = {"f": np.float32, "i": np.int32, "u": np.int32, "O": np.int32}
+        array = _held(array, np.dtype(kinds.get(array.dtype.kind, array.dtype)))
     else:
-        array = np.asarray(value)
         _numpy_dtype(array.dtype.name)
     return Expr(ConstantOp.from_numpy(array).result)
 
@@ -463,8 +462,11 @@ def _numpy_dtype(name: str) -> np.dtype[np.generic]:
 
 def _held(array: npt.NDArray[np.generic], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
     """`array` in another type; in one of integers, its numbers have to be the same."""
-    with np.errstate(invalid="ignore"):
-        converted = array.astype(dtype)
+    try:
+        with np.errstate(invalid="ignore"):
+            converted = array.astype(dtype)
+    except (OverflowError, TypeError, ValueError):  # integers beyond 64 bits, or what is no number
+        raise UsageError(f"a constant of {dtype} does not hold what it is given") from None
     if array.dtype.kind in "iufO" and "int" in dtype.name and not np.array_equal(converted.astype(array.dtype), array):
         raise UsageError(
             f"a constant of {dtype} does not hold what it is given", hint="say a type that does: dtype=..."

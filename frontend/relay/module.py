@@ -32,6 +32,7 @@ class IRModule(ModuleOp):
     Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
     """
 
+    @checked
     def __init__(
         self, functions: Functions | None = None, type_definitions: Mapping[GlobalTypeVar, TypeData] | None = None
     ):

@@ -105,3 +105,17 @@ def test_the_difference_is_shown() -> None:
     relay.assert_structural_equal(X + Y, X + Y)
     with pytest.raises(AssertionError, match=r"(?s)-.*relay.add.*[+].*relay.subtract"):
         relay.assert_structural_equal(X + Y, X - Y)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_numbers_that_are_one_in_f32_are_not_where_more_digits_are_computed_with(dtype: str) -> None:
+    x, f = relay.var("x", shape=(3,), dtype=dtype), relay.var("f", shape=(3,))
+    assert not equal(relay.clip(x, 0.0, 16777216.0), relay.clip(x, 0.0, 16777217.0))
+    assert equal(relay.clip(f, 0.0, 16777216.0), relay.clip(f, 0.0, 16777217.0))
+
+
+def test_the_new_axis_of_one_hot_counts_in_the_result() -> None:
+    i, n = relay.var("i", shape=(relay.Any(),), dtype="int64"), relay.var("n", shape=(), dtype="int64")
+    on, off = relay.const(1.0), relay.const(0.0)
+    first, last = (relay.dyn.one_hot(i, on, off, n, axis=axis, dtype="float32") for axis in (0, 1))
+    assert not equal(first, last)

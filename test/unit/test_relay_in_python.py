@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.relay.composites import COMPOSITES
 from weft.frontend.relay.namespace import operator_names
 from weft.frontend.relay.operators import form_of, operator, operator_classes
@@ -403,3 +403,27 @@ def test_a_walk_that_says_nothing_of_a_kind_is_not_implemented() -> None:
             relay.ExprFunctor().visit(visited)
         relay.ExprVisitor().visit(visited)
         assert relay.ExprMutator().visit(visited) is visited
+
+
+M: Any = relay.var("m", shape=(1, 3, 8, 8))
+W: Any = relay.var("w", shape=(4, 3, 3, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: relay.nn.conv2d(M, W, data_layout=1), "relay.nn.conv2d: 'data_layout' cannot be 1"),
+        (lambda: relay.nn.conv2d(M, W, strides="a"), "'strides' cannot be 'a'"),
+        (lambda: relay.nn.conv2d(M, W, strides=2**70), "'strides' cannot be 1180591620717411303424"),
+        (lambda: relay.nn.conv2d(M, W, strides=2.5), "'strides' cannot be 2.5"),
+        (lambda: relay.argmax(M, axis=[None]), r"'axis' cannot be \[None\]"),
+        (lambda: relay.zeros((2**70,), "float32"), "'shape' cannot be"),
+        (lambda: relay.IRModule(1), "'functions' of IRModule is a mapping"),
+        (lambda: weft.PassContext(disabled_pass=cast(Any, range(3))), "the name of a pass is a string, and not 0"),
+        (lambda: relay.const(2**70), "does not hold what it is given"),
+        (lambda: relay.const([1, [2]]), "a constant is an array of numbers"),
+    ],
+)
+def test_what_a_property_cannot_be_is_said(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(Diagnostic, match=words):
+        call()

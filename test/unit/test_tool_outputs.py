@@ -117,3 +117,21 @@ def test_the_maker_of_models_takes_no_flag_for_a_folder(word: str, folder: Path)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == (0 if word == "--help" else 2)
     assert not (folder / word).exists()
+
+
+@pytest.mark.parametrize("stream", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_what_a_shell_has_opened_is_written_on_and_not_replaced(folder: Path, stream: str) -> None:
+    (folder / "kept").write_text("before\n")
+    with (folder / "kept").open("ab") as kept:
+        words = [sys.executable, "-m", "weft.tools.weft_opt", "perceptron.mlir", "--emit=dot", "-o", stream]
+        subprocess.run(words, stdout=kept, check=True)
+        kept.write(b"after\n")
+    lines = (folder / "kept").read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("before", "after") and len(lines) > 2
+
+
+def test_the_weights_of_a_model_are_not_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = (folder / "perceptron.weights.npz").read_bytes()
+    assert weft_run.main(["perceptron.mlir", "--outputs", "perceptron.weights.npz"]) == 2
+    assert "is a file of the model, which this would overwrite" in capsys.readouterr().err
+    assert (folder / "perceptron.weights.npz").read_bytes() == weights

@@ -255,6 +255,8 @@ def _pass_names(what: str, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
     for name in names:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ConfigError(f"{what}: the name of a pass is a string, and not {name!r}")
         if not is_known(name):
             hint = did_you_mean(kebab_case(name), all_passes()) or "`weft-opt --list-passes` lists them"
             raise ConfigError(f"{what}: no pass is named '{name}'", hint=hint)

@@ -113,8 +113,8 @@ def _is_far(bound: te.Dim) -> bool:
 
 
 def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
-    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis, nor to
-    be 0, which counts from the front. One of which it is not known is asked not to be negative.
+    """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis, nor
+    to be 0, which counts from the front. One of which it is not known is asked not to be negative.
 
     Raises:
         TypeError: that cannot be asked.

@@ -11,8 +11,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Mapping, Sequence
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, tensors_in
 from ....dialects.relay.core import FuncOp
@@ -118,7 +118,7 @@ def _inside(op: Operation) -> Sequence[Operation]:
 TOLD_BY_TYPES = frozenset({"channels", "kernel_size", "units"})
 """Properties that only repeat what the types of operands and results say, by which they are checked."""
 
-COUNT_NEW_AXES = frozenset({"relay.expand_dims", "relay.stack", "relay.one_hot"})
+COUNT_NEW_AXES = frozenset({"relay.expand_dims", "relay.stack", "relay.one_hot", "relay.dyn.one_hot"})
 """Operators whose `axis` is one of the result, and not of what they are given."""
 
 
@@ -133,15 +133,19 @@ def _properties(op: Operation) -> Hashable:
         for name, value in {**defaults, **op.properties}.items()
         if value is not None and name not in TOLD_BY_TYPES
     }
-    for name, value in given.items():
-        if isinstance(value, FloatAttr):
-            given[name] = _in_f32(value.value.data)
+    if all(_is_narrow(each.element_type) for value in (*op.operands, *op.results) for each in tensors_in(value.type)):
+        given |= {name: _in_f32(value.value.data) for name, value in given.items() if isinstance(value, FloatAttr)}
     axis = op.properties.get("axis", defaults.get("axis"))
     if isinstance(axis, IntegerAttr) and op.operands and op.name not in COUNT_NEW_AXES:
         tensors = tensors_in(op.operands[0].type)
         if tensors and (rank := len(tensors[0].get_shape())):
             given["axis"] = axis.value.data % rank
     return _items(given)
+
+
+def _is_narrow(element: Attribute) -> bool:
+    """Whether numbers of a type are computed with in no more digits than f32 has."""
+    return isinstance(element, AnyFloat) and element.bitwidth <= 32
 
 
 def _in_f32(value: float) -> Hashable:
