@@ -48,8 +48,8 @@ def write_output(path: str, data: str | bytes) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    if (number := _descriptor(path)) is not None or _is_stream(path):
-        _write_into(path if number is None else number, content)
+    if _descriptor(path) is not None or _is_stream(path):
+        _write_into(path, content)
         return
     try:
         with replacing(path) as file:
@@ -125,15 +125,14 @@ def _descriptor(path: str) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _write_into(place: str | int, content: bytes) -> None:
+def _write_into(path: str, content: bytes) -> None:
+    number = _descriptor(path)
     try:
-        if isinstance(place, int):
-            sys.stdout.flush()
-            place = os.dup(place)
-        with open(place, "wb") as file:
+        sys.stdout.flush()
+        with open(path if number is None else os.dup(number), "wb") as file:
             file.write(content)
     except OSError as error:
-        raise _unwritable(str(place), error) from error
+        raise _unwritable(path, error) from error
 
 
 def _unwritable(path: str, error: OSError) -> Diagnostic:
