@@ -80,3 +80,17 @@ def aligned_copy(array: NDArray) -> NDArray:
     copy = aligned_empty(array.shape, array.dtype)
     copy[...] = array
     return copy
+
+
+def overlaps_itself(array: NDArray) -> bool:
+    """Whether elements of an array may share memory: along some axis it steps by less than what the axes of smaller
+    steps take together."""
+    if not array.size:
+        return False
+    taken = array.itemsize
+    for step, extent in sorted((abs(step), extent) for step, extent in zip(array.strides, array.shape, strict=True)):
+        if extent > 1:
+            if step < taken:
+                return True
+            taken = step * (extent - 1) + taken
+    return False

@@ -16,7 +16,7 @@ from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
-from .memory import address
+from .memory import address, overlaps_itself
 from .tensors import Input, InputError
 
 SOURCES = {"llvm": ("ll", "asm"), "c": ("c",), "cuda": ("ptx", "ll")}
@@ -92,8 +92,7 @@ class Function:
             for argument, given, array in zip(self.arguments, arrays, held, strict=True)
             if argument.is_output and array is not given
         ]
-        places = (pair for given, _ in strided for pair in zip(given.strides, given.shape, strict=True))
-        if any(not step and extent > 1 for step, extent in places):
+        if any(overlaps_itself(given) for given, _ in strided):
             raise InputError("an array that is written has elements of one place")
         written = [
             (cast("npt.NDArray[np.generic]", given), array is given)

@@ -29,7 +29,7 @@ from .lowering.machine.target import Target
 from .lowering.prim_func_graph import argument_types, caller_order, described_arguments
 from .lowering.te_schedule.prim_func import ARGUMENTS
 from .runtime.executable import Executable
-from .runtime.memory import address, aligned_empty
+from .runtime.memory import address, aligned_empty, overlaps_itself
 from .runtime.module import Argument, Function
 from .runtime.tensors import Input, InputError
 
@@ -121,8 +121,7 @@ class OpenFunction(Function):
 
     def _check_apart(self, held: dict[int, npt.NDArray[np.generic]], written: set[int]) -> None:
         for place, array in held.items():
-            steps = zip(array.strides, array.shape, strict=True)
-            if place in written and array.size and any(not step and extent > 1 for step, extent in steps):
+            if place in written and overlaps_itself(array):
                 raise InputError("an array that is written has elements of one place")
             for other, shared in held.items():
                 if other < place and {place, other} & written and np.may_share_memory(array, shared):

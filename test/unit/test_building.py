@@ -283,6 +283,8 @@ def test_what_does_not_fit_a_function_with_symbols_is_refused() -> None:
         ([x, x], "share memory"),
         ([x, np.broadcast_to(y[:1], (4, 3))], "a NumPy array that can be"),
         ([x, np.lib.stride_tricks.as_strided(y, (4, 3), (0, 4))], "elements of one place"),
+        ([x, np.lib.stride_tricks.as_strided(y, (4, 3), (4, 4))], "elements of one place"),
+        ([x, np.lib.stride_tricks.as_strided(y, (4, 3), (12, 2))], "elements of one place"),
     ]
     for given, message in refused:
         with pytest.raises(InputError, match=re.escape(message)):
