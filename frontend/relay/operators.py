@@ -136,6 +136,8 @@ def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given:
             continue
         if definition.constr.verifies(attribute):
             return attribute
+    if op_type.__init__ is not RelayOp.__init__:
+        return cast(Value, given)  # the operator reads it in its own way
     raise UsageError(f"{op_type.name}: '{name}' cannot be {given!r}")
 
 
