@@ -10,7 +10,8 @@ groups of two kinds of pairs become one, with the results of both:
 
 As for chains (`rows.py`) each operator says by `shared_rows` what of a value it needs, and one loop over the rows
 computes all of it. Nothing is computed twice. What it saves is reading the shared value once more, and a kernel: where
-no bytes are saved, groups stay apart. So they do where rows are too few or too long, and where the merged kernel would
+no bytes are saved, or too few for numbers of rows (`MIN_READ_AGAIN`), groups stay apart. So they do where rows are too
+few, or what is kept of one is too long (results that the kernel reads again count), and where the merged kernel would
 have no place: a value that it reads comes after a user of its results in the block. Operations are not moved about
 for it, so that no effect is, and no circle of kernels can come of it.
 """
