@@ -8,15 +8,19 @@ lower them (`kernel_memo`), and LLVM compiles them in other processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute
 
+from ..dialects.relay.attributes import Resource, ResourceAttr
+from ..dialects.relay.core import ConstantOp
 from ..dialects.rt.sources import SourceOp
+from ..dialects.support.aligned_arrays import aligned
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.garbage import rare_garbage_collection
 from ..dialects.support.hints import isa
@@ -109,18 +113,25 @@ def compile_graph(
     sources: list[str] = []
     graphics: list[DeviceCode] = []
     memos: list[KernelMemo] = []
+    weights: list[Resource] = []
 
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
+        if phase == "fuse":
+            weights.extend(_large_constants(module))
         if phase == "loops" and kernel is None:
             tables.append(read_steps(module))
             hosted.extend(read_hosted(module))
 
     observe(start, module, None)
 
+    def make_weights() -> None:
+        for each in weights:
+            _ = each.array
+
     processor = target.processor
     with (
         rare_garbage_collection(),
-        CodegenPool(processor, jobs=jobs, opt_level=codegen_level, memory=IN_MEMORY) as pool,
+        CodegenPool(processor, jobs, codegen_level, memory=IN_MEMORY, meanwhile=make_weights) as pool,
     ):
 
         def memo(passes: str) -> KernelMemo | None:
@@ -167,6 +178,8 @@ def compile_graph(
         else:
             required = PassContext.current().required_pass
             run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
+        with timed("constants"):  # while workers generate code
+            constants = [aligned(data()) for each in facts for data in each.constants]
         with timed("code generation"):
             objects = tuple(pool.result(name) for name in [*keys, POOL])
     objects += _compiled_sources(sources, target, codegen_level)
@@ -177,7 +190,6 @@ def compile_graph(
         return _hosted_graph(hosted[0], objects, tuple(names), target, tuple(graphics))
     found, *_ = facts
     table = tables[0] if tables else StepTable()
-    constants = list(found.constants)
     segments = tuple(_hosted_segment(program, constants) for program in hosted)
     if segments:
         table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
@@ -259,7 +271,8 @@ class _Facts:
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     arena_bytes: int
-    constants: tuple[NDArray, ...]
+    constants: tuple[Callable[[], NDArray], ...]
+    """What gives the data of each."""
     checks: tuple[tuple[Site, ...], ...]
     records_at: int
     symbols: tuple[str, ...]
@@ -322,8 +335,15 @@ def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSp
     return inputs, outputs, arena.value.data
 
 
-def _constants(module: ModuleOp) -> tuple[NDArray, ...]:
-    """The constants' data, by place in the constants' table."""
+def _large_constants(module: ModuleOp) -> Iterator[Resource]:
+    """The data of the graph's constants that does not stand in the text."""
+    for op in module.walk():
+        if isinstance(op, ConstantOp) and isinstance(op.value, ResourceAttr):
+            yield op.value.data
+
+
+def _constants(module: ModuleOp) -> tuple[Callable[[], NDArray], ...]:
+    """What gives the constants' data, by place in the constants' table."""
     for op in module.ops:
         if isinstance(op, llvm.GlobalOp) and op.sym_name.data == CONSTANTS_TABLE:
             values, types = op.attributes.get(CONSTANT_VALUES), op.attributes.get(CONSTANT_TYPES)
@@ -333,5 +353,5 @@ def _constants(module: ModuleOp) -> tuple[NDArray, ...]:
                 or len(values) != len(types)
             ):
                 raise Diagnostic.at(op, f"it does not say what the constants are ({CONSTANT_VALUES}, {CONSTANT_TYPES})")
-            return tuple(constant_data(op, value, type) for value, type in zip(values, types, strict=True))
+            return tuple(partial(constant_data, op, value, type) for value, type in zip(values, types, strict=True))
     return ()

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
@@ -32,7 +32,7 @@ import numpy as np
 from .dialects.support import diagnostics, knobs, plugins
 from .dialects.support.diagnostics import Diagnostic, Place
 from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache
-from .dialects.support.model_files import Unknown, digest_of, external_files
+from .dialects.support.model_files import Unknown, digest_of, external_files, takes_long
 from .dialects.support.processors import available_processors
 from .lowering.abi import CompiledGraph
 from .runtime import artefact
@@ -73,7 +73,8 @@ class Request:
     def found(self) -> Executable | None:
         """The executable, if the program is known."""
         try:
-            self._key = self._known_as()
+            with self._compiler_ahead():
+                self._key = self._known_as()
         except (Unknown, OSError, TypeError, ValueError, Diagnostic):
             return None
         if (kept := _from_memory(self._key)) is not None:
@@ -86,6 +87,19 @@ class Request:
         exe = Executable(graph, self.threads, self._texts_later())
         exe.kernel_counts = CacheCounts(whole=where)
         return exe
+
+    @contextmanager
+    def _compiler_ahead(self) -> Generator[None]:
+        """Import the compiler while a large file is read that nobody has read before: most likely it is needed."""
+        thread = None
+        if takes_long(Path(self._path())):
+            thread = Thread(target=_import_compiler, daemon=True)
+            thread.start()
+        try:
+            yield
+        finally:
+            if thread is not None:
+                thread.join()
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -235,6 +249,13 @@ class Request:
                 )  # fmt: skip
 
         return make
+
+
+def _import_compiler() -> None:
+    """Import what compiling an ONNX model takes. Who needs it hears of errors."""
+    with suppress(Exception):
+        from . import compilation as compilation
+        from .frontend import onnx as onnx
 
 
 def _rules_text(level: int, required: Sequence[str], disabled: Sequence[str], config: Mapping[str, object]) -> str:

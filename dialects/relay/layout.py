@@ -186,9 +186,14 @@ def with_whole(text: str, letters: str) -> Layout:
 
 def transform_array(array: NDArray, src: Layout, dst: Layout, extents: Mapping[str, int] | None = None) -> NDArray:
     """`array` brought from layout `src` to `dst`, cropped or padded with zeros to `extents` on the way."""
-    import numpy as np
-
     from ..support.aligned_arrays import contiguous
+
+    return contiguous(seen_as(array, src, dst, extents))
+
+
+def seen_as(array: NDArray, src: Layout, dst: Layout, extents: Mapping[str, int] | None = None) -> NDArray:
+    """What `transform_array` gives, with elements that stay where they are in memory as far as that can be."""
+    import numpy as np
 
     order = [i for letter in src.letters for i, a in enumerate(src.axes) if a.name.upper() == letter]
     held = src.extents(array.shape)
@@ -201,7 +206,7 @@ def transform_array(array: NDArray, src: Layout, dst: Layout, extents: Mapping[s
         plain = np.pad(plain, missing)
     parts = [i for letter in src.letters for i, a in enumerate(dst.axes) if a.name.upper() == letter]
     shape = dst.shape(wanted)
-    return contiguous(plain.reshape([shape[i] for i in parts]).transpose(np.argsort(parts)))
+    return plain.reshape([shape[i] for i in parts]).transpose(np.argsort(parts))
 
 
 @irdl_op_definition
@@ -275,7 +280,7 @@ class LayoutTransformOp(RelayOp):
         return te.compute(shape, body, "layout_transform")
 
     def numpy(self, *inputs: NDArray) -> NDArray:
-        return transform_array(inputs[0], *self.layouts(), self.logical_extents(inputs[0].shape))
+        return seen_as(inputs[0], *self.layouts(), self.logical_extents(inputs[0].shape))
 
     def gradient(self, g: Gradient) -> Terms:
         return (

@@ -46,3 +46,15 @@ def contiguous(array: NDArray) -> NDArray:
     else:
         copy[...] = array
     return copy
+
+
+def aligned(array: NDArray) -> NDArray:
+    """`array` where machine code can take it as it is, or where that is no matter yet: it is small, or all its elements
+    are one in memory. Else a copy that it can take."""
+    if array.nbytes < SMALL or not any(array.strides):
+        return array
+    if array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0:
+        return array
+    copy = empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy

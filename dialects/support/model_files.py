@@ -16,6 +16,8 @@ from .file_cache import FACTS_SUFFIX, FileCache
 _Facts: TypeAlias = tuple[str, tuple[str, ...] | None]
 """The digest of a file, and the files that it names; `None` where that cannot be said."""
 
+_Identity: TypeAlias = tuple[object, ...]
+
 _FORMAT = 1
 """Raised whenever other facts are found in a file, or they are written in another way."""
 
@@ -46,6 +48,12 @@ def digest_of(path: Path) -> str:
     return _read_once(path)[0]
 
 
+def takes_long(path: Path) -> bool:
+    """Whether the digest of a file takes a while: it is large, and nobody has read it yet."""
+    status = path.stat()
+    return status.st_size >= LARGE and _known(_identity(path, status), status) is None
+
+
 def _facts(file: IO[bytes]) -> _Facts:
     """The digest of a file, and the external files that it names if it is an ONNX model."""
     names, before = set[str](), b""
@@ -74,22 +82,39 @@ def _facts(file: IO[bytes]) -> _Facts:
 def _read_once(path: Path) -> _Facts:
     """What is said of a file; where it was read already, and the file was left alone since, what was found then."""
     status = path.stat()
-    identity = (str(path.absolute()), status.st_ino, status.st_dev, status.st_size, *_times(status))
-    if identity in _KNOWN_FILES:
-        return _KNOWN_FILES[identity]
-    cache = FileCache.from_environment() if status.st_size >= LARGE else None
-    key = sha256(repr((_FORMAT, identity)).encode()).hexdigest() + FACTS_SUFFIX
-    if cache is not None and (kept := cache.get(key)) is not None:
-        digest, names = json.loads(kept)
-        found = _KNOWN_FILES[identity] = (digest, None if names is None else tuple(names))
-        return found
+    identity = _identity(path, status)
+    if (known := _known(identity, status)) is not None:
+        return known
     with open(path, "rb") as file:
         found = _facts(file)
     if max(status.st_mtime, status.st_ctime) < time.time() - _SETTLED and _times(path.stat()) == _times(status):
         _KNOWN_FILES[identity] = found
-        if cache is not None:
-            cache.put(key, json.dumps(found).encode())
+        if (cache := _cache(status)) is not None:
+            cache.put(_key(identity), json.dumps(found).encode())
     return found
+
+
+def _known(identity: _Identity, status: os.stat_result) -> _Facts | None:
+    """What was found in a file before, by this process or another."""
+    if identity not in _KNOWN_FILES and (cache := _cache(status)) is not None:
+        if (kept := cache.get(_key(identity))) is not None:
+            digest, names = json.loads(kept)
+            _KNOWN_FILES[identity] = (digest, None if names is None else tuple(names))
+    return _KNOWN_FILES.get(identity)
+
+
+def _cache(status: os.stat_result) -> FileCache | None:
+    """Where the facts of a file are kept for other processes."""
+    return FileCache.from_environment() if status.st_size >= LARGE else None
+
+
+def _key(identity: _Identity) -> str:
+    return sha256(repr((_FORMAT, identity)).encode()).hexdigest() + FACTS_SUFFIX
+
+
+def _identity(path: Path, status: os.stat_result) -> _Identity:
+    """What tells a file, as it is now, from all others."""
+    return str(path.absolute()), status.st_ino, status.st_dev, status.st_size, *_times(status)
 
 
 def _times(status: os.stat_result) -> tuple[int, int]:
@@ -97,6 +122,6 @@ def _times(status: os.stat_result) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_ctime_ns
 
 
-_KNOWN_FILES: dict[tuple[object, ...], _Facts] = {}
+_KNOWN_FILES: dict[_Identity, _Facts] = {}
 _SETTLED = 10.0
 """Seconds after which a file's time tells of the next change, whatever the file system counts time in."""

@@ -15,9 +15,11 @@ may be to make a module.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -81,6 +83,7 @@ class CodegenPool:
         opt_level: LLVM's level, 0 to 3.
         cache: where compiled objects are kept; what `$WEFT_CACHE_DIR` says, unless given.
         memory: where they are kept in this process, if they are.
+        meanwhile: what a thread does here as soon as there are workers. Nobody hears of its errors.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class CodegenPool:
         opt_level: int = 3,
         cache: KernelCache | None = None,
         memory: MemoryCache | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ):
         self._target = target.resolved()
         self._opt_level = opt_level
@@ -106,6 +110,8 @@ class CodegenPool:
         self._jobs = jobs
         self._started = False
         self._workers: Workers | None = None
+        self._meanwhile = meanwhile
+        self._thread: threading.Thread | None = None
 
     def start(self, tasks: Mapping[str, Task] | None = None) -> bool:
         """Fork the workers, which begin with `tasks`; whether there are any. Nothing happens where they were forked
@@ -116,6 +122,9 @@ class CodegenPool:
         self._workers = start_workers(self._jobs, tasks)
         if self._workers is not None:
             self._tasks = {name: self._workers.run(name) for name in tasks or ()}
+            if self._meanwhile is not None:  # not before: who is forked must not have other threads
+                self._thread = threading.Thread(target=_quietly, args=(self._meanwhile,), daemon=True)
+                self._thread.start()
         return self._workers is not None
 
     def done(self, name: str) -> bytes | None:
@@ -216,6 +225,9 @@ class CodegenPool:
         if self._workers is not None:
             self._workers.close(at_once=at_once)
             self._workers = None
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
         self._tasks.clear()
         if self._stored and self._cache is not None:
             self._cache.trim()
@@ -228,6 +240,12 @@ class CodegenPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close(at_once=error is not None)
+
+
+def _quietly(work: Callable[[], None]) -> None:
+    """Do what is done once more by who needs it, and hears of errors then."""
+    with suppress(Exception):
+        work()
 
 
 def _died(key: str) -> CodegenError:

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from weft.dialects.relay.layout import parse_layout, transform_array
-from weft.dialects.support.aligned_arrays import SMALL, contiguous, empty
+from weft.dialects.relay.attributes import resource
+from weft.dialects.relay.layout import parse_layout, seen_as, transform_array
+from weft.dialects.support.aligned_arrays import SMALL, aligned, contiguous, empty
 from weft.dialects.support.alignment import ALIGNMENT
 from weft.runtime.memory import aligned_copy
 
@@ -31,3 +32,28 @@ def test_a_large_weight_in_another_layout_is_not_copied_again() -> None:
     made = transform_array(array, parse_layout("OIHW"), parse_layout("OIHW16i16o"))
     assert aligned_copy(made) is made
     assert made[1, 2, 0, 1, 3, 5] == array[16 + 5, 32 + 3, 0, 1]
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 3, 3), (60, 64, 3, 3)])  # the second is padded
+def test_a_weight_in_another_layout_is_made_when_somebody_asks(shape: tuple[int, ...]) -> None:
+    array = np.random.default_rng(0).random(shape, np.float32)
+    layouts = parse_layout("OIHW"), parse_layout("OIHW16i16o")
+    seen, made = seen_as(array, *layouts), transform_array(array, *layouts)
+    assert np.shares_memory(seen, array) == (shape[0] == 64)
+    weight = resource(seen, "w")
+    assert weight.data.given is None
+    assert weight == resource(made, "w")
+    assert weight.data.array is not None and aligned_copy(weight.data.array) is weight.data.array
+    np.testing.assert_array_equal(weight.data.array, made)
+
+
+def test_a_large_array_that_lies_anywhere_is_copied_to_where_machine_code_takes_it() -> None:
+    memory = empty([SMALL + ALIGNMENT], np.dtype(np.uint8))
+    memory[...] = np.arange(memory.size)
+    assert aligned(memory) is memory
+    small, fill = memory[1:9], np.broadcast_to(memory[:1], memory.shape)
+    assert aligned(small) is small and aligned(fill) is fill
+    for array in (memory[1:], memory.reshape(-1, 64).T):
+        made = aligned(array)
+        assert made is not array and aligned_copy(made) is made
+        np.testing.assert_array_equal(made, array)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -375,6 +376,19 @@ def test_another_process_need_not_read_a_large_file_that_was_left_alone(
         for entry in (tmp_path / "cache").rglob("*.facts"):
             entry.write_bytes(entry.read_bytes()[:-1])
         assert [reads(), reads()] == [1, 0], "what was damaged is written again"
+
+
+def test_the_compiler_is_imported_while_a_large_file_is_read_for_the_first_time(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported: list[int] = []
+    monkeypatch.setattr(kept_programs, "_import_compiler", lambda: imported.append(threading.get_ident()))
+    monkeypatch.setattr(model_files, "_SETTLED", -60.0)
+    for size in (model.stat().st_size + 1, 1):
+        monkeypatch.setattr(model_files, "LARGE", size)
+        model_files._KNOWN_FILES.clear()  # pyright: ignore[reportPrivateUsage]
+        assert key(model) == key(model) and threading.active_count() == 1
+    assert len(imported) == 1 and threading.get_ident() not in imported
 
 
 def test_records_that_a_context_names_and_what_is_taken_away_leave_a_program_without_a_name(model: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,22 @@ def test_a_closed_pool_leaves_no_processes() -> None:
         pool.submit("k", answer(1))
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+@pytest.mark.parametrize(("jobs", "times"), [(1, 0), (2, 1)])
+def test_what_is_to_be_done_beside_workers_is_done_once(jobs: int, times: int) -> None:
+    done: list[int] = []
+
+    def work() -> None:
+        done.append(threading.get_ident())
+        raise MemoryError
+
+    with CodegenPool(TARGET, jobs, meanwhile=work) as pool:
+        pool.submit("first", answer(1))
+        pool.submit("second", answer(2))
+        assert call([pool.result("first")]) == 1
+    assert len(done) == times
+    assert threading.get_ident() not in done
 
 
 def test_a_kernel_is_compiled_once_for_one_cache(tmp_path: Path) -> None:
