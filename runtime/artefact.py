@@ -2,8 +2,8 @@
 
 The file is a ZIP archive without compression: `manifest.json`, `digest` (SHA-256 of the manifest), `objects/0.o`, ...,
 `images/0.so`, ..., the objects as shared objects (`image`), and `constants`, all of them one after another, each at a
-multiple of 64 bytes. The manifest holds the digests of the others, so that whatever was changed is found. It is not
-signed: a file is machine code, to be loaded only where its maker is trusted.
+multiple of 64 bytes. The manifest holds the digests of the others (`digests.Digest`), so that whatever was changed is
+found. It is not signed: a file is machine code, to be loaded only where its maker is trusted.
 
 Constants are read into memory of their own rather than mapped from the file: huge pages are not to be had for a file,
 and what is written over a file that is mapped would change, or end, the program that runs.
@@ -26,7 +26,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
-from ..dialects.support.digests import Digest
+from ..dialects.support.digests import BLOCK, Digest, digest_of_bytes
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
 from ..dialects.support.files import replacing
 from ..lowering.abi import (
@@ -57,7 +57,7 @@ from .step_checks import misfit, misfit_of_parts
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST, DIGEST, CONSTANTS = "manifest.json", "digest", "constants"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -123,9 +123,9 @@ def _pieces(constants: Sequence[NDArray]) -> Iterator[bytes | memoryview]:
 
 
 def _manifest_text(graph: CompiledGraph) -> bytes:
-    constants = sha256()
-    for piece in _pieces(graph.constants):
-        constants.update(piece)
+    with Digest() as constants:
+        for piece in _pieces(graph.constants):
+            constants.update(piece)
     manifest = {
         "format": FORMAT,
         "abi": ABI_VERSION,
@@ -138,7 +138,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "outputs": [_described(spec) for spec in graph.outputs],
         "arena_bytes": graph.arena_bytes,
         "kernels": list(graph.kernels),
-        "objects": [sha256(data).hexdigest() for data in graph.objects],
+        "objects": [digest_of_bytes(data) for data in graph.objects],
         "constants": [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in graph.constants],
         "constants_digest": constants.hexdigest(),
         "checks": [[asdict(site) for site in record] for record in graph.checks],
@@ -150,7 +150,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "devices": [_described_device(device) for device in graph.devices],
         **_segments(graph),
         **({"parts": [_described_part(each) for each in graph.parts]} if graph.parts else {}),
-        **({"images": [sha256(data).hexdigest() for data in graph.images]} if graph.images else {}),
+        **({"images": [digest_of_bytes(data) for data in graph.images]} if graph.images else {}),
         **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
     }
     return json.dumps(manifest, indent=1).encode()
@@ -350,15 +350,12 @@ def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> tuple[memor
     file.seek(header[1] + header[2], os.SEEK_CUR)
     memory = aligned_bytes(info.file_size).data
     with Digest() as digest:
-        for start in range(0, info.file_size, _PIECE):
-            piece = memory[start : start + _PIECE]
+        for start in range(0, info.file_size, BLOCK):
+            piece = memory[start : start + BLOCK]
             if cast("int", file.readinto(piece)) != len(piece):  # type: ignore[attr-defined]
                 raise ArtefactError(f"'{name}' is cut off")
             digest.update(piece)
     return memory, digest.hexdigest()
-
-
-_PIECE = 1 << 22
 
 
 def _check(digest: str, expected: str, what: str) -> None:

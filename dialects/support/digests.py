@@ -1,4 +1,4 @@
-"""SHA-256 of much data, taken while more of it is being read."""
+"""Digests of much data, taken by several threads while more of it is being read."""
 
 from __future__ import annotations
 
@@ -8,47 +8,72 @@ from queue import Queue
 from types import TracebackType
 from typing import Self
 
-LARGE = 1 << 22
-"""So many bytes are worth another thread."""
+BLOCK = 1 << 22
+"""Bytes of a block."""
+_THREADS = 2
 _AHEAD = 8
-"""How many pieces may wait."""
+"""How many blocks may wait."""
 
 
 class Digest:
-    """A digest of pieces in their order. Beyond the first `LARGE` bytes another thread takes it, which leaves the
-    interpreter to others meanwhile. The pieces are not to be changed before the `with` block ends.
+    """The SHA-256 of the SHA-256 digests of all blocks of data, `BLOCK` bytes each but for the last, so that a digest
+    can be taken as fast as several processors can. Data comes in pieces; other threads take the blocks that lie whole
+    in one, beyond the first, and leave the interpreter to others meanwhile. Pieces are not to be changed before the
+    `with` block ends.
 
         with Digest() as digest:
-            while piece := file.read(1 << 20):
+            while piece := file.read(BLOCK):
                 digest.update(piece)
         print(digest.hexdigest())
     """
 
     def __init__(self) -> None:
-        self._digest = sha256()
-        self._taken = 0
-        self._pieces: Queue[bytes | memoryview | None] = Queue(_AHEAD)
-        self._thread: threading.Thread | None = None
+        self._blocks: list[bytes] = []
+        self._begun, self._room = sha256(), BLOCK
+        """Of the block that is not whole yet: its digest, and how many bytes it lacks."""
+        self._waiting: Queue[tuple[int, memoryview] | None] = Queue(_AHEAD)
+        self._threads: list[threading.Thread] = []
 
     def update(self, piece: bytes | memoryview) -> None:
-        """Have `piece` counted in."""
-        self._taken += len(piece)
-        if self._thread is None and self._taken <= LARGE:
-            self._digest.update(piece)
-            return
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="weft-digest", daemon=True)
-            self._thread.start()
-        self._pieces.put(piece)
+        """Have `piece`, seen as bytes, counted in."""
+        rest = memoryview(piece)
+        while rest:
+            part = rest[: self._room]
+            if len(part) == BLOCK and self._blocks:
+                self._leave(part)
+            else:
+                self._count(part)
+            rest = rest[len(part) :]
+
+    def _count(self, part: memoryview) -> None:
+        """Count in a part of the block that is not whole yet."""
+        self._begun.update(part)
+        self._room -= len(part)
+        if not self._room:
+            self._blocks.append(self._begun.digest())
+            self._begun, self._room = sha256(), BLOCK
+
+    def _leave(self, block: memoryview) -> None:
+        """Leave a whole block to another thread."""
+        if not self._threads:
+            self._threads = [
+                threading.Thread(target=self._run, name="weft-digest", daemon=True) for _ in range(_THREADS)
+            ]
+            for thread in self._threads:
+                thread.start()
+        self._waiting.put((len(self._blocks), block))
+        self._blocks.append(b"")
 
     def _run(self) -> None:
-        while (piece := self._pieces.get()) is not None:
-            self._digest.update(piece)
+        while (found := self._waiting.get()) is not None:
+            place, block = found
+            self._blocks[place] = sha256(block).digest()
 
     def hexdigest(self) -> str:
         """The digest, once the `with` block has ended."""
-        assert self._thread is None, "the digest is still being taken"
-        return self._digest.hexdigest()
+        assert not self._threads, "the digest is still being taken"
+        last = [self._begun.digest()] if self._room < BLOCK else []
+        return sha256(b"".join([*self._blocks, *last])).hexdigest()
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +81,15 @@ class Digest:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._thread is not None:
-            self._pieces.put(None)
-            self._thread.join()
-            self._thread = None
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+
+
+def digest_of_bytes(data: bytes | memoryview) -> str:
+    """The digest of data that is there."""
+    with Digest() as digest:
+        digest.update(data)
+    return digest.hexdigest()

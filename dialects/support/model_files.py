@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from .digests import Digest
+from .digests import BLOCK, Digest
 from .file_cache import FACTS_SUFFIX, FileCache
 
 _Facts: TypeAlias = tuple[str, tuple[str, ...] | None]
@@ -18,7 +18,7 @@ _Facts: TypeAlias = tuple[str, tuple[str, ...] | None]
 
 _Identity: TypeAlias = tuple[object, ...]
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised whenever other facts are found in a file, or they are written in another way."""
 
 LARGE = 1 << 24
@@ -44,7 +44,7 @@ def external_files(path: Path) -> tuple[str, ...]:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file."""
+    """The digest of a file's bytes."""
     return _read_once(path)[0]
 
 
@@ -59,7 +59,7 @@ def _facts(file: IO[bytes]) -> _Facts:
     names, before = set[str](), b""
     readable = True
     with Digest() as digest:
-        while piece := file.read(1 << 20):
+        while piece := file.read(BLOCK):
             digest.update(piece)
             piece = before + piece
             at = piece.find(_EXTERNAL)

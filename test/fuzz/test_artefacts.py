@@ -15,6 +15,9 @@ import pytest
 from mutate import NUMBERS, Outcome, mutated_bytes, mutated_text, run_cases, run_tool
 
 import weft
+from weft import kept_programs
+from weft.dialects.support.file_cache import PROGRAM_SUFFIX
+from weft.lowering.lowered_kernel import LOWERED
 from weft.lowering.machine.kernel_cache import IN_MEMORY, KernelCache
 from weft.tools import weft_run
 
@@ -102,7 +105,7 @@ def test_mutated_cache_entries_change_no_result(
 ) -> None:
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "m.mlir").write_text(MODULE)
-    IN_MEMORY.clear()
+    forget()
     weft.compile(tmp_path / "m.mlir", threads=1)
     compiled = {path: path.read_bytes() for path in sorted((tmp_path / "cache").rglob("*")) if path.is_file()}
     cache = KernelCache.from_environment()
@@ -116,7 +119,10 @@ def test_mutated_cache_entries_change_no_result(
         if found is not None and found != cache_content(compiled[path]):
             raise Outcome("a damaged object is taken")
         if case % COMPILED_EVERY == 0:
-            IN_MEMORY.clear()
+            forget()
+            for program in (tmp_path / "cache").rglob(f"*{PROGRAM_SUFFIX}"):
+                if program != path:  # with which nothing else is read
+                    program.unlink()
             if not np.allclose(weft.compile(tmp_path / "m.mlir", threads=1)(X), EXPECTED, rtol=1e-5):
                 raise Outcome("another result")
             if path.read_bytes() != compiled[path]:
@@ -125,6 +131,13 @@ def test_mutated_cache_entries_change_no_result(
 
     wrong = run_cases(cache_cases, run)
     assert not wrong, f"{len(wrong)} of {len(cache_cases)}:\n" + "\n".join(wrong[:20])
+
+
+def forget() -> None:
+    """Forget what this process holds in memory."""
+    IN_MEMORY.clear()
+    LOWERED.clear()
+    kept_programs.forget()
 
 
 def cache_content(entry: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A digest that is taken beside the reading is that of the data."""
+"""A digest that is taken beside the reading is that of the blocks of the data."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ from hashlib import sha256
 
 import pytest
 
-from weft.dialects.support.digests import LARGE, Digest
+from weft.dialects.support.digests import BLOCK, Digest, digest_of_bytes
 
 
-@pytest.mark.parametrize("sizes", [[], [0], [1, 2, 3], [LARGE], [LARGE, 1], [LARGE + 1], [LARGE // 2] * 12])
+def expected(data: bytes) -> str:
+    blocks = [data[start : start + BLOCK] for start in range(0, len(data), BLOCK)]
+    return sha256(b"".join(sha256(block).digest() for block in blocks)).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "sizes", [[], [0], [1, 2, 3], [BLOCK], [BLOCK, 1], [BLOCK + 1], [BLOCK // 2] * 12, [7, BLOCK * 5, 3]]
+)
 def test_a_digest_is_that_of_all_pieces_in_their_order(sizes: list[int]) -> None:
     pieces = [bytes([number + 1]) * size for number, size in enumerate(sizes)]
     with Digest() as digest:
         for piece in pieces:
             digest.update(memoryview(piece))
-    assert digest.hexdigest() == sha256(b"".join(pieces)).hexdigest()
+    assert digest.hexdigest() == expected(b"".join(pieces)) == digest_of_bytes(b"".join(pieces))
+
+
+def test_blocks_in_another_order_have_another_digest() -> None:
+    first, second = bytes(BLOCK), bytes([1]) * BLOCK
+    assert digest_of_bytes(first * 2 + second) != digest_of_bytes(first + second + first)
+    assert digest_of_bytes(first) != digest_of_bytes(first + b"\0") != digest_of_bytes(first * 2)
 
 
 def test_no_thread_is_left_where_reading_fails() -> None:
     before = threading.active_count()
     with pytest.raises(OSError, match="torn"), Digest() as digest:
-        digest.update(bytes(LARGE + 1))
-        assert threading.active_count() == before + 1
+        digest.update(bytes(BLOCK * 2))
+        assert threading.active_count() == before + 2
         raise OSError("torn")
     assert threading.active_count() == before

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +17,7 @@ import weft
 from weft import compilation, kept_programs, relay
 from weft.dialects.support import diagnostics, knobs, model_files, plugins
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.digests import digest_of_bytes
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
 from weft.dialects.support.model_files import external_files
 from weft.kept_programs import Request
@@ -353,7 +353,7 @@ def test_another_process_need_not_read_a_large_file_that_was_left_alone(
         """How often the file is read by a process that knows nothing of it."""
         model_files._KNOWN_FILES.clear()  # pyright: ignore[reportPrivateUsage]
         read.clear()
-        assert model_files.digest_of(model) == sha256(model.read_bytes()).hexdigest()
+        assert model_files.digest_of(model) == digest_of_bytes(model.read_bytes())
         return len(read)
 
     def noted(file: IO[bytes]) -> object:
