@@ -8,13 +8,14 @@ in the order of the records, text and place of each: calls of one kernel stand f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FusedLoc, IntegerAttr, LocationAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
 
 from ..dialects.support.diagnostics import Diagnostic, Place
 from ..dialects.support.hints import isa
+from ..dialects.support.walking import within
 from ..dialects.tir.calling import FAILED
 from ..dialects.tir.calls import Convention
 from ..dialects.tir.core import AssertOp, CallOp, CheckOp
@@ -28,11 +29,13 @@ RECORDS = "weft.records"
 
 Checked: TypeAlias = CheckOp | AssertOp | CallOp
 """What may fail while a kernel runs; of calls, those of Python functions."""
+_CHECKED = (CheckOp, AssertOp, CallOp)
 
 
 def checks_of(function: Operation) -> list[Checked]:
     """The checks in a function, in the order of their numbers."""
-    return [op for op in function.walk() if isinstance(op, CheckOp | AssertOp | CallOp) and _may_fail(op)]
+    found = cast("list[Checked]", [op for op in within(function) if type(op) in _CHECKED])
+    return list(filter(_may_fail, found))
 
 
 def _may_fail(op: Checked) -> bool:

@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     i1,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -42,6 +41,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
+
+from ..support.interned import integer_attribute
 
 
 class Ordering(IntEnum):
@@ -89,7 +90,7 @@ _FLOATING = (AtomicBinOp.fadd, AtomicBinOp.fsub, AtomicBinOp.fmax, AtomicBinOp.f
 
 
 def _number(value: int) -> IntegerAttr[IntegerType]:
-    return IntegerAttr(value, i64)
+    return integer_attribute(int(value), 64)
 
 
 def _parse_ordering(parser: Parser) -> IntegerAttr[IntegerType]:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     NoneAttr,
+    UnitAttr,
     VectorType,
     i32,
     i64,
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 index = IndexType()
+UNIT = UnitAttr()
 NO_SPACE = NoneAttr()
 """The memory space of a memref that says nothing of it."""
 
@@ -61,6 +63,12 @@ def flat_memref(element: Attribute, extent: int) -> MemRefType[Attribute]:
 def numbers(array: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
     """The numbers in an `array<...>`."""
     return tuple(int(value) for value in array.get_values())
+
+
+@lru_cache(maxsize=1024)
+def int_array(*values: int) -> DenseArrayBase[IntegerType]:
+    """`array<i32: values>`."""
+    return DenseArrayBase.from_list(i32, values)
 
 
 @lru_cache(maxsize=4096)

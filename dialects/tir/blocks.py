@@ -40,6 +40,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import long_array, numbers, segment_sizes
 from ..support.operations import irdl_op_definition
+from ..support.walking import in_order
 from .affine import Access, Range, access_map_over, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
@@ -49,7 +50,6 @@ from .calls import CallOp, Handed, handed
 from .expressions import parse_expr
 from .loops import ForOp, index
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, dimension, likely
-from .walking import in_order
 
 
 class IterKind(StrEnum):

@@ -20,11 +20,11 @@ from xdsl.utils.lexer import Span
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.kernels import kernel_calls
+from ..support.walking import in_order
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
 from .legality.function import check_function
 from .symbols import Extent, is_symbol, symbols_in
-from .walking import in_order
 
 if TYPE_CHECKING:
     from ..te.expr import Expr

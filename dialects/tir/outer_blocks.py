@@ -12,6 +12,8 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.walking import all_within
+
 
 @irdl_op_definition
 class OuterBlockOp(IRDLOperation):
@@ -95,7 +97,7 @@ def statements_of(block: Block) -> Iterator[Operation]:
 
 def dissolve(func: Operation) -> None:
     """Let the contents of each outer block in `func` take its place."""
-    for outer in [op for op in func.walk() if isinstance(op, OuterBlockOp)]:
+    for outer in all_within(func, OuterBlockOp):
         assert outer.parent is not None
         for op in list(outer.body.block.ops):
             op.detach()

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
 from .function import OVERFLOW, FunctionLowering, Rules
-from .types import LoweringError, value_type
+from .types import VOID, LoweringError, value_type
 
 RULES = Rules()
 
@@ -32,7 +32,7 @@ _SLT: dict[str, Attribute] = {"predicate": IntegerAttr(2, i64)}
 def result_type(types: Sequence[Attribute]) -> Attribute:
     """What a function with these results returns in the llvm dialect: nothing, a value, or a struct of values."""
     if not types:
-        return llvm.LLVMVoidType()
+        return VOID
     lowered = [value_type(type) for type in types]
     return lowered[0] if len(lowered) == 1 else llvm.LLVMStructType.from_type_list(lowered)
 

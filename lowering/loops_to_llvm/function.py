@@ -7,19 +7,16 @@ operands with `lowering.get`, appends llvm operations with `lowering.add`, and r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
     SymbolRefAttr,
-    UnitAttr,
     VectorType,
     i1,
     i8,
@@ -30,7 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.extensions.llvm import PoisonOp
 from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
-from ...dialects.support.interned import integer_attribute
+from ...dialects.support.interned import UNIT, int_array, integer_attribute, segment_sizes
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ...transforms.infra.remarks import missed
 from .symbols import Symbols
@@ -246,7 +243,7 @@ class FunctionLowering:
 
     def stack(self, type: Attribute, align: int) -> SSAValue:
         """Memory on the stack, made in the function's entry."""
-        properties = {"elem_type": type, "alignment": IntegerAttr(align, i64)}
+        properties = {"elem_type": type, "alignment": integer_attribute(align, 64)}
         count = self.integer(1)
         op = llvm.AllocaOp.create(operands=(count,), result_types=(PTR,), properties=properties)
         return self.in_prologue(op)
@@ -274,7 +271,7 @@ class FunctionLowering:
         stored = memory_type(type)
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
-            properties["alignment"] = _i64_attr(align)
+            properties["alignment"] = integer_attribute(align, 64)
         value = self.add(llvm.LoadOp, (pointer,), stored, properties)
         wanted = value_type(type)
         if stored == wanted:
@@ -291,16 +288,16 @@ class FunctionLowering:
             value = self.add(llvm.ZExtOp, (value,), stored)
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
-            properties["alignment"] = _i64_attr(align)
+            properties["alignment"] = integer_attribute(align, 64)
         if streaming:
-            properties["nontemporal"] = UnitAttr()
+            properties["nontemporal"] = UNIT
         self.add_op(llvm.StoreOp.create(operands=(value, pointer), properties=properties))
 
     def nonzero(self, value: SSAValue) -> SSAValue:
         """`value != 0`, lane by lane."""
         zero = self.integer(0, value.type)
         result = with_element_type(value.type, i1)
-        return self.add(llvm.ICmpOp, (value, zero), result, {"predicate": IntegerAttr(1, i64)})
+        return self.add(llvm.ICmpOp, (value, zero), result, {"predicate": integer_attribute(1, 64)})
 
     def offset(self, pointer: SSAValue, index: int | SSAValue, type: Attribute) -> SSAValue:
         """The address `index` elements of `type` further on."""
@@ -326,10 +323,10 @@ class FunctionLowering:
         if not any(raw):
             return pointer
         properties: dict[str, Attribute] = {
-            "rawConstantIndices": _i32_array(tuple(raw)),
+            "rawConstantIndices": int_array(*raw),
             "elem_type": stepped,
             "noWrapFlags": _NO_FLAGS,
-            **({"inbounds": UnitAttr()} if inside else {}),
+            **({"inbounds": UNIT} if inside else {}),
         }
         return self.add(llvm.GEPOp, (pointer, *dynamic), pointer.type, properties)
 
@@ -354,7 +351,7 @@ class FunctionLowering:
         otherwise: tuple[Block, Sequence[SSAValue]],
         attributes: Mapping[str, Attribute] | None = None,
     ) -> None:
-        sizes = _i32_array((1, len(then[1]), len(otherwise[1])))
+        sizes = segment_sizes(1, len(then[1]), len(otherwise[1]))
         self.add_op(
             llvm.CondBrOp.create(
                 operands=(condition, *then[1], *otherwise[1]),
@@ -373,7 +370,7 @@ class FunctionLowering:
         self.start(loop)
         self.loop_nest(extents[1:], lambda inner: body([loop.args[0], *inner]))
         following = self.add(llvm.AddOp, (loop.args[0], self.integer(1)), i64, OVERFLOW[3])
-        more = self.add(llvm.ICmpOp, (following, self.integer(extents[0])), i1, {"predicate": IntegerAttr(2, i64)})
+        more = self.add(llvm.ICmpOp, (following, self.integer(extents[0])), i1, {"predicate": integer_attribute(2, 64)})
         self.branch_if(more, (loop, [following]), (after, ()))
         self.start(after)
 
@@ -393,17 +390,7 @@ def _keep(lowering: FunctionLowering, op: Operation) -> None:
         lowering.set(old, new)
 
 
-@lru_cache(maxsize=256)
-def _i64_attr(number: int) -> IntegerAttr:
-    return IntegerAttr(number, i64)
-
-
-@lru_cache(maxsize=256)
-def _i32_array(numbers: tuple[int, ...]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i32, numbers)
-
-
-_NOT_ATOMIC = _i64_attr(0)
+_NOT_ATOMIC = integer_attribute(0, 64)
 _NO_FLAGS = IntegerAttr(0, i32)
 
 

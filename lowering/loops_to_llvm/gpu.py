@@ -32,6 +32,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from ...dialects.support.walking import all_within
 from ..abi import ALIGNMENT
 from .function import FunctionLowering, Rules
 from .types import SHARED_SPACE, LoweringError, array_type, is_shared_memory, value_type
@@ -64,7 +65,7 @@ def kernel_attributes(source: func.FuncOp) -> Mapping[str, Attribute]:
 
 def launches_of(source: func.FuncOp) -> list[gpu.LaunchFuncOp]:
     """What a function of the host launches, in order."""
-    return [op for op in source.body.walk() if isinstance(op, gpu.LaunchFuncOp)]
+    return all_within(source, gpu.LaunchFuncOp)
 
 
 def declared_launcher(source: func.FuncOp) -> llvm.FuncOp:

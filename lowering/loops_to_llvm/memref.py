@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.rt.constants import ConstantOp
+from ...dialects.support.interned import integer_attribute
 from ..abi import ALIGNMENT, CONSTANTS_TABLE
 from .function import OVERFLOW, FunctionLowering, Rules
 from .types import (
@@ -111,7 +112,7 @@ def _vector_alignment(type: Attribute) -> int | None:
 def prefetch_rule(lowering: FunctionLowering, op: PrefetchOp) -> None:
     pointer = address(lowering, op.memref, op.indices, inside=False)
     kind = {"rw": int(bool(op.isWrite)), "hint": op.localityHint.value.data, "cache": int(bool(op.isDataCache))}
-    properties = {key: IntegerAttr(value, i32) for key, value in kind.items()}
+    properties = {key: integer_attribute(value, 32) for key, value in kind.items()}
     lowering.add_op(llvmx.PrefetchOp.create(operands=(pointer,), properties=properties))
 
 

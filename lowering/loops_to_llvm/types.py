@@ -49,6 +49,7 @@ from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 
 PTR = llvm.LLVMPointerType()
+VOID = llvm.LLVMVoidType()
 
 SHARED_SPACE = 3
 """The number of the address space of what the threads of a block of a GPU share, in memrefs and in LLVM."""

@@ -8,7 +8,6 @@ from xdsl.dialects import llvm, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     VectorType,
@@ -23,6 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions import llvm_intrinsics as intr
 from ...dialects.rt.dots import DotOp, Instruction
+from ...dialects.support.interned import int_array, vector_of
 from ...dialects.support.vector_types import as_vector, element_type
 from .arith import SLT, flags
 from .bfloat import add_float, narrowed, widened
@@ -91,8 +91,8 @@ def broadcast(lowering: FunctionLowering, source: SSAValue, type: Attribute) -> 
 
 
 def shuffle(lowering: FunctionLowering, lhs: SSAValue, rhs: SSAValue, mask: Sequence[int]) -> SSAValue:
-    result = VectorType(element_type(lhs.type), [len(mask)])
-    return lowering.add(llvm.ShuffleVectorOp, (lhs, rhs), result, {"mask": DenseArrayBase.from_list(i32, mask)})
+    result = vector_of(element_type(lhs.type), len(mask))
+    return lowering.add(llvm.ShuffleVectorOp, (lhs, rhs), result, {"mask": int_array(*mask)})
 
 
 @RULES.rule(vector.ShuffleOp)

@@ -42,6 +42,7 @@ from xdsl.ir import Block, Operation, Region
 
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import element_type
+from ...dialects.support.walking import within
 from ...transforms.infra.passes import ModulePass
 from . import f32 as math_f32
 from . import f64 as math_f64
@@ -97,7 +98,7 @@ class ExpandMathPass(ModulePass):
     name = "expand-math"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for found in [inner for inner in op.walk() if type(inner) in _RULES]:
+        for found in [inner for inner in within(op) if type(inner) in _RULES]:
             _RULES[type(found)](found)
 
 

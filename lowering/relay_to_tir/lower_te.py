@@ -36,6 +36,7 @@ from ...dialects.relay.extents import Known
 from ...dialects.relay.told import DynOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic, Place
+from ...dialects.support.walking import all_within
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.functions import TARGET
 from ...transforms.infra import ModulePass
@@ -96,7 +97,7 @@ class LowerTEPass(ModulePass):
             copies[function.sym_name.data] = copied_arguments(function) > 0
             function.detach()
             function.erase()
-        for call in [c for c in op.walk() if isinstance(c, CallOp)]:
+        for call in all_within(op, CallOp):
             if (callee := call.callee.root_reference.data) in copies:
                 lower_call(call, copies[callee])
 

@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from ...dialects import te
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.interned import shaped_memref
+from ...dialects.support.walking import within
 from ...dialects.te.dims import to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.tir.affine import linear
@@ -247,8 +248,8 @@ def _targets(
 
 def _place(nest: Operation, location: LocationAttr) -> None:
     """Say of the blocks and checks of a nest where they come from."""
-    for op in nest.walk():
-        if isinstance(op, BlockOp | CheckOp):
+    for op in (nest, *within(nest)):
+        if type(op) is BlockOp or type(op) is CheckOp:
             op.location = location
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 from ...dialects.rt.core import ShareOp, SlotsOp, SlotsType
+from ...dialects.support.walking import within
 
 
 def changing_arguments(module: ModuleOp) -> dict[str, set[int]]:
@@ -32,10 +33,10 @@ def _functions_that_share(functions: dict[str, func.FuncOp]) -> set[str]:
     for name, function in functions.items():
         if any(isinstance(type, SlotsType) for type in function.function_type.inputs):
             work.append(name)
-        for op in function.body.walk():
-            if isinstance(op, func.CallOp):
+        for op in within(function):
+            if type(op) is func.CallOp:
                 callers.setdefault(op.callee.root_reference.data, []).append(name)
-            if isinstance(op, ShareOp | SlotsOp):
+            elif type(op) is ShareOp or type(op) is SlotsOp:
                 work.append(name)
     found = set[str]()
     while work:

@@ -19,6 +19,7 @@ from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.facts import remembered
 from ...dialects.support.interned import vector_of
 from ...dialects.support.vector_unit import VectorUnit
+from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
 from ...dialects.tir.assumptions import UndefOp, values_of
 from ...dialects.tir.buffers import memref_of, shape_of
@@ -34,6 +35,8 @@ from .lanes import Lanes
 index = IndexType()
 
 BRANCHING = scf.IfOp | scf.WhileOp
+_EFFECTS = (memref.StoreOp, CheckOp, AssertOp, scf.WhileOp)
+_PLAIN = (memref.LoadOp, memref.StoreOp, scf.YieldOp, scf.ConditionOp)
 CHECKED = AssertOp | AssumeOp | CallOp | CheckOp
 
 _ON_VECTORS = {op.name: op for op in arith_extensions.OPERATIONS}
@@ -270,9 +273,9 @@ def _is_read_later(op: Operation) -> bool:
 
 def _has_effect(op: Operation) -> bool:
     """Whether something is done besides computing a value; a loop may never end."""
-    if isinstance(op, CallOp):
+    if type(op) is CallOp:
         return not op.is_pure
-    return isinstance(op, memref.StoreOp | CheckOp | AssertOp | scf.WhileOp)
+    return type(op) in _EFFECTS
 
 
 def _signature(op: CallOp) -> str:
@@ -300,8 +303,8 @@ def check_operations(body: Block) -> None:
     Raises:
         Diagnostic: there is something else, which would be lost.
     """
-    for op in body.walk():
-        if isinstance(op, memref.LoadOp | memref.StoreOp | scf.YieldOp | scf.ConditionOp | BRANCHING | CHECKED):
+    for op in in_order(body):
+        if type(op) in _PLAIN or isinstance(op, BRANCHING | CHECKED):
             continue
         computes = op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
         if op.regions or not computes:
@@ -321,7 +324,7 @@ def needed_operations(body: Block) -> set[Operation]:
     needed: set[Operation] = set()
     work: list[Operation] = []
     undefined: set[SSAValue] = set()
-    for op in body.walk():
+    for op in in_order(body):
         if isinstance(op, UndefOp):
             undefined |= values_of(op)
         elif _has_effect(op) and not (isinstance(op, memref.StoreOp) and op.value in undefined):

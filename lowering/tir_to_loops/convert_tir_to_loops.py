@@ -70,6 +70,7 @@ from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ...dialects.support.facts import while_unchanged
 from ...dialects.support.hints import isa
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
+from ...dialects.support.walking import all_within, within
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
@@ -158,7 +159,7 @@ def lower_prim_func(
     """
     dissolve(prim_func)
     scopes = scopes or {}
-    for alloc in [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)] if scopes else ():
+    for alloc in all_within(prim_func, AllocBufferOp) if scopes else ():
         head = alloc.scope.data.partition(".")[0]
         if (meaning := scopes.get(alloc.scope.data, scopes.get(head))) is not None:
             alloc.scope = StringAttr(meaning)
@@ -172,14 +173,14 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     """The functions, of one that is ready for it, and stays as it is."""
     checks = checks_of(prim_func)
     body = prim_func.body.block
-    allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
+    allocs = all_within(prim_func, AllocBufferOp)
     shared = [alloc for alloc in allocs if not is_of_a_nest(alloc) and not alloc.is_constant]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
     symbols = {value.index for value in prim_func.symbols}
     types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
     names = [value.name_hint for value in sources]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
-    for op in body.walk():
+    for op in within(prim_func):
         words = op.annotations if isinstance(op, ForOp) else None
         if words is not None and set(words.data) - {INDEPENDENT, ROLLED, TILES}:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
@@ -235,7 +236,7 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
     Raises:
         Diagnostic: a buffer is otherwise.
     """
-    allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
+    allocs = all_within(prim_func, AllocBufferOp)
     symbols = prim_func.symbols
     for value in (*(v for v in prim_func.body.block.args if v not in symbols), *(alloc.buffer for alloc in allocs)):
         owner = value.owner if isinstance(value.owner, AllocBufferOp) else prim_func

@@ -63,6 +63,7 @@ from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.machine_model import MachineModel
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
+from ...dialects.support.walking import all_within
 from ...dialects.tir.core import memref_of
 from ...transforms.infra import ModulePass
 from .loop_emission import UNROLL_FULLY
@@ -93,7 +94,7 @@ class PrefetchStreamsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = vector_unit_of(op).with_machine(self.machine).machine
-        for loop in [op for op in op.walk() if isinstance(op, scf.ForOp) and _unrolled_trips(op) is None]:
+        for loop in [loop for loop in all_within(op, scf.ForOp) if _unrolled_trips(loop) is None]:
             lines, streams = _lines(loop, machine), _streams(loop, machine)
             for each in lines:
                 each.prefetch(loop)

@@ -43,6 +43,7 @@ from ...dialects.rt.tiles import (
     config_of,
 )
 from ...dialects.support.dense import dense_of
+from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import Linear, expr_range
 from ...dialects.tir.core import BlockOp, ForOp, IterKind
 from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowProduct, narrow_product
@@ -133,7 +134,7 @@ class TileEmitter:
 def share_configuration(block: Block) -> None:
     """Take the tiles once for all of a function, where all that it does with them is of one configuration, and nothing
     is called that might use them too: to take them costs as much as a hundred multiply-adds of vectors."""
-    ops = list(block.walk())
+    ops = in_order(block)
     taken = [op for op in ops if isinstance(op, TileConfigOp)]
     if not taken or any(isinstance(op, CallOp | CallPackedOp | func.CallOp) for op in ops):
         return

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import affine_of, linear, uses
 from ...dialects.tir.core import AssertOp, BlockOp, CallOp, CheckOp, IterKind
 from .accesses import AccessEmitter
@@ -45,7 +46,7 @@ def _varies(
     accesses: AccessEmitter,
 ) -> str | None:
     needed = needed_operations(body)
-    for op in body.walk():
+    for op in in_order(body):
         if op not in needed:
             if any(v in varying for v in op.operands):
                 varying.update(op.results)

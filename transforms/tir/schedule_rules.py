@@ -34,6 +34,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.facts import while_unchanged
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
+from ...dialects.support.walking import all_within
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
@@ -74,7 +75,7 @@ class ScheduleRulesPass(PrimFuncPass):
         VectorUnit().with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        if any(op.for_kind != ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
+        if any(loop.for_kind != ForKind.SERIAL for loop in all_within(func, ForOp)):
             return
         unit = vector_unit_of(func).with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
         registers = unit.registers if self.vector_registers is None else self.vector_registers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import memref
 from xdsl.ir import OpResult, SSAValue
 
-from ..walking import in_order
+from ...support.walking import in_order
 
 
 def depends_on_data(value: SSAValue) -> bool:

@@ -17,6 +17,7 @@ from xdsl.traits import is_side_effect_free
 
 from ...support.diagnostics import Diagnostic
 from ...support.dtypes import numpy_dtype
+from ...support.walking import in_order
 from ..affine import Range, affine_of, over_dimensions
 from ..asserts import AssertOp
 from ..assumptions import AssumeOp, UndefOp
@@ -26,7 +27,6 @@ from ..checks import CheckOp
 from ..dot import DotOp
 from ..integers import value_range
 from ..symbols import arguments_around, as_affine, greatest
-from ..walking import in_order
 from . import words
 from .counting import counted_by, is_zero
 from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number, quoted

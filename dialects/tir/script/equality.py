@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...support.arguments import checked
+from ...support.walking import in_order
 from ..affine import Range, affine_of, over_dimensions, simplify, substitute
 from ..asserts import AssertOp
 from ..assumptions import AssumeOp
@@ -30,7 +31,6 @@ from ..functions import PrimFuncOp
 from ..loops import ForOp, dimension_ranges, loop_range
 from ..outer_blocks import OuterBlockOp
 from ..symbols import is_symbol
-from ..walking import in_order
 from .printer import function_text
 
 STATEMENTS = (ForOp, BlockOp, OuterBlockOp)

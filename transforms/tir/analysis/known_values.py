@@ -21,13 +21,13 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from ....dialects.support.hints import isa
+from ....dialects.support.walking import in_order
 from ....dialects.tir.affine import Range, access_map_over, linear, over_dimensions
 from ....dialects.tir.analyzer.build import negate
 from ....dialects.tir.analyzer.convert import dim, from_affine, substitute
 from ....dialects.tir.analyzer.nodes import IntExpr, const, var
 from ....dialects.tir.core import AssumeOp, BlockOp, PrimFuncOp, blocks_under, enclosing_loops
 from ....dialects.tir.symbols import as_affine, greatest
-from ....dialects.tir.walking import in_order
 from .known_conditions import KnownConditions
 
 

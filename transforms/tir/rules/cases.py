@@ -30,6 +30,7 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
+from ....dialects.support.walking import all_within, in_order
 from ....dialects.tir.affine import linear
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, enclosing_loops
 from ..analysis.producers import consumers, written_buffer
@@ -45,7 +46,7 @@ MAX_CASES = 8
 def case_iterators(block: BlockOp) -> set[int]:
     """The iterators of `block` whose values choose between formulas: those that are compared with constants."""
     found: set[int] = set()
-    for op in block.body.walk():
+    for op in in_order(block.body):
         if isinstance(op, arith.SelectOp) and isinstance(test := op.cond.owner, arith.CmpiOp):
             sides = (test.lhs, test.rhs)
             if test.predicate.value.data == 0 and any(_is_constant(side) for side in sides):
@@ -175,7 +176,7 @@ def _apply(chain: Sequence[BlockOp], wanted: dict[int, int | None]) -> None:
         set_scope(written_buffer(each), Scope.LOCAL)
     if work >= PARALLEL_MIN_STEPS and parallel.likely_trips > 1 and is_chosen("parallel", block):
         set_kind(parallel, ForKind.PARALLEL)
-    under = {op for op in top.walk() if isinstance(op, ForOp) and op is not top}
+    under = set(all_within(top, ForOp))
     for each in chain:
         *tile, lane = [loop for loop in enclosing_loops(each) if loop in under]
         for loop in tile:

@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.machine_model import MachineModel
+from ....dialects.support.walking import all_within
 from ....dialects.tir.blocks import accessing_blocks
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
@@ -317,7 +318,7 @@ def _bring_outside(loop: ForOp) -> None:
 
 
 def _under(top: ForOp) -> set[ForOp]:
-    return {op for op in top.walk() if isinstance(op, ForOp) and op is not top}
+    return set(all_within(top, ForOp))
 
 
 def _rank(block: BlockOp, loop: ForOp, tile: Tile) -> int:

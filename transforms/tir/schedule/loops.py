@@ -9,6 +9,7 @@ from math import prod
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.support.walking import all_within
 from ....dialects.tir.affine import linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
@@ -238,7 +239,7 @@ def reorder(*order: ForOp) -> None:
 
 
 def _contains(loop: ForOp, wanted: set[ForOp]) -> bool:
-    return any(op in wanted for op in loop.walk() if isinstance(op, ForOp))
+    return loop in wanted or not wanted.isdisjoint(all_within(loop, ForOp))
 
 
 @while_unchanged
@@ -256,8 +257,7 @@ def check_set_kind(loop: ForOp, kind: ForKind) -> None:
             loop, "a loop of kind thread_binding names its thread", hint="this target has no threads"
         )
     if kind == ForKind.PARALLEL:
-        nested = (op for op in loop.walk() if isinstance(op, ForOp) and op is not loop)
-        for other in (*enclosing_loops(loop), *nested):
+        for other in (*enclosing_loops(loop), *all_within(loop, ForOp)):
             if other.for_kind == ForKind.PARALLEL:
                 raise ScheduleError.at(loop, "a parallel loop cannot stand in another one")
         check_private(loop)
