@@ -28,6 +28,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..support.interned import integer_attribute
+
 _PRINTED = ("sym_name", "sym_visibility", "type", "initial_value", "constant")
 
 
@@ -119,9 +121,9 @@ class PrefetchOp(IRDLOperation):
         super().__init__(
             operands=[base, indices],
             properties={
-                "isWrite": BoolAttr.from_bool(write),
-                "localityHint": IntegerAttr(locality, i32),
-                "isDataCache": BoolAttr.from_bool(True),
+                "isWrite": integer_attribute(int(write), 1),
+                "localityHint": integer_attribute(locality, 32),
+                "isDataCache": integer_attribute(1, 1),
             },
         )
 

@@ -30,6 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.interned import integer_attribute
 from ..support.shaped import is_memref
 
 index = IndexType()
@@ -137,7 +138,7 @@ class ShareOp(IRDLOperation):
     ):
         super().__init__(
             operands=[slots, [] if extent is None else [extent], [] if threads is None else [threads]],
-            properties={"number": IntegerAttr(number, i64)},
+            properties={"number": integer_attribute(number, 64)},
             regions=[body],
         )
 

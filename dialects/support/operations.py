@@ -52,7 +52,7 @@ class _Operands(VariadicAttrAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
         given = cast("DenseArrayBase[IntegerType]", obj.properties[self.option.attribute_name])
         begin, end = _span(given.data.data, self.idx)
-        return obj.operands[begin:end]
+        return obj._operands[begin:end]  # pyright: ignore[reportPrivateUsage]
 
 
 def _quick(accessor: VariadicAttrAccessor) -> VariadicAttrAccessor:

@@ -45,9 +45,10 @@ def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExp
     if (combine := _COMBINE.get(type(op))) is None:
         return None
     operands = op.operands
-    lhs = affine_of(operands[0], dims)
-    rhs = affine_of(operands[1], dims) if lhs is not None else None
-    if lhs is None or rhs is None or (type(op) in _UNSIGNED and not _is_natural(operands[0], op)):
+    first, second = operands
+    lhs = affine_of(first, dims)
+    rhs = affine_of(second, dims) if lhs is not None else None
+    if lhs is None or rhs is None or (type(op) in _UNSIGNED and not _is_natural(first, op)):
         return None
     return combine(lhs, rhs)
 
@@ -129,10 +130,15 @@ def over_dimensions(iters: Sequence[BlockArgument]) -> dict[SSAValue, AffineExpr
     return {v: dimension(i) for i, v in enumerate(iters)}
 
 
+def indices_of(op: memref.LoadOp | memref.StoreOp) -> Sequence[SSAValue]:
+    """Its indices: what stands behind the buffer, and behind what is stored."""
+    return tuple(op.operands)[2 if type(op) is memref.StoreOp else 1 :]
+
+
 def access_map_over(op: memref.LoadOp | memref.StoreOp, dims: Mapping[SSAValue, AffineExpr]) -> AffineMap | None:
     """The same, over all values that a map may speak of, in order."""
     results: list[AffineExpr] = []
-    for value in op.indices:
+    for value in indices_of(op):
         if (expr := affine_of(value, dims)) is None:
             return None
         results.append(expr)
@@ -203,6 +209,13 @@ def uses(expr: AffineExpr, dim: AffineExpr) -> bool:
     return type(expr) is AffineDimExpr and expr == dim
 
 
+def dims_in(expr: AffineExpr) -> set[int]:
+    """The numbers of the dimensions that occur in `expr`."""
+    if type(expr) is AffineDimExpr:
+        return {expr.position}
+    return dims_in(expr.lhs) | dims_in(expr.rhs) if type(expr) is AffineBinaryOpExpr else set()
+
+
 def is_affine(expr: AffineExpr) -> bool:
     """Whether `expr` multiplies by constants only, and divides by positive ones."""
     if not isinstance(expr, AffineBinaryOpExpr):
@@ -238,6 +251,8 @@ def analyzer_of(ranges: Mapping[AffineExpr, Range] | None) -> Analyzer:
 def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear:
     """The normal form of `expr`. With the `ranges` of its dimensions, `floordiv` and `mod` are resolved where the
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
+    if type(expr) is AffineDimExpr:
+        return Linear({expr: 1}, 0)
     if (plain := _plain_sum(expr)) is not None:
         return plain
     return _as_linear(_normal(expr, ranges))
@@ -298,6 +313,8 @@ def linear_range(value: Linear, ranges: Mapping[AffineExpr, Range]) -> Range | N
 
 def expr_range(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Range | None:
     """Bounds of an expression's value (not always tight), given its dimensions' ranges."""
+    if type(expr) is AffineDimExpr and (bounds := ranges.get(expr)) is not None and bounds[0] <= bounds[1]:
+        return bounds
     if (plain := _plain_sum(expr)) is not None and (bounds := _sum_range(plain, ranges)) is not None:
         return bounds
     return _bounded(analyzer_of(ranges).const_int_bound(from_affine(expr)))

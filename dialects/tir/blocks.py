@@ -160,9 +160,11 @@ class BlockOp(IRDLOperation):
     @remembered
     def sizes(self) -> tuple[Extent, ...]:
         """The number of values of each iterator: integers, or expressions of symbols."""
-        if isinstance(self.iter_extents, AffineMapAttr):
-            return tuple(as_extent(expr) for expr in self.iter_extents.data.results)
-        return numbers(self.iter_extents)
+        extents = self.iter_extents
+        if type(extents) is AffineMapAttr:
+            return tuple(as_extent(expr) for expr in extents.data.results)
+        assert not isinstance(extents, AffineMapAttr)
+        return numbers(extents)
 
     @sizes.setter
     def sizes(self, extents: Sequence[Extent]) -> None:
@@ -516,7 +518,7 @@ def _same_indices(a: AffineMap, b: AffineMap) -> bool:
 
 def accessing_blocks(buffer: SSAValue) -> list[BlockOp]:
     """The blocks that declare an access to `buffer`, each once."""
-    return list(dict.fromkeys(use.operation for use in buffer.uses if isinstance(use.operation, BlockOp)))
+    return list(dict.fromkeys(use.operation for use in buffer.uses if type(use.operation) is BlockOp))
 
 
 def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
@@ -527,5 +529,5 @@ def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
 @remembered
 def blocks_under(op: Operation) -> list[BlockOp]:
     """The blocks in `op`, in order, `op` itself included."""
-    itself = [op] if isinstance(op, BlockOp) else []
+    itself = [op] if type(op) is BlockOp else []
     return itself + [inner for region in op.regions for inner in in_order(region) if type(inner) is BlockOp]

@@ -105,13 +105,14 @@ class ForOp(IRDLOperation):
         kind: ForKind = ForKind.SERIAL,
         name_hint: str | None = None,
     ):
-        super().__init__(
+        Operation.__init__(  # there is nothing to find out about its parts
+            self,
             properties={
                 "min": index_attribute(min),
                 "extent": _attribute(extent),
                 "kind": _kind(kind),
             },
-            regions=[Region(Block(arg_types=[index])) if body is None else body],
+            regions=(Region(Block(arg_types=(index,))) if body is None else body,),
         )
         if name_hint is not None:
             self.body.block.args[0].name_hint = name_hint
@@ -123,7 +124,9 @@ class ForOp(IRDLOperation):
     @property
     def var(self) -> BlockArgument:
         """The loop variable."""
-        return self.body.block.args[0]
+        block = self.regions[0].first_block
+        assert block is not None
+        return block.args[0]
 
     @property
     def for_kind(self) -> ForKind:
@@ -164,7 +167,7 @@ class ForOp(IRDLOperation):
             Diagnostic: it depends on symbols.
         """
         extent = self.extent
-        if isinstance(extent, AffineMapAttr):
+        if type(extent) is not IntegerAttr:
             raise Diagnostic.at(
                 self,
                 f"the number of iterations of %{self.var.name_hint or 'i'} is known only when the function is called",
@@ -304,9 +307,9 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
     loops: list[ForOp] = []
     parent = op.parent_op()
     while True:
-        if isinstance(parent, ForOp):
+        if type(parent) is ForOp:
             loops.append(parent)
-        elif not isinstance(parent, OuterBlockOp):
+        elif type(parent) is not OuterBlockOp:
             break
         parent = parent.parent_op()
     return loops[::-1]

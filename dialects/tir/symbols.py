@@ -100,9 +100,15 @@ def dimension(number: int) -> AffineExpr:
     return AffineExpr.dimension(number)
 
 
+@lru_cache(maxsize=1024)
+def constant(value: int) -> AffineExpr:
+    """`AffineExpr.constant(value)`, made once."""
+    return AffineExpr.constant(value)
+
+
 def as_affine(extent: Extent) -> AffineExpr:
     """An extent as an expression."""
-    return AffineConstantExpr(extent) if isinstance(extent, int) else extent
+    return constant(extent) if isinstance(extent, int) else extent
 
 
 def as_extent(expr: AffineExpr) -> Extent:
@@ -144,6 +150,8 @@ def product(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """`lhs * rhs`, where neither need be a constant: how a stride that is a symbol enters an address."""
     if type(rhs) is AffineConstantExpr and type(lhs) is AffineDimExpr:
         return lhs if rhs.value == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs)
+    if type(rhs) is AffineConstantExpr and rhs.value == 1:
+        return lhs
     if type(lhs) is AffineConstantExpr or type(rhs) is AffineConstantExpr:
         return lhs * rhs
     return AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs)

@@ -50,15 +50,19 @@ class AccessEmitter:
     def load(self, buffer: FlatBuffer, form: Linear, lanes: Lanes | None) -> SSAValue:
         """The element at `form`; a vector of them where they differ from lane to lane."""
         if lanes is None or lanes.dim not in form.terms:
-            return self.at.emit(memref.LoadOp.get(buffer.memory, [self.at.index_value(form)]))
+            return self._element(buffer, self.at.index_value(form))
         start = self.at.index_value(form.without(lanes.dim))
         type = vector_of(buffer.element_type, lanes.width)
         if (step := form.terms[lanes.dim]) != 1:
             return self._gather(buffer, start, step, type, lanes)
         if not lanes.is_masked or buffer.has_room:
-            return self.at.emit(vector.LoadOp(buffer.memory, [start], type))
+            return self.at.emit(vector.LoadOp.create(operands=(buffer.memory, start), result_types=(type,)))
         passthrough = self.at.emit(arith.ConstantOp(_zeros(type)))
         return self.at.emit(vector.MaskedLoadOp(buffer.memory, [start], self._mask(lanes), passthrough, type))
+
+    def _element(self, buffer: FlatBuffer, position: SSAValue) -> SSAValue:
+        op = memref.LoadOp.create(operands=(buffer.memory, position), result_types=(buffer.element_type,))
+        return self.at.emit(op)
 
     def _gather(
         self, buffer: FlatBuffer, start: SSAValue, step: int, type: VectorType[Attribute], lanes: Lanes
@@ -67,7 +71,7 @@ class AccessEmitter:
         gathered = self.at.emit(arith.ConstantOp(_zeros(type)))
         for lane in range(lanes.extent):
             position = self.at.emit(arith.AddiOp(start, self.at.constant(lane * step))) if lane else start
-            element = self.at.emit(memref.LoadOp.get(buffer.memory, [position]))
+            element = self._element(buffer, position)
             gathered = self.at.emit(
                 vector.InsertOp.build(
                     operands=[element, gathered, []],
@@ -80,20 +84,21 @@ class AccessEmitter:
     def store(self, value: SSAValue, buffer: FlatBuffer, form: Linear, lanes: Lanes | None) -> None:
         """Write an element at `form`, or one for each lane."""
         if lanes is None:
-            self.at.insert(memref.StoreOp.get(value, buffer.memory, [self.at.index_value(form)]))
+            self.at.insert(memref.StoreOp.create(operands=(value, buffer.memory, self.at.index_value(form))))
             return
         start = self.at.index_value(form.without(lanes.dim))
         wide = self.broadcast(value, lanes.width)
         if lanes.is_masked and not buffer.has_room:
             self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
         else:
-            self.at.insert(vector.StoreOp(wide, buffer.memory, [start]))
+            self.at.insert(vector.StoreOp.create(operands=(wide, buffer.memory, start)))
 
     def broadcast(self, value: SSAValue, width: int) -> SSAValue:
         """A vector with `value` in all lanes, or `value`, if it is a vector already."""
         if isinstance(value.type, VectorType):
             return value
-        return self.at.emit(vector.BroadcastOp(value, vector_of(value.type, width)))
+        type = vector_of(value.type, width)
+        return self.at.emit(vector.BroadcastOp.create(operands=(value,), result_types=(type,)))
 
     def _mask(self, lanes: Lanes) -> SSAValue:
         if lanes.mask is not None:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import cache
 
 from xdsl.dialects import arith
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ...dialects.support.interned import index, index_attribute
+from ...dialects.support.index_ops import index_binary, index_constant
 from ...dialects.tir.affine import Linear, Range, expr_range, linear, linear_range, substitute
 from ...dialects.tir.core import BlockOp, loop_range
 from ...dialects.tir.symbols import MAX_EXTENT, Extent, as_affine, dimension, product
-
-
-@cache
-def _flags(kind: type[Operation]) -> Mapping[str, Attribute]:
-    """What an operation of two operands has beside them, unless it is said."""
-    overflows = issubclass(kind, arith.SignlessIntegerBinaryOperationWithOverflow)
-    return {"overflowFlags": arith.IntegerOverflowAttr("none")} if overflows else {}
-
-
-def _binary(kind: type[Operation], lhs: SSAValue, rhs: SSAValue) -> Operation:
-    """`kind` of two indices."""
-    return kind.create(operands=(lhs, rhs), result_types=(index,), properties=dict(_flags(kind)))
 
 
 class IndexBuilder:
@@ -61,7 +48,7 @@ class IndexBuilder:
     def constant(self, value: int) -> SSAValue:
         """An index constant, at the function's entry."""
         if (known := self.constants.get(value)) is None:
-            op = arith.ConstantOp.create(result_types=(index,), properties={"value": index_attribute(value)})
+            op = index_constant(value)
             first = self.entry.first_op
             if first is None:
                 self.entry.add_op(op)
@@ -101,12 +88,12 @@ class IndexBuilder:
             if (term := self.index_values.get(key)) is None:
                 term = self._atom(atom)
                 if factor != 1:
-                    term = self.emit(_binary(arith.MuliOp, term, self.constant(factor)))
+                    term = self.emit(index_binary(arith.MuliOp, term, self.constant(factor)))
                 self.index_values[key] = term
-            total = term if total is None else self.emit(_binary(arith.AddiOp, total, term))
+            total = term if total is None else self.emit(index_binary(arith.AddiOp, total, term))
         if total is None:
             return self.constant(form.constant)
-        return self.emit(_binary(arith.AddiOp, total, self.constant(form.constant))) if form.constant else total
+        return self.emit(index_binary(arith.AddiOp, total, self.constant(form.constant))) if form.constant else total
 
     def _atom(self, atom: AffineExpr) -> SSAValue:
         if (known := self.index_values.get(atom)) is not None:
@@ -122,7 +109,7 @@ class IndexBuilder:
         divisor = self.constant(atom.rhs.value)
         if inner is not None and inner[0] >= 0:
             op = arith.DivUIOp if atom.kind == AffineBinaryOpKind.FloorDiv else arith.RemUIOp
-            value = self.emit(_binary(op, dividend, divisor))
+            value = self.emit(index_binary(op, dividend, divisor))
         else:
             value = self.emit(arith.FloorDivSIOp(dividend, divisor))
             if atom.kind == AffineBinaryOpKind.Mod:

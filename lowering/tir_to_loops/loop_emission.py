@@ -107,8 +107,8 @@ class LoopEmitter:
             self.at.index_values[self.at.dim(loop.var)] = block.args[0]
             for inner in loop.body.block.ops:
                 self.statement(inner)
-            self.at.insert(scf.YieldOp())
-        op = scf.ForOp(lower, upper, self.at.constant(1), [], block)
+            self.at.insert(scf.YieldOp.create())
+        op = scf.ForOp.create(operands=(lower, upper, self.at.constant(1)), regions=(Region(block),))
         if loop.for_kind == ForKind.UNROLLED and loop.is_symbolic:
             missed(PASS, loop, "the loop is not unrolled: its number of iterations is known only when it is called")
         elif loop.for_kind == ForKind.UNROLLED:

@@ -54,13 +54,14 @@ from typing import ClassVar, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
 from ...dialects.extensions.memref import PrefetchOp
 from ...dialects.support.dtypes import byte_width
+from ...dialects.support.index_ops import index_binary, index_constant
 from ...dialects.support.machine_model import MachineModel
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within
@@ -249,19 +250,19 @@ class _Writer:
         return op.results[0]
 
     def constant(self, value: int) -> SSAValue:
-        return self._insert(arith.ConstantOp.from_int_and_width(value, IndexType()))
+        return self._insert(index_constant(value))
 
     def add(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self._insert(arith.AddiOp(lhs, rhs))
+        return self._insert(index_binary(arith.AddiOp, lhs, rhs))
 
     def multiply(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self._insert(arith.MuliOp(lhs, rhs))
+        return self._insert(index_binary(arith.MuliOp, lhs, rhs))
 
     def divide(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self._insert(arith.DivUIOp(lhs, rhs))
+        return self._insert(index_binary(arith.DivUIOp, lhs, rhs))
 
     def remainder(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self._insert(arith.RemUIOp(lhs, rhs))
+        return self._insert(index_binary(arith.RemUIOp, lhs, rhs))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ Division by zero has no value: an expression that holds one may be built, and ev
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
@@ -38,6 +39,8 @@ class AsInteger(Protocol):
 
 _INTERNED: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 """Every expression that is alive, by its form."""
+_RECENT: deque[IntExpr] = deque(maxlen=4096)
+"""The last that were made, alive for a while: what is built to see whether a rule applies is often built again."""
 _LOCK = Lock()
 if hasattr(os, "register_at_fork"):  # a child has no threads to give back what they hold
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
@@ -353,6 +356,7 @@ def is_condition(expr: IntExpr) -> bool:
 
 def _intern(key: Hashable, made: IntExpr) -> Any:
     made.memo = {}
+    _RECENT.append(made)
     with _LOCK:
         return _INTERNED.setdefault(key, made)
 

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...support.facts import remembered
-from ..affine import Access, expr_range, substitute
+from ..affine import Access, dims_in, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
 from ..integers import ValueRanges
@@ -81,9 +81,7 @@ def check_bindings(block: BlockOp) -> Iterator[Finding]:
 
 def _at(block: BlockOp, point: Sequence[int], expr: AffineExpr) -> str:
     names = [
-        f"%{v.name_hint or 'a loop variable'} = {point[d]}"
-        for d, v in enumerate(block.loop_vars)
-        if d in expr.used_dims()
+        f"%{v.name_hint or 'a loop variable'} = {point[d]}" for d, v in enumerate(block.loop_vars) if d in dims_in(expr)
     ]
     return f" where {', '.join(names)}" if names else ""
 
@@ -147,7 +145,7 @@ def _missing(group: Sequence[BlockOp], number: int, extent: int) -> str | None:
         if bounds is None:
             return None
         spans.append(bounds)
-        count += prod(space.ranges[d][1] - space.ranges[d][0] + 1 for d in binding.used_dims())
+        count += prod(space.ranges[d][1] - space.ranges[d][0] + 1 for d in dims_in(binding))
     reached = 0
     for low, high in sorted(spans):
         if low > reached:
@@ -227,7 +225,7 @@ def check_accesses(block: BlockOp) -> Iterator[Finding]:
 
 def _outside(block: BlockOp, access: Access, index: AffineExpr, found: Judgement) -> Finding:
     bindings, point = block.bindings.data.results, list(found.answer.point)
-    taken = ", ".join(f"{block.iter_name(d)} = {bindings[d].eval(point, [])}" for d in sorted(index.used_dims()))
+    taken = ", ".join(f"{block.iter_name(d)} = {bindings[d].eval(point, [])}" for d in sorted(dims_in(index)))
     verb = "writes" if access.is_write else "reads"
     return Finding(
         access.op,

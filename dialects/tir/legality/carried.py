@@ -16,11 +16,12 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ..affine import Access, linear, substitute
+from ..affine import Access, dims_in, linear, substitute
 from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from ..buffers import AllocBufferOp
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_range
+from ..symbols import dimension
 from .bounds import buffer_name, never_runs
 from .covering import Place, covers
 from .decide import MAX_POINTS
@@ -132,7 +133,7 @@ def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> boo
 def _begins_within(block: BlockOp, loop: ForOp) -> bool:
     """Whether each iteration of `loop` takes whole reductions of `block`, each from its first step on."""
     around = {each.var for each in (loop, *enclosing_loops(loop))}
-    return not any(block.loop_vars[d] in around for step in _reduced(block) for d in step.used_dims())
+    return not any(block.loop_vars[d] in around for step in _reduced(block) for d in dims_in(step))
 
 
 def _is_covered(read: _Step, before: Sequence[_Step]) -> bool:
@@ -159,8 +160,8 @@ def _elements(step: _Step, other: _Step) -> _Elements | None:
     if any(loop.is_symbolic for loop in around if loop not in others):
         return None
     numbers: dict[SSAValue, int] = {loop.var: n for n, loop in enumerate((*common, *around[len(common) :]))}
-    dims = [AffineExpr.dimension(numbers[v]) for v in step.block.loop_vars]
-    ranges = {AffineExpr.dimension(numbers[loop.var]): loop_range(loop.var) for loop in around}
+    dims = [dimension(numbers[v]) for v in step.block.loop_vars]
+    ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in around}
     used: set[int] = set()
     elements: list[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]]] = []
     for expr in step.index:
@@ -168,7 +169,7 @@ def _elements(step: _Step, other: _Step) -> _Elements | None:
         shared: list[tuple[str, int]] = []
         own: list[tuple[int, int, int]] = []
         for atom, factor in form.terms.items():
-            if all(d < len(common) for d in atom.used_dims()):
+            if all(d < len(common) for d in dims_in(atom)):
                 shared.append((str(atom), factor))
             elif isinstance(atom, AffineDimExpr) and atom.position not in used:
                 used.add(atom.position)
@@ -195,7 +196,7 @@ class _History:
             var
             for block, mine in self.steps.items()
             for expr in (*block.conditions, *_deciding(block, mine))
-            for var in (block.loop_vars[d] for d in expr.used_dims())
+            for var in (block.loop_vars[d] for d in dims_in(expr))
         }
         inside = dict.fromkeys(each for block in self.steps for each in enclosing_loops(block) if each is not loop)
         around = enclosing_loops(loop)

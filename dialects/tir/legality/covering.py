@@ -22,7 +22,7 @@ from functools import lru_cache
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..affine import MAX_REMEMBERED, Range, linear, substitute
+from ..affine import MAX_REMEMBERED, Range, dims_in, linear, substitute
 from ..analyzer import Analyzer, IntExpr, const, dim, from_affine, sym
 from ..analyzer import substitute as replaced
 from ..blocks import BlockOp
@@ -163,7 +163,7 @@ class _Digits:
         left = wanted - form.constant
         digits: list[tuple[int, int]] = []
         for atom, factor in form.terms.items():
-            used = atom.used_dims() & self.loops.keys()
+            used = dims_in(atom) & self.loops.keys()
             if not used:
                 left = left - from_affine(atom) * factor
                 continue

@@ -16,7 +16,8 @@ from math import prod
 
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ..affine import Range, expr_range, linear, linear_range
+from ..affine import Range, dims_in, expr_range, linear, linear_range
+from ..symbols import dimension
 
 MAX_POINTS = 4096
 """The most points of an iteration space that are looked at for an example."""
@@ -60,12 +61,12 @@ class Space:
     @cached_property
     def by_dimension(self) -> Mapping[AffineExpr, Range]:
         """The range of each dimension."""
-        return {AffineExpr.dimension(d): range for d, range in enumerate(self.ranges)}
+        return {dimension(d): range for d, range in enumerate(self.ranges)}
 
     def points(self, used: frozenset[int]) -> Iterator[list[int]]:
         """Points of the space, the dimensions that are not `used` nor in a condition at their least value: all if they
         are at most `MAX_POINTS`, else the corners."""
-        moving = sorted(used | {d for condition in self.conditions for d in condition.used_dims()})
+        moving = sorted(used | {d for condition in self.conditions for d in dims_in(condition)})
         if prod(self.ranges[d][1] - self.ranges[d][0] + 1 for d in moving) <= MAX_POINTS:
             values = [range(self.ranges[d][0], self.ranges[d][1] + 1) for d in moving]
         elif 2 ** len(moving) <= MAX_POINTS:
@@ -81,7 +82,7 @@ class Space:
 
     def is_complete(self, used: frozenset[int]) -> bool:
         """Whether `points(used)` leaves none out."""
-        moving = used | {d for condition in self.conditions for d in condition.used_dims()}
+        moving = used | {d for condition in self.conditions for d in dims_in(condition)}
         return prod(self.ranges[d][1] - self.ranges[d][0] + 1 for d in moving) <= MAX_POINTS
 
 
@@ -114,7 +115,7 @@ def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) 
         return _PROVED
     if not search:
         return _UNKNOWN
-    used = frozenset(expr.used_dims())
+    used = frozenset(dims_in(expr))
     for point in space.points(used):
         value = expr.eval(point, [])
         if not 0 <= value < extent:

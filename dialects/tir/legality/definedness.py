@@ -20,7 +20,7 @@ from xdsl.dialects import memref, scf
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ..affine import Access, Range, expr_range, substitute
+from ..affine import Access, Range, dims_in, expr_range, substitute
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
@@ -234,5 +234,5 @@ def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Findi
 def _count(writer: _Touch) -> int:
     """At most how many elements an access writes."""
     ranges = space_of(writer.block).tightened().ranges
-    used = {d for index in _indices(writer) for d in index.used_dims()}
+    used = {d for index in _indices(writer) for d in dims_in(index)}
     return prod(max(ranges[d][1] - ranges[d][0] + 1, 0) for d in used)

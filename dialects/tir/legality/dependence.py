@@ -17,7 +17,7 @@ from typing import TypeGuard
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ..affine import Access, Linear, Range, evaluate_along, expr_range, linear, substitute, uses
+from ..affine import Access, Linear, Range, dims_in, evaluate_along, expr_range, linear, substitute, uses
 from ..analyzer import IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
@@ -171,7 +171,7 @@ def _over_loops(touch: Touch) -> tuple[list[AffineExpr], set[int]]:
     """The index of an access over the loops of its block, and the numbers of those that it depends on."""
     assert touch.access.map is not None
     exprs = [substitute(index, touch.block.bindings.data.results) for index in touch.access.map.results]
-    return exprs, {number for expr in exprs for number in expr.used_dims()}
+    return exprs, {number for expr in exprs for number in dims_in(expr)}
 
 
 def _is_one_to_one(loop: ForOp, touch: Touch) -> bool:
@@ -207,7 +207,7 @@ def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _Touch
     """
     block, map = touch.block, touch.access.map
     assert map is not None
-    used = sorted({number for index in map.results for number in index.used_dims()})
+    used = sorted({number for index in map.results for number in dims_in(index)})
     values: list[AffineExpr] = [dimension(number) for number in range(len(block.sizes))]
     domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
     for number in used:
@@ -216,7 +216,7 @@ def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _Touch
         else:
             domains[dim(number)] = Interval(const(0), from_affine(as_affine(size)))
     known = [substitute(index, values) for index in map.results]
-    indices = [from_affine(index) for index in known if index.used_dims()]
+    indices = [from_affine(index) for index in known if dims_in(index)]
     return bool(indices and detect_iter_map(indices, domains, bijective=True)) and _separated(
         loop, parts.of_iterators(block, used), parts.of_iterators(other.block, used)
     )
@@ -321,7 +321,7 @@ def _split(form: Linear, variable: AffineExpr, outer: int, ranges: dict[AffineEx
     moved: dict[AffineExpr, int] = {}
     low = high = form.constant
     for atom, factor in form.terms.items():
-        used = atom.used_dims()
+        used = dims_in(atom)
         if used == {outer}:
             moved[atom] = factor
         elif uses(atom, variable):
@@ -466,7 +466,7 @@ def shared_reductions(loop: ForOp, axis: str | None = None) -> list[BlockOp]:
 def _is_shared_reduction(loop: ForOp, block: BlockOp) -> bool:
     if block.init is None or loop.var not in block.loop_vars:
         return False
-    dim = AffineExpr.dimension(list(block.loop_vars).index(loop.var))
+    dim = dimension(list(block.loop_vars).index(loop.var))
     for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True):
         if kind != IterKind.REDUCE and uses(binding, dim):
             return False
@@ -483,7 +483,7 @@ def carries_reduction(loop: ForOp, block: BlockOp) -> str | None:
     """The reduction or opaque iterator of `block` that is bound to `loop`, if there is one."""
     if loop.var not in block.loop_vars:
         return None
-    dim = AffineExpr.dimension(list(block.loop_vars).index(loop.var))
+    dim = dimension(list(block.loop_vars).index(loop.var))
     for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
         if kind != IterKind.SPATIAL and uses(binding, dim):
             return f"{block.iter_name(number)}, which is {'a reduction' if kind == IterKind.REDUCE else 'opaque'}"

@@ -18,11 +18,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ..affine import Range, expr_range, linear, substitute
+from ..affine import Range, dims_in, expr_range, linear, substitute
 from ..analyzer import Analyzer, from_affine, sym
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..loops import ForOp, enclosing_loops, loop_range
-from ..symbols import as_affine, depends_on_symbols, symbols_in
+from ..symbols import as_affine, depends_on_symbols, dimension, symbols_in
 from .bounds import never_runs
 from .decide import MAX_POINTS
 from .finding import Finding
@@ -42,11 +42,11 @@ class _Nest:
 
     def moving(self) -> frozenset[int]:
         """The loops that lead from step to step: all but those that only spatial iterators are bound to."""
-        bound = frozenset(d for expr in self.steps for d in expr.used_dims())
+        bound = frozenset(d for expr in self.steps for d in dims_in(expr))
         mixed = frozenset(
-            d for c in self.conditions if bound & frozenset(c.used_dims()) for d in c.used_dims()
+            d for c in self.conditions if bound & frozenset(dims_in(c)) for d in dims_in(c)
         )  # a condition on a step may hold for one element and not for another
-        still = frozenset(d for expr in self.spatial for d in expr.used_dims()) - bound - mixed
+        still = frozenset(d for expr in self.spatial for d in dims_in(expr)) - bound - mixed
         return frozenset(range(len(self.ranges))) - still
 
 
@@ -97,7 +97,7 @@ def _goes_on(block: BlockOp, place: tuple[int, ...]) -> bool:
             continue
         nest = _nest(part, enclosing_loops(part))
         wanted = [*zip(nest.spatial, place, strict=True), *((step, 0) for step in nest.steps)]
-        ranges = {AffineExpr.dimension(d): span for d, span in enumerate(nest.ranges)}
+        ranges = {dimension(d): span for d, span in enumerate(nest.ranges)}
         if all((span := expr_range(e, ranges)) is None or span[0] <= value <= span[1] for e, value in wanted):
             return True
     return False
@@ -119,7 +119,7 @@ def _parts(block: BlockOp) -> list[BlockOp]:
 
 def _nest(block: BlockOp, loops: Sequence[ForOp]) -> _Nest:
     position: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(loops)}
-    dims = [AffineExpr.dimension(position[v]) for v in block.loop_vars]
+    dims = [dimension(position[v]) for v in block.loop_vars]
     bindings = [substitute(expr, dims) for expr in block.bindings.data.results]
     return _Nest(
         tuple(loop_range(loop.var) for loop in loops),
@@ -184,15 +184,15 @@ def _is_plain(nest: _Nest) -> bool:
     """Whether the steps are the digits of numbers: each loop is a digit of one iterator, or one outside that binds
     nothing."""
     used: set[int] = set()
-    spatial = {d for expr in nest.spatial for d in expr.used_dims()}
-    ranges = {AffineExpr.dimension(d): span for d, span in enumerate(nest.ranges)}
+    spatial = {d for expr in nest.spatial for d in dims_in(expr)}
+    ranges = {dimension(d): span for d, span in enumerate(nest.ranges)}
     for expr in nest.steps:
         form = linear(expr, ranges)
         reach = 0
         first = form.constant
         for atom, factor in sorted(form.terms.items(), key=lambda term: abs(term[1])):
-            dims = atom.used_dims()
-            if len(dims) != 1 or atom != AffineExpr.dimension(*dims) or dims & (used | spatial):
+            dims = dims_in(atom)
+            if len(dims) != 1 or atom != dimension(*dims) or dims & (used | spatial):
                 return False
             (dim,) = dims
             low, high = nest.ranges[dim]
@@ -204,7 +204,7 @@ def _is_plain(nest: _Nest) -> bool:
         if nest.has_init and first != 0:
             return False
     for condition in nest.conditions:
-        dims = condition.used_dims()
+        dims = dims_in(condition)
         if dims & used and (not dims <= used or _may_begin_false(nest, condition)):
             return False
     free = {d for d, (low, high) in enumerate(nest.ranges) if high > low} - used - spatial

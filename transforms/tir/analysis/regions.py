@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
-from ....dialects.tir.affine import Linear, Range, expr_range, linear, substitute
+from ....dialects.tir.affine import Linear, Range, dims_in, expr_range, linear, substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, ForOp, dimension_ranges, enclosing_loops, loop_of
 from ....dialects.tir.symbols import MAX_EXTENT, Extent
@@ -85,7 +85,7 @@ def _outer_and_inner(
     outer: dict[AffineExpr, int] = {}
     low = high = 0
     for atom, factor in form.terms.items():
-        used = {AffineExpr.dimension(d) for d in atom.used_dims()}
+        used = {AffineExpr.dimension(d) for d in dims_in(atom)}
         if used <= outer_dims.keys():
             outer[substitute(atom, renumber)] = factor
             continue

@@ -13,7 +13,7 @@ from ....dialects.tir.affine import Linear, Range, access_map, linear, substitut
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
 from ....dialects.tir.dot import WIDTH, dots_in, neighbouring_loads
-from ....dialects.tir.symbols import MAX_EXTENT, as_affine, product
+from ....dialects.tir.symbols import MAX_EXTENT, as_affine, dimension, product
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,7 @@ def _begins_words(load: memref.LoadOp, block: BlockOp) -> bool:
 
 def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
     """The values that each iterator takes."""
-    return {
-        AffineExpr.dimension(i): (0, n - 1 if isinstance(n, int) else MAX_EXTENT) for i, n in enumerate(block.sizes)
-    }
+    return {dimension(i): (0, n - 1 if isinstance(n, int) else MAX_EXTENT) for i, n in enumerate(block.sizes)}
 
 
 def strides(block: BlockOp) -> list[Stride]:
@@ -104,8 +102,8 @@ def steps_within(block: BlockOp, iterator: int, size: int) -> list[int | None]:
     `size`; `None` where that is not the same everywhere. It is where the iterator is divided by `size`, as in blocks of
     channels, though not along the whole iterator."""
     known, count = iterator_ranges(block), len(block.iters)
-    dims: list[AffineExpr] = [AffineExpr.dimension(number) for number in range(count)]
-    whole, within = AffineExpr.dimension(count), AffineExpr.dimension(count + 1)
+    dims: list[AffineExpr] = [dimension(number) for number in range(count)]
+    whole, within = dimension(count), dimension(count + 1)
     _, last = known[dims[iterator]]
     ranges = {**known, whole: (0, last // size), within: (0, size - 1)}
     dims[iterator] = whole * size + within
@@ -120,7 +118,7 @@ def steps_within(block: BlockOp, iterator: int, size: int) -> list[int | None]:
 
 def follow_each_other(block: BlockOp, first: int, accesses: Sequence[Stride] | None = None) -> bool:
     """Whether every access walks straight from the last value of iterator `first + 1` to the next of `first`."""
-    outer, inner = AffineExpr.dimension(first), AffineExpr.dimension(first + 1)
+    outer, inner = dimension(first), dimension(first + 1)
     for access in accesses if accesses is not None else strides(block):
         slow, fast = access.along(outer), access.along(inner)
         if slow is None or fast is None or slow != fast * block.likely_extents[first + 1]:

@@ -17,7 +17,7 @@ from ....dialects.support.dtypes import byte_width
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
-from ....dialects.tir.symbols import Extent, as_affine
+from ....dialects.tir.symbols import Extent, as_affine, dimension
 from ..analysis.producers import written_buffer
 from ..analysis.strides import flat_accesses, iterator_ranges
 from .choosing import choose
@@ -197,8 +197,8 @@ class Reuse:
         self.vector = vector
         self.lanes = lanes
         count = len(block.iters)
-        self._dims = [AffineExpr.dimension(i) for i in range(count)]
-        self._outer, self._lane, self._tile, self._within = (AffineExpr.dimension(count + i) for i in range(4))
+        self._dims = [dimension(i) for i in range(count)]
+        self._outer, self._lane, self._tile, self._within = (dimension(count + i) for i in range(4))
         self._ranges = dict(known := iterator_ranges(block))
         self._ranges[self._lane] = (0, lanes - 1)
         self._ranges[self._outer] = (0, -(-block.likely_extents[vector] // lanes) - 1)

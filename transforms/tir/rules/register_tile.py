@@ -19,7 +19,6 @@ from collections.abc import Collection
 from itertools import takewhile
 
 from xdsl.dialects import memref
-from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.machine_model import MachineModel
@@ -35,6 +34,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from ....dialects.tir.symbols import dimension
 from ..analysis.deciding import deciding_iterators
 from ..analysis.narrow_products import COLUMNS, way_of
 from ..analysis.producers import consumers, written_buffer
@@ -149,7 +149,7 @@ def _is_elsewhere(block: BlockOp) -> bool:
 
 def _reads_apart(block: BlockOp, iterator: int) -> bool:
     """Whether a read's vector elements, along `iterator`, do not lie side by side."""
-    vector, target = AffineExpr.dimension(iterator), _store(block).memref
+    vector, target = dimension(iterator), _store(block).memref
     return any(read.along(vector) not in (0, 1) for read in strides(block) if read.buffer is not target)
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.facts import while_unchanged
-from ....dialects.tir.affine import uses
+from ....dialects.support.index_ops import index_binary, index_constant
+from ....dialects.support.interned import index
+from ....dialects.tir.affine import dims_in, uses
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, enclosing_loops, memref_of
 from ....dialects.tir.symbols import as_affine, as_extent
@@ -84,27 +86,27 @@ def fuse_iters(block: BlockOp, first: int) -> None:
 
 
 def _bound_to(block: BlockOp, iterator: int) -> set[SSAValue]:
-    return {block.loop_vars[d] for d in block.bindings.data.results[iterator].used_dims()}
+    return {block.loop_vars[d] for d in dims_in(block.bindings.data.results[iterator])}
 
 
 def _fuse_arguments(region: Region, first: int, inner_extent: int, unused: bool) -> None:
     """Replace two arguments by one, of which they are quotient and remainder; or which is `unused`, as they are."""
     block = region.block
     outer, inner = block.args[first], block.args[first + 1]
-    whole = block.insert_arg(IndexType(), first)
+    whole = block.insert_arg(index, first)
     whole.name_hint = f"{outer.name_hint or 'v'}_{inner.name_hint or 'v'}"
     if unused:
         block.erase_arg(inner)
         block.erase_arg(outer)
         return
-    size = arith.ConstantOp(IntegerAttr(inner_extent, IndexType()))
-    quotient = arith.DivUIOp(whole, size.result)
-    remainder = arith.RemUIOp(whole, size.result)
+    size = index_constant(inner_extent)
+    quotient = index_binary(arith.DivUIOp, whole, size.result)
+    remainder = index_binary(arith.RemUIOp, whole, size.result)
     start = block.first_op
     assert start is not None
     block.insert_ops_before([size, quotient, remainder], start)
-    outer.replace_all_uses_with(quotient.result)
-    inner.replace_all_uses_with(remainder.result)
+    outer.replace_all_uses_with(quotient.results[0])
+    inner.replace_all_uses_with(remainder.results[0])
     block.erase_arg(inner)
     block.erase_arg(outer)
 

@@ -9,6 +9,7 @@ from math import prod
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.support.interned import index_attribute
 from ....dialects.support.walking import all_within
 from ....dialects.tir.affine import linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, enclosing_loops
@@ -164,7 +165,7 @@ def fuse(*loops: ForOp) -> ForOp:
         op.detach()
     rest[0].detach()
     fused.size = as_extent(linear(as_affine(loops[0].size) * stride).to_expr())
-    fused.properties["min"] = type(fused.min)(0, fused.min.type)
+    fused.properties["min"] = index_attribute(0)
     fused.body.block.add_ops(contents)
     names = [loop.var.name_hint or "i" for loop in loops]
     for block in blocks:

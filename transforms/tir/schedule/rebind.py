@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import simplify, substitute
+from ....dialects.tir.affine import dims_in, simplify, substitute
 from ....dialects.tir.core import BlockOp, dimension_ranges
 
 
@@ -55,7 +55,7 @@ def assign(
     """Give `block` new bindings and conditions over `values`: simplified, without the values that are not used."""
     ranges = dimension_ranges(values)
     exprs = [simplify(expr, ranges) for expr in (*bindings, *conditions)]
-    used = sorted({d for expr in exprs for d in expr.used_dims()})
+    used = sorted({d for expr in exprs for d in dims_in(expr)})
     renumber: list[AffineExpr] = [AffineConstantExpr(0)] * len(values)
     for position, old in enumerate(used):
         renumber[old] = AffineExpr.dimension(position)

@@ -9,6 +9,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.tir.affine import dims_in
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
@@ -52,7 +53,7 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         block.loop_vars[d]
         for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
         if kind == IterKind.REDUCE
-        for d in binding.used_dims()
+        for d in dims_in(binding)
     }
     name = f"block @{block.block_name}"
     if shared := [each for each in loops if each.var in reduce_vars and each.for_kind == ForKind.THREAD_BINDING]:
@@ -63,7 +64,7 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         block.loop_vars[d]
         for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
         if kind != IterKind.REDUCE
-        for d in binding.used_dims()
+        for d in dims_in(binding)
     }
     for each in loops[loops.index(loop) :]:
         if each.var in spatial_vars and each.var in reduce_vars:
@@ -71,7 +72,7 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         if each.size not in (0, 1) and each.var not in spatial_vars | reduce_vars:
             raise ScheduleError.at(each, f"{name} binds nothing to this loop: it reduces anew in each iteration")
     for condition in block.conditions:
-        used = {block.loop_vars[d] for d in condition.used_dims()}
+        used = {block.loop_vars[d] for d in dims_in(condition)}
         if used & spatial_vars and used & reduce_vars:
             raise ScheduleError.at(block, f"{name} has a predicate on elements and steps of its reduction, together")
     check_sole_writer(block, written_buffer(block))
@@ -94,7 +95,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     reduce_vars: set[SSAValue] = set()
     spatial_vars: set[SSAValue] = set()
     for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True):
-        used = {loop_vars[d] for d in binding.used_dims()}
+        used = {loop_vars[d] for d in dims_in(binding)}
         if kind == IterKind.REDUCE:
             reduce_vars |= used
         else:
@@ -126,7 +127,7 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     assert loop.parent is not None
     loop.parent.insert_op_before(nest, loop)
     values = [renamed.get(v, v) for v in loop_vars]
-    kept = [c for c in block.conditions if not {loop_vars[d] for d in c.used_dims()} & reduce_vars]
+    kept = [c for c in block.conditions if not {loop_vars[d] for d in dims_in(c)} & reduce_vars]
     assign(init, [block.bindings.data.results[i] for i in spatial], kept, values)
     init.partial_iters = frozenset(n for n, i in enumerate(spatial) if i in block.partial_iters)
     began = block.init
