@@ -29,6 +29,7 @@ from .control import WITH_GRAPHS, convert_graphs
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import Loaded, load
+from .microsoft import IN_ONNX_DOMAIN
 from .node import Node, Outputs
 from .ordering import in_order
 from .registry import FIRST_OPSET, LAST_OPSET, LAST_REVISIONS, converter, is_known, outputs_of
@@ -277,6 +278,8 @@ class _Importer:
         try:
             schema = schema_of(node, scope.opsets[domain])
         except Unsupported as error:
+            if domain == "" and node.op_type in IN_ONNX_DOMAIN:
+                return None
             raise Unsupported(error.reason, error.hint or broken()) from None
         if schema.has_function or schema.has_context_dependent_function:
             return schema

@@ -319,7 +319,7 @@ class Node:
         if len(wanted) == len(dims) and all(map(te.same, wanted, dims)):
             return value
         newshape = _grouped(wanted, dims) or _places(wanted, dims)
-        if newshape.count(-1) <= 1 and (0 not in wanted or 0 not in dims):
+        if newshape.count(-1) <= 1 and not (_has_empty(wanted) and _has_empty(dims)):
             op = relay_operator("reshape")(value, newshape=newshape, allowzero=False)
             if self.emitter.computes(op):
                 self.emitter.insert(op)
@@ -402,6 +402,11 @@ def _default(name: str, default: T | None) -> T:
 def rank_of(value: SSAValue) -> int:
     """The rank of a tensor value."""
     return len(shape_of(value))
+
+
+def _has_empty(dims: Sequence[te.Dim]) -> bool:
+    """Whether one of the extents is the number 0."""
+    return any(isinstance(dim, int) and dim == 0 for dim in dims)
 
 
 def _places(wanted: Sequence[te.Dim], dims: Sequence[te.Dim]) -> list[int]:

@@ -177,7 +177,7 @@ CONVERTERS: dict[str, Versions] = {
     "GroupNormalization": {18: group_norm},
     "InstanceNormalization": {6: instance_norm},
     "LRN": {1: local_response_norm},
-    "LayerNormalization": {17: layer_norm},
+    "LayerNormalization": {1: layer_norm},  # before opset 17, it is ONNX Runtime's
     "LpNormalization": {1: lp_norm},
     "MeanVarianceNormalization": {9: mean_variance_norm},
     "RMSNormalization": {23: rms_norm},

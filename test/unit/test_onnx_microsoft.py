@@ -18,6 +18,9 @@ from weft.dialects.relay.functions import FuncOp  # noqa: E402
 from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.lowering.compiler import compile_graph  # noqa: E402
+from weft.lowering.machine.target import Target  # noqa: E402
+from weft.runtime.executable import Executable  # noqa: E402
 
 NDArray = npt.NDArray[Any]
 RNG = np.random.default_rng(7)
@@ -216,7 +219,115 @@ def test_places_are_turned_to_angles(interleaved: int) -> None:
     check("RotaryEmbedding", [floats(2, 3, 12), at, *tables], interleaved=interleaved, **partly)
 
 
+DECODERS: dict[str, Any] = {
+    "packed, with a window and a bias": {"count": 4, "shared": 1, "packed": True, "past": True, "rotary": True,
+                                         "bias": True, "local_window_size": 3},
+    "without a past, with sinks and a cap": {"count": 2, "shared": 2, "sinks": True, "softcap": 1.5},
+    "smooth and interleaved": {"count": 6, "shared": 2, "past": True, "rotary": True, "bias": True,
+                               "smooth_softmax": 1, "rotary_interleaved": 1, "scale": 0.2},
+}  # fmt: skip
+
+
+def decoder(
+    count: int,
+    shared: int,
+    *,
+    packed: bool = False,
+    past: bool = False,
+    rotary: bool = False,
+    bias: bool = False,
+    sinks: bool = False,
+    **attributes: Any,
+):
+    """A model of one node `GroupQueryAttention`, with the lengths of rows that ONNX Runtime's builder computes: from
+    the shape of a mask, and from its sums."""
+    size = 16
+    parts = {"q": count + 2 * shared} if packed else {"q": count, "k": shared, "v": shared}
+    given: dict[str, list[str | int]] = {name: ["b", "s", heads * size] for name, heads in parts.items()}
+    given |= {name: ["b", shared, "p", size] for name in ("pk", "pv") if past}
+    given |= {"bias": [1, 1, "s", "t"]} if bias else {}
+    inputs = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in given.items()]
+    inputs.append(helper.make_tensor_value_info("mask", onnx.TensorProto.INT64, ["b", "t"]))
+    angles = np.outer(np.arange(40), np.arange(1, size // 2 + 1)).astype(np.float32) / 8
+    weights: dict[str, Any] = {"one": np.int64(1), "axis": np.array([1])}
+    weights |= {"cos": np.cos(angles), "sin": np.sin(angles)} if rotary else {}
+    weights |= {"sinks": floats(count)} if sinks else {}
+    wanted = ["q", "k", "v", "pk", "pv", "last", "total", "cos", "sin", "", "bias", "sinks"]
+    there = {*given, "last", "total", *weights}
+    nodes = [
+        helper.make_node("Shape", ["mask"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["rows"]),
+        helper.make_node("Cast", ["rows"], ["total"], to=onnx.TensorProto.INT32),
+        helper.make_node("ReduceSum", ["mask", "axis"], ["sum"], keepdims=0),
+        helper.make_node("Sub", ["sum", "one"], ["less"]),
+        helper.make_node("Cast", ["less"], ["last"], to=onnx.TensorProto.INT32),
+        helper.make_node(
+            "GroupQueryAttention", [name if name in there else "" for name in wanted], ["y", "keys", "values"],
+            domain=DOMAIN, num_heads=count, kv_num_heads=shared, do_rotary=int(rotary), **attributes,
+        ),
+    ]  # fmt: skip
+    graph = helper.make_graph(
+        nodes, "g", inputs, [helper.make_empty_tensor_value_info(name) for name in ("y", "keys", "values")],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(DOMAIN, 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
+
+
+CALLS = (
+    (2, 5, 0, (5, 3)),  # a prompt, of which one batch is shorter
+    (2, 1, 5, (6, 4)),  # a token more
+    (1, 3, 6, (9,)),  # some tokens more
+    (3, 1, 12, (9, 2, 12)),  # into room that there is
+    (2, 7, 0, (7, 2)),  # rows that see no key, where there is a window
+)
+"""Batches, new rows, rows that are given, and all rows of each batch."""
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_groups_of_heads_share_keys_that_are_kept(name: str) -> None:
+    made = decoder(**DECODERS[name])
+    runtime = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    compiled = Executable(compile_graph(from_onnx(made), Target.parse("llvm"), codegen_level=0), threads=1)
+    for batch, new, held, rows in CALLS:
+        sizes = {"b": batch, "s": new, "p": held, "t": max(rows)}
+        if not DECODERS[name].get("past") and max(rows) != new:
+            continue
+        feeds = {
+            value.name: floats(*(sizes.get(dim.dim_param, dim.dim_value) for dim in value.type.tensor_type.shape.dim))
+            for value in made.graph.input
+        }
+        feeds["mask"] = (np.arange(max(rows)) < np.array(rows)[:, None]).astype(np.int64)
+        ours = list(compiled(*(feeds[value.name] for value in made.graph.input)))
+        theirs = runtime.run(None, feeds)
+        assert [x.shape for x in ours] == [x.shape for x in theirs]
+        is_padding = np.arange(new) >= np.array(rows)[:, None]  # rows that mean nothing, which may hold anything
+        assert np.isfinite(ours[0]).all()
+        ours[0][is_padding] = theirs[0][is_padding] = 0
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("opset", [13, 17])
+def test_norms_are_written_into_the_domain_of_onnx(opset: int) -> None:
+    x, gamma, beta = floats(2, 3, 8), floats(8), floats(8)
+    for operator, inputs in (("SimplifiedLayerNormalization", [x, gamma]), ("LayerNormalization", [x, gamma, beta])):
+        made, feeds = model(operator, inputs, axis=-1, epsilon=1e-3)
+        made.graph.node[0].domain, made.opset_import[0].version = "", opset
+        (expected,) = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"]).run(
+            None, feeds
+        )
+        np.testing.assert_allclose(run(made, feeds)[0], expected, rtol=2e-5, atol=2e-5)
+
+
 def test_what_is_not_converted_is_refused() -> None:
+    made = decoder(4, 2)
+    made.graph.node[-1].output.append("scores")
+    made.graph.output.append(helper.make_empty_tensor_value_info("scores"))
+    with pytest.raises(Diagnostic, match=r"the scores \(output 3\)"):
+        from_onnx(made)
+    with pytest.raises(Diagnostic, match="4 heads are not groups of 3"):
+        from_onnx(decoder(4, 3))
     made, _ = model("QLinearGlobalAveragePool", [codes(1, 4, 4, 3), S, Z, T, Z], channels_last=1)
     with pytest.raises(Diagnostic, match="attribute 'channels_last' is 1"):
         from_onnx(made)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ..errors import Unsupported
 from ..node import Converter, Node, Outputs, Versions
-from . import attention, fused, quantized
+from . import attention, fused, grouped, quantized
 
 DOMAIN = "com.microsoft"
 
@@ -40,8 +40,15 @@ def _versions(table: Mapping[str, tuple[Converter, str]]) -> dict[str, Versions]
     return found
 
 
+IN_ONNX_DOMAIN = frozenset({"LayerNormalization", "SimplifiedLayerNormalization"})
+"""The operators that ONNX Runtime's optimisers write as if they were of ONNX's own domain, in whatever opset."""
+
 CONVERTERS: dict[str, Versions] = {
+    "SimplifiedLayerNormalization": {
+        1: _strict(fused.simplified_layer_norm, {"axis": None, "epsilon": None, "stash_type": 1})
+    },
     **_versions(quantized.OPERATORS),
     **_versions(fused.OPERATORS),
     **_versions(attention.OPERATORS),
+    **_versions(grouped.OPERATORS),
 }

@@ -187,8 +187,16 @@ def rotary_embedding(node: Node) -> SSAValue:
         node.emit("expand_dims", node.emit("take", table, places, axis=0, mode="clip"), axis=1 if is_apart else 2)
         for table in (cosines, sines)
     )
+    y = turned_by(node, x, cos, sin, is_interleaved=node.integer("interleaved", 0) != 0)
+    return y if is_apart else node.reshape_to(y, dims)
+
+
+def turned_by(node: Node, x: SSAValue, cos: SSAValue, sin: SSAValue, *, is_interleaved: bool) -> SSAValue:
+    """The first numbers of the last dimension of `x`, turned in pairs by angles; as many as there are angles for. The
+    numbers of a pair stand side by side, or half of all apart."""
+    half, size = shape_of(cos)[-1], shape_of(x)[-1]
+    turned = 2 * half
     rotated, *rest = columns_of(node, x, [turned, size - turned] if size > turned else [turned])
-    is_interleaved = node.integer("interleaved", 0) != 0
     if is_interleaved:
         first, second = (part_of(node, rotated, begin, turned, 2) for begin in (0, 1))
     else:
@@ -201,9 +209,7 @@ def rotary_embedding(node: Node) -> SSAValue:
         y = node.reshape_to(node.emit("stack", node.emitter.tuple(new), axis=4), node.dims(rotated))
     else:
         y = node.emit("concatenate", node.emitter.tuple(new), axis=3)
-    if rest:
-        y = node.emit("concatenate", node.emitter.tuple([y, *rest]), axis=3)
-    return y if is_apart else node.reshape_to(y, dims)
+    return node.emit("concatenate", node.emitter.tuple([y, *rest]), axis=3) if rest else y
 
 
 OPERATORS: dict[str, tuple[Converter, str]] = {

@@ -13,7 +13,7 @@ from ..elementwise import gelu_of, hard_sigmoid_like
 from ..errors import Malformed, Unsupported
 from ..linear import gemm, product, swap_last
 from ..node import Converter, Node, rank_of
-from ..normalization import rms_norm_of
+from ..normalization import rms_norm, rms_norm_of
 from ..shapes import positions, trilu
 from ..windows import conv
 
@@ -75,6 +75,12 @@ def skip_rms_norm(node: Node) -> list[SSAValue | None]:
     total = summed(node, 0, 1, 3)
     y = rms_norm_of(node, total, node.input(2), rank_of(total) - 1, node.real("epsilon", EPSILON))
     return [y, None, None, total]
+
+
+def simplified_layer_norm(node: Node) -> list[SSAValue | None]:
+    """`RMSNormalization`, by the name that it had in ONNX Runtime before."""
+    check_no_statistics(node)
+    return [rms_norm(node), None]
 
 
 def check_no_statistics(node: Node) -> None:
