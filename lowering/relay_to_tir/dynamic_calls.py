@@ -123,7 +123,7 @@ class DynamicCalls:
             outputs = [symbols.folded(each) for result in call.results for each in extents.of(result)]
             kernel = None if view else self._kernel(call, inputs)
             for symbol in () if kernel is None else kernel.symbols:
-                symbols.extent(symbol)
+                symbols.number(symbol)
             calls.append((call, kernel, outputs))
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
         asked += [(0, dim) for _, _, dim in held]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
 
@@ -15,7 +16,7 @@ from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.te.assume import Assumptions
-from ...dialects.te.dims import terms_of, to_text
+from ...dialects.te.dims import always_at_most, simplified, terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
 from ..sizes import Size, to_json
@@ -44,22 +45,38 @@ class GraphSymbols:
         self.defined: dict[te.Expr, te.Var] = {}
 
     def extent(self, dim: te.Dim) -> te.Dim:
-        """`dim`, with a symbol for each of its terms that is no affine expression."""
+        """`dim`, with a symbol for each of its terms that is no affine expression; where one of these may be below 0 as
+        well as above, with a symbol for all of it."""
+        found = self._of_terms(dim)
+        return self._symbol(dim) if found is None and isinstance(dim, te.Expr) else cast("te.Dim", found)
+
+    def _of_terms(self, dim: te.Dim) -> te.Dim | None:
+        """`dim` in symbols, none of which is below 0: kernels rely on that. Nothing, if there is none."""
         if self._is_affine(dim):
             return dim
         terms, total = terms_of(dim)
         extent: te.Dim = total
         for term, factor in terms:
-            extent = extent + self._term(term) * factor
+            if (one := self._term(term)) is None:
+                return None
+            extent = extent + one * factor
         return extent
 
     def _is_affine(self, dim: te.Dim) -> bool:
         return isinstance(dim, int) or dim in self.numbers or Symbols(self.numbers).is_affine(dim)
 
-    def _term(self, dim: te.Dim) -> te.Dim:
-        """`dim`, or the symbol that it is."""
+    def _term(self, dim: te.Dim) -> te.Dim | None:
+        """`dim`, or the symbol that it is, or that is it with another sign."""
         if isinstance(dim, int) or self._is_affine(dim):
             return dim
+        if always_at_most(0, dim):
+            return self._symbol(dim)
+        if not always_at_most(dim, 0):
+            return None
+        symbol = self._symbol(te.dim_expr(simplified(dim * -1)))
+        return symbol * -1
+
+    def _symbol(self, dim: te.Expr) -> te.Var:
         if dim not in self.defined:
             symbol = te.var(f"n{len(self.numbers)}")
             self.defined[dim] = symbol
@@ -69,14 +86,13 @@ class GraphSymbols:
     def number(self, dim: te.Expr) -> int:
         """The number of a symbol, or of an extent that is one."""
         symbol = self.extent(dim)
-        assert isinstance(symbol, te.Var), "whatever is passed is a symbol of the graph"
-        return self.numbers[symbol]
+        return self.numbers[symbol if isinstance(symbol, te.Var) else self._symbol(dim)]
 
     def folded(self, known: Known) -> Known:
         """What is known of a tensor, in extents that kernels have."""
         held = known.contents
         if held is not None:
-            held = tuple(self.extent(number) if isinstance(number, te.Expr) else number for number in held)
+            held = tuple(self._of_terms(number) if isinstance(number, te.Expr) else number for number in held)
         return Known(tuple(map(self.extent, known.dims)), held)
 
     def shapes(self, shapes: Sequence[Dims]) -> ArrayAttr[AffineMapAttr]:

@@ -27,7 +27,7 @@ from ...dialects import te
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.interned import shaped_memref
 from ...dialects.support.walking import within
-from ...dialects.te.dims import to_text
+from ...dialects.te.dims import always_at_most, to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.tir.affine import linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp
@@ -272,11 +272,21 @@ def _dims(tensors: Sequence[te.Tensor]) -> list[te.Expr]:
 
 def opaque_extents(outputs: Sequence[te.Tensor]) -> list[te.Expr]:
     """Extents of what computes `outputs` that are no affine expressions of symbols, such as the lesser of two, each
-    once: whoever calls the function has to say what they are."""
+    once: whoever calls the function has to say what they are. None is ever below 0."""
     dims = _dims(te.topological_order(outputs))
     numbers = Symbols({symbol: number for number, symbol in enumerate(te.variables(dims))})
     found: dict[te.Expr, None] = {}
-    pending: list[te.Dim] = [*dims[::-1]]
+    for dim in dims:
+        atoms = _opaque_within(dim, numbers)
+        whole = [te.dim_expr(dim)] if not all(always_at_most(0, atom) for atom in atoms) else atoms
+        found |= dict.fromkeys(whole)
+    return list(found)
+
+
+def _opaque_within(dim: te.Dim, numbers: Symbols) -> list[te.Expr]:
+    """The parts of an extent that are no affine expressions."""
+    found: list[te.Expr] = []
+    pending = [dim]
     while pending:
         dim = pending.pop()
         if isinstance(dim, int) or numbers.is_affine(dim):
@@ -287,8 +297,8 @@ def opaque_extents(outputs: Sequence[te.Tensor]) -> list[te.Expr]:
             case te.Binary(B.MUL | B.FLOORDIV | B.FLOORMOD, lhs, te.Const()):
                 pending.append(lhs)
             case _:
-                found[dim] = None
-    return list(found)
+                found.append(dim)
+    return found
 
 
 def _identity(tensor: te.Tensor) -> te.Tensor:

@@ -179,3 +179,14 @@ def test_a_slice_from_none_from_the_end_is_refused_when_it_runs() -> None:
     executable = agree(graph, [[(3, 2)], [(3, 3)], [(4, 1)]])
     with pytest.raises(InputError, match=r"n = 3, m = 0"):  # -0 is 0, from where all of it is taken
         executable(np.zeros((3, 0), np.float32))
+
+
+def test_extents_that_are_less_than_nothing_in_parts_are_counted():
+    """What a pool in ceil mode leaves of what another left: the lesser of two, of which each part is below 0."""
+    g = Graph(x=["b", 2, "n"])
+    y = "x"
+    for _ in range(3):
+        y = g("MaxPool", y, kernel_shape=[3], strides=[2], ceil_mode=1)
+        rows = g("Reshape", y, [-1])
+        g.results += [y, g("Relu", y), g("Add", rows, rows)]
+    agree(g, [[(2, 2, 13)], [(1, 2, 16)], [(3, 2, 29)], [(1, 2, 64)]])
