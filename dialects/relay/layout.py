@@ -171,6 +171,19 @@ def unblocked(text: str, letters: str, what: str) -> Layout:
     return layout
 
 
+def in_blocks(text: str, letters: str, split: str, what: str) -> Layout:
+    """The layout `text`, which must be an order of `letters`; of these, those in `split` may be in blocks.
+
+    Raises:
+        VerifyException: it is something else.
+    """
+    layout = parse_layout(text)
+    inner = {axis.name.upper() for axis in layout.axes if axis.factor}
+    if sorted(layout.letters) != sorted(letters) or not inner <= set(split):
+        raise VerifyException(f"{what} {text} is not an order of the axes {letters}, with blocks of {split} at most")
+    return layout
+
+
 def with_whole(text: str, letters: str) -> Layout:
     """The layout `text`, in which each of the axes `letters` is one dimension; others may be in blocks.
 

@@ -13,6 +13,7 @@ from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
 import weft
+from weft import relay
 from weft.dialects.relay.attributes import tensor_type_of
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
@@ -48,6 +49,44 @@ def test_a_channel_stands_in_its_block():
     x = random_floats(2, 8, 3, 2)
     y = relayout(x, "NCHW", "NCHW4c")
     np.testing.assert_array_equal(y, x.reshape(2, 2, 4, 3, 2).transpose(0, 1, 3, 4, 2))
+
+
+SPLIT = [  # groups, layouts of data, kernel and result
+    (1, "NCHW4c", "OIHW4i8o", "NCHW8c"),  # computed as `contrib_conv2d_NCHWc`
+    (1, "NCHW2c", "OIHW2i4o", ""),
+    (1, "NHWC2c", "HWIO4o", "NHWC"),
+    (2, "NCHW2c", "OIHW2i4o", "NCHW4c"),
+    (8, "NCHW4c", "OIHW4o", "NCHW8c"),
+]
+
+
+@pytest.mark.parametrize(("groups", "data", "kernel", "out"), SPLIT)
+def test_a_convolution_reads_channels_where_any_blocks_have_them(groups: int, data: str, kernel: str, out: str):
+    x, w = random_floats(2, 8, 4, 5), random_floats(8, 8 // groups, 3, 2)
+    shared = {"groups": groups, "strides": [2, 1], "padding": [1, 0, 1, 1]}
+    given = [relayout(x, "NCHW", data), relayout(w, "OIHW", kernel)]
+    layouts = {"data_layout": data, "kernel_layout": kernel, "out_layout": out}
+    types = [relay.var(f"in{i}", shape=each.shape) for i, each in enumerate(given)]
+    function = relay.Function(types, relay.nn.conv2d(*types, **shared, **layouts))
+    wanted = relayout(run_operator(Conv2dOp, [x, w], **shared), "NCHW", out or data)
+    assert_close(run_operator(Conv2dOp, given, **shared, **layouts), wanted)
+    assert_close(weft.compile(relay.IRModule.from_expr(function))(*given), wanted)
+
+
+def test_a_convolution_in_blocks_has_the_gradient_of_the_plain_one():
+    x, w, g = random_floats(1, 4, 4, 4), random_floats(4, 4, 3, 3), random_floats(1, 4, 2, 2)
+
+    def gradients(data: str, kernel: str) -> tuple[NDArray, NDArray]:
+        shapes = relayout(x, "NCHW", data).shape, relayout(w, "OIHW", kernel).shape, relayout(g, "NCHW", data).shape
+        a, b, c = (relay.var(name, shape=shape) for name, shape in zip("abc", shapes, strict=True))
+        y = relay.nn.conv2d(a, b, data_layout=data, kernel_layout=kernel) * c
+        module = relay.IRModule.from_expr(relay.transform.gradient(relay.Function([a, b, c], y)))
+        given = relayout(x, "NCHW", data), relayout(w, "OIHW", kernel), relayout(g, "NCHW", data)
+        _, (by_data, by_weight, _) = relay.create_executor("debug", module).evaluate()(*given)
+        return relayout(by_data, data, "NCHW"), relayout(by_weight, kernel, "OIHW")
+
+    for found, wanted in zip(gradients("NCHW2c", "OIHW2i4o"), gradients("NCHW", "OIHW"), strict=True):
+        assert_close(found, wanted)
 
 
 def test_channels_that_do_not_fill_their_block_are_padded_with_zeros_and_come_back():

@@ -53,7 +53,7 @@ class ConvolutionCombiner(Concatenating[Conv2dOp]):
 
     def key(self, op: Conv2dOp) -> Hashable | None:
         outputs, weight = op.layouts()[1].position("O"), shape_of(op.weight)
-        if op.group_count() != 1 or DYNAMIC in weight or not op.layouts()[0].names:
+        if op.group_count() != 1 or DYNAMIC in weight or op.has_blocks():
             return None
         others = (*weight[:outputs], *weight[outputs + 1 :])
         kept = frozenset((name, value) for name, value in op.properties.items() if name != "channels")

@@ -228,6 +228,8 @@ def convolved(site: Site) -> Quantized:
     assert isinstance(op, ConvolutionBase)
     _, kernel, out = op.layouts()
     axis = kernel.position("O")
+    if any(layout.is_blocked for layout in op.layouts()):
+        raise NotQuantizedError("its channels stand in blocks")
     if op.group_count() > 1 and isinstance(op, Conv2dTransposeOp):
         raise NotQuantizedError("it has several groups")
     kept = {name: value for name, value in op.properties.items() if name != "out_dtype"}

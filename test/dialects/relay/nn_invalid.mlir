@@ -56,10 +56,26 @@ relay.func @wrong_result_type(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) 
 
 // -----
 
-relay.func @blocked_layout_of_a_plain_convolution(%x: tensor<1x1x8x8x4xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32> {
-  // expected-error@+1 {{data_layout NCHW4c is not an order of the axes NCHW}}
-  %r = relay.nn.conv2d %x, %w {data_layout = "NCHW4c"} : (tensor<1x1x8x8x4xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
+relay.func @rows_of_a_convolution_in_blocks(%x: tensor<1x4x2x8x4xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{data_layout NCHW4h is not an order of the axes NCHW, with blocks of C at most}}
+  %r = relay.nn.conv2d %x, %w {data_layout = "NCHW4h"} : (tensor<1x4x2x8x4xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
   relay.return %r : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+relay.func @channels_that_do_not_fill_their_blocks(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>) -> tensor<1x2x6x6x4xf32> {
+  // expected-error@+1 {{6 output channels do not divide into blocks of 4 (NCHW4c)}}
+  %r = relay.nn.conv2d %x, %w {out_layout = "NCHW4c"} : (tensor<1x4x8x8xf32>, tensor<6x4x3x3xf32>) -> tensor<1x2x6x6x4xf32>
+  relay.return %r : tensor<1x2x6x6x4xf32>
+}
+
+// -----
+
+relay.func @other_channels_in_blocks(%x: tensor<1x2x8x8x4xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x1x6x6x4xf32> {
+  // expected-error@+1 {{has 8 channels, but the weight [4, 4, 3, 3] (OIHW) takes 4 in each of 1 groups}}
+  %r = relay.nn.conv2d %x, %w {data_layout = "NCHW4c"} : (tensor<1x2x8x8x4xf32>, tensor<4x4x3x3xf32>) -> tensor<1x1x6x6x4xf32>
+  relay.return %r : tensor<1x1x6x6x4xf32>
 }
 
 // -----

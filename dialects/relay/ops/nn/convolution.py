@@ -24,6 +24,7 @@ from ..broadcast import MultiplyOp
 from .byte_products import STEPS, are_bytes
 from .convolution_base import Convolution
 from .planes import SeePlanesOp
+from .split_channels import SplitChannels
 from .taps_apart import TapsApart
 from .winograd import WinogradConv2dOp, WinogradWeightTransformOp
 
@@ -59,8 +60,10 @@ class Conv1dOp(Convolution):
 
 
 @irdl_op_definition
-class Conv2dOp(Convolution):
+class Conv2dOp(SplitChannels):
     """Convolution along two spatial axes; grouped, depthwise and dilated ones too.
+
+    Layouts may hold channels in blocks (`NCHW16c`, `OIHW4i8o`), which say where a channel stands and nothing else.
 
     `y[n, o, h, w] = sum_{i, kh, kw} x[n, i, h*sh + kh*dh - ph, w*sw + kw*dw - pw] * weight[o, i, kh, kw]`
 
@@ -145,6 +148,22 @@ class Conv2dOp(Convolution):
         kept["padding"], kept["dilation"] = as_attribute(apart.padding), as_attribute([1, 1])
         each = blocks.insert(new_type(apart.divide(blocks, data, self), packed, **kept, **layouts), self)
         blocks.replace(self, apart.interleave(blocks, each, self), block)
+
+    def pack(self, blocks: Blocks) -> bool:
+        """`contrib_conv2d_NCHWc`, where the layouts are ones that it has."""
+        data, kernel, out = self.layouts()
+        both = (self.data, self.weight)
+        if not self.has_blocks() or self.group_count() > 1 or any(DYNAMIC in shape_of(each) for each in both):
+            return False
+        if [data.names, out.names] != [tuple("NCHWc")] * 2 or kernel.names != tuple("OIHWio"):
+            return False
+        if data.block("C") % kernel.block("I") or kernel.block("O") != out.block("C"):
+            return False
+        texts = {"data_layout": data.text, "kernel_layout": kernel.text, "out_layout": out.text}
+        operands = [blocks.get(each, PLAIN, self) for each in both]
+        new = Conv2dNCHWcOp(*operands, **{**self.properties, **texts})
+        blocks.replace_plain(self, blocks.insert(new, self))
+        return True
 
     def minimal_filtering(self, blocks: Blocks, block: int) -> tuple[Filtering, TapsApart] | None:
         """The filtering by which this convolution, its channels in blocks, takes clearly less, and how it becomes one

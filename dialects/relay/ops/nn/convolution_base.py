@@ -199,6 +199,15 @@ class ConvolutionBase(RelayOp, ABC):
         """
         raise NotImplementedError
 
+    def check_blocks(self) -> None:
+        """
+        Raises:
+            VerifyException: the result cannot hold its channels in the blocks of its layout.
+        """
+        _, kernel, out = self.layouts()
+        if kernel.block("O") != out.block("C"):
+            raise VerifyException(f"the blocks of output channels differ: {kernel.text} and {out.text}")
+
     def output_channels(self, weight: Sequence[int]) -> int:
         """How many channels the result has, `DYNAMIC` where the weight's shape does not say.
 
@@ -217,12 +226,11 @@ class ConvolutionBase(RelayOp, ABC):
         return window.outputs(extents)
 
     def infer(self) -> Sequence[Attribute]:
-        layout, kernel, out = self.layouts()
+        layout, _, out = self.layouts()
         self.check_operands()
         data, weight = tensor(self.data), shape_of(self.weight)
         self.check_channels(data.get_shape(), weight)
-        if kernel.block("O") != out.block("C"):
-            raise VerifyException(f"the blocks of output channels differ: {kernel.text} and {out.text}")
+        self.check_blocks()
         extents = layout.extents(data.get_shape())
         window = self.window(weight)
         places = (DYNAMIC,) * len(self.SPATIAL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -53,6 +53,18 @@ class DeformableConv2dOp(Convolution):
     deformable_groups = integer(1)
 
     LAYOUTS: ClassVar[tuple[str, ...]] = ()
+
+    def implied(self) -> Mapping[int, Attribute]:
+        """The weight's, and the offset's, where the numbers of channels and taps are told."""
+        types = dict(super().implied())
+        if 2 not in types or self.layouts()[1].text != "OIHW":
+            return types
+        data = tensor(self.data)
+        batch, _, *extents = data.get_shape()
+        window, groups = self.window(shape := tensor(types[2]).get_shape()), self.deformable_groups.value.data
+        places = window.outputs(extents)
+        types[1] = TensorType(data.element_type, [batch, groups * 2 * prod(shape[2:]), *places])
+        return types
 
     def infer(self) -> Sequence[Attribute]:
         layouts = tuple(layout.text for layout in self.layouts())

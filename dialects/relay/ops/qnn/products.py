@@ -15,7 +15,7 @@ from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, RelayOp, int_list, integer, opt_int_list, shape_of, string, tensor
 from ...core import ConstantOp
 from ...decomposition import Emit
-from ...layout import Layout
+from ...layout import Layout, unblocked
 from ...nn_common import Window
 from ..broadcast import MultiplyOp, SubtractOp
 from ..elementwise import named_type
@@ -115,6 +115,15 @@ class QnnConv2dOp(_QnnProduct):
 
     def kernel_axis(self) -> int:
         return max(self.kernel_layout.data.find("O"), 0)
+
+    def check(self) -> None:
+        super().check()
+        for text, letters, what in (
+            (self.data_layout.data, "NCHW", "data_layout"),
+            (self.kernel_layout.data, "OIHW", "kernel_layout"),
+            (self.out_layout.data or "NCHW", "NCHW", "out_layout"),
+        ):
+            unblocked(text, letters, what)
 
     def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
         return Conv2dOp(data, weight, **self.plain_properties(), out_dtype="int32")
