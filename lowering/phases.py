@@ -230,6 +230,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.canonicalize_ops import CanonicalizeOpsPass
     from ..transforms.relay.dead_code_elimination import DeadCodeEliminationPass
     from ..transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
+    from ..transforms.relay.fast_math import FastMathPass
     from ..transforms.relay.fold_constant import FoldConstantPass
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
@@ -258,6 +259,7 @@ def graph(target: Target) -> list[ModulePass]:
         FoldExplicitPaddingPass(),
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
+        FastMathPass(),
         *([] if target.is_gpu else [InterleaveTransposedConvPass(), _along_two_axes(target)]),
         FoldConstantPass(),
         *([] if target.is_gpu else [_layouts(target)]),

@@ -50,12 +50,18 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import var as var
     from .relay_executors import build as build
     from .relay_executors import create_executor as create_executor
+    from .relay_executors import optimize as optimize
 
     def __getattr__(name: str) -> typing.Any: ...
 
 
 transform = relay_transform
-relay.__dict__.update(transform=transform, build=relay_executors.build, create_executor=relay_executors.create_executor)
+relay.__dict__.update(
+    transform=transform,
+    build=relay_executors.build,
+    create_executor=relay_executors.create_executor,
+    optimize=relay_executors.optimize,
+)
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.analysis"] = _analysis
 for _part in ("dataflow_pattern", "expr", "testing", "ty"):

@@ -284,6 +284,34 @@ def build(
     return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name)
 
 
+@checked
+def optimize(
+    mod: ModuleOp | FuncOp | Expr,
+    target: str | Target = "llvm -mcpu=native",
+    params: Mapping[str, npt.ArrayLike] | None = None,
+) -> tuple[IRModule, dict[str, NDArray]]:
+    """A module as it is before its operators are fused: with parameters bound, by the passes that a compilation has on
+    graphs under the current `PassContext`, and those that it requires.
+
+    Returns:
+        The module, and the parameters that were not bound: none.
+
+    Raises:
+        UsageError: there is no such parameter.
+        Diagnostic: it is not valid.
+    """
+    from .lowering.compiler import lower
+    from .lowering.machine.target import Target
+    from .transforms.relay.bind_params import bind_params
+
+    given = mod if isinstance(mod, ModuleOp | FuncOp) else Function(free_vars(mod), mod)
+    module = IRModule.of(given.clone()) if isinstance(given, ModuleOp) else IRModule.from_expr(given)
+    if params:
+        bind_params(module, params, _main(module).sym_name.data)
+    lower(module, Target.parse(target), "graph")
+    return module, {}
+
+
 def _main(module: ModuleOp) -> FuncOp:
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     for op in functions:

@@ -462,6 +462,9 @@ _ACCURACY = {
 }
 """How exactly an operator is computed that says nothing of it, by its fusion pattern."""
 
+MAX_RANK = 64
+"""Of tensors: as many dimensions as NumPy's arrays have."""
+
 MAX_ELEMENTS = 1 << 56
 """Of a tensor: its size in bytes, and what is computed with it, fits an index of 64 bits."""
 

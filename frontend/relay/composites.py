@@ -13,6 +13,7 @@ from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
 from .random_numbers import RANDOM
 from .rearranging import reverse_reshape, sliding_window, yolo_reorg
+from .requantizing import requantize
 from .simulated import simulated_dequantize, simulated_quantize
 from .sparse import SPARSE
 from .told import rebound
@@ -222,10 +223,13 @@ COMPOSITES = {
     "reverse_reshape": reverse_reshape,
     "sliding_window": sliding_window,
     "vision.yolo_reorg": yolo_reorg,
+    "qnn.requantize": requantize,
     "qnn.simulated_quantize": simulated_quantize,
     "qnn.simulated_dequantize": simulated_dequantize,
     "nn.conv1d_transpose": _input_first("nn.conv1d_transpose"),
     "nn.conv3d_transpose": _input_first("nn.conv3d_transpose"),
+    "nn.contrib_conv2d_nchwc": operator("nn.contrib_conv2d_NCHWc"),
+    "nn.contrib_depthwise_conv2d_nchwc": operator("nn.contrib_depthwise_conv2d_NCHWc"),
     "nn.global_max_pool1d": global_max_pool1d,
     "nn.global_avg_pool1d": global_avg_pool1d,
     "nn.global_max_pool3d": global_max_pool3d,

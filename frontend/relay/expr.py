@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import FunctionType, TensorType, TupleType, i1
+from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -91,6 +91,11 @@ class Expr:
         """The operands of an operator, or the arguments of a call."""
         owner = self._operation("args")
         return [expr_of(value) for value in (owner.arguments if isinstance(owner, ApplyOp) else owner.operands)]
+
+    @property
+    def type_args(self) -> list[Attribute]:
+        """The types of the operands, or of the arguments of a call."""
+        return [each.checked_type for each in self.args]
 
     @property
     def attrs(self) -> Attrs:
@@ -389,11 +394,13 @@ def var(
     type_annotation: Attribute | str | Sequence[int | AnyExtent] | None = None,
     shape: Sequence[int | AnyExtent] | None = None,
     dtype: str = "float32",
+    span: LocationAttr | None = None,
 ) -> Var:
     """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
 
     With neither it stands for whatever a `Let` binds it to, or a call of a function gives it: what is computed from it
-    has no type until then. Patterns match it all the same.
+    has no type until then. Patterns match it all the same. `span` is
+    taken as TVM takes it, and not kept: a variable has no place of its own.
 
     Raises:
         UsageError: both a type and a shape are given, or there cannot be such a name.

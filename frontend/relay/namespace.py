@@ -10,6 +10,7 @@ from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
 from .op_class import Op
 from .operators import Operator, operator, operator_classes
+from .requantizing import requantize_config
 from .told import is_told, told
 
 
@@ -63,6 +64,8 @@ class OperatorNamespace(ModuleType):
             return get
         if (self._start, name) == ("qnn.", "op"):  # `relay.qnn.op.quantize`, as in TVM
             return self
+        if (self._start, name) == ("qnn.", "requantize_config"):
+            return requantize_config
         return find(self._start + name)
 
     def __dir__(self) -> list[str]:

@@ -12,6 +12,7 @@ from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
+from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.hints import isa
 from ..abi import GRAPH_SYMBOLS, INPUTS, OUTPUTS, POOLS, SYMBOL_EXTENTS, TensorSpec
@@ -49,10 +50,17 @@ def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
 
 
 def _given(function: FuncOp, key: str, count: int) -> list[str] | None:
+    """
+    Raises:
+        Diagnostic: the attribute is no list of as many names as there are tensors.
+    """
     names = function.attributes.get(key)
-    if not isa(names, ArrayAttr[Attribute]) or len(names) != count:
+    if names is None:
         return None
-    return [n.data if isinstance(n, StringAttr) else str(n) for n in names]
+    if not isa(names, ArrayAttr[StringAttr]) or len(names) != count:
+        wanted = "one string" if count == 1 else f"{count} strings"
+        raise Diagnostic.at(function, f"the attribute '{key}' is {names}, but a list of {wanted} was expected")
+    return [name.data for name in names]
 
 
 def numbered(prefix: str, count: int) -> list[str]:

@@ -17,9 +17,11 @@ import weft
 from weft.dialects.relay import Relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.support.diagnostics import Diagnostic, UsageError, handled_by
+from weft.dialects.support.parser import parse_module
 from weft.dialects.support.processors import available_processors
 from weft.runtime.host import host_platform
 from weft.runtime.tensors import InputError
+from weft.transforms.infra.registry import new_ir_context
 
 NDArray = npt.NDArray[Any]
 
@@ -370,3 +372,13 @@ def test_weights_that_are_missing_are_told_of_at_their_constant(tmp_path: Path) 
         weft.compile(text)
     assert error.value.place is not None and (error.value.place.file, error.value.place.line) == (str(text), 3)
     assert error.value.hint == "it stands in perceptron.weights.npz, which goes with the text"
+
+
+@pytest.mark.parametrize("names", ["[1, 2]", '["a"]', '"a"', '["a", "b", "c"]'])
+def test_names_of_inputs_that_are_none_are_refused(names: str) -> None:
+    text = f"""relay.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> attributes {{input_names = {names}}} {{
+  %z = relay.add %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %z : tensor<2xf32>
+}}"""  # noqa: E501
+    with pytest.raises(Diagnostic, match=r"attribute 'input_names' is .* a list of 2 strings was expected"):
+        weft.compile(parse_module(text, new_ir_context()))

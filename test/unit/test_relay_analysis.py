@@ -161,3 +161,16 @@ def test_a_value_is_alive_until_its_last_reader() -> None:
     assert live.after(tanh) == {log.results[0], tanh.results[0]} and live.last_user(exp.results[0]) is tanh
     assert live.after(add) == {add.results[0]}
     assert live.peak_bytes() == 3 * 1024
+
+
+def test_a_call_graph_is_asked_by_names_and_by_what_stands_for_them() -> None:
+    x = relay.var("x", shape=(2,))
+    g = relay.GlobalVar("g")
+    module = relay.IRModule({g: relay.Function([x], x + x)})
+    y = relay.var("y", shape=(2,))
+    module["main"] = relay.Function([y], g(y) * g(y))
+    graph = relay.analysis.CallGraph(module)
+    assert graph.ref_count(g) == graph.ref_count("g") == graph.global_call_count("main") == 2
+    assert graph.is_leaf(g) and not graph.is_recursive(g)
+    assert "#refs = 2" in graph.print_var(g)
+    assert "call site: <g>, calls 2 times" in graph.print_var("main")

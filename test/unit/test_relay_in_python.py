@@ -23,6 +23,7 @@ from weft.frontend.relay.namespace import operator_names
 from weft.frontend.relay.operators import form_of, operator, operator_classes
 from weft.frontend.relay.signatures import call_forms
 from weft.testing.examples import OperatorExample, examples_of
+from weft.transforms.infra import PassContext
 
 NDArray = Any
 relay: Any = relay
@@ -427,3 +428,42 @@ W: Any = relay.var("w", shape=(4, 3, 3, 3))
 def test_what_a_property_cannot_be_is_said(call: Callable[[], object], words: str) -> None:
     with pytest.raises(Diagnostic, match=words):
         call()
+
+
+def test_a_tensor_of_more_dimensions_than_there_can_be_is_refused() -> None:
+    with pytest.raises(UsageError, match="the result would have rank 1099511627777; 64 is the greatest"):
+        relay.expand_dims(relay.var("x", shape=(2,)), 1, 2**40)
+    assert relay.expand_dims(relay.var("x", shape=(2,)), 1, 63).shape == (2,) + (1,) * 63
+
+
+def test_a_call_says_the_types_of_its_arguments() -> None:
+    x, y = relay.var("x", shape=(2, 3)), relay.var("y", shape=(3,))
+    assert relay.add(x, y).type_args == [x.checked_type, y.checked_type]
+
+
+def test_blocked_convolutions_have_tvms_lower_case_names() -> None:
+    x, w = relay.var("x", shape=(1, 1, 4, 4, 4)), relay.var("w", shape=(1, 1, 3, 3, 4, 4))
+    y = relay.nn.contrib_conv2d_nchwc(x, w, data_layout="NCHW4c", kernel_layout="OIHW4i4o", out_layout="NCHW4c")
+    assert y.op.name == "nn.contrib_conv2d_NCHWc" and y.shape == (1, 1, 2, 2, 4)
+
+
+def test_a_deformable_convolution_tells_what_its_weight_and_offsets_are() -> None:
+    x = relay.var("x", shape=(1, 4, 6, 6))
+    y = relay.nn.deformable_conv2d(
+        x, relay.var("offset"), relay.var("w"), deformable_groups=2, channels=8, kernel_size=(3, 3)
+    )
+    function = relay.Function(relay.analysis.free_vars(y), y)
+    (main,) = relay.IRModule.from_expr(function).functions.values()
+    assert [relay.Expr(a).shape for a in main.body.block.args] == [(1, 4, 6, 6), (1, 36, 4, 4), (8, 4, 3, 3)]
+
+
+def test_a_module_is_optimized_as_far_as_its_operators_are_not_fused() -> None:
+    x, w = relay.var("x", shape=(1, 4)), relay.var("w", shape=(4, 4))
+    module = relay.IRModule.from_expr(relay.Function([x, w], relay.nn.relu(relay.exp(relay.nn.dense(x, w)))))
+    given = str(module)
+    plain, rest = relay.optimize(module, "llvm", {"w": np.eye(4, dtype=np.float32)})
+    with PassContext(opt_level=3, required_pass=["FastMath"]):
+        fast, _ = relay.optimize(module, "llvm")
+    assert str(module) == given and rest == {}
+    assert len(plain["main"].body.block.args) == 1 and "relay.fast_exp" not in str(plain)
+    assert len(fast["main"].body.block.args) == 2 and "relay.fast_exp" in str(fast)

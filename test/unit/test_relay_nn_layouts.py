@@ -82,7 +82,8 @@ def test_a_convolution_in_blocks_has_the_gradient_of_the_plain_one():
         y = relay.nn.conv2d(a, b, data_layout=data, kernel_layout=kernel) * c
         module = relay.IRModule.from_expr(relay.transform.gradient(relay.Function([a, b, c], y)))
         given = relayout(x, "NCHW", data), relayout(w, "OIHW", kernel), relayout(g, "NCHW", data)
-        _, (by_data, by_weight, _) = relay.create_executor("debug", module).evaluate()(*given)
+        run: Any = relay.create_executor("debug", module).evaluate()
+        _, (by_data, by_weight, _) = run(*given)
         return relayout(by_data, data, "NCHW"), relayout(by_weight, kernel, "OIHW")
 
     for found, wanted in zip(gradients("NCHW2c", "OIHW2i4o"), gradients("NCHW", "OIHW"), strict=True):

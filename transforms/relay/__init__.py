@@ -2,6 +2,7 @@
 
 PASSES: dict[str, str] = {
     "alter-op-layout": "alter_op_layout:AlterOpLayoutPass",
+    "annotate-spans": "annotate_spans:AnnotateSpansPass",
     "annotate-target": "annotate_target:AnnotateTargetPass",
     "backward-fold-scale-axis": "backward_fold_scale_axis:BackwardFoldScaleAxisPass",
     "canonicalize-cast": "canonicalize_cast:CanonicalizeCastPass",
@@ -43,6 +44,7 @@ PASSES: dict[str, str] = {
     "outline-open-segments": "outline_open_segments:OutlineOpenSegmentsPass",
     "outline-segments": "outline_segments:OutlineSegmentsPass",
     "partition-graph": "partition_graph:PartitionGraphPass",
+    "lazy-gradient-init": "lazy_gradient_init:LazyGradientInitPass",
     "legalize": "legalize:LegalizePass",
     "partial-evaluate": "partial_evaluate:PartialEvaluatePass",
     "plan-devices": "plan_devices:PlanDevicesPass",

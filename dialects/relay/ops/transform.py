@@ -19,6 +19,7 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import (
     DYNAMIC,
+    MAX_RANK,
     Fusion,
     FusionPattern,
     Moves,
@@ -305,6 +306,8 @@ class ExpandDimsOp(_ReshapeOp):
         axis, count = normalize_axis(self.axis.value.data, len(shape) + 1), self.num_newaxis.value.data
         if count < 0:
             raise VerifyException(f"'num_newaxis' must not be negative, got {count}")
+        if len(shape) + count > MAX_RANK:
+            raise VerifyException(f"the result would have rank {len(shape) + count}; {MAX_RANK} is the greatest")
         return [*shape[:axis], *[1] * count, *shape[axis:]]
 
     def gradient(self, g: Gradient) -> Terms:

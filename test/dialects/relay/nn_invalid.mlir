@@ -57,7 +57,7 @@ relay.func @wrong_result_type(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) 
 // -----
 
 relay.func @rows_of_a_convolution_in_blocks(%x: tensor<1x4x2x8x4xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32> {
-  // expected-error@+1 {{data_layout NCHW4h is not an order of the axes NCHW, with blocks of C at most}}
+  // expected-error@+1 {{data_layout NCHW4h is not an order of the axes NCHW, with blocks of NC at most}}
   %r = relay.nn.conv2d %x, %w {data_layout = "NCHW4h"} : (tensor<1x4x2x8x4xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
   relay.return %r : tensor<1x4x6x6xf32>
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -17,6 +18,13 @@ from ....dialects.relay.calls import CallOp
 from ....dialects.relay.control import ClosureOp
 from ....dialects.relay.core import FuncOp
 from ...infra.walk import walk
+
+
+class Named(Protocol):
+    """The name of a function as Python's expressions have it: `relay.GlobalVar`."""
+
+    @property
+    def name_hint(self) -> str: ...
 
 
 class CallGraph:
@@ -31,29 +39,29 @@ class CallGraph:
             for callee, count in callees.items():
                 self._callers.setdefault(callee, Counter())[caller] = count
 
-    def callees(self, name: str) -> Mapping[str, int]:
+    def callees(self, name: str | Named) -> Mapping[str, int]:
         """The functions that `name` mentions, and how often."""
-        return dict(self._callees[name])
+        return dict(self._callees[_text(name)])
 
-    def callers(self, name: str) -> Mapping[str, int]:
+    def callers(self, name: str | Named) -> Mapping[str, int]:
         """The functions that mention `name`, and how often."""
-        return dict(self._callers[name])
+        return dict(self._callers[_text(name)])
 
-    def ref_count(self, name: str) -> int:
+    def ref_count(self, name: str | Named) -> int:
         """How often `name` is mentioned in all."""
-        return sum(self._callers[name].values())
+        return sum(self._callers[_text(name)].values())
 
-    def global_call_count(self, name: str) -> int:
+    def global_call_count(self, name: str | Named) -> int:
         """How often `name` mentions others, or itself."""
-        return sum(self._callees[name].values())
+        return sum(self._callees[_text(name)].values())
 
-    def is_recursive(self, name: str) -> bool:
+    def is_recursive(self, name: str | Named) -> bool:
         """Whether `name` reaches itself."""
-        return name in self.reachable(*self._callees[name])
+        return _text(name) in self.reachable(*self._callees[_text(name)])
 
-    def is_leaf(self, name: str) -> bool:
+    def is_leaf(self, name: str | Named) -> bool:
         """Whether `name` mentions none."""
-        return not self._callees[name]
+        return not self._callees[_text(name)]
 
     def reachable(self, *names: str) -> set[str]:
         """The functions that `names` reach, themselves among them."""
@@ -90,12 +98,24 @@ class CallGraph:
                     stack.append((callee, iter(self._callees[callee])))
         return list(order)
 
+    def print_var(self, name: str | Named) -> str:
+        """What the graph holds of one function, in TVM's words."""
+        text = _text(name)
+        refs = f"#refs = {self.ref_count(text)}"
+        lines = [f"Call graph node: {text}", f"  {refs}"]
+        lines += [f"  call site: <{each}>, calls {count} times" for each, count in self._callees[text].items()]
+        return "\n".join(lines)
+
     def __str__(self) -> str:
         lines: list[str] = []
         for name in self.functions:
             lines.append(f"@{name}: referred to {self.ref_count(name)} times")
             lines += [f"  calls @{callee} {count} times" for callee, count in self._callees[name].items()]
         return "\n".join(lines)
+
+
+def _text(name: str | Named) -> str:
+    return name if isinstance(name, str) else name.name_hint
 
 
 def _mentions(func: FuncOp) -> Iterator[str]:

@@ -25,10 +25,10 @@ class SplitChannels(Convolution, ABC):
     """A convolution that takes channels in blocks."""
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
-        data = in_blocks(self.data_layout.data, "NC" + self.SPATIAL, "C", "data_layout")
+        data = in_blocks(self.data_layout.data, "NC" + self.SPATIAL, "NC", "data_layout")
         kernel = in_blocks(self.kernel_layout.data, "OI" + self.SPATIAL, "OI", "kernel_layout")
         out = self.out_layout.data
-        return data, kernel, in_blocks(out, "NC" + self.SPATIAL, "C", "out_layout") if out else data
+        return data, kernel, in_blocks(out, "NC" + self.SPATIAL, "NC", "out_layout") if out else data
 
     def has_blocks(self) -> bool:
         """Whether channels of an operand or of the result stand in blocks."""
