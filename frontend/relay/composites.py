@@ -16,6 +16,7 @@ from .rearranging import reverse_reshape, sliding_window, yolo_reorg
 from .requantizing import requantize
 from .simulated import simulated_dequantize, simulated_quantize
 from .sparse import SPARSE
+from .spectral import stft
 from .told import rebound
 
 Axes: TypeAlias = "int | Sequence[int] | None"
@@ -222,6 +223,7 @@ COMPOSITES = {
     "annotation.on_device": operator("on_device"),
     "reverse_reshape": reverse_reshape,
     "sliding_window": sliding_window,
+    "stft": stft,
     "vision.yolo_reorg": yolo_reorg,
     "qnn.requantize": requantize,
     "qnn.simulated_quantize": simulated_quantize,

@@ -36,3 +36,32 @@ relay.func @a_dynamic_batch_is_left(%x: tensor<?x4xf32>, %w1: tensor<3x4xf32>, %
   %1 = relay.nn.dense %x, %w2 {units = 3 : i64} : (tensor<?x4xf32>, tensor<3x4xf32>) -> tensor<?x3xf32>
   relay.return %0, %1 : tensor<?x3xf32>, tensor<?x3xf32>
 }
+
+// FLAT-LABEL: relay.func @a_bias_that_is_one_for_all_columns_is_repeated
+// FLAT: %[[ONE:.*]] = relay.expand_dims %b1 {axis = -1 : i64}
+// FLAT: %[[ROW:.*]] = relay.repeat %[[ONE]] {repeats = 3 : i64, axis = 0 : i64}
+// FLAT: relay.tuple(%[[ROW]], %b2)
+// FLAT: relay.add {{.*}} -> tensor<2x8xf32>
+// FLAT: end = array<i64: -1, 3>
+// FLAT: end = array<i64: -1, 5>
+relay.func @a_bias_that_is_one_for_all_columns_is_repeated(%x: tensor<2x4xf32>, %w1: tensor<3x4xf32>, %w2: tensor<5x4xf32>, %b1: tensor<f32>, %b2: tensor<5xf32>) -> (tensor<2x3xf32>, tensor<2x5xf32>) {
+  %0 = relay.nn.dense %x, %w1 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %1 = relay.add %0, %b1 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %2 = relay.nn.dense %x, %w2 : (tensor<2x4xf32>, tensor<5x4xf32>) -> tensor<2x5xf32>
+  %3 = relay.add %2, %b2 : (tensor<2x5xf32>, tensor<5xf32>) -> tensor<2x5xf32>
+  relay.return %1, %3 : tensor<2x3xf32>, tensor<2x5xf32>
+}
+
+// FLAT-LABEL: relay.func @what_is_added_may_have_more_dimensions_in_front
+// FLAT: relay.repeat %b1 {repeats = 3 : i64, axis = 2 : i64} : (tensor<6x1x1xf32>) -> tensor<6x1x3xf32>
+// FLAT: relay.concatenate {{.*}} {axis = 2 : i64}
+// FLAT: relay.add {{.*}} -> tensor<6x2x8xf32>
+// FLAT: end = array<i64: -1, -1, 3>
+// FLAT: end = array<i64: -1, -1, 5>
+relay.func @what_is_added_may_have_more_dimensions_in_front(%x: tensor<2x4xf32>, %w1: tensor<3x4xf32>, %w2: tensor<5x4xf32>, %b1: tensor<6x1x1xf32>, %b2: tensor<6x1x5xf32>) -> (tensor<6x2x3xf32>, tensor<6x2x5xf32>) {
+  %0 = relay.nn.dense %x, %w1 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %1 = relay.add %0, %b1 : (tensor<2x3xf32>, tensor<6x1x1xf32>) -> tensor<6x2x3xf32>
+  %2 = relay.nn.dense %x, %w2 : (tensor<2x4xf32>, tensor<5x4xf32>) -> tensor<2x5xf32>
+  %3 = relay.add %2, %b2 : (tensor<2x5xf32>, tensor<6x1x5xf32>) -> tensor<6x2x5xf32>
+  relay.return %1, %3 : tensor<6x2x3xf32>, tensor<6x2x5xf32>
+}

@@ -67,6 +67,7 @@ class BatchCombiner(Stacking[DenseOp]):
 
 class FlatCombiner(Concatenating[DenseOp]):
     op_type = DenseOp
+    REPEATS = True
 
     def axis(self, op: DenseOp) -> int:
         return len(shape_of(op.data)) - 1

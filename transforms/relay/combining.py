@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import ClassVar, Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
@@ -29,6 +29,7 @@ from ...dialects.relay.base import DYNAMIC, Pointwise, RelayOp, Value, normalize
 from ...dialects.relay.core import FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.nn.dense import BiasAddOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp, StackOp, StridedSliceOp
+from ...dialects.relay.ops.tiling import RepeatOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, SqueezeOp
 from ..infra import remarks
 from ..infra.walk import walk
@@ -42,6 +43,8 @@ class Combiner(ABC, Generic[Op]):
     """How operators of one kind are combined, and what follows them."""
 
     op_type: type[Op]
+    GROWS: ClassVar[bool] = False
+    """Whether what follows may have more dimensions in front."""
 
     @abstractmethod
     def key(self, op: Op) -> Hashable | None:
@@ -72,35 +75,52 @@ class Concatenating(Combiner[Op], ABC, Generic[Op]):
     def axis(self, op: Op) -> int:
         """The axis of the result along which it consists of the single results."""
 
-    _axis: int = 0
+    _axis: int = -1
+    """That axis, counted from the end: what is added may have more dimensions in front."""
+
+    GROWS: ClassVar[bool] = True
+    REPEATS: ClassVar[bool] = False
+    """Whether an operand that is one for all channels of a branch is repeated for each of them."""
 
     def concatenate(self, emit: Emitter, values: Sequence[SSAValue], axis: int) -> SSAValue:
         return emit(ConcatenateOp(emit(TupleOp(*values)), axis=axis))
 
     def joined(self, emit: Emitter, values: Sequence[SSAValue], steps: Sequence[RelayOp]) -> SSAValue | None:
         shapes, results = [shape_of(value) for value in values], [shape_of(step.results[0]) for step in steps]
-        axis = 0 if isinstance(steps[0], BiasAddOp) else self._axis - len(results[0]) + len(shapes[0])
-        if len(set(values)) == 1 and (axis < 0 or shapes[0][axis] == 1):  # it does not tell channels from one another
+        same = len(set(values)) == 1
+        if self.REPEATS and not same and any(not shape for shape in shapes):
+            values = [v if shape else emit(ExpandDimsOp(v, axis=-1)) for v, shape in zip(values, shapes, strict=True)]
+            shapes = [shape or (1,) for shape in shapes]
+        axis = 0 if isinstance(steps[0], BiasAddOp) else self._axis + len(shapes[0])
+        if same and (axis < 0 or shapes[0][axis] == 1):  # it does not tell channels from one another
             return values[0]
         if len({len(shape) for shape in shapes}) > 1 or axis < 0:
             return None
-        if any(s[axis] in (DYNAMIC, 0) or s[axis] != r[self._axis] for s, r in zip(shapes, results, strict=True)):
+        counts = [result[self._axis] for result in results]
+        if self.REPEATS and DYNAMIC not in counts:
+            values = [
+                emit(RepeatOp(value, repeats=count, axis=axis)) if shape[axis] == 1 < count else value
+                for value, shape, count in zip(values, shapes, counts, strict=True)
+            ]
+            shapes = [shape_of(value) for value in values]
+        if any(s[axis] in (DYNAMIC, 0) or s[axis] != count for s, count in zip(shapes, counts, strict=True)):
             return None
         others = {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}
         return self.concatenate(emit, values, axis) if len(others) == 1 else None
 
     def step_properties(self, step: RelayOp) -> bool:
         if isinstance(step, BiasAddOp):
-            return normalize_axis(step.axis.value.data, len(shape_of(step.data))) == self._axis
+            rank = len(shape_of(step.data))
+            return normalize_axis(step.axis.value.data, rank) == self._axis + rank
         return step.has_trait(Pointwise)
 
     def begin(self, ops: Sequence[Op]) -> None:
         """Take note of the group that is combined."""
-        self._axis = self.axis(ops[0])
+        self._axis = self.axis(ops[0]) - len(shape_of(ops[0].results[0]))
 
     def parts(self, emit: Emitter, value: SSAValue, ends: Sequence[SSAValue]) -> list[SSAValue]:
         parts: list[SSAValue] = []
-        start, axis = 0, self._axis
+        start, axis = 0, self._axis + len(shape_of(ends[0]))
         for end in ends:
             count = shape_of(end)[axis]
             begin, size, strides = [*(0,) * axis, start], [*(-1,) * axis, count], [1] * (axis + 1)
@@ -185,7 +205,7 @@ def _combine_block(block: Block, combiner: Combiner[Op], min_num_branches: int, 
     groups: dict[Hashable, list[list[RelayOp]]] = {}
     for op in block.ops:
         if type(op) is combiner.op_type and (key := combiner.key(op)) is not None:  # pyright: ignore[reportArgumentType]
-            groups.setdefault(key, []).append(_chain(op))  # pyright: ignore[reportArgumentType]
+            groups.setdefault(key, []).append(_chain(op, combiner.GROWS))  # pyright: ignore[reportArgumentType]
     changed = False
     for branches in groups.values():
         if len(branches) >= min_num_branches and len(branches) > 1:
@@ -193,9 +213,10 @@ def _combine_block(block: Block, combiner: Combiner[Op], min_num_branches: int, 
     return changed
 
 
-def _chain(op: RelayOp) -> list[RelayOp]:
-    """An operation, and the arithmetic on its result as long as each value has one use."""
-    chain = [op]
+def _chain(op: RelayOp, grows: bool) -> list[RelayOp]:
+    """An operation, and the arithmetic on its result as long as each value has one use. With `grows` there may be more
+    dimensions in front."""
+    chain, shape = [op], shape_of(op.results[0])
     while (use := chain[-1].results[0].get_user_of_unique_use()) is not None:
         if use.parent is not op.parent or not isinstance(use, RelayOp) or len(use.results) != 1:
             break
@@ -203,7 +224,8 @@ def _chain(op: RelayOp) -> list[RelayOp]:
             use.results[0].type, TensorType
         ):
             break
-        if shape_of(use.results[0]) != shape_of(op.results[0]):
+        result = shape_of(use.results[0])
+        if result != shape and not (grows and result[len(result) - len(shape) :] == shape):
             break
         chain.append(use)
     return chain

@@ -69,3 +69,11 @@ relay.func @tanh_of_floats(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i32>) 
   %r = relay.qnn.tanh %x, %s, %z, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
   relay.return %r : tensor<4xi8>
 }
+
+// -----
+
+relay.func @quantised_channels_in_blocks(%x: tensor<1x1x5x5x4xi8>, %w: tensor<4x4x3x3xi8>, %z: tensor<i32>, %s: tensor<f32>) -> tensor<1x1x3x3x4xi32> {
+  // expected-error@+1 {{data_layout NCHW4c is not an order of the axes NCHW}}
+  %r = relay.qnn.conv2d %x, %w, %z, %z, %s, %s {channels = 4 : i64, kernel_size = array<i64: 3, 3>, data_layout = "NCHW4c"} : (tensor<1x1x5x5x4xi8>, tensor<4x4x3x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x1x3x3x4xi32>
+  relay.return %r : tensor<1x1x3x3x4xi32>
+}
