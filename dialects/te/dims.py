@@ -27,6 +27,8 @@ from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Var, const
 from .factors import common_factors, exact_quotient
 from .kinds import BinaryKind, index
 
+_RANGES: tuple[tuple[int | None, int | None], ...] = ((None, None), (0, None))
+"""The values of a symbol, and of one that is a size."""
 _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
     BinaryKind.ADD: operator.add,
     BinaryKind.SUB: operator.sub,
@@ -66,16 +68,15 @@ class _Arithmetic(Expr):
 
     def __floordiv__(self, other: ExprLike) -> Expr:
         dim = _as_extent(other)
-        return super().__floordiv__(other) if dim is None else _expr(_divided(_form(self), _form(dim)))
+        return super().__floordiv__(other) if dim is None else _quotient(BinaryKind.FLOORDIV, self, dim)
 
     def __rfloordiv__(self, other: ExprLike) -> Expr:
         dim = _as_extent(other)
-        return super().__rfloordiv__(other) if dim is None else _expr(_divided(_form(dim), _form(self)))
+        return super().__rfloordiv__(other) if dim is None else _quotient(BinaryKind.FLOORDIV, dim, self)
 
     def __mod__(self, other: ExprLike) -> Expr:
-        if (dim := _as_extent(other)) is None:
-            return super().__mod__(other)
-        return _expr(_remainder(_form(self), _form(dim)))
+        dim = _as_extent(other)
+        return super().__mod__(other) if dim is None else _quotient(BinaryKind.FLOORMOD, self, dim)
 
     def __neg__(self) -> Expr:
         return _expr(-_form(self))
@@ -111,9 +112,12 @@ class _Arithmetic(Expr):
 @dataclass(frozen=True, eq=False)
 class Symbol(_Arithmetic, Var):
     """An extent that is known when the computation runs. One of `least` 0 is often that, and no comparison rests on its
-    being more."""
+    being more. What a person named (`te.var`) may stand for a number of either sign, too: comparisons of it are
+    conditions, unless they hold, or do not, for all integers; a `size` (`te.size_var`) is not negative."""
 
     least: int = 1
+    named: bool = False
+    size: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +149,21 @@ def _expr(form: IntExpr) -> Expr:
     return cast("Expr", _written(_normal(form)))
 
 
+def _quotient(kind: BinaryKind, a: Dim, b: Dim) -> Expr:
+    """A quotient or remainder; where nothing says that the divisor is positive, or that it divides, it is no extent,
+    but may be an expression of what a person named.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    try:
+        return _expr((_divided if kind == BinaryKind.FLOORDIV else _remainder)(_form(a), _form(b)))
+    except TypeError:
+        if not any(_is_named(symbol) for symbol in variables([a, b])):
+            raise
+        return Binary(kind, dim_expr(a), dim_expr(b), index)
+
+
 def _minus(a: Dim, b: Dim) -> IntExpr:
     return _form(a) - _form(b)
 
@@ -154,11 +173,24 @@ def _not(answer: bool | None) -> bool | None:
 
 
 def _sign(form: IntExpr) -> bool | None:
-    """Whether it is positive, if that is one for all symbols from 1 on."""
-    low, high = _bounds(form)
+    """Whether it is positive, if that is one for all symbols from 1 on, and for all integers that a person named."""
+    low, high = _bounds(form) if not any(_is_named(each.key) for each in form.variables) else _for_all(form)
     if low is not None and low > 0:
         return True
     return False if high is not None and high <= 0 else None
+
+
+def _is_named(symbol: object) -> bool:
+    return isinstance(symbol, Symbol) and symbol.named
+
+
+@lru_cache(maxsize=1 << 12)
+def _for_all(form: IntExpr) -> tuple[int | None, int | None]:
+    """Least and greatest value, whatever integers those symbols are that a person named."""
+    known: dict[IntExpr, tuple[int | None, int | None]] = {
+        each: (_least(each.key), None) for each in form.variables if not _is_named(each.key)
+    }
+    return Analyzer.of(known).const_int_bound(form)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -192,8 +224,19 @@ def data_var(name: str) -> Var:
 
 @checked
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
-    """`var`: all symbols are sizes."""
-    return var(name, dtype)
+    """A symbol that a person named, and which is not negative."""
+    var(name, dtype)
+    return Symbol(name, named=True, size=True)
+
+
+def named_var(name: str, dtype: str = "int32") -> Var:
+    """A symbol that a person named.
+
+    Raises:
+        TypeError: `dtype` is no extent's.
+    """
+    var(name, dtype)
+    return Symbol(name, named=True)
 
 
 def is_number(dim: Dim) -> bool:
@@ -322,7 +365,7 @@ def _form(dim: Dim) -> IntExpr:
 def _form_of(dim: Expr) -> IntExpr:
     match dim:
         case Var(name):
-            return variable(dim, name)
+            return variable(dim, name, Variable, _RANGES[isinstance(dim, Symbol) and dim.size])
         case Const(value):
             return integer(int(value))
         case Binary(kind, lhs, rhs) if kind in _BUILD:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, VectorType, f32, i1
 from xdsl.ir import Attribute
@@ -25,6 +25,9 @@ from ..support.dtypes import dtype_name, is_storage, scalar_type
 from .kinds import COMPARISONS as COMPARISONS
 from .kinds import PREDICATES, BinaryKind, ReduceKind, UnaryKind, common_type, index
 
+if TYPE_CHECKING:
+    from ..tir.analyzer import IntExpr
+
 
 class Expr:
     """Base of scalar expressions. `type` is the xDSL scalar type of the value."""
@@ -32,6 +35,10 @@ class Expr:
     type: Attribute
     shown: ClassVar[Callable[[Expr], str]] = repr
     """How `str` writes one (`te.text`)."""
+    as_integer: ClassVar[Callable[[Expr], IntExpr]]
+    """What one is to the analyzer (`te.integer_forms`)."""
+    from_integer: ClassVar[Callable[[object], Expr | None]] = lambda value: None
+    """The expression that one of the analyzer's is; `None` for other values (`te.written_forms`)."""
 
     def __str__(self) -> str:
         return Expr.shown(self)
@@ -147,6 +154,14 @@ class Expr:
     def __ge__(self, other: ExprLike) -> Expr:
         return binary(BinaryKind.GE, self, other)
 
+    def to_int_expr(self) -> IntExpr:
+        """The analyzer's form of an integer expression.
+
+        Raises:
+            TypeError: its values are no integers.
+        """
+        return Expr.as_integer(self)
+
     def same_as(self, other: object) -> bool:
         """Whether both are one object."""
         return self is other
@@ -255,6 +270,11 @@ class Unary(Expr):
     operand: Expr
     type: Attribute
 
+    @property
+    def a(self) -> Expr:
+        """The operand, as TVM calls that of `Not`."""
+        return self.operand
+
 
 @dataclass(frozen=True, eq=False)
 class Binary(Expr):
@@ -262,6 +282,16 @@ class Binary(Expr):
     lhs: Expr
     rhs: Expr
     type: Attribute
+
+    @property
+    def a(self) -> Expr:
+        """The left operand, as TVM calls it."""
+        return self.lhs
+
+    @property
+    def b(self) -> Expr:
+        """The right operand, as TVM calls it."""
+        return self.rhs
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +301,10 @@ class Equality(Binary):
     refused, as other conditions' is."""
 
     number: bool = False
+
+    def asobject(self) -> Binary:
+        """The condition, as an expression: itself."""
+        return self
 
     def __bool__(self) -> bool:
         if isinstance(self.lhs, Const) and isinstance(self.rhs, Const):
@@ -290,11 +324,26 @@ class Select(Expr):
     otherwise: Expr
     type: Attribute
 
+    @property
+    def true_value(self) -> Expr:
+        """`then`, as TVM calls it."""
+        return self.then
+
+    @property
+    def false_value(self) -> Expr:
+        """`otherwise`, as TVM calls it."""
+        return self.otherwise
+
 
 @dataclass(frozen=True, eq=False)
 class Cast(Expr):
     operand: Expr
     type: Attribute
+
+    @property
+    def value(self) -> Expr:
+        """The operand, as TVM calls it."""
+        return self.operand
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,6 +453,8 @@ def as_expr(value: ExprLike, type: Attribute) -> Expr:
     if isinstance(value, Expr):
         return value
     if not isinstance(value, Real):
+        if (written := Expr.from_integer(value)) is not None:
+            return written
         hint = "give an element, as in A[i, j]" if hasattr(value, "shape") else None
         raise ArgumentError(f"te: {value!r} is neither an expression nor a number", hint=hint)
     return const(value, f32 if isinstance(value, float) and _is_rounded(value, type) else type)

@@ -25,10 +25,12 @@ from ..support.arguments import checked
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.dtypes import scalar_type
 from . import broadcast as broadcast
+from . import integer_forms as integer_forms
 from . import tensor as own
 from . import text as text
-from .dims import var as extent
-from .element_types import DType, element_type
+from . import written_forms as written_forms
+from .dims import named_var
+from .element_types import DType, element_type, vector_type
 from .expr import (
     COMBINER,
     Binary,
@@ -216,8 +218,8 @@ def var(name: str = "tindex", dtype: str = "int32") -> Expr:
         UsageError: there is no such dtype.
     """
     if dtype in ("int32", "int64", "index"):
-        return extent(name, dtype)
-    return Slot(name, element_type(dtype))
+        return named_var(name, dtype)
+    return Slot(name, vector_type(dtype))
 
 
 @checked

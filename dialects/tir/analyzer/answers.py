@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
+from ...support.arguments import ArgumentError
 from .nodes import Const, ExprLike, IntExpr, as_expr, const
 
 
@@ -42,6 +43,17 @@ NEG_INF, POS_INF = Infinity("neg_inf"), Infinity("pos_inf")
 End: TypeAlias = "IntExpr | Infinity"
 
 
+class EvenlySpaced(Protocol):
+    """A vector of `base`, `base + stride`, ... in `lanes` lanes."""
+
+    @property
+    def base(self) -> ExprLike: ...
+    @property
+    def stride(self) -> ExprLike: ...
+    @property
+    def lanes(self) -> int: ...
+
+
 class IntervalSet:
     """The integers from `min_value` to `max_value`, both included: expressions, or infinite.
 
@@ -70,6 +82,15 @@ class IntervalSet:
     def single_point(value: ExprLike) -> IntervalSet:
         """The set of one value."""
         return IntervalSet(value, value)
+
+    @staticmethod
+    def vector(value: EvenlySpaced) -> IntervalSet:
+        """From the least to the greatest lane of a vector whose lanes are evenly spaced (`tir.Ramp`), by a number."""
+        first, step = as_expr(value.base), as_expr(value.stride)
+        last = first + step * (value.lanes - 1)
+        if not isinstance(step, Const):
+            raise ArgumentError(f"no number is the stride of {value}")
+        return IntervalSet(*((last, first) if step.value < 0 else (first, last)))
 
     def is_nothing(self) -> bool:
         """Whether it has no value, by its form."""
@@ -101,6 +122,9 @@ class IntervalSet:
 
     def __repr__(self) -> str:
         return f"[{self.min_value}, {self.max_value}]"
+
+
+IntSet = IntervalSet
 
 
 def _end(value: ExprLike | Infinity) -> End:

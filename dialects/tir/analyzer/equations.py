@@ -8,7 +8,7 @@ from ...support.arguments import checked
 from . import deduce
 from .answers import IntervalSet
 from .build import truth
-from .nodes import Const, ExprLike, IntExpr, as_expr
+from .nodes import Const, ExprLike, IntExpr, as_expr, is_condition
 
 
 @checked
@@ -35,8 +35,8 @@ def deduce_bound(
     """The values of `variable` for which `condition`, one comparison, holds whatever the variables of `relax_map` are.
     `hint_map` decides signs. No value, where nothing can be said."""
     hints, relax = ({v: _numbers(s) for v, s in each.items()} for each in (hint_map, relax_map))
-    condition = truth(as_expr(condition))
-    found = deduce.deduce_bound(as_expr(variable), condition, hints, relax)
+    form = as_expr(condition)
+    found = deduce.deduce_bound(as_expr(variable), form, hints, relax) if is_condition(form) else None
     return IntervalSet.nothing() if found is None else IntervalSet(*found)
 
 

@@ -36,6 +36,18 @@ from .nodes import (
 )
 
 
+class IterMapExpr:
+    """A digit, or a sum of digits: an integer expression, taken apart."""
+
+    def to_expr(self) -> IntExpr:
+        """The expression of the iterators that it is."""
+        raise NotImplementedError
+
+    def to_int_expr(self) -> IntExpr:
+        """`to_expr`: it may stand wherever an integer expression does."""
+        return self.to_expr()
+
+
 @dataclass(eq=False)
 class IterMark:
     """What digits are taken of: a variable, or a fusion of digits; its values are `0 .. extent - 1`."""
@@ -51,7 +63,7 @@ class IterMark:
 
 
 @dataclass(frozen=True)
-class IterSplitExpr:
+class IterSplitExpr(IterMapExpr):
     """`scale * ((source floordiv lower_factor) mod extent)`."""
 
     source: IterMark
@@ -76,7 +88,7 @@ class IterSplitExpr:
 
 
 @dataclass(frozen=True)
-class IterSumExpr:
+class IterSumExpr(IterMapExpr):
     """One index: `base + digit`, or `base` alone where it has one value."""
 
     base: IntExpr

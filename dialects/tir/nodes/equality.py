@@ -13,8 +13,10 @@ from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
 from ...support.arguments import checked
-from ...te.expr import Const, Expr, IterVar, Slot, Var
+from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var, index
+from ...te.integer_forms import integer_form, is_integer
 from ...te.tensor import Tensor
+from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
 from .buffers import Allocate, Buffer
 from .statements import For, LetStmt, Stmt
@@ -52,7 +54,19 @@ def are_nodes(lhs: object, rhs: object) -> bool:
 def _is_node(value: object) -> bool:
     if isinstance(value, tuple | list):
         return all(map(_is_node, cast("Sequence[object]", value)))
-    return isinstance(value, Expr | Stmt | Buffer | int | float | str)
+    return isinstance(value, Expr | IntExpr | Stmt | Buffer | int | float | str)
+
+
+def as_integer(value: object) -> IntExpr | None:
+    """What a value is to the analyzer; `None` where it is no integer."""
+    if isinstance(value, IntExpr | int):
+        return as_expr(value)
+    return integer_form(value) if isinstance(value, Expr) and is_integer(value.type) else None
+
+
+def is_extent(expr: Expr) -> bool:
+    """Whether an expression is index arithmetic, or a comparison of such, which has one form."""
+    return expr.type == index or (isinstance(expr, Binary) and expr.lhs.type == index)
 
 
 class _Comparison:
@@ -67,8 +81,13 @@ class _Comparison:
             a = a.value
         if isinstance(b, Const) and isinstance(a, int | float):
             b = b.value
+        if isinstance(a, IntExpr) or isinstance(b, IntExpr):
+            return as_integer(a) is as_integer(b)
         if isinstance(a, Slot | Var | IterVar | Tensor):
             return self._variable(a, b)
+        if not self.there and not self.maps_free and isinstance(a, Expr) and isinstance(b, Expr):
+            if is_extent(a) and is_extent(b):
+                return as_integer(a) is as_integer(b)
         if type(a) is not type(b):
             return False
         if isinstance(a, Buffer) and isinstance(b, Buffer):

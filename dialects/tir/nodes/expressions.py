@@ -21,8 +21,9 @@ from xdsl.utils.hints import isa
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
 from ...te import text as text  # writes expressions
-from ...te.dims import var as extent_var
+from ...te.dims import size_var as extent_var
 from ...te.element_types import element_type
+from ...te.element_types import vector_type as vector_type
 from ...te.expr import (  # fmt: skip
     Binary,
     Const,
@@ -62,20 +63,6 @@ class Node(Generic[P]):
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, Expr) and self._holds(value)
-
-
-def vector_type(dtype: str | Attribute) -> Attribute:
-    """The type of a dtype by name, of which vectors are some: `"float32x4"`.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if isinstance(dtype, str) and "x" in dtype:
-        element, _, lanes = dtype.rpartition("x")
-        if not lanes.isdigit() or int(lanes) < 1:
-            raise UsageError(f"there is no dtype {dtype!r}")
-        return VectorType(element_type(element), [int(lanes)])
-    return element_type(dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +124,7 @@ Not = Node(_not, lambda e: isinstance(e, Unary) and e.kind == U.NOT)
 
 
 @checked
-def _int_imm(dtype: str, value: int) -> Expr:
+def _int_imm(dtype: str, value: int | bool) -> Expr:
     type = element_type(dtype)
     if isinstance(type, AnyFloat):
         raise UsageError(f"an IntImm is of integers, and not of {dtype}", hint="tir.FloatImm")

@@ -1,0 +1,175 @@
+"""TVM's analysis of integers on the expressions that a person writes: `weft.arith` of nodes.
+
+    x, y = te.var("x"), tir.Var("y", "int32")
+    arith.Analyzer().simplify(y * 2 + y)        # y * 3, a tir.Mul
+
+There is one analyzer, the compiler's (`dialects.tir.analyzer`). What is asked here of nodes is asked there of their
+forms (`integer_forms`), and answered in nodes (`written_forms`); what is asked of the analyzer's own expressions is
+answered in those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import Any, cast
+
+from xdsl.dialects.builtin import i1
+
+from ..support.arguments import ArgumentError
+from ..tir.analyzer import analyzer as engine
+from ..tir.analyzer import equations, functions, iter_forms, narrowing, regions, solve_equations, solve_inequalities
+from ..tir.analyzer.answers import NEG_INF, POS_INF, Infinity, Range
+from ..tir.analyzer.constraints import IntConstraints, IntConstraintsTransform
+from ..tir.analyzer.nodes import ExprLike, IntExpr
+from . import text as text  # writes expressions
+from .expr import Expr
+from .integer_forms import Inner, integer_form, is_integer, map_operands
+from .written_forms import size_of, written
+
+
+@dataclass(frozen=True)
+class NodeRange:
+    """A range that is an answer to what was asked of nodes: `extent` integers from `min` on."""
+
+    min: Expr
+    extent: Expr
+
+    @property
+    def form(self) -> Range:
+        """The range as the analyzer has it."""
+        return Range.from_min_extent(integer_form(self.min), integer_form(self.extent))
+
+
+class Analyzer(engine.Analyzer):
+    """The analyzer, which takes nodes too: what it simplifies of them it gives as nodes."""
+
+    def bind(self, variable: ExprLike, value: Any) -> None:
+        """Say what `variable` is: an expression, a `Range` or `range`, or least and greatest value (both included, any
+        expressions)."""
+        super().bind(variable, value.form if isinstance(value, NodeRange) else value)
+
+    def simplify(self, expr: ExprLike, steps: int = 2) -> Any:
+        """The smallest form that the rules find: equal in value wherever the facts hold. Of a node that is no integer,
+        the integers in it are simplified."""
+        if not isinstance(expr, Expr):
+            return super().simplify(expr)
+        return simplified(expr, super().simplify)
+
+    def rewrite_simplify(self, expr: ExprLike) -> Any:
+        """`simplify`."""
+        return self.simplify(expr)
+
+    canonical_simplify = rewrite_simplify
+
+
+def simplified(expr: Expr, simplify: Callable[[IntExpr], IntExpr]) -> Expr:
+    """A node with the integers in it in the form that `simplify` gives; as it is, where that is no smaller."""
+
+    def inner(part: Expr) -> Expr:
+        if not is_integer(part.type):
+            return map_operands(part, inner)
+        return _smaller(part, simplify, inner)
+
+    return inner(expr)
+
+
+def _smaller(expr: Expr, simplify: Callable[[IntExpr], IntExpr], inner: Inner) -> Expr:
+    form = integer_form(expr, inner)
+    simple = simplify(form)
+    try:
+        made = written(simple, expr.type, expr)
+    except ArgumentError:  # no register of the type holds a number that the simpler form has
+        return expr
+    return expr if simple is form and size_of(expr) <= size_of(made) else made
+
+
+class _Exchange:
+    """Arguments with forms for nodes, and results with nodes for forms, if there were any nodes."""
+
+    def __init__(self):
+        self.heard = False
+
+    def forms(self, value: Any) -> Any:
+        """`value` with the form of each node in it."""
+        if isinstance(value, Expr):
+            self.heard = True
+            return integer_form(value)
+        if isinstance(value, NodeRange):
+            return value.form
+        if isinstance(value, tuple | list):
+            return [self.forms(each) for each in cast("list[object]", value)]
+        if isinstance(value, Mapping):
+            return {self.forms(a): self.forms(b) for a, b in cast("Mapping[object, object]", value).items()}
+        return value
+
+    def nodes(self, value: Any) -> Any:
+        """`value` with a node for each form in it; sets of integers stay what they are."""
+        if isinstance(value, IntExpr):
+            return written(value)
+        if isinstance(value, tuple | list):
+            given = [self.nodes(each) for each in cast("list[object]", value)]
+            return tuple(given) if isinstance(value, tuple) else given
+        if isinstance(value, Mapping):
+            return {self.nodes(a): self.nodes(b) for a, b in cast("Mapping[object, object]", value).items()}
+        if isinstance(value, Range):
+            return NodeRange(written(value.min), written(value.extent))
+        if isinstance(value, IntConstraints | IntConstraintsTransform):
+            return replace(value, **{each.name: self._part(value, each.name) for each in fields(value)})
+        return value
+
+    def _part(self, value: IntConstraints | IntConstraintsTransform, name: str) -> Any:
+        if name == "relations":
+            return tuple(written(each, i1) for each in getattr(value, name))
+        return self.nodes(getattr(value, name))
+
+
+def neg_inf() -> Infinity:
+    """The end of a set that has no least value."""
+    return NEG_INF
+
+
+def pos_inf() -> Infinity:
+    """The end of a set that has no greatest value."""
+    return POS_INF
+
+
+def of_nodes(function: Callable[..., object]) -> Callable[..., Any]:
+    """A function of the analyzer's that takes nodes too, and then gives nodes."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        exchange = _Exchange()
+        given = [exchange.forms(each) for each in args]
+        named = {name: exchange.forms(each) for name, each in kwargs.items()}
+        result = function(*given, **named)
+        return exchange.nodes(result) if exchange.heard else result
+
+    return call
+
+
+Not, Select, all, any = (of_nodes(each) for each in (functions.Not, functions.Select, functions.all, functions.any))
+bitwise_and, evaluate = of_nodes(functions.bitwise_and), of_nodes(functions.evaluate)
+floordiv, floormod = of_nodes(functions.floordiv), of_nodes(functions.floormod)
+truncdiv, truncmod = of_nodes(functions.truncdiv), of_nodes(functions.truncmod)
+indexdiv, indexmod = floordiv, floormod
+if_then_else, is_const, let = of_nodes(functions.if_then_else), of_nodes(functions.is_const), of_nodes(functions.let)
+max, min = of_nodes(functions.max), of_nodes(functions.min)
+shift_left, shift_right = of_nodes(functions.shift_left), of_nodes(functions.shift_right)
+substitute = of_nodes(functions.substitute)
+
+deduce_bound, detect_clip_bound = of_nodes(equations.deduce_bound), of_nodes(equations.detect_clip_bound)
+detect_linear_equation = of_nodes(equations.detect_linear_equation)
+solve_linear_equations = of_nodes(solve_equations.solve_linear_equations)
+solve_linear_inequalities = of_nodes(solve_inequalities.solve_linear_inequalities)
+narrow_predicate_expression = of_nodes(narrowing.narrow_predicate_expression)
+
+detect_iter_map, subspace_divide = of_nodes(iter_forms.detect_iter_map), of_nodes(iter_forms.subspace_divide)
+inverse_affine_iter_map = of_nodes(iter_forms.inverse_affine_iter_map)
+iter_map_simplify = of_nodes(iter_forms.iter_map_simplify)
+
+eval_set = of_nodes(regions.eval_set)
+estimate_region_lower_bound = of_nodes(regions.estimate_region_lower_bound)
+estimate_region_strict_bound = of_nodes(regions.estimate_region_strict_bound)
+estimate_region_upper_bound = of_nodes(regions.estimate_region_upper_bound)

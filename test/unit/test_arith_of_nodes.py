@@ -1,0 +1,201 @@
+"""`weft.arith` of the expressions of `weft.te` and `weft.tir`: they are asked about as they are written, and answers
+are such expressions; against all values of small variables."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from weft import arith, te, tir
+from weft.dialects.te.expr import Binary, Cast, Const, Expr, Select, Slot, Unary
+from weft.dialects.te.kinds import BinaryKind as B
+from weft.dialects.te.kinds import UnaryKind as U
+
+i, j = tir.Var("i", "int32"), tir.Var("j", "int32")
+wide = tir.Var("wide", "int64")
+byte = tir.Var("byte", "int8")
+flag = tir.Var("flag", "bool")
+x, y = te.var("x"), te.var("y")
+
+
+def same(a: object, b: object) -> bool:
+    return bool(tir.structural_equal(a, b))
+
+
+@pytest.mark.parametrize(
+    ("written", "simple"),
+    [
+        (i * 2 + j - i, i + j),
+        (7 + i - 9 + j, i + j - 2),
+        (j - i * 3, j - i * 3),
+        (te.floordiv(i * 8 + 3, 4), i * 2),
+        (i + wide - i, wide),
+        (tir.Not(i < 3), tir.LE(3, i)),
+        ((i < 3) & (i < 5), i < 3),
+        (te.max(i, i + 1), i + 1),
+        (te.if_then_else(i < i + 1, i, j), i),
+        (x * 3 - x, x * 2),
+        (te.min(x, x + 2) + y, x + y),
+        (tir.Cast("float32", i + j - i), tir.Cast("float32", j)),
+        (te.exp(tir.Cast("float32", 1 + i - 1)), te.exp(tir.Cast("float32", i))),
+    ],
+)
+def test_simplified_nodes_are_nodes_in_the_order_in_which_they_were_written(written: Expr, simple: Expr):
+    found = arith.Analyzer().simplify(written)
+    assert isinstance(found, Expr) and found.type == written.type
+    assert same(found, simple), f"{found}, not {simple}"
+
+
+def test_what_is_simple_already_stays_the_object_that_it_is():
+    for each in (i + j, 3 < j, tir.GE(i, j), i * 4 + 1, tir.Cast("int64", i), te.min(i, j), i):
+        assert arith.Analyzer().simplify(each) is each
+
+
+def test_elements_of_one_place_are_one_number_and_calls_that_may_do_more_are_not():
+    A = tir.decl_buffer((16,), "int32", name="A")
+    analyzer = arith.Analyzer()
+    assert same(analyzer.simplify(A[i + 1 - 1] * 2 - A[i]), A[i])
+    assert analyzer.can_prove_equal(A[i + j], A[j + i])
+    assert not analyzer.can_prove_equal(A[i], A[j])
+    pure = [tir.call_pure_extern("int32", "twice", i) for _ in range(2)]
+    assert analyzer.can_prove_equal(*pure)
+    counting = [tir.call_extern("int32", "next_number", i) for _ in range(2)]
+    assert not analyzer.can_prove_equal(*counting)
+
+
+def test_integers_in_places_of_elements_are_simplified():
+    A = tir.decl_buffer((16, 16), "float32", name="A")
+    assert same(arith.Analyzer().simplify(A[i + j - i, 2 * i - i] + 1.0), A[j, i] + 1.0)
+
+
+def test_a_narrow_number_wraps_and_an_index_does_not():
+    analyzer = arith.Analyzer()
+    assert not analyzer.can_prove(byte + 1 > byte)  # 127 + 1 is -128
+    assert analyzer.can_prove(tir.Cast("int32", byte) + 1 > tir.Cast("int32", byte))
+    assert analyzer.can_prove(i + 1 > i)
+    assert analyzer.const_int_bound(tir.Cast("uint8", i)) == (0, 255)
+    assert analyzer.const_int_bound(byte) == (-128, 127)
+
+
+def test_facts_are_given_as_nodes():
+    analyzer = arith.Analyzer()
+    analyzer.bind(i, arith.Range(0, 4))
+    analyzer.update(j, arith.ConstIntBound(0, 3))
+    assert analyzer.const_int_bound(i * 4 + j) == (0, 15)
+    assert analyzer.modular_set(i * 4 + 2) == (4, 2)
+    assert same(analyzer.simplify(te.floordiv(i * 4 + j, 4)), i)
+    with analyzer.constraint_scope(te.all(x >= 0, x < 8)):
+        assert analyzer.can_prove(x * 2 < 15)
+    assert not analyzer.can_prove(x * 2 < 15)
+    found = analyzer.int_set(x + y, {x: arith.IntervalSet(0, 9)})
+    assert same(found.min_value, y) and same(found.max_value, y + 9)
+
+
+def test_a_variable_of_an_extent_may_be_negative_and_a_size_may_not():
+    size = te.size_var("size")
+    assert not arith.Analyzer().can_prove(x >= 0)
+    assert arith.Analyzer().can_prove(size >= 0)
+    assert isinstance(x > 0, Expr), "nothing says that it is"
+    assert (x + 1 > x) is True
+
+
+def test_solutions_are_over_the_nodes_that_were_given():
+    found = arith.solve_linear_equations([tir.EQ(x + y, 20), tir.EQ(x - y, 10)], [x, y])
+    assert same(found.src_to_dst[x], 15) and same(found.src_to_dst[y], 5)
+    ranges = arith.solve_linear_inequalities([tir.LE(x, 6), tir.GE(x, y)], [x], {y: arith.Range(0, 5)}).ranges
+    assert same(ranges[x].min, y) and same(ranges[x].extent, 7)
+    factor, rest = arith.detect_linear_equation(i * 4 + j * 6 + 7, [i])
+    assert same(factor, 4) and same(rest, j * 6 + 7)
+    low, high = arith.detect_clip_bound(te.all(i < j * 6, i - 1 > 0), [i])
+    assert same(low, 2) and same(high, j * 6 - 1)
+    assert arith.deduce_bound(i, i + j, {}, {}).is_nothing()
+    (region,) = arith.estimate_region_lower_bound([arith.Range(i * 4, i * 4 + 4)], {i: arith.Range(0, 8)}, 1)
+    assert same(region.min_value, 0) and same(region.max_value, 31)
+
+
+def test_maps_of_iterators_are_of_nodes():
+    domains = {i: arith.Range(0, 8), j: arith.Range(0, 4)}
+    found = arith.detect_iter_map([i * 4 + j], domains)
+    assert arith.Analyzer().can_prove_equal(found.indices[0], i * 4 + j)
+    inverse = arith.inverse_affine_iter_map(found.indices, [x])
+    assert same(inverse[i], x // 4 % 8) or same(inverse[i], x // 4)
+
+
+def test_the_analyzers_own_expressions_are_answered_in_kind():
+    a = arith.var("a")
+    assert arith.Analyzer().simplify(a + a) is a * 2
+    mixed = i + a
+    assert isinstance(mixed, Expr)
+    assert arith.Analyzer().can_prove_equal(mixed - i, a)
+
+
+OPERATORS = [B.ADD, B.SUB, B.MUL, B.FLOORDIV, B.FLOORMOD, B.DIV, B.TRUNCMOD, B.MIN, B.MAX]
+COMPARISONS = [B.EQ, B.NE, B.LT, B.LE, B.GT, B.GE]
+
+
+def _random(chance: random.Random, depth: int, leaves: list[Expr]) -> Expr:
+    if depth == 0 or chance.random() < 0.15:
+        return chance.choice([*leaves, Const(chance.randint(-4, 6), i.type)])
+    if chance.random() < 0.15:
+        return te.if_then_else(
+            _condition(chance, depth - 1, leaves), *(_random(chance, depth - 1, leaves) for _ in "ab")
+        )
+    kind = chance.choice(OPERATORS)
+    lhs = _random(chance, depth - 1, leaves)
+    divides = kind in (B.FLOORDIV, B.FLOORMOD, B.DIV, B.TRUNCMOD)
+    rhs = Const(chance.choice([-3, 2, 3, 4, 5]), i.type) if divides else _random(chance, depth - 1, leaves)
+    return Binary(kind, lhs, rhs, i.type)
+
+
+def _condition(chance: random.Random, depth: int, leaves: list[Expr]) -> Expr:
+    made = Binary(chance.choice(COMPARISONS), _random(chance, depth, leaves), _random(chance, depth, leaves), flag.type)
+    return tir.Not(made) if chance.random() < 0.2 else made
+
+
+def _value(expr: Expr, values: dict[Expr, int]) -> int:
+    """What an expression is, by what its kinds say."""
+    match expr:
+        case Slot():
+            return values[expr]
+        case Const(value):
+            return int(value)
+        case Cast(operand):
+            return _value(operand, values)
+        case Unary(U.NOT, operand):
+            return 1 - _value(operand, values)
+        case Select(condition, then, otherwise):
+            return _value(then if _value(condition, values) else otherwise, values)
+        case Binary(kind, lhs, rhs):
+            return int(_combined(kind, _value(lhs, values), _value(rhs, values)))
+        case _:
+            raise AssertionError(expr)
+
+
+def _combined(kind: B, a: int, b: int) -> int:
+    match kind:
+        case B.DIV:
+            return int(a / b)
+        case B.TRUNCMOD:
+            return a - int(a / b) * b
+        case _:
+            return {
+                B.ADD: int.__add__, B.SUB: int.__sub__, B.MUL: int.__mul__, B.FLOORDIV: int.__floordiv__,
+                B.FLOORMOD: int.__mod__, B.MIN: min, B.MAX: max, B.EQ: int.__eq__, B.NE: int.__ne__, B.LT: int.__lt__,
+                B.LE: int.__le__, B.GT: int.__gt__, B.GE: int.__ge__, B.AND: int.__and__, B.OR: int.__or__,
+            }[kind](a, b)  # fmt: skip
+
+
+def test_random_expressions_keep_their_value_through_the_analyzer_and_back():
+    chance = random.Random(7)
+    for number in range(120):
+        make = _condition if number % 3 == 0 else _random
+        expr = make(chance, 3, [i, j])
+        analyzer = arith.Analyzer()
+        if number % 2:
+            analyzer.bind(i, arith.Range(0, 6))
+        simple = analyzer.simplify(expr)
+        for a, b in itertools.product(range(0 if number % 2 else -6, 6), range(-5, 6)):
+            values = {i: a, j: b}
+            assert _value(expr, values) == _value(simple, values), f"{expr}\n{simple}\n{values}"
