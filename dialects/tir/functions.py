@@ -177,7 +177,7 @@ class PrimFuncOp(IRDLOperation):
     def _verify_symbols(self) -> None:
         arguments = self.body.block.args
         kinds = [isinstance(a.type, MemRefType) for a in arguments]
-        if isinstance(arguments[0].type if arguments else None, IndexType) or kinds != sorted(kinds, reverse=True):
+        if kinds != sorted(kinds, reverse=True):
             raise VerifyException("buffers come first among the arguments, then the index arguments")
         shapes: Sequence[Attribute | None] = [None] * len(arguments) if self.shapes is None else self._shapes
         if len(shapes) != len(arguments):

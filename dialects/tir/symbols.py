@@ -39,10 +39,13 @@ MAX_EXTENT = 1 << 48
 
 
 def is_symbol(value: SSAValue) -> bool:
-    """Whether `value` is an index argument of a `tir.prim_func`: buffers come before it."""
+    """Whether `value` is an index argument of a `tir.prim_func`: buffers come before it, where there are any."""
     if not isinstance(value, BlockArgument) or not isinstance(value.type, IndexType):
         return False
-    return isinstance(value.block.args[0].type, MemRefType)
+    if isinstance(value.block.args[0].type, MemRefType):
+        return True
+    around = value.block.parent_op()
+    return around is not None and around.name == "tir.prim_func"
 
 
 def symbol_of(value: SSAValue) -> AffineExpr | None:

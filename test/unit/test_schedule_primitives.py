@@ -226,7 +226,14 @@ def test_a_producer_that_is_read_elsewhere_too_does_not_move() -> None:
 
 def test_an_output_does_not_move() -> None:
     func = prim_func(dense(3, 4, 5))
-    refused(lambda: compute_at(block_of(func, "relu"), loops_of(func, "dense")[0]), func, "read outside the loop")
+    refused(lambda: compute_at(block_of(func, "relu"), loops_of(func, "dense")[0]), func, "@relu is an output block")
+
+
+def test_a_producer_does_not_move_within_a_loop_of_its_own_that_its_readers_are_not_in() -> None:
+    func = prim_func(softmax(4, 9))
+    refused(
+        lambda: compute_at(block_of(func, "power"), loops_of(func, "power")[0]), func, "an ancestor of block @power"
+    )
 
 
 # cache_write, decompose_reduction, set_scope

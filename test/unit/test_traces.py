@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -93,6 +94,17 @@ def test_a_trace_as_python_does_the_same() -> None:
     exec("\n".join(schedule.trace.as_python()), {"sch": again})
     assert str(again.mod) == str(schedule.mod)
     assert again.trace.as_python() == schedule.trace.as_python()
+
+
+@pytest.mark.parametrize("kind", INSTRUCTION_KINDS, ids=lambda kind: kind.name)
+def test_what_is_written_in_python_of_an_instruction_are_parameters_of_the_method(kind: InstructionKind) -> None:
+    parameters = inspect.signature(getattr(Schedule, kind.method)).parameters
+    if kind.inputs == ("loops*",):
+        assert any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters.values())
+    written = {name.rstrip("?*") for name in (*kind.inputs, *kind.attrs)} - {"loops"}
+    if "buffer_index_type" in written:
+        written = written - {"buffer_index", "buffer_index_type"} | {"buffer"}
+    assert written <= set(parameters)
 
 
 @pytest.mark.parametrize("made", [lambda: recorded().trace, parallel_rows])

@@ -971,3 +971,12 @@ def f(a: T.handle, B: T.Buffer[(1,), "int32"]):
     assert b == [8]
     with pytest.raises(Diagnostic, match="a buffer is dense"):
         from_source(text.replace("strides=[s, 1]", "strides=[s, 2]"))
+
+
+def test_a_function_may_take_numbers_only() -> None:
+    text = """@T.prim_func
+def f(n: T.int64, m: T.int64):
+    T.evaluate(T.call_extern("abs", m - n, dtype="int32"))
+"""
+    assert structural_equal(from_source(from_source(text).script()), from_source(text))
+    assert not structural_equal(from_source(text.replace("m - n", "n - m")), from_source(text))

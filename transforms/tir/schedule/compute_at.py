@@ -21,7 +21,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     loop_range,
 )
-from ....dialects.tir.legality.bounds import restricted_iterators
+from ....dialects.tir.legality.bounds import buffer_name, restricted_iterators
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.symbols import Extent, as_affine
 from ....dialects.tir.thread_axes import share_memory
@@ -124,8 +124,7 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
     name = f"block @{block.block_name}"
     buffer = written_buffer(block)
     readers = consumers(block)
-    if not readers or allocation_of(buffer) is None or any(not is_around(loop, reader) for reader in readers):
-        raise ScheduleError.at(block, f"{name} is read outside the loop it should move into")
+    _check_all_readers_inside(block, loop, readers)
     check_sole_writer(block, buffer)
     check_one_element(block)
     if is_around(loop, block) and not all(is_before(block, reader) for reader in readers):
@@ -140,6 +139,32 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
     if not bounds_iterators_only(block):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
     _check_concurrent(block, loop, index)
+
+
+def _check_all_readers_inside(block: BlockOp, loop: ForOp, readers: Sequence[BlockOp]) -> None:
+    """`loop` has all that read the result of `block`."""
+    name = f"block @{block.block_name}"
+    buffer = written_buffer(block)
+    if allocation_of(buffer) is None:
+        raise ScheduleError.at(
+            block,
+            f"{name} is an output block: callers of the function read {buffer_name(buffer)}",
+            hint="compute it where it stands, or what reads it there (reverse_compute_at)",
+        )
+    if not readers:
+        raise ScheduleError.at(block, f"nothing reads what {name} writes")
+    outside = [reader for reader in readers if not is_around(loop, reader)]
+    if outside and is_around(loop, block):
+        raise ScheduleError.at(
+            block,
+            f"the loop is an ancestor of {name}, but not of block @{outside[0].block_name}, which reads its result",
+        )
+    if outside:
+        raise ScheduleError.at(
+            block,
+            f"{name} is read outside the loop it should move into, by block @{outside[0].block_name}: compute_at "
+            f"requires all the consumers to be in the loop",
+        )
 
 
 def _check_inputs_are_there(block: BlockOp, following: Operation) -> None:

@@ -293,7 +293,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(blocks.RfactorOp, "loop", "factor_axis"),
     _kind(blocks.StorageAlignOp, "block", "buffer_index axis factor offset"),
     _kind(blocks.SetScopeOp, "block", "buffer_index storage_scope"),
-    _kind(blocks.RollingBufferOp, "block", "buffer_index"),
+    _kind(blocks.RollingBufferOp, "block", "write_buffer_index"),
     _kind(blocks.SetAxisSeparatorOp, "block", f"{_BUFFER} axis_separators"),
     _kind(blocks.UnsafeSetDtypeOp, "block", "buffer_index dtype"),
     _kind(blocks.TransformLayoutOp, "block", f"{_BUFFER} index_map axis_separators? pad_value?"),
