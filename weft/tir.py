@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from .dialects.tir.script.parser import from_source as from_source
     from .dialects.tir.script.parser import prim_func as prim_func
     from .transforms.tir import analysis as analysis
+    from .transforms.tir.analysis.block_scopes import CachedFlags as CachedFlags
+    from .transforms.tir.analysis.block_scopes import DepKind as DepKind
     from .transforms.tir.analysis.suggest_index_map import suggest_index_map as suggest_index_map
     from .transforms.tir.intrinsics.tensor_intrin import TensorIntrin as TensorIntrin
     from .transforms.tir.schedule.errors import ScheduleError as ScheduleError
@@ -104,6 +106,9 @@ if TYPE_CHECKING:
     from .transforms.tir.scheduling.instruction import Instruction as Instruction
     from .transforms.tir.scheduling.instruction import InstructionKind as InstructionKind
     from .transforms.tir.scheduling.schedule import Schedule as Schedule
+    from .transforms.tir.scheduling.schedule_state import ScheduleState as ScheduleState
+    from .transforms.tir.scheduling.state import BlockScope as BlockScope
+    from .transforms.tir.scheduling.state import Dependency as Dependency
     from .transforms.tir.scheduling.state import StmtSRef as StmtSRef
     from .transforms.tir.scheduling.trace import Trace as Trace
 

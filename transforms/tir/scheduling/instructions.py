@@ -17,6 +17,7 @@ from ....dialects.schedule.core import HANDLE, Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.memory_scopes import why_no_scope
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, PrimFuncOp, accessing_blocks, enclosing_loops
+from ..analysis.block_scopes import children_of
 from ..analysis.producers import allocation_of, writers
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
@@ -95,18 +96,7 @@ def _parents(op: Operation) -> Iterator[Operation]:
 def _get_child_blocks(state: State, op: queries.GetChildBlocksOp) -> Sequence[Meaning]:
     around = state.meaning(op.inputs[0])
     assert isinstance(around, Operation)
-    return list(_children(around))
-
-
-def _children(around: Operation) -> Iterator[BlockOp | OuterBlockOp]:
-    """The blocks in `around`, not those in one of them."""
-    if isinstance(around, BlockOp):
-        return
-    for op in around.regions[0].block.ops:
-        if isinstance(op, BlockOp | OuterBlockOp):
-            yield op
-        elif isinstance(op, ForOp):
-            yield from _children(op)
+    return list(children_of(around))
 
 
 def _get_producers(state: State, op: queries.GetProducersOp) -> Sequence[Meaning]:

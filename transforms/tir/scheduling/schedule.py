@@ -25,6 +25,7 @@ from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.midway import verify_midway
 from ....dialects.tir.script.modules import IRModule
+from ..analysis.block_scopes import scope_of
 from ..schedule.cache_index import check_cache_index
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
@@ -369,7 +370,7 @@ class Schedule:
             func = func.parent_op()
         everything = [each for each in func.walk() if isinstance(each, BlockOp)]
         for other in everything:
-            if other is not op and buffer in other.reads and _scope_of(other) is _scope_of(op):
+            if other is not op and buffer in other.reads and scope_of(other) is scope_of(op):
                 alike = [each for each in everything if each.block_name == other.block_name]
                 number = alike.index(other) if len(alike) > 1 else None
                 found.append(self.get_block(other.block_name, func.sym_name.data, number))
@@ -582,15 +583,6 @@ class Schedule:
             probe.detach()
             probe.erase(safe_erase=False)
         return [kind(value) for value in self.apply(op.of(of.value, results=count))]
-
-
-def _scope_of(op: Operation) -> Operation:
-    """The block of blocks that `op` stands in, or its function."""
-    scope = op.parent_op()
-    while not isinstance(scope, PrimFuncOp | OuterBlockOp):
-        assert scope is not None
-        scope = scope.parent_op()
-    return scope
 
 
 def _maybe_list(values: Sequence[int] | None) -> list[int] | None:

@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
+from ..analysis.block_scopes import CachedFlags, DepKind, Root, cached_flags, dependencies_in
 from ..schedule.errors import HandleError, ScheduleError
 
 
@@ -95,6 +96,14 @@ class State:
         if not self.is_live(op):
             raise HandleError("this is no block or loop of what is scheduled")
         return StmtSRef(self, op)
+
+    def get_block_scope(self, block_sref: StmtSRef) -> BlockScope:
+        """What the blocks in a block have to do with each other."""
+        return BlockScope(self, _root_at(block_sref))
+
+    def get_cached_flags(self, block_sref: StmtSRef) -> CachedFlags:
+        """What is known of a block, now: nothing is kept that a primitive could make untrue."""
+        return cached_flags(_root_at(block_sref))
 
     def meaning(self, value: SSAValue) -> Meaning:
         """What a handle stands for.
@@ -192,3 +201,39 @@ class StmtSRef:
     def same_as(self, other: object) -> bool:
         """Whether `other` is the same place of the same state."""
         return isinstance(other, StmtSRef) and other.state is self.state and other.op is self.op
+
+
+def _root_at(sref: StmtSRef) -> Root:
+    op = sref.stmt
+    if op is None or isinstance(op, ForOp):
+        raise HandleError("this is no block of what is scheduled")
+    return op
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """The block `dst` depends on `src`, which stands before it. Counterpart of TVM's `Dependency`."""
+
+    src: StmtSRef
+    dst: StmtSRef
+    kind: DepKind
+
+
+@dataclass(frozen=True)
+class BlockScope:
+    """What the blocks in a block, a function say, have to do with each other. Counterpart of TVM's `BlockScope`."""
+
+    state: State
+    root: Root
+
+    def get_deps_by_src(self, block: StmtSRef) -> list[Dependency]:
+        """How later blocks depend on this one."""
+        return [each for each in self._all() if each.src.same_as(block)]
+
+    def get_deps_by_dst(self, block: StmtSRef) -> list[Dependency]:
+        """How this block depends on earlier ones."""
+        return [each for each in self._all() if each.dst.same_as(block)]
+
+    def _all(self) -> list[Dependency]:
+        at = self.state.get_sref
+        return [Dependency(at(each.src), at(each.dst), each.kind) for each in dependencies_in(self.root)]
