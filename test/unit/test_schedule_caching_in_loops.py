@@ -10,7 +10,7 @@ import pytest
 
 import weft
 from weft.script import tir as T
-from weft.tir import Interpreter, Schedule, ScheduleError
+from weft.tir import Interpreter, Schedule, ScheduleError, Trace, structural_equal
 
 
 @T.prim_func
@@ -177,3 +177,90 @@ def test_an_iterator_of_one_value_reads_no_more_where_its_loop_is_longer() -> No
     x = np.arange(16, dtype=np.float32).reshape(2, 8)
     (c,) = Interpreter(schedule.mod["summed"])([x])
     assert (np.asarray(c) == 2 * x.sum(0)).all()
+
+
+@T.prim_func
+def in_a_scope(X: T.Buffer[(32,), "float32"], B: T.Buffer[(32,), "float32"], C: T.Buffer[(32,), "float32"]):
+    A = T.alloc_buffer((32,), "float32")
+    for i in range(4):
+        with T.block("scope"):
+            vo = T.axis.spatial(4, i)
+            for j in range(8):
+                with T.block("A"):
+                    vi = T.axis.spatial(32, vo * 8 + j)
+                    A[vi] = X[vi] * T.float32(2)
+            for j in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(32, vo * 8 + j)
+                    B[vi] = A[vi] + T.float32(1)
+    for i in range(32):
+        with T.block("C"):
+            vi = T.axis.spatial(32, i)
+            C[vi] = A[vi]
+
+
+def assert_still_same(schedule: Schedule) -> None:
+    """The function computes what it did, and the trace makes the same of it."""
+    x = np.arange(32, dtype=np.float32)
+    b, c = Interpreter(schedule.mod["main"])([x])
+    assert (np.asarray(b) == 2 * x + 1).all() and (np.asarray(c) == 2 * x).all()
+    again = Schedule(in_a_scope)
+    exec("\n".join(schedule.trace.as_python()), {"sch": again})
+    assert structural_equal(again.mod, schedule.mod)
+    again = Schedule(in_a_scope)
+    Trace.apply_json_to_schedule(schedule.trace.as_json(), again)
+    assert structural_equal(again.mod, schedule.mod)
+
+
+def names_in(schedule: Schedule, block: str) -> list[str]:
+    return [schedule.get(each).block_name for each in schedule.get_child_blocks(schedule.get_block(block))]
+
+
+def test_what_a_block_in_a_block_writes_is_copied_there() -> None:
+    schedule = Schedule(in_a_scope)
+    schedule.cache_write("B", 0, "global")
+    assert names_in(schedule, "scope") == ["A", "B", "B_global"]
+    assert_still_same(schedule)
+
+
+def test_a_block_of_blocks_writes_a_buffer_of_its_own_which_it_reads_itself() -> None:
+    schedule = Schedule(in_a_scope)
+    schedule.cache_write("scope", "A", "global")
+    assert names_in(schedule, "root") == ["scope", "A_global", "C"] and names_in(schedule, "scope") == ["A", "B"]
+    assert "B[vi] = A_global[vi] + T.float32(1)" in schedule.mod.script()
+    assert_still_same(schedule)
+
+
+def test_a_block_of_blocks_reads_a_copy() -> None:
+    schedule = Schedule(in_a_scope)
+    schedule.cache_read("scope", 0, "global")
+    assert names_in(schedule, "root") == ["X_global", "scope", "C"]
+    assert "A[vi] = X_global[vi] * T.float32(2)" in schedule.mod.script()
+    assert_still_same(schedule)
+
+
+def test_what_makes_a_buffer_itself_does_not_read_a_copy_that_another_block_is_given() -> None:
+    schedule = Schedule(in_a_scope)
+    schedule.cache_read("C", 0, "global")
+    assert names_in(schedule, "root") == ["scope", "A_global", "C"] and names_in(schedule, "scope") == ["A", "B"]
+    assert "B[vi] = A[vi] + T.float32(1)" in schedule.mod.script()
+    assert_still_same(schedule)
+
+
+def test_producers_and_consumers_are_blocks_of_one_scope() -> None:
+    schedule = Schedule(in_a_scope)
+
+    def names(found):
+        return [schedule.get(each).block_name for each in found]
+
+    assert names(schedule.get_producers("C")) == ["scope"] and names(schedule.get_consumers("scope")) == ["C"]
+    assert names(schedule.get_producers("B")) == ["A"] and names(schedule.get_consumers("A")) == ["B"]
+
+
+def test_readers_that_are_named_are_written_into_the_trace() -> None:
+    schedule = Schedule(chained)
+    schedule.cache_read("B", 0, "global", ["C"])
+    again = Schedule(chained)
+    exec("\n".join(schedule.trace.as_python()), {"sch": again})
+    assert structural_equal(again.mod, schedule.mod)
+    assert schedule.trace.as_python()[-1].count("consumer_blocks=[") == 1

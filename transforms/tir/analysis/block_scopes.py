@@ -103,6 +103,13 @@ def writes_of(block: AnyBlock) -> list[SSAValue]:
     return _from_outside(block, [v for each in blocks_under(block) for v in each.writes])
 
 
+def buffers_of(block: AnyBlock, kind: str) -> list[SSAValue]:
+    """The buffers of a block by which its `"read"`s and `"write"`s are numbered."""
+    if isinstance(block, OuterBlockOp):
+        return reads_of(block) if kind == "read" else writes_of(block)
+    return list(block.reads if kind == "read" else block.writes)
+
+
 def _from_outside(block: AnyBlock, buffers: Sequence[SSAValue]) -> list[SSAValue]:
     own = {v for v in buffers if isinstance(v.owner, AllocBufferOp) and block.is_ancestor(v.owner)}
     return [v for v in dict.fromkeys(buffers) if v not in own]

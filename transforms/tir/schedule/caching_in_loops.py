@@ -38,13 +38,15 @@ class Spot:
     region: Region
 
 
-def spot_of(buffer: SSAValue, blocks: Sequence[BlockOp], others: Sequence[BlockOp]) -> Spot:
-    """The outermost statement around the first of `blocks` in which none of the `others` stands, and what `blocks` in
-    it touch of `buffer` in one iteration of the loops around."""
+def spot_of(
+    buffer: SSAValue, blocks: Sequence[BlockOp], others: Sequence[BlockOp], within: Operation | None = None
+) -> Spot:
+    """The outermost statement around the first of `blocks`, in `within` where that is given, in which none of the
+    `others` stands, and what `blocks` in it touch of `buffer` in one iteration of the loops around."""
     first = next(each for each in blocks if all(each is other or is_before(each, other) for other in blocks))
     statement: Operation = first
     while isinstance(parent := statement.parent_op(), ForOp | OuterBlockOp):
-        if any(parent.is_ancestor(other) for other in others):
+        if parent is within or any(parent.is_ancestor(other) for other in others):
             break
         statement = parent
     around = enclosing_loops(statement)

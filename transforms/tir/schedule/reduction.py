@@ -25,6 +25,7 @@ from ....dialects.tir.core import (
 )
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.scopes import is_torn
+from ..analysis.block_scopes import scope_of
 from ..analysis.producers import allocation_of, is_before, nest_of, written_buffer
 from ..analysis.producers import consumers as readers_of
 from .caching_in_loops import Spot, check_spot_of_writes, copy_at, place_allocation, spot_of
@@ -138,8 +139,9 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
 
 
 @while_unchanged
-def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = ()) -> Spot:
-    """Whether `block` can write a buffer of its own, which `consumers` read; gives where it is copied.
+def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = (), within: Operation | None = None) -> Spot:
+    """Whether `block` can write a buffer of its own, which `consumers` read; gives where in `within`, or the block of
+    blocks around, it is copied.
 
     Raises:
         ScheduleError: another block writes the same buffer; `block` does not write each element of the buffer once,
@@ -168,23 +170,26 @@ def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = ()) -> Spot
             )
     check_not_passed(target, consumers)
     readers = [each for each in readers_of(block) if nest_of(each) is nest_of(block) and each not in consumers]
-    spot = spot_of(target, [block], readers)
+    spot = spot_of(target, [block], readers, within or scope_of(block))
     check_spot_of_writes(block, spot)
     return spot
 
 
-def cache_write(block: BlockOp, scope: str, consumers: Sequence[BlockOp] = ()) -> BlockOp:
+def cache_write(
+    block: BlockOp, scope: str, consumers: Sequence[BlockOp] = (), within: Operation | None = None
+) -> BlockOp:
     """Let `block` write a buffer of its own, which `consumers` read, and copy that to the buffer it wrote. Returns the
     copying block.
 
-    The copy stands in a nest of its own; where the block's nest reads the buffer, too, in the loops around both, just
-    after what an iteration of them writes. A buffer of scope `LOCAL` does not reach it: the function verifies again
-    after `compute_at` has moved `block` into that nest. Counterpart of TVM's `cache_write`.
+    The copy stands in a nest of its own in the block of blocks around, or in `within`, which is around that; where the
+    block's nest reads the buffer, too, in the loops around both, just after what an iteration of them writes. A buffer
+    of scope `LOCAL` does not reach it: the function verifies again after `compute_at` has moved `block` into that nest.
+    Counterpart of TVM's `cache_write`.
 
     Raises:
         ScheduleError: as `check_cache_write` says.
     """
-    spot = check_cache_write(block, consumers)
+    spot = check_cache_write(block, consumers, within)
     target = written_buffer(block)
     shape = shape_of(target)
     alloc = AllocBufferOp(memref_of(target), scope, shape)

@@ -7,28 +7,31 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from ....dialects.support.diagnostics import did_you_mean
-from ....dialects.tir.core import BlockOp
+from ..analysis.block_scopes import AnyBlock, buffers_of
 from ..schedule.errors import ScheduleError
 
 BufferName: TypeAlias = tuple[str, int] | str | SSAValue
 """A buffer that a block reads or writes: by number, by name, or itself."""
 
 
-def buffer_of(block: BlockOp, buffer: BufferName) -> tuple[str, int]:
+def buffer_of(block: AnyBlock, buffer: BufferName) -> tuple[str, int]:
     """`("read", n)` or `("write", n)`, of a buffer that may be given by its name, or as what it is.
 
     Raises:
         ScheduleError: the block touches none of the name.
     """
     if isinstance(buffer, SSAValue):
-        for kind, buffers in (("read", block.reads), ("write", block.writes)):
+        for kind, buffers in (("read", buffers_of(block, "read")), ("write", buffers_of(block, "write"))):
             if buffer in buffers:
-                return kind, list(buffers).index(buffer)
+                return kind, buffers.index(buffer)
         raise ScheduleError.at(block, f"block @{block.block_name} touches no buffer %{buffer.name_hint or 'of those'}")
     if not isinstance(buffer, str):
         return buffer
-    named = [("read", number, value.name_hint) for number, value in enumerate(block.reads)]
-    named += [("write", number, value.name_hint) for number, value in enumerate(block.writes)]
+    named = [
+        (kind, number, value.name_hint)
+        for kind in ("read", "write")
+        for number, value in enumerate(buffers_of(block, kind))
+    ]
     for kind, number, name in named:
         if name == buffer:
             return kind, number
@@ -36,7 +39,7 @@ def buffer_of(block: BlockOp, buffer: BufferName) -> tuple[str, int]:
     raise ScheduleError.at(block, f"block @{block.block_name} touches no buffer %{buffer}", hint=hint)
 
 
-def index_of(block: BlockOp, kind: str, index: int | str) -> int:
+def index_of(block: AnyBlock, kind: str, index: int | str) -> int:
     """The number of a buffer among those that a block reads (`kind` is `"read"`) or writes; it may be given by name.
 
     Raises:
@@ -44,7 +47,7 @@ def index_of(block: BlockOp, kind: str, index: int | str) -> int:
     """
     if not isinstance(index, str):
         return index
-    names = [value.name_hint for value in (block.reads if kind == "read" else block.writes)]
+    names = [value.name_hint for value in buffers_of(block, kind)]
     if index not in names:
         hint = did_you_mean(index, [name for name in names if name])
         raise ScheduleError.at(block, f"block @{block.block_name} {kind}s no buffer %{index}", hint=hint)

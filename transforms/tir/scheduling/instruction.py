@@ -100,7 +100,8 @@ class InstructionKind:
         elif self.op is blocks.AnnotateOp:
             given["ann_val"] = inputs[1]
         elif self.op in (blocks.CacheReadOp, blocks.CacheWriteOp):
-            handles += cast("Sequence[Handle]", inputs[1] or [])
+            more = cast("Sequence[Handle]", inputs[1] or [])
+            handles += [each for each in more if each.value is not handles[0].value]
         elif len(handles) != len(inputs):
             raise UsageError(f"{self.name} takes handles, and not {list(inputs)}")
         given.pop(COUNTED, None)
@@ -119,7 +120,9 @@ class InstructionKind:
             return [handles[0], *(next(rest) if factor == HANDLE else value_of(factor) for factor in op.factors)]
         if isinstance(op, blocks.AnnotateOp):
             return [*handles, value_of(op.value)]
-        return [handles[0], handles[1:]] if isinstance(op, blocks.CacheReadOp | blocks.CacheWriteOp) else handles
+        if isinstance(op, blocks.CacheReadOp):
+            return [handles[0], handles]  # to the method, none are all readers
+        return [handles[0], handles[1:]] if isinstance(op, blocks.CacheWriteOp) else handles
 
     def attrs_of(self, op: InstructionOp) -> list[object]:
         """The attributes of an operation of this kind."""

@@ -16,9 +16,19 @@ from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.memory_scopes import why_no_scope
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, PrimFuncOp, accessing_blocks, enclosing_loops
-from ..analysis.block_scopes import children_of
-from ..analysis.producers import allocation_of, writers
+from ....dialects.tir.core import (
+    BlockOp,
+    ForKind,
+    ForOp,
+    OuterBlockOp,
+    PrimFuncOp,
+    accessing_blocks,
+    blocks_under,
+    enclosing_loops,
+)
+from ....dialects.tir.legality.bounds import buffer_name
+from ..analysis.block_scopes import AnyBlock, Depends, DepKind, buffers_of, children_of, dependencies_in, scope_of
+from ..analysis.producers import allocation_of
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import annotate, unannotate
 from ..schedule.bind import bind
@@ -100,22 +110,17 @@ def _get_child_blocks(state: State, op: queries.GetChildBlocksOp) -> Sequence[Me
 
 
 def _get_producers(state: State, op: queries.GetProducersOp) -> Sequence[Meaning]:
-    block = state.block(op.inputs[0])
-    return _each_once(other for buffer in block.reads for other in writers(buffer) if other is not block)
+    return _related(state.any_block(op.inputs[0]), lambda each: (each.dst, each.src))
 
 
 def _get_consumers(state: State, op: queries.GetConsumersOp) -> Sequence[Meaning]:
-    block = state.block(op.inputs[0])
-    return _each_once(
-        other
-        for buffer in block.writes
-        for other in accessing_blocks(buffer)
-        if other is not block and buffer in other.reads
-    )
+    return _related(state.any_block(op.inputs[0]), lambda each: (each.src, each.dst))
 
 
-def _each_once(found: Any) -> list[BlockOp]:
-    return list(dict.fromkeys(found))
+def _related(block: AnyBlock, ends: Callable[[Depends], tuple[AnyBlock, AnyBlock]]) -> list[AnyBlock]:
+    """The blocks of its scope that `block` makes something for, or has something made by."""
+    found = [ends(each) for each in dependencies_in(scope_of(block)) if each.kind != DepKind.WAR]
+    return list(dict.fromkeys(other for own, other in found if own is block))
 
 
 def _sample_perfect_tile(state: State, op: queries.SamplePerfectTileOp) -> Sequence[Meaning]:
@@ -291,8 +296,8 @@ def _rolling_buffer(state: State, op: blocks.RollingBufferOp) -> Sequence[Meanin
     return []
 
 
-def _buffer(block: BlockOp, kind: str, index: int) -> SSAValue:
-    buffers = block.reads if kind == "read" else block.writes
+def _buffer(block: AnyBlock, kind: str, index: int) -> SSAValue:
+    buffers = buffers_of(block, kind)
     if not 0 <= index < len(buffers):
         word = "reads" if kind == "read" else "writes"
         raise ScheduleError.at(
@@ -308,15 +313,28 @@ def _scope(attribute: StringAttr) -> str:
 
 
 def _cache_read(state: State, op: blocks.CacheReadOp) -> Sequence[Meaning]:
-    block, *more = (state.block(value) for value in op.inputs)
-    buffer = _buffer(block, "read", _int(op.index))
-    return [cache_read(buffer, _scope(op.scope), [block, *more])]
+    given = [state.any_block(value) for value in op.inputs]
+    buffer = _buffer(given[0], "read", _int(op.index))
+    return [cache_read(buffer, _scope(op.scope), [reader for each in given for reader in _readers_in(each, buffer)])]
 
 
 def _cache_write(state: State, op: blocks.CacheWriteOp) -> Sequence[Meaning]:
-    block, *consumers = (state.block(value) for value in op.inputs)
-    _buffer(block, "write", _int(op.index))
-    return [cache_write(block, _scope(op.scope), consumers)]
+    block, *consumers = (state.any_block(value) for value in op.inputs)
+    buffer = _buffer(block, "write", _int(op.index))
+    if isinstance(block, BlockOp):
+        return [cache_write(block, _scope(op.scope), [each for c in consumers for each in _readers_in(c, buffer)])]
+    inside = [each for each in blocks_under(block) if buffer in each.writes]
+    if len(inside) != 1:
+        raise ScheduleError.at(
+            block, f"{len(inside)} blocks in block @{block.block_name} write {buffer_name(buffer)}, not one"
+        )
+    readers = [each for c in (block, *consumers) for each in _readers_in(c, buffer) if each is not inside[0]]
+    return [cache_write(inside[0], _scope(op.scope), readers, scope_of(block))]
+
+
+def _readers_in(block: AnyBlock, buffer: SSAValue) -> list[BlockOp]:
+    """The block itself; of a block of blocks, those that read the buffer."""
+    return [block] if isinstance(block, BlockOp) else [each for each in blocks_under(block) if buffer in each.reads]
 
 
 def _cache_index(state: State, op: blocks.CacheIndexOp) -> Sequence[Meaning]:

@@ -25,7 +25,8 @@ from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.midway import verify_midway
 from ....dialects.tir.script.modules import IRModule
-from ..analysis.block_scopes import scope_of
+from ..analysis.block_scopes import buffers_of, children_of, scope_of
+from ..analysis.producers import function_of
 from ..schedule.cache_index import check_cache_index
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
@@ -347,30 +348,28 @@ class Schedule:
         consumers = [self._named(each) for each in consumer_blocks or ()]
         if not consumers:
             consumers = [block, *self._other_readers(block, index)]
-        meant = self.state.block(block.value)
-        readers = [self.state.block(each.value) for each in consumers]
-        if meant not in readers and 0 <= index < len(meant.reads):
-            buffer = meant.reads[index]  # the copy is not for the block that says which buffer is meant
+        meant = self.state.any_block(block.value)
+        readers = [self.state.any_block(each.value) for each in consumers]
+        if meant not in readers and 0 <= index < len(numbered := buffers_of(meant, "read")):
+            buffer = numbered[index]  # the copy is not for the block that says which buffer is meant
             block, meant = consumers[0], readers[0]
-            if buffer not in meant.reads:
+            if buffer not in buffers_of(meant, "read"):
                 raise ScheduleError.at(meant, f"block @{meant.block_name} does not read {buffer_name(buffer)}")
-            index = list(meant.reads).index(buffer)
+            index = buffers_of(meant, "read").index(buffer)
         more = [each.value for each, reader in zip(consumers, readers, strict=True) if reader is not meant]
         return self._block(blocks.CacheReadOp.of(block.value, *more, index=index, scope=storage_scope))
 
     def _other_readers(self, block: BlockRV, index: int) -> list[BlockRV]:
-        op = self.state.block(block.value)
-        if not 0 <= index < len(op.reads):
+        op = self.state.any_block(block.value)
+        numbered = buffers_of(op, "read")
+        if not 0 <= index < len(numbered):
             return []
-        buffer = op.reads[index]
+        func = function_of(op)
+        everything = [each for each in func.walk() if isinstance(each, BlockOp | OuterBlockOp)]
         found: list[BlockRV] = []
-        func = op.parent_op()
-        while not isinstance(func, PrimFuncOp):
-            assert func is not None
-            func = func.parent_op()
-        everything = [each for each in func.walk() if isinstance(each, BlockOp)]
-        for other in everything:
-            if other is not op and buffer in other.reads and scope_of(other) is scope_of(op):
+        for other in children_of(scope_of(op)):
+            begins = isinstance(other, OuterBlockOp) and numbered[index] in buffers_of(other, "write")
+            if other is not op and not begins and numbered[index] in buffers_of(other, "read"):
                 alike = [each for each in everything if each.block_name == other.block_name]
                 number = alike.index(other) if len(alike) > 1 else None
                 found.append(self.get_block(other.block_name, func.sym_name.data, number))
@@ -561,10 +560,10 @@ class Schedule:
         return self.get_block(block) if isinstance(block, str) else block
 
     def _buffer(self, block: BlockRV, buffer: BufferName) -> tuple[str, int]:
-        return buffer_of(self.state.block(block.value), buffer)
+        return buffer_of(self.state.any_block(block.value), buffer)
 
     def _index(self, block: BlockRV, kind: str, index: int | str) -> int:
-        return index_of(self.state.block(block.value), kind, index)
+        return index_of(self.state.any_block(block.value), kind, index)
 
     def _block(self, op: Instruction) -> BlockRV:
         return BlockRV(self.apply(op)[0])

@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
-from ..analysis.block_scopes import CachedFlags, DepKind, Root, cached_flags, dependencies_in
+from ..analysis.block_scopes import AnyBlock, CachedFlags, DepKind, Root, cached_flags, dependencies_in
 from ..schedule.errors import HandleError, ScheduleError
 
 
@@ -141,6 +141,15 @@ class State:
             raise ScheduleError.at(found, "the root block is the function itself", hint="take a block in it")
         assert isinstance(found, BlockOp)
         return found
+
+    def any_block(self, value: SSAValue) -> AnyBlock:
+        """The block, or the block of blocks, that a handle stands for.
+
+        Raises:
+            ScheduleError: as `meaning` says, or it is the function.
+        """
+        found = self.meaning(value)
+        return found if isinstance(found, OuterBlockOp) else self.block(value)
 
     def loop(self, value: SSAValue) -> ForOp:
         """The loop that a handle stands for.
