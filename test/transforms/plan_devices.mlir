@@ -621,3 +621,89 @@ relay.func @a_function_without_a_result(%r: !relay.ref<tensor<5x7xf32>>, %x: ten
   relay.ref_write %r, %0 : !relay.ref<tensor<5x7xf32>>, tensor<5x7xf32>
   relay.return
 }
+
+// Fields are where the value is, and so are what a match takes out of it and what it gives.
+relay.adt @list<"T"> {nil(), cons(!relay.param<"T">, !relay.adt<@list, [!relay.param<"T">]>)}
+
+// CHECK-LABEL: relay.func @a_value_of_a_data_type_is_where_its_fields_are(
+// CHECK-SAME: %x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
+// CHECK-NEXT: %0 = relay.construct "nil"() : () -> !relay.adt<@list, [tensor<5x7xf32>]>
+// CHECK-NEXT: %1 = relay.construct "cons"(%y, %0) : (tensor<5x7xf32>, !relay.adt<@list, [tensor<5x7xf32>]>) -> !relay.adt<@list, [tensor<5x7xf32>]>
+// CHECK-NEXT: %2 = relay.construct "cons"(%x, %1) : (tensor<5x7xf32>, !relay.adt<@list, [tensor<5x7xf32>]>) -> !relay.adt<@list, [tensor<5x7xf32>]>
+// CHECK-NEXT: %3 = relay.match %2 {partial} : (!relay.adt<@list, [tensor<5x7xf32>]>) -> tensor<5x7xf32> case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
+// CHECK-NEXT: relay.yield %z : tensor<5x7xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: relay.return %3 : tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func @a_value_of_a_data_type_is_where_its_fields_are(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.on_device %y {virtual_device = #relay.virtual_device<cpu>, constrain_result = true} : tensor<5x7xf32>
+  %1 = relay.construct "nil"() : () -> !relay.adt<@list, [tensor<5x7xf32>]>
+  %2 = relay.construct "cons"(%0, %1) : (tensor<5x7xf32>, !relay.adt<@list, [tensor<5x7xf32>]>) -> !relay.adt<@list, [tensor<5x7xf32>]>
+  %3 = relay.construct "cons"(%x, %2) : (tensor<5x7xf32>, !relay.adt<@list, [tensor<5x7xf32>]>) -> !relay.adt<@list, [tensor<5x7xf32>]>
+  %4 = relay.match %3 {partial} : (!relay.adt<@list, [tensor<5x7xf32>]>) -> tensor<5x7xf32>
+  case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
+    relay.yield %z : tensor<5x7xf32>
+  }
+  relay.return %4 : tensor<5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @what_a_case_is_given_is_copied_where_it_is_noted(
+// CHECK-SAME: %l: !relay.adt<@list, [tensor<5x7xf32>]>, %x: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
+// CHECK-NEXT: %0 = relay.match %l : (!relay.adt<@list, [tensor<5x7xf32>]>) -> tensor<5x7xf32> case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
+// CHECK-NEXT: %1 = relay.device_copy %z {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT: %2 = relay.exp %1 : tensor<5x7xf32>
+// CHECK-NEXT: %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT: relay.yield %3 : tensor<5x7xf32>
+// CHECK-NEXT: } default {
+// CHECK-NEXT: relay.yield %x : tensor<5x7xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: relay.return %0 : tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func @what_a_case_is_given_is_copied_where_it_is_noted(%l: !relay.adt<@list, [tensor<5x7xf32>]>, %x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.match %l : (!relay.adt<@list, [tensor<5x7xf32>]>) -> tensor<5x7xf32>
+  case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
+    %1 = relay.on_device %z {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
+    %2 = relay.exp %1 : tensor<5x7xf32>
+    %3 = relay.on_device %2 {virtual_device = #relay.virtual_device<opencl>} : tensor<5x7xf32>
+    relay.yield %3 : tensor<5x7xf32>
+  } default {
+    relay.yield %x : tensor<5x7xf32>
+  }
+  relay.return %0 : tensor<5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @what_a_closure_is_given_is_where_its_function_wants_it(
+// CHECK-SAME: %x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<opencl, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
+// CHECK-NEXT: %f = relay.closure @of_two(%x) : (tensor<5x7xf32>) -> ((tensor<5x7xf32>) -> tensor<5x7xf32>)
+// CHECK-NEXT: %0 = relay.apply %f(%y) : (tensor<5x7xf32>) -> tensor<5x7xf32>
+// CHECK-NEXT: relay.return %0 : tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func @what_a_closure_is_given_is_where_its_function_wants_it(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %f = relay.closure @of_two(%x) : (tensor<5x7xf32>) -> ((tensor<5x7xf32>) -> tensor<5x7xf32>)
+  %0 = relay.apply %f(%y) : (tensor<5x7xf32>) -> tensor<5x7xf32>
+  relay.return %0 : tensor<5x7xf32>
+}
+// CHECK-LABEL: relay.func private @of_two(
+// CHECK-SAME: %a: tensor<5x7xf32>, %b: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<opencl, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
+// CHECK-NEXT: %0 = relay.device_copy %a {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT: relay.return %0 : tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func private @of_two(%a: tensor<5x7xf32>, %b: tensor<5x7xf32>) -> tensor<5x7xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu>, #relay.virtual_device<opencl>], result_virtual_devices = [#relay.virtual_device<cuda>]} {
+  %0 = relay.on_device %a {constrain_body = false} : tensor<5x7xf32>
+  relay.return %0 : tensor<5x7xf32>
+}
+
+// An id is one of a type: what is on a CPU is on the first, whatever the id of the result's device.
+// CHECK-LABEL: relay.func @an_id_is_not_taken_from_a_device_of_another_type(
+// CHECK-SAME: %x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<5x7xf32>) attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 3>, #relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 3>, #relay.virtual_device<cpu, id = 0>]} {
+// CHECK-NEXT: %0 = relay.exp %x : tensor<5x7xf32>
+// CHECK-NEXT: %1 = relay.exp %y : tensor<5x7xf32>
+// CHECK-NEXT: relay.return %0, %1 : tensor<5x7xf32>, tensor<5x7xf32>
+// CHECK-NEXT: }
+relay.func @an_id_is_not_taken_from_a_device_of_another_type(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<5x7xf32>) {
+  %0 = relay.exp %x : tensor<5x7xf32>
+  %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<cuda, id = 3>, constrain_result = true} : tensor<5x7xf32>
+  %2 = relay.exp %y : tensor<5x7xf32>
+  %3 = relay.on_device %2 {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
+  relay.return %1, %3 : tensor<5x7xf32>, tensor<5x7xf32>
+}

@@ -270,6 +270,25 @@ def test_part_of_a_graph_runs_on_a_gpu(driver: Emulator) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("target", ["cuda", "cuda -host=llvm"])
+def test_a_kernel_with_several_results_runs_on_a_gpu(driver: Emulator, target: str) -> None:
+    """Two functions of one tensor: a launch for each, of one piece of code."""
+    t = "tensor<64x1024xf32>"
+    text = f"""relay.func @main(%x: {t}) -> ({t}, {t}) {{
+      %0 = relay.nn.relu %x : {t}
+      %1 = relay.negative %x : {t}
+      relay.return %0, %1 : {t}, {t}
+    }}"""
+    exe = weft.compile(parse_mlir(text, "g.mlir"), target=target)
+    driver.register(exe.ir)
+    assert [step.device for step in exe.graph.steps if step.kernel] == [1]
+    (code,) = exe.graph.device_code
+    assert code.source.count(".visible .entry") == code.source.count("st.global") == 2
+    x = np.random.default_rng(0).standard_normal((64, 1024)).astype(np.float32)
+    for found, expected in zip(exe(x), (np.maximum(x, 0), -x), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_a_gpu_without_code_for_it_is_refused() -> None:
     with pytest.raises(Diagnostic, match="code is made for cpu and ext_dev"):
         weft.compile(parse_mlir(PARTLY, "part.mlir"), target="llvm")

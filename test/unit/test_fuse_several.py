@@ -17,6 +17,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.parser import parse_module
 from weft.transforms.infra import remarks
 from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.relay.first_order_gradient import FirstOrderGradientPass
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 
 
@@ -309,3 +310,41 @@ def test_rows_of_open_number_are_merged() -> None:
     text = residual_norm("?", 24)
     assert kernels(text)[0].endswith("-> 2")
     assert_same(text, 2)
+
+
+def on_device(text: str, device: str) -> str:
+    """The same with both results on a device."""
+    places = f"[#relay.virtual_device<{device}>, #relay.virtual_device<{device}>]"
+    return text.replace(") {", f") attributes {{result_virtual_devices = {places}}} {{", 1)
+
+
+@pytest.mark.parametrize("text", [functions_of_one("64x1024"), cell(4, 64)])
+def test_on_another_device_they_are_one_kernel_as_well(text: str) -> None:
+    exe = weft.compile(module_of(on_device(text, "ext_dev, id = 1")), threads=2)
+    (step,) = [step for step in exe.graph.steps if step.kernel]
+    assert exe.graph.devices[step.device].name == "ext_dev:1"
+    assert_close([*exe(*arrays(text))], interpreted(text))
+
+
+def test_results_on_two_devices_are_of_two_kernels() -> None:
+    text = functions_of_one("64x1024")
+    noted = on_device(text, "ext_dev").replace("ext_dev>]", "cpu>]")
+    noted = noted.replace("tanh %x", "tanh %there").replace(
+        "%0 =",
+        """%there = relay.on_device %x {
+        virtual_device = #relay.virtual_device<ext_dev>} : tensor<64x1024xf32>
+      %0 =""",
+    )
+    exe = weft.compile(module_of(noted), threads=2)
+    assert sorted(step.device for step in exe.graph.steps if step.kernel) == [0, 1]
+    assert_close([*exe(*arrays(text))], interpreted(text))
+
+
+def test_a_gradient_has_them_and_computes_the_same() -> None:
+    module = FirstOrderGradientPass()(module_of(residual_norm(64, 96)))
+    given = arrays(residual_norm(64, 96))
+    found = weft.compile(module, threads=2)(*given)
+    assert kernels(str(module))[0] == "add multiply mean rsqrt multiply multiply -> 5"
+    expected = evaluate_function(functions(module)["main"], [*given])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.astype("f8"), other.astype("f8"), rtol=1e-3, atol=1e-4)

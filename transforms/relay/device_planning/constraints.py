@@ -8,13 +8,16 @@
 | `on_device` | the operand, the result, or neither on the device |
 | `device_copy` | the operand on the one device, the result on the other |
 | `tuple`, `tuple_get` | the fields are where the tuple is |
+| `construct` | the fields are where the value is |
 | `if` | condition, both regions' results and the results on one device |
+| `match` | the value, the fields that its cases are given, their results and the results on one device |
 | `ref_create`, `ref_read`, `ref_write` | the value is where the reference is |
-| `func`, `fn`, `call`, `apply` | arguments and results anywhere, but for all calls of a function in the same places |
+| `func`, `fn`, `closure`, `call`, `apply` | arguments and results anywhere, but for all calls in the same places |
 | `call_lowered` | in the memory scopes of the kernel's buffers |
 
-A function value inside a tuple, a reference or a condition's reach has its arguments and results where that is. A
-global function marked `primitive` is a kernel, and has no places of its own unless it was given some.
+A function value inside a tuple, a value of a data type, a reference or a condition's reach has its arguments and
+results where that is. A global function marked `primitive` is a kernel, and has no places of its own unless it was
+given some.
 
 Counterpart of TVM's `DeviceAnalyzer`.
 """
@@ -28,7 +31,7 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, is_true
-from ....dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
+from ....dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from ....dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -40,6 +43,7 @@ from ....dialects.relay.core import (
     TupleOp,
     YieldOp,
 )
+from ....dialects.relay.data import ConstructOp, MatchOp
 from ....dialects.relay.devices import (
     PARAMETER_DEVICES,
     RESULT_DEVICES,
@@ -92,9 +96,12 @@ class Constraints(Domains):
             TupleGetOp: self._tuple_get,
             PrimitiveOp: self._primitive,
             YieldOp: self._nothing,
+            ConstructOp: self._construct,
+            MatchOp: self._match,
             IfOp: self._if,
             FnOp: self._fn,
             ApplyOp: self._apply,
+            ClosureOp: self._closure,
             RefCreateOp: self._ref_create,
             RefReadOp: self._ref_read,
             RefWriteOp: self._ref_write,
@@ -227,6 +234,18 @@ class Constraints(Domains):
     def _apply(self, op: ApplyOp) -> None:
         self._applied(op, self.of(op.callee), op.arguments, op.res)
 
+    def _closure(self, op: ClosureOp) -> None:
+        callee = self._callees.get(op.callee.string_value())
+        if callee is None:
+            raise Diagnostic.at(op, f"there is no relay.func {op.callee}")
+        function, value = self.function(callee), self.of(op.result)
+        assert function.results is not None and value.results is not None
+        given = [self.of(each) for each in op.captured]
+        for part, other in zip(
+            (*function.arguments, *function.results), (*given, *value.arguments, *value.results), strict=True
+        ):
+            self._same(op, part, other)
+
     def _applied(self, op: Operation, callee: Domain, arguments: Sequence[SSAValue], results: Sequence[SSAValue]):
         assert callee.results is not None
         for value, part in zip((*arguments, *results), (*callee.arguments, *callee.results), strict=True):
@@ -286,14 +305,27 @@ class Constraints(Domains):
     def _tuple_get(self, op: TupleGetOp) -> None:
         self._inside(op, self.of(op.tuple), self.of(op.result))
 
+    def _construct(self, op: ConstructOp) -> None:
+        for field in op.fields:
+            self._inside(op, self.of(op.result), self.of(field))
+
+    def _match(self, op: MatchOp) -> None:
+        self._branches(op, op.res, op.data)
+        for region in op.branches:
+            for field in region.block.args:
+                self._inside(op, self.of(op.data), self.of(field))
+
     def _if(self, op: IfOp) -> None:
-        for region in (op.then_region, op.else_region):
+        self._branches(op, op.res, op.condition)
+
+    def _branches(self, op: IfOp | MatchOp, results: Sequence[SSAValue], decides: SSAValue) -> None:
+        for region in op.regions:
             end = region.block.last_op
             assert end is not None
-            for result, value in zip(op.res, end.operands, strict=True):
+            for result, value in zip(results, end.operands, strict=True):
                 self._same(op, self.of(result), self.of(value))
-        for result in op.res:
-            self._inside(op, self.of(op.condition), self.of(result))
+        for result in results:
+            self._inside(op, self.of(decides), self.of(result))
 
     def _ref_create(self, op: RefCreateOp) -> None:
         self._inside(op, self.of(op.result), self.of(op.value))

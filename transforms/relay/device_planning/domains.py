@@ -177,10 +177,14 @@ class Domains:
         return domain.device
 
     def set_default(self, domain: Domain, device: VirtualDevice) -> None:
-        """Fill what is free in a domain, and in all parts of a function's, from `device`."""
+        """Fill what is free in a domain, and in all parts of a function's, from `device`; but an id is one of a type,
+        and of another type than `device` has, the first is meant."""
         domain = self.find(domain)
         if domain.results is None:
-            domain.device = self.devices.canonical(domain.device.default(device))
+            known = domain.device
+            if known.id is None and known.type not in (None, device.type):
+                known = VirtualDevice(known.type, 0, known.target, known.memory_scope)
+            domain.device = self.devices.canonical(known.default(device))
             return
         for part in (*domain.arguments, *domain.results):
             self.set_default(part, device)
