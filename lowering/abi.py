@@ -256,6 +256,9 @@ class HostedSegment:
     checks: tuple[tuple[Site, ...], ...]
     steps: tuple[Step, ...]
     devices: tuple[DeviceMemory, ...]
+    symbols: tuple[str, ...] = ()
+    """Those of the part: their words stand behind the addresses of its inputs."""
+    extents: str = ""
 
 
 @dataclass(frozen=True)
@@ -327,6 +330,9 @@ def segment_graph(graph: CompiledGraph, segment: HostedSegment) -> CompiledGraph
         steps=segment.steps,
         devices=segment.devices,
         arena_bytes=segment.devices[0].arena_bytes,
+        symbols=segment.symbols,
+        pools=segment.devices[0].pools,
+        extents=segment.extents,
         segments=(),
     )
 

@@ -224,7 +224,8 @@ def _hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedS
         return replace(argument, at=argument.at + first) if argument.kind == "constant" else argument
 
     steps = tuple(replace(step, arguments=tuple(map(moved, step.arguments))) for step in program.steps)
-    return HostedSegment(program.inputs, program.outputs, program.checks, steps, program.devices)
+    symbols, extents = program.symbols, program.extents
+    return HostedSegment(program.inputs, program.outputs, program.checks, steps, program.devices, symbols, extents)
 
 
 def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tuple[bytes, ...]:

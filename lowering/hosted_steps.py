@@ -95,9 +95,6 @@ def read_hosted(module: ModuleOp) -> list[HostedProgram]:
     graphs = hosted_graphs(module)
     for graph in graphs:
         check_devices(graph)
-        if graph.symbols and SEGMENT in graph.attributes:
-            what = "has extents that are known when it runs, and is a part of a program that is on several devices"
-            raise Diagnostic.at(graph, what, hint="give the shapes of its inputs")
     return [_Reading(graph, kernels).run() for graph in graphs]
 
 

@@ -201,7 +201,9 @@ def _described_part(part: ProgramPart) -> dict[str, object]:
 
 
 def _described_segment(segment: HostedSegment) -> dict[str, object]:
+    extents = {"extents": segment.extents} if segment.extents else {}
     return {
+        **({"symbols": list(segment.symbols), **extents} if segment.symbols else {}),
         "inputs": [_described(spec) for spec in segment.inputs],
         "outputs": [_described(spec) for spec in segment.outputs],
         "checks": [[asdict(site) for site in record] for record in segment.checks],
@@ -399,13 +401,18 @@ def _part(entry: _Fields) -> ProgramPart:
 
 
 def _segment(entry: _Fields) -> HostedSegment:
+    symbols = tuple(entry.strings("symbols")) if entry.has("symbols") else ()
+    count = len(symbols)
     segment = HostedSegment(
-        tuple(_spec(spec, 0) for spec in entry.each("inputs")),
-        tuple(_spec(spec, 0) for spec in entry.each("outputs")),
+        tuple(_spec(spec, count) for spec in entry.each("inputs")),
+        tuple(_spec(spec, count) for spec in entry.each("outputs")),
         tuple(tuple(_site(site) for site in record) for record in entry.groups("checks")),
-        tuple(_step(step, 0) for step in entry.each("steps")),
-        tuple(_device(device, 0) for device in entry.each("devices")),
+        tuple(_step(step, count) for step in entry.each("steps")),
+        tuple(_device(device, count) for device in entry.each("devices")),
+        symbols,
+        entry.string("extents") if entry.has("extents") else "",
     )
+    read_extents(segment.extents, count)
     if not segment.devices or not segment.steps:
         raise ArtefactError("a part of the program is on no device, or does nothing")
     return segment

@@ -61,12 +61,9 @@ class BranchingProgram(Program):
         try:
             program = self.segments[number]
             segment = self.graph.segments[number]
-            given = ctypes.string_at(inputs, 8 * len(segment.inputs))
+            given = ctypes.string_at(inputs, 8 * (len(segment.inputs) + len(segment.symbols)))
             wanted = ctypes.string_at(outputs, 8 * len(segment.outputs))
-            try:
-                context = program.free.pop()
-            except IndexError:
-                context = program.new_context()
+            context = program.context_for(given)
             status = program.entry(given, wanted, context.address, threads)
             failure = program.failure(status, context) if status else None
             program.free.append(context)

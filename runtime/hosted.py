@@ -122,6 +122,21 @@ class HostedProgram:
         self._contexts[context.address] = context
         return context
 
+    def context_for(self, inputs: bytes) -> Context:
+        """A context that is large enough for a call of such a table of inputs, behind which the symbols stand.
+
+        Raises:
+            NotEnoughMemory: the host has not so much.
+        """
+        needed = self._at(struct.unpack(f"={len(inputs) // 8}Q", inputs)[len(self._graph.inputs) :]).arena_bytes
+        while True:
+            try:
+                context = self.free.pop()
+            except IndexError:
+                return self.new_context(needed)
+            if context.arena.nbytes >= needed:
+                return context
+
     def _at(self, symbols: tuple[int, ...]) -> CompiledGraph:
         """What the graph is where its symbols are these.
 

@@ -30,8 +30,8 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr, i64
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.core import FuncOp
@@ -41,11 +41,12 @@ from ...transforms.infra import ModulePass, report_changed
 from ...transforms.infra.parts import symbol_name
 from ...transforms.infra.walk import erase
 from ...transforms.relay.outline_segments import is_control
-from ..abi import COUNTER_BYTES, RUN_HOSTED, SEGMENT_MARK, thread_of_segment
+from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, RUN_HOSTED, SEGMENT_MARK, SYMBOL_EXTENTS, thread_of_segment
 from ..entry.add_entry_point import declarations, entry_functions, entry_of_segment
 from ..graph_to_memory.signature import memory_signature
 from ..hosted_steps import hosted_graphs
 from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
+from ..relay_to_tir.graph_symbols import EXTENTS
 from .assembly import PTR
 from .heap import heap_functions
 from .machine import HOSTED
@@ -100,6 +101,12 @@ def _described(graph: GraphOp, number: int) -> llvm.FuncOp:
     """A segment that the host runs: what the code of a program asks of one. It is not part of the module."""
     segment = llvm.FuncOp(graph.sym_name.data, llvm.LLVMFunctionType([]), linkage=llvm.LinkageAttr("external"))
     segment.attributes |= memory_signature(graph)
+    if graph.symbols:
+        given: list[Attribute] = [StringAttr(f"n{number}") for number in range(len(graph.symbols))]
+        segment.attributes[GRAPH_SYMBOLS] = ArrayAttr(given) if graph.symbol_names is None else graph.symbol_names
+        segment.attributes[POOLS] = ArrayAttr[Attribute]([])  # its arenas are the host's
+    if (extents := graph.attributes.get(EXTENTS)) is not None:
+        segment.attributes[SYMBOL_EXTENTS] = extents
     segment.attributes[COUNTER_BYTES] = IntegerAttr(RECORD_BYTES, i64)
     segment.attributes[ARENA_BYTES] = IntegerAttr(RECORD_BYTES, i64)
     segment.attributes[HOSTED] = IntegerAttr(number, i64)

@@ -308,11 +308,12 @@ class Machine:
         if (segment := self.segments.get(name)) is None:
             raise Diagnostic.at(op, f"there is no segment {op.callee}", hint="outline-segments makes them")
         asm = self.asm
-        arena = asm.load(self.room) if self.is_open else self.arena
+        is_hosted = HOSTED in segment.attributes  # in arenas of the host's, which knows a call by that of the program
+        arena = asm.load(self.room) if self.is_open and not is_hosted else self.arena
         status = asm.call(entry_of_segment(segment), [self.inputs, self.outputs, arena, self.num_threads], i64)
         assert status is not None
         zero = asm.integer(0)
-        if HOSTED in segment.attributes:
+        if is_hosted:
             asm.go_on_unless(asm.compare(NOT_EQUAL, status, zero), self.fail, status)
         elif CHECKS in segment.attributes:
             failed = asm.new_block()

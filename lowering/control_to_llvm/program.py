@@ -39,7 +39,7 @@ from .function_code import FunctionCode, static_bytes
 from .heap import (
     DATA_AT,
 )
-from .machine import HOSTED, WORD, Machine
+from .machine import WORD, Machine
 from .open_sizes import OpenGraph, Sizes
 
 
@@ -60,11 +60,7 @@ class ProgramCode:
         self.function.location = main.location
         self.asm = Assembly(self.function.body)
         self.used = _reached(main, functions)
-        is_open = _is_open(self.used, segments)
-        if is_open and any(HOSTED in segment.attributes for segment in segments.values()):
-            hint = "compile it for one size, by `shapes`, or have it on one device"
-            raise Diagnostic.at(main, "branches over open extents in a program on several devices", hint=hint)
-        self.machine = Machine(self.asm, block.args, segments, is_open)
+        self.machine = Machine(self.asm, block.args, segments, _is_open(self.used, segments))
         self.codes: dict[str, FunctionCode] = {}
         self.open_results: list[tuple[TensorSpec, SSAValue, int]] = []
         """The results of a program with open extents: what each is to be, its value, and its number."""

@@ -46,8 +46,8 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
     is made for `devices`.
 
     Raises:
-        Diagnostic: something is where nothing runs, nothing has been planned yet, or what is on several devices is more
-            than a graph; on a GPU, than one of known extents.
+        Diagnostic: something is where nothing runs, nothing has been planned yet, or what is on a GPU is more than a
+            graph of known extents.
     """
     functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
     ops = [op for func in functions for op in walk(func)]
@@ -63,10 +63,9 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
                 op.attributes.pop(name, None)
         return
     on_gpu = any(device.type not in (None, *PROCESSORS) for op in ops for device in _named(op))
-    branches = any(deciding(func) is not None for func in functions if not func.is_primitive)
-    for func in functions:
+    for func in functions if on_gpu else ():
         if not func.is_primitive:
-            _check_steps(func, on_gpu, branches)
+            _check_steps(func)
     places = planned_devices(module)
     copies = {
         func.sym_name.data: copy
@@ -81,22 +80,19 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
 
 
-def _check_steps(func: FuncOp, on_gpu: bool, branches: bool) -> None:
-    """What has parts on a GPU is a list of steps; the grids of its kernels are known before they are called. What the
-    host runs of a program that branches is of known extents.
+def _check_steps(func: FuncOp) -> None:
+    """What has parts on a GPU is a list of steps; the grids of its kernels are known before they are called.
 
     Raises:
-        Diagnostic: it branches or calls, and parts of it are on a GPU; or it has open extents and one of the two.
+        Diagnostic: it branches or calls, or has open extents.
     """
-    if on_gpu and (op := deciding(func)) is not None:
+    if (op := deciding(func)) is not None:
         what = "branches or calls in a program of a GPU, of which only graphs run"
         raise Diagnostic.at(op, what, hint="have it on processors")
-    for op in (func, *walk(func)) if on_gpu or branches else ():
+    for op in (func, *walk(func)):
         values = (*op.results, *(func.body.block.args if op is func else ()))
         if any(_is_open(value.type) for value in values):
             what = "has an open extent in a graph of a GPU, whose kernels are made for one size"
-            if not on_gpu:
-                what = "has an open extent in a program on several devices that branches or calls"
             raise Diagnostic.at(op, what, hint="compile the graph for one size, by `shapes`, or have it on one device")
 
 

@@ -26,18 +26,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp
+from ...dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ...dialects.relay.telling import is_telling
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
+from .device_planning.devices import speaks_of_devices
+from .device_planning.planned import planned_devices
 from .following_calls import FollowingCalls, is_cut, says_extents
 from .outline_segments import CONTROL, SEGMENT, deciding
 from .symbol_names import SymbolNames
+
+_HERE = VirtualDevice("cpu", 0)
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,10 @@ class OutlineOpenSegmentsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         programs = _open_programs(op)
         names = SymbolNames(op)
+        plan = planned_devices(op) if programs and any(map(speaks_of_devices, programs)) else {}
         for function in programs:
             function.attributes[CONTROL] = UnitAttr()
-            _Outlining(function, names, op).run()
+            _Outlining(function, names, op, plan).run()
         report_changed(bool(programs))
 
 
@@ -90,8 +96,10 @@ def _is_open(type: Attribute) -> bool:
 class _Outlining:
     """The segments of one function."""
 
-    def __init__(self, function: FuncOp, names: SymbolNames, module: ModuleOp):
+    def __init__(self, function: FuncOp, names: SymbolNames, module: ModuleOp, plan: dict[SSAValue, VirtualDevice]):
         self.function = function
+        self.plan = plan
+        """Where values are, in a program on several devices."""
         self.names = names
         self.module = module
         self.kernels = _kernels(module)
@@ -181,6 +189,12 @@ class _Outlining:
         self.group, self.tuples, self.waiting = [], [], set()
         self.following = FollowingCalls(self.kernels)
 
+    def _device(self, value: SSAValue) -> VirtualDevice:
+        """Where a value is; what puts tensors together or takes them apart is where those are."""
+        while value not in self.plan and isinstance(owner := value.owner, TupleOp | TupleGetOp) and owner.operands:
+            value = owner.operands[0]
+        return self.plan.get(value, _HERE)
+
     def _outline(self, before: Operation) -> None:
         members = set[Operation](self.group)
         own = set(members)
@@ -220,12 +234,19 @@ class _Outlining:
             values.update(zip(op.results, copied.results, strict=True))
             body.add_op(copied)
         given_back: list[SSAValue] = []
+        given_from: list[VirtualDevice] = []
         for value in needed:
-            given_back += _taken_apart(values[value], body)
+            parts = _taken_apart(values[value], body)
+            given_back += parts
+            given_from += [self._device(value)] * len(parts)
         body.add_op(ReturnOp(*given_back))
         name = self.names.unique(f"{self.function.sym_name.data}_segment")
         types = FunctionType.from_lists([value.type for value in inputs], [value.type for value in given_back])
         segment = FuncOp(name, types, Region(body), private=True, attributes={SEGMENT: UnitAttr()})
+        taken_at = [self._device(value) for value in inputs]
+        if any(self._device(value).type not in (None, "cpu") for value in values):
+            for key, devices in ((PARAMETER_DEVICES, taken_at), (RESULT_DEVICES, given_from)):
+                segment.attributes[key] = ArrayAttr([VirtualDeviceAttr(device) for device in devices])
         segment.location = self.group[0].location
         self.module.body.block.add_op(segment)
         call = CallLoweredOp(name, inputs, types.outputs.data)
@@ -236,7 +257,9 @@ class _Outlining:
         block.insert_op_before(call, first)
         flat = iter(call.results)
         for old in needed:
-            old.replace_all_uses_with(_put_together(old.type, flat, block, first))
+            whole = _put_together(old.type, flat, block, first)
+            self.plan[whole] = self._device(old)
+            old.replace_all_uses_with(whole)
         for op in reversed([*self.group, *self.tuples]):
             if op in own:
                 erase(op, safe_erase=False)

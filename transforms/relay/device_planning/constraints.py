@@ -13,7 +13,7 @@
 | `match` | the value, the fields that its cases are given, their results and the results on one device |
 | `ref_create`, `ref_read`, `ref_write` | the value is where the reference is |
 | `func`, `fn`, `closure`, `call`, `apply` | arguments and results anywhere, but for all calls in the same places |
-| `call_lowered` | in the memory scopes of the kernel's buffers |
+| `call_lowered` | in the memory scopes of the kernel's buffers; a call of a function's segment is as any call |
 
 A function value inside a tuple, a value of a data type, a reference or a condition's reach has its arguments and
 results where that is. A global function marked `primitive` is a kernel, and has no places of its own unless it was
@@ -253,6 +253,9 @@ class Constraints(Domains):
 
     def _call_lowered(self, op: CallLoweredOp) -> None:
         name = op.callee.string_value()
+        if (segment := self._callees.get(name)) is not None:
+            self._applied(op, self.function(segment), op.arguments, op.res)
+            return
         values = (*op.arguments, *op.res)
         if (kernel := self.functions.get(name)) is None or len(kernel.arguments) != len(values):
             raise Diagnostic.at(op, f"there is no kernel {op.callee} with {len(values)} buffers")
