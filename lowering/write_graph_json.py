@@ -17,15 +17,18 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from ..dialects.mem.core import AliasOp, AllocOp, CallOp, ConstantOp, CopyOp, PoolOp, buffer_type
 from ..dialects.mem.graph import GraphOp
 from ..dialects.relay.attributes import attribute_to_array
-from ..dialects.relay.base import flatten_types
+from ..dialects.relay.base import flatten_types, is_dynamic
+from ..dialects.relay.core import FuncOp
 from ..dialects.relay.devices import DEVICE_TYPES, VirtualDeviceAttr
+from ..dialects.support.advice import give_shapes
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import dtype_name
 from ..transforms.mem.elide_copies import ElideCopiesPass
 from ..transforms.mem.plan_memory import PlanMemoryPass
+from ..transforms.relay.outline_segments import deciding
 from .graph_json import COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
-from .graph_to_memory.signature import names_of_memory
+from .graph_to_memory.signature import names_of, names_of_memory
 from .read_steps import layers_of
 from .relay_to_tir.external import lower_external
 from .relay_to_tir.place_calls import place_calls
@@ -38,8 +41,10 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     """The graph of a module of phase `fuse`, its parameters, and the names of its outputs. The module stays as it is.
 
     Raises:
-        Diagnostic: there is no graph, something in it is no kernel call, or the data of a constant is missing.
+        Diagnostic: there is no graph, something in it is no kernel call, the JSON of a graph cannot say it, or the data
+            of a constant is missing.
     """
+    _check_is_said(module)
     planned = module.clone()
     place_calls(planned)
     lower_external(planned)
@@ -52,6 +57,29 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     graph = next((g for g in graphs if g.sym_name.data == "main"), graphs[0])
     writing = _Writing(graph)
     return writing.run(), writing.params, names_of_memory(graph)[1]
+
+
+def _check_is_said(module: ModuleOp) -> None:
+    """
+    Raises:
+        Diagnostic: a function branches or calls, or has open extents, which TVM's graph JSON has no words for.
+    """
+    for func in [op for op in module.ops if isinstance(op, FuncOp) and not op.is_primitive]:
+        if (op := deciding(func)) is not None:
+            what = "branches or calls, and the JSON of a graph is a list of kernels that all run"
+            raise Diagnostic.at(op, what, hint=_OTHERWISE)
+        for argument, name in zip(func.body.block.args, names_of(func)[0], strict=False):
+            if is_dynamic(argument.type):
+                shape = "x".join(str(max(1, extent)) for extent in flatten_types([argument.type])[0].get_shape())
+                what = f"argument {name} has an open extent, and the JSON of a graph says one shape of each tensor"
+                raise Diagnostic.at(func, what, hint=f"{give_shapes(name, shape)}; or {_OTHERWISE}")
+        for op in func.body.block.ops:
+            if any(is_dynamic(result.type) for result in op.results):
+                what = "data decides an extent of its result, and the JSON of a graph says one shape of each tensor"
+                raise Diagnostic.at(op, what, hint=_OTHERWISE)
+
+
+_OTHERWISE = "use the executor 'aot'"
 
 
 @dataclass

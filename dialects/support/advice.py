@@ -28,5 +28,5 @@ def give_shapes(name: str = "x", shape: str = "1x3x224x224") -> str:
     """How to say what shape the input `name` has, where the model leaves it open."""
     if _IN_TOOL.get():
         return f"give the inputs static shapes: --shape {name}={shape}"
-    numbers = ", ".join(shape.split("x"))
+    numbers = ", ".join(shape.split("x")) + "," * ("x" not in shape)
     return f"give the inputs static shapes: weft.compile(..., shapes={{'{name}': ({numbers})}})"

@@ -254,6 +254,49 @@ def test_storages_are_shared_as_in_the_plan() -> None:
         assert np.array_equal(again.get_output(number), module.get_output(number))
 
 
+OPEN, FEW = "tensor<?x4xf32>", "tensor<4xf32>"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (
+            f"""relay.func @main(%x: {OPEN}) -> {OPEN} {{
+              %0 = relay.tanh %x : {OPEN}
+              relay.return %0 : {OPEN}
+            }}""",
+            "argument x has an open extent, and the JSON of a graph says one shape of each tensor",
+            "shapes={'x': (1, 4)}); or use the executor 'aot'",
+        ),
+        (
+            f"""relay.func @main(%x: {FEW}) -> tensor<?x1xi32> {{
+              %0 = relay.tanh %x : {FEW}
+              %1 = relay.argwhere %0 : ({FEW}) -> tensor<?x1xi32>
+              relay.return %1 : tensor<?x1xi32>
+            }}""",
+            "data decides an extent of its result, and the JSON of a graph says one shape of each tensor",
+            "use the executor 'aot'",
+        ),
+        (
+            f"""relay.func @main(%x: {FEW}, %c: tensor<i1>) -> {FEW} {{
+              %0 = relay.if %c : (tensor<i1>) -> {FEW} {{ relay.yield %x : {FEW} }} else {{
+                %1 = relay.tanh %x : {FEW}
+                relay.yield %1 : {FEW}
+              }}
+              relay.return %0 : {FEW}
+            }}""",
+            "'relay.if': branches or calls, and the JSON of a graph is a list of kernels that all run",
+            "use the executor 'aot'",
+        ),
+    ],
+)
+def test_what_the_json_of_a_graph_cannot_say_is_refused_with_the_reason(text: str, message: str, hint: str) -> None:
+    with pytest.raises(Diagnostic) as caught:
+        weft.compile(parse_mlir(text, "m.mlir"), executor="graph")
+    assert message in str(caught.value) and caught.value.hint is not None and caught.value.hint.endswith(hint)
+    assert caught.value.place is not None
+
+
 def test_a_failed_check_is_told() -> None:
     text = """
 relay.func @main(%rows: tensor<4x2xf32>, %which: tensor<3xi64>) -> tensor<3x2xf32> {
