@@ -9,7 +9,7 @@ from typing import cast
 
 from oracle_records import Graph, Json, Record
 from oracle_relay import ID, build
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -83,12 +83,13 @@ def put_on_devices(module: ModuleOp, graph: Graph, devices: Mapping[int, str]) -
             type = buffer_type(value)
             there = MemRefType(type.element_type, type.get_shape(), type.layout, StringAttr(device))
             Rewriter.replace_value_with_new_type(value, there)
+    copied = {IntegerAttr(node.id, i64) for node in graph.nodes if node.op == "device_copy"}
     mixed = [op for op in memory.body.block.ops if isinstance(op, CallOp) and _is_mixed(op)]
     for op in mixed:
-        if len(op.inputs) == 1:
+        if op.attributes[ID] in copied:
             _make_copy(op)
     # Three records have kernels that take, and do not use, what is elsewhere. They are planned, and refused by Weft.
-    if all(len(op.inputs) == 1 for op in mixed):
+    if all(op.attributes[ID] in copied for op in mixed):
         module.verify()
 
 
@@ -98,11 +99,11 @@ def _is_mixed(call: CallOp) -> bool:
 
 
 def _make_copy(call: CallOp) -> None:
-    """Have a call of a kernel that copies from device to device be what it is: a copy."""
-    (target,) = call.outputs
-    copy = CopyOp(call.inputs, target)
-    copy.attributes[ID] = call.attributes[ID]
-    Rewriter.replace_op(call, copy)
+    """Have a call of a kernel that copies from device to device be what it is: a copy, or one for each field."""
+    copies = [CopyOp([source], target) for source, target in zip(call.inputs, call.outputs, strict=True)]
+    for copy in copies:
+        copy.attributes[ID] = call.attributes[ID]
+    Rewriter.replace_op(call, copies, [])
 
 
 def _made_by(memory: GraphOp, graph: Graph) -> list[tuple[SSAValue, int]]:
