@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i1, i64
@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.support.interned import vector_of
-from ...dialects.tir.affine import Linear, access_map, linear
+from ...dialects.tir.affine import Linear, access_map, affine_of, linear
 from ...dialects.tir.symbols import as_affine
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
@@ -36,6 +36,22 @@ class AccessEmitter:
             known = self._positions[op] = (buffer, form)
         return known
 
+    def step_beside(
+        self, op: memref.LoadOp, iters: Mapping[SSAValue, AffineExpr], dim: AffineExpr, unknown: Collection[SSAValue]
+    ) -> int | None:
+        """How far one step along `dim` moves a read, some of whose indices follow from data or by more than sums and
+        quotients; `None` where that is not the same everywhere, or one of these is among the `unknown`."""
+        total = 0
+        for value, stride in zip(op.indices, self.buffers[op.memref].strides, strict=True):
+            expr = affine_of(value, iters)
+            if expr is None and value in unknown:
+                return None
+            step = 0 if expr is None else linear(expr, self.at.ranges).step(dim)
+            if step is None or (step and not isinstance(stride, int)):
+                return None
+            total += step * stride if isinstance(stride, int) else 0
+        return total
+
     def data_dependent(self, buffer: FlatBuffer, indices: Sequence[SSAValue]) -> SSAValue:
         """The flat position of an element whose indices are known when it runs."""
         total = self.at.constant(0)
@@ -51,9 +67,12 @@ class AccessEmitter:
         """The element at `form`; a vector of them where they differ from lane to lane."""
         if lanes is None or lanes.dim not in form.terms:
             return self._element(buffer, self.at.index_value(form))
-        start = self.at.index_value(form.without(lanes.dim))
+        return self.load_lanes(buffer, self.at.index_value(form.without(lanes.dim)), form.terms[lanes.dim], lanes)
+
+    def load_lanes(self, buffer: FlatBuffer, start: SSAValue, step: int, lanes: Lanes) -> SSAValue:
+        """A vector of the elements from `start` on, each `step` after the one before."""
         type = vector_of(buffer.element_type, lanes.width)
-        if (step := form.terms[lanes.dim]) != 1:
+        if step != 1:
             return self._gather(buffer, start, step, type, lanes)
         if not lanes.is_masked or buffer.has_room:
             return self.at.emit(vector.LoadOp.create(operands=(buffer.memory, start), result_types=(type,)))

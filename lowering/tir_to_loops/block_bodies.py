@@ -20,7 +20,7 @@ from ...dialects.support.facts import remembered
 from ...dialects.support.interned import vector_of
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.support.walking import in_order
-from ...dialects.tir.affine import Linear, access_map, affine_of, linear
+from ...dialects.tir.affine import Linear, affine_of, linear, over_dimensions
 from ...dialects.tir.assumptions import UndefOp, values_of
 from ...dialects.tir.buffers import memref_of, shape_of
 from ...dialects.tir.calls import Convention
@@ -89,12 +89,7 @@ class BodyEmitter:
 
     def _operation(self, op: Operation, scope: BlockScope) -> None:
         if isinstance(op, memref.LoadOp):
-            buffer, form = self.accesses.position(op, scope.iters)
-            if form is None:
-                place = self.accesses.data_dependent(buffer, [self._value(v, scope) for v in op.indices])
-                scope.values[op.res] = self.at.emit(memref.LoadOp.get(buffer.memory, [place]))
-            else:
-                scope.values[op.res] = self.accesses.load(buffer, form, scope.lanes)
+            self._load(op, scope)
         elif isinstance(op, memref.StoreOp):
             value = self._value(op.value, scope)
             buffer, form = self.accesses.position(op, scope.iters)
@@ -137,6 +132,25 @@ class BodyEmitter:
             new = op.clone(dict(zip(op.operands, operands, strict=True)))
             self.at.insert(new)
             scope.values.update(zip(op.results, new.results, strict=True))
+
+    def _load(self, op: memref.LoadOp, scope: BlockScope) -> None:
+        buffer, form = self.accesses.position(op, scope.iters)
+        if form is not None:
+            scope.values[op.res] = self.accesses.load(buffer, form, scope.lanes)
+            return
+        place = self.accesses.data_dependent(buffer, [self._first(v, scope) for v in op.indices])
+        lanes = scope.lanes
+        step = self.accesses.step_beside(op, scope.iters, lanes.dim, ()) if lanes is not None else 0
+        if lanes is not None and step:
+            scope.values[op.res] = self.accesses.load_lanes(buffer, place, step, lanes)
+        else:
+            scope.values[op.res] = self.at.emit(memref.LoadOp.get(buffer.memory, [place]))
+
+    def _first(self, value: SSAValue, scope: BlockScope) -> SSAValue:
+        """An index in the first of the lanes."""
+        if scope.lanes is None or (expr := affine_of(value, scope.iters)) is None:
+            return self._value(value, scope)
+        return self.at.index_value(linear(expr, self.at.ranges).without(scope.lanes.dim))
 
     def _check(self, op: AssertOp | CallOp, status: SSAValue) -> None:
         """Make the run fail unless `status` is 0."""
@@ -320,7 +334,7 @@ def needed_operations(body: Block) -> set[Operation]:
     """The operations of a block's body that lowering emits: stores, checks, and what they need, without the arithmetic
     that only served to address elements (addresses are built anew from the loops), and without what is assumed and
     stores of what may be any."""
-    iters = list(body.args)
+    iters = over_dimensions(body.args)
     needed: set[Operation] = set()
     work: list[Operation] = []
     undefined: set[SSAValue] = set()
@@ -338,8 +352,9 @@ def needed_operations(body: Block) -> set[Operation]:
         if isinstance(parent, BRANCHING):
             work.append(parent)
         operands: Sequence[SSAValue] = op.operands
-        if isinstance(op, memref.LoadOp | memref.StoreOp) and access_map(op, iters) is not None:
+        if isinstance(op, memref.LoadOp | memref.StoreOp):
             operands = [op.value] if isinstance(op, memref.StoreOp) else []
+            operands = [*operands, *(v for v in op.indices if affine_of(v, iters) is None)]
         elif isinstance(op, BRANCHING):
             for region in op.regions:
                 if region.blocks and (end := region.block.last_op) is not None:

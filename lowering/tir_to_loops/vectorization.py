@@ -55,11 +55,12 @@ def _varies(
             return f"it has a {op.name}, which is of scalars"
         if isinstance(op, memref.LoadOp | memref.StoreOp):
             _, form = accesses.position(op, iters)
-            stride: int | None = None
-            if form is None:
-                stride = None if any(v in varying for v in op.indices) else 0
-            else:
+            if form is not None:
                 stride = form.step(lanes.dim)
+            elif isinstance(op, memref.LoadOp):
+                stride = accesses.step_beside(op, iters, lanes.dim, varying)
+            else:
+                stride = None
             if isinstance(op, memref.StoreOp):
                 if stride != 1:
                     return "it does not write neighbouring elements"

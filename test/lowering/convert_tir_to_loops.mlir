@@ -735,3 +735,44 @@ tir.prim_func @a_check_tells_the_record(%n: memref<4xindex>, %x: memref<8xf32>, 
     }
   }
 }
+
+// Where a row is found by more than sums and quotients, or by data, its elements are neighbours all the same.
+// CHECK-LABEL: func.func private @rows_found_by_whatever_means_are_read_as_vectors
+// CHECK: %[[ROW:.*]] = arith.minsi
+// CHECK: %[[FROM:.*]] = arith.muli %[[ROW]], %c4
+// CHECK: vector.load %x[{{.*}}] : memref<32xf32>, vector<4xf32>
+// CHECK: %[[WHICH:.*]] = memref.load %r[{{.*}}] : memref<8xindex>
+// CHECK: vector.load %x[{{.*}}] : memref<32xf32>, vector<4xf32>
+// CHECK: vector.store
+tir.prim_func @rows_found_by_whatever_means_are_read_as_vectors(%x: memref<8x4xf32>, %r: memref<8xindex>, %y: memref<8x4xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.for vectorized %j = 0 to 4 {
+      tir.block @rows(%vi: spatial 8, %vj: spatial 4) = [%i, %j]
+          reads(%x : memref<8x4xf32>, %r[%vi] : memref<8xindex>) writes(%y[%vi, %vj] : memref<8x4xf32>) {
+        %c3 = arith.constant 3 : index
+        %0 = arith.minsi %vi, %c3 : index
+        %1 = memref.load %x[%0, %vj] : memref<8x4xf32>
+        %2 = memref.load %r[%vi] : memref<8xindex>
+        %3 = memref.load %x[%2, %vj] : memref<8x4xf32>
+        %4 = arith.addf %1, %3 : f32
+        memref.store %4, %y[%vi, %vj] : memref<8x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @columns_found_by_data_are_read_one_by_one
+// CHECK-NOT: vector
+// CHECK: func.return
+tir.prim_func @columns_found_by_data_are_read_one_by_one(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.for vectorized %j = 0 to 4 {
+      tir.block @columns(%vi: spatial 8, %vj: spatial 4) = [%i, %j] reads(%x : memref<8x4xf32>) writes(%y[%vi, %vj] : memref<8x4xf32>) {
+        %c2 = arith.constant 2 : index
+        %0 = arith.minsi %vj, %c2 : index
+        %1 = memref.load %x[%vi, %0] : memref<8x4xf32>
+        memref.store %1, %y[%vi, %vj] : memref<8x4xf32>
+      }
+    }
+  }
+}

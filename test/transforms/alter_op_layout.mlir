@@ -333,6 +333,27 @@ relay.func @upsampling_stays_in_blocks(%x: tensor<1x8x3x2xf32>) -> tensor<1x8x6x
   relay.return %1 : tensor<1x8x6x4xf32>
 }
 
+// CHECK-LABEL: relay.func @resized_images_stay_in_blocks
+// CHECK: relay.image.resize2d {{.*}}{size = array<i64: 5, 7>, method = "cubic", layout = "NCHW4c"} : (tensor<1x2x3x2x4xf32>) -> tensor<1x2x5x7x4xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc
+relay.func @resized_images_stay_in_blocks(%x: tensor<1x8x3x2xf32>) -> tensor<1x8x5x7xf32> {
+  %w = relay.constant dense<0.5> : tensor<8x8x1x1xf32>
+  %0 = relay.image.resize2d %x {size = array<i64: 5, 7>, method = "cubic"} : (tensor<1x8x3x2xf32>) -> tensor<1x8x5x7xf32>
+  %1 = relay.nn.conv2d %0, %w : (tensor<1x8x5x7xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x5x7xf32>
+  relay.return %1 : tensor<1x8x5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @resized_images_of_channels_last_stay_as_they_are
+// CHECK: relay.image.resize2d {{.*}}layout = "NHWC"
+relay.func @resized_images_of_channels_last_stay_as_they_are(%x: tensor<1x8x3x2xf32>) -> tensor<1x8x6x4xf32> {
+  %w = relay.constant dense<0.5> : tensor<8x8x1x1xf32>
+  %0 = relay.image.resize2d %x {size = array<i64: 3, 4>, layout = "NHWC"} : (tensor<1x8x3x2xf32>) -> tensor<1x3x4x2xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 1, 8, 1, 3>} : (tensor<1x3x4x2xf32>) -> tensor<1x8x1x3xf32>
+  %2 = relay.image.resize2d %1 {size = array<i64: 6, 4>} : (tensor<1x8x1x3xf32>) -> tensor<1x8x6x4xf32>
+  %3 = relay.nn.conv2d %2, %w : (tensor<1x8x6x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x4xf32>
+  relay.return %3 : tensor<1x8x6x4xf32>
+}
+
 // A vector of channels goes to one pixel; the cut is along rows and columns.
 // CHECK-LABEL: relay.func @pixels_made_of_channels_and_cut_stay_in_blocks
 // CHECK: relay.add {{.*}} -> tensor<2x8x3x2x4xf32>

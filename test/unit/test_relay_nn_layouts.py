@@ -17,6 +17,7 @@ from weft import relay
 from weft.dialects.relay.attributes import tensor_type_of
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
+from weft.dialects.relay.ops.image import Resize2dOp
 from weft.dialects.relay.ops.nn.activation import SoftmaxOp
 from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
 from weft.dialects.relay.ops.nn.dense import DenseOp, DensePackOp
@@ -250,6 +251,51 @@ def test_a_pool_gives_the_same_in_every_layout(case: str, layout: str):
     x = random_floats(2, 8, 6, 7)
     y = run_operator(op_type, [relayout(x, "NCHW", layout)], **properties, layout=layout)
     assert_close(relayout(y, layout, "NCHW"), run_operator(op_type, [x], **properties))
+
+
+RESIZED: dict[str, dict[str, Value]] = {
+    "linear": {"size": [5, 9]},
+    "cubic": {"size": [12, 4], "method": "cubic", "cubic_exclude": True},
+    "nearest": {"size": [3, 14], "method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"},
+    "cut_out": {"size": [4, 4], "coordinate_transformation_mode": "tf_crop_and_resize", "roi": [0.5, 0.0, 1.5, 0.75]},
+}
+
+
+@pytest.mark.parametrize("layout", ["NCHW4c", "NHWC"])
+@pytest.mark.parametrize("case", RESIZED)
+def test_a_resized_image_is_the_same_in_every_layout(case: str, layout: str):
+    x = random_floats(2, 6, 6, 7)
+    y = run_operator(Resize2dOp, [relayout(x, "NCHW", layout)], **RESIZED[case], layout=layout)
+    back = [0, 6, 0, 0] if layout == "NCHW4c" else []
+    assert_close(relayout(y, layout, "NCHW", back), run_operator(Resize2dOp, [x], **RESIZED[case]))
+
+
+@pytest.mark.parametrize("layout", ["NCHW2h", "NCHWD", "NCH"])
+def test_an_image_is_resized_in_layouts_of_its_axes_only(layout: str):
+    with pytest.raises(VerifyException, match="layout"):
+        run_operator(Resize2dOp, [random_floats(*([2] * parse_layout(layout).rank))], size=[3, 3], layout=layout)
+
+
+RESIZED_AND_JOINED = """
+relay.func @main(%x: tensor<1x32x4x5xf32>, %y: tensor<1x16x8x10xf32>) -> tensor<1x16x8x10xf32> {
+  %w = relay.constant dense<0.125> : tensor<16x48x1x1xf32>
+  %0 = relay.image.resize2d %x {size = array<i64: 8, 10>} : (tensor<1x32x4x5xf32>) -> tensor<1x32x8x10xf32>
+  %1 = relay.exp %y : tensor<1x16x8x10xf32>
+  %t = relay.tuple(%0, %1) : (tensor<1x32x8x10xf32>, tensor<1x16x8x10xf32>) -> tuple<tensor<1x32x8x10xf32>, tensor<1x16x8x10xf32>>
+  %2 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<1x32x8x10xf32>, tensor<1x16x8x10xf32>>) -> tensor<1x48x8x10xf32>
+  %3 = relay.nn.conv2d %2, %w : (tensor<1x48x8x10xf32>, tensor<16x48x1x1xf32>) -> tensor<1x16x8x10xf32>
+  relay.return %3 : tensor<1x16x8x10xf32>
+}
+"""  # noqa: E501
+
+
+def test_resized_images_that_are_joined_in_blocks_are_right():
+    x, y = random_floats(1, 32, 4, 5), random_floats(1, 16, 8, 10)
+    joined, plain = (
+        weft.compile(parse_module(RESIZED_AND_JOINED, new_ir_context()), opt_level=level, threads=1)(x, y)
+        for level in (3, 0)
+    )
+    assert_close(joined, plain)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])

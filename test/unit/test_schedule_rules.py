@@ -28,6 +28,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
 from weft.dialects import te
+from weft.dialects.relay.resample import Sampling, resample
 from weft.dialects.support.machine_model import MachineModel
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
 from weft.dialects.tir.interpreter import Interpreter
@@ -347,3 +348,33 @@ def k(X: T.Buffer[(6, 4), "int32"], Y: T.Buffer[(8, 4), "int32"], Z: T.Buffer[(6
     module.verify()
     (z,) = Interpreter(func)([x, y], None)
     np.testing.assert_array_equal(np.asarray(z), x @ y.T * 2 + np.tile(x, 2))
+
+
+def resized_and_joined(axis: int) -> Stage:
+    """Two images of blocks of channels, one of which is made larger, joined along an axis."""
+    x, y = te.placeholder((2, 3, 5, 16), f32, "x"), te.placeholder((2, 6, 5, 16), f32, "y")
+    large = resample(x, 1, 6, Sampling())
+    shape = [2, 6, 5, 16]
+    first = shape[axis]
+    shape[axis] *= 2
+
+    def joined(*i: te.IterVar) -> te.Expr:
+        after = [v - first if position == axis else v for position, v in enumerate(i)]
+        return te.select(i[axis] < first, large[i], y[tuple(after)])
+
+    return [x, y], [te.compute(shape, joined, "joined")]
+
+
+@pytest.mark.parametrize("axis", [0, 2, 3])
+def test_what_is_joined_is_computed_where_it_is_joined_unless_neighbours_are_of_several(axis: int) -> None:
+    """A branch that is the same for all lanes costs nothing; another one would leave the interpolation to scalars."""
+    func = scheduled(resized_and_joined(axis))
+    assert_computes(func, resized_and_joined(axis))
+    assert len({block.block_name for block in blocks_under(func)}) == (2 if axis == 3 else 1)
+
+
+def test_rows_that_are_found_by_clamping_are_read_as_vectors() -> None:
+    func = scheduled(resized_and_joined(0))
+    (block,) = blocks_under(func)
+    assert enclosing_loops(block)[-1].for_kind == ForKind.VECTORIZED
+    assert enclosing_loops(block)[-1].trip_count == 16

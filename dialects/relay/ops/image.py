@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, f32
+from xdsl.dialects.builtin import AnyFloat, StringAttr, TensorType, f32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -30,7 +30,8 @@ from ..base import (
     string,
     tensor,
 )
-from ..layout import Layout, unblocked
+from ..blocking import PLAIN, Blocks, layout_text
+from ..layout import Layout, unblocked, with_whole
 from ..nn_common import accumulator, narrow, result_element
 from ..precision import Accuracy, Precision
 from ..reordering import Order, Reordered
@@ -64,7 +65,14 @@ class _Resize(RelayOp, ABC):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def parsed_layout(self) -> Layout:
-        return unblocked(self.layout.data, "NC" + self.SPATIAL, "layout")
+        """
+        Raises:
+            VerifyException: the layout has other axes, or a spatial one of them in blocks.
+        """
+        layout = with_whole(self.layout.data, self.SPATIAL)
+        if sorted(layout.letters) != sorted("NC" + self.SPATIAL):
+            raise VerifyException(f"layout {layout.text} is not an order of the axes NC{self.SPATIAL}")
+        return layout
 
     LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
 
@@ -143,6 +151,16 @@ class Resize2dOp(_Resize):
 
     name = "relay.image.resize2d"
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
+
+    def channel_block(self, blocks: Blocks) -> int:
+        return blocks.channel_block(shape_of(self.data)[1]) if self.layout.data == "NCHW" else PLAIN
+
+    def in_any_block(self) -> bool:
+        return True
+
+    def to_blocks(self, blocks: Blocks, block: int) -> None:
+        properties = {**self.properties, "layout": StringAttr(layout_text(block))}
+        blocks.replace(self, Resize2dOp(blocks.get(self.data, block, self), **properties), block)
 
 
 @irdl_op_definition

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, Range, access_map, linear, substitute
+from ....dialects.tir.affine import Linear, Range, access_map, affine_of, linear, over_dimensions, substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
 from ....dialects.tir.dot import WIDTH, dots_in, neighbouring_loads
-from ....dialects.tir.symbols import MAX_EXTENT, as_affine, dimension, product
+from ....dialects.tir.symbols import MAX_EXTENT, Extent, as_affine, dimension, product
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,55 @@ def strides(block: BlockOp) -> list[Stride]:
         Stride(flat.buffer, flat.is_write, None if flat.position is None else linear(flat.position, ranges))
         for flat in flat_accesses(block)
     ]
+
+
+def steps_along(block: BlockOp, iterator: int) -> list[int | None]:
+    """How far one step along an iterator moves each access; `None` where that is not the same everywhere. Indices that
+    follow from data, or by more than sums and quotients, are none of this if the iterator has no part in them."""
+    dim, ranges = AffineExpr.dimension(iterator), iterator_ranges(block)
+    known = over_dimensions(block.iters)
+
+    def step(access: Flat) -> int | None:
+        if access.position is not None:
+            return linear(access.position, ranges).step(dim)
+        if not isinstance(access.op, memref.LoadOp):
+            return None
+        total = 0
+        for value, stride in zip(access.op.indices, _row_major(shape_of(access.buffer)), strict=True):
+            if (expr := affine_of(value, known)) is None:
+                if stands_on(value, block.iters[iterator]):
+                    return None
+            elif (moved := linear(expr, ranges).step(dim)) is None or (moved and not isinstance(stride, int)):
+                return None
+            elif isinstance(stride, int):
+                total += moved * stride
+        return total
+
+    return [step(access) for access in flat_accesses(block)]
+
+
+def stands_on(value: SSAValue, source: SSAValue) -> bool:
+    """Whether `source` has a part in `value`, or might."""
+    work, seen = [value], set[SSAValue]()
+    while work:
+        each = work.pop()
+        if each is source:
+            return True
+        if each not in seen and isinstance(each, OpResult):
+            if each.op.regions:
+                return True
+            seen.add(each)
+            work += each.op.operands
+    return False
+
+
+def _row_major(shape: Sequence[Extent]) -> list[int | None]:
+    """Elements between neighbours along each dimension of a buffer, `None` where a symbol says."""
+    found: list[int | None] = [1]
+    for size in reversed(shape[1:]):
+        last = found[-1]
+        found.append(last * size if isinstance(size, int) and last is not None else None)
+    return found[: len(shape)][::-1]
 
 
 def steps_within(block: BlockOp, iterator: int, size: int) -> list[int | None]:

@@ -10,11 +10,14 @@ from math import prod
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.tir.affine import Access, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, Scope, blocks_under
 from ....dialects.tir.symbols import likely
+from ..analysis.deciding import deciding_iterators
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
 from ..scheduling.recorded import compute_inline
@@ -89,6 +92,23 @@ def _is_index(value: SSAValue) -> bool:
 
 
 def _reads_again(reader: BlockOp, block: BlockOp) -> bool:
-    """Whether `reader` reads some element of what `block` writes more than once."""
+    """Whether `reader` reads some element of what `block` writes more than once, as far as that can be told."""
     buffer = written_buffer(block)
-    return prod(reader.likely_extents) > prod(map(likely, shape_of(buffer)))
+    if prod(reader.likely_extents) <= prod(map(likely, shape_of(buffer))):
+        return False
+    return not all(_is_once(reader, access) for access in reader.accesses() if access.buffer is buffer)
+
+
+def _is_once(reader: BlockOp, access: Access) -> bool:
+    """Whether an access of `reader` touches another element each time, under a branch that is the same for neighbours:
+    one part of a concatenation, say. Each iterator tells one index of the element then, but for a constant."""
+    if access.map is None or reader.conditions:
+        return False
+    telling: set[AffineExpr] = set()
+    for index in access.map.results:
+        form = linear(index)
+        telling |= {dim for dim, factor in form.terms.items() if len(form.terms) == 1 and abs(factor) == 1}
+    numbers = [number for number, extent in enumerate(reader.likely_extents) if extent > 1]
+    if any(AffineExpr.dimension(number) not in telling for number in numbers):
+        return False
+    return not numbers or reader.iters[numbers[-1]] not in deciding_iterators(reader)

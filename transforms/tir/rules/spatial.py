@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
-from ..analysis.strides import Stride, follow_each_other, steps_within, strides
+from ..analysis.strides import Stride, follow_each_other, steps_along, steps_within, strides
 from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind, split
 from .choosing import is_chosen
 from .transposes import transpose_in_strips
@@ -58,8 +58,7 @@ def _is_vector(block: BlockOp, loop: ForOp) -> bool:
     extent = loop.size
     if not isinstance(extent, int) or not 4 <= extent <= MAX_VECTOR or extent & (extent - 1):
         return False
-    dim = AffineExpr.dimension(len(block.iters) - 1)
-    return block.loop_vars[-1] is loop.var and all(a.along(dim) in (0, 1) for a in strides(block))
+    return block.loop_vars[-1] is loop.var and all(step in (0, 1) for step in steps_along(block, len(block.iters) - 1))
 
 
 def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
