@@ -5,13 +5,16 @@ from __future__ import annotations
 from xdsl.dialects import scf
 from xdsl.ir import OpResult, SSAValue
 
+from ....dialects.support.facts import remembered
+from ....dialects.support.walking import in_order
 from ....dialects.tir.core import BlockOp
 
 
+@remembered
 def deciding_iterators(block: BlockOp) -> set[SSAValue]:
     """The iterators that the conditions of branches in `block` depend on."""
     found: set[SSAValue] = set()
-    work = [op.cond for op in block.body.walk() if isinstance(op, scf.IfOp)]
+    work = [op.cond for op in in_order(block.body) if type(op) is scf.IfOp]
     while work:
         value = work.pop()
         if value in found:

@@ -9,6 +9,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ....dialects.support.facts import remembered
 from ....dialects.tir.affine import Linear, Range, access_map, affine_of, linear, over_dimensions, substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
@@ -39,6 +40,7 @@ class Flat:
     op: Operation
 
 
+@remembered
 def flat_accesses(block: BlockOp) -> list[Flat]:
     """All accesses in the block's body, but not its init. The neighbouring bytes that a dot product takes on one side
     are one access, of a word: positions are in words then."""
@@ -88,6 +90,7 @@ def iterator_ranges(block: BlockOp) -> dict[AffineExpr, Range]:
     return {dimension(i): (0, n - 1 if isinstance(n, int) else MAX_EXTENT) for i, n in enumerate(block.sizes)}
 
 
+@remembered
 def strides(block: BlockOp) -> list[Stride]:
     """The flat positions of all accesses in the block's body."""
     ranges = iterator_ranges(block)

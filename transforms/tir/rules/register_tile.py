@@ -185,23 +185,31 @@ def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> bool:
     One that decides a branch (whether a window reaches over the edge) stays on its own: the condition would be another
     in each lane, and found by division.
     """
+    position: int | None = len(_store(block).indices) - 1
     fused = False
-    rank = len(_store(block).indices)
-    for position in range(rank - 2, -1, -1):
-        extents = block.likely_extents
-        if 1 in extents[position : position + 2] or not all(isinstance(n, int) for n in block.sizes[position:][:2]):
+    while (position := _next_pixels(block, epilogue, position)) is not None:
+        buffer = written_buffer(block)
+        assert isinstance(buffer.owner, AllocBufferOp)
+        fuse_iters(block, position)
+        fuse_iters(epilogue, position)
+        fuse_buffer_dims(buffer.owner, position, [block, epilogue])
+        fused = True
+    return fused
+
+
+@while_unchanged
+def _next_pixels(block: BlockOp, epilogue: BlockOp, below: int) -> int | None:
+    """The last iterator before the one at `below` that is to be fused with that behind it."""
+    extents, sizes = block.likely_extents, block.sizes
+    for position in range(below - 1, -1, -1):
+        if 1 in extents[position : position + 2] or not all(isinstance(n, int) for n in sizes[position:][:2]):
             continue
         if _decide(block, position) or _decide(epilogue, position):
             continue
         follow = follow_each_other(block, position) and follow_each_other(epilogue, position)
         if follow and is_chosen("fuse-pixels", block):
-            buffer = written_buffer(block)
-            assert isinstance(buffer.owner, AllocBufferOp)
-            fuse_iters(block, position)
-            fuse_iters(epilogue, position)
-            fuse_buffer_dims(buffer.owner, position, [block, epilogue])
-            fused = True
-    return fused
+            return position
+    return None
 
 
 def _decide(block: BlockOp, position: int) -> bool:
