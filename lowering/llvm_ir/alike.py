@@ -8,7 +8,8 @@ a buffer lie:
     define void @c(ptr %a0, ptr %a1) { ... mul i64 %k, 9216 ... }
 
 The first of them is compiled as it stands, without waiting for others. What those that follow have in common is
-compiled once, with the numbers as arguments, and each is a call of that:
+compiled once, with the numbers as arguments, and each is a call of that. The calls are one module, since LLVM takes as
+long for a module of one call as for one of many:
 
     define void @alike_1(ptr %a0, ptr %a1, i64 %n0) { ... mul i64 %k, %n0 ... }
     define void @b(ptr %a0, ptr %a1) { call void @alike_1(ptr %a0, ptr %a1, i64 8192)  ret void }
@@ -34,6 +35,8 @@ LEAST = 4
 """Numbers below this stay."""
 PREFIX = "weft_alike_"
 """How the names begin of what kernels have in common."""
+CALLS = "_calls"
+"""How the names go on of the modules in which these kernels call that."""
 
 _HEAD = re.compile(r"define void @(?P<name>[-\w$.]+)\((?P<arguments>[^(){}<]*)\)(?P<rest>[^{}]*) \{")
 _VALUE = r"(?:%[-\w$.]+|-?\d+)"
@@ -118,8 +121,8 @@ def _numbers(text: str, annotated: set[str]) -> Iterator[tuple[int, int]]:
 
 
 def _together(alike: Sequence[_Form]) -> dict[str, str]:
-    """The modules of kernels that are alike, by name, behind that of what they have in common, if they are better
-    compiled so."""
+    """The modules of kernels that are alike, by name: that of what they have in common and that of their calls, if
+    they are better compiled so."""
     columns = list(zip(*(form.numbers for form in alike), strict=True))
     differing = list(dict.fromkeys(column for column in columns if len(set(column)) > 1))
     if len(alike) < FEWEST or not 0 < len(differing) <= MOST_NUMBERS:
@@ -132,10 +135,10 @@ def _together(alike: Sequence[_Form]) -> dict[str, str]:
     if taking is None:
         return {form.name: form.text for form in alike}
     name = PREFIX + sha256(taking.encode()).hexdigest()[:16]
-    calls = {
-        form.name: _call(form, name, [column[number] for column in differing]) for number, form in enumerate(alike)
-    }
-    return {name: taking.replace(_OWN, f"@{name}"), **calls}
+    calls = [_call(form, name, [column[number] for column in differing]) for number, form in enumerate(alike)]
+    types = [*(_type(argument) for argument in alike[0].arguments.split(", ")), *("i64" for _ in differing)]
+    declared = f"declare void @{name}({', '.join(types)})\n"
+    return {name: taking.replace(_OWN, f"@{name}"), name + CALLS: declared + "".join(calls)}
 
 
 _USE = re.compile(rf"{re.escape(_OWN)}[-\w$.]*")
@@ -153,15 +156,16 @@ def _taking(text: str, added: str) -> str | None:
     return text
 
 
+def _type(argument: str) -> str:
+    """The type of an argument, without what else is known of it."""
+    return argument.split(" ")[0]
+
+
 def _call(form: _Form, name: str, numbers: Sequence[int]) -> str:
     """A kernel that calls what it has in common with others."""
     arguments = form.arguments.split(", ")
-    handed = [f"{argument.split(' ')[0]} {argument.split(' ')[-1]}" for argument in arguments]
-    types = [argument.split(" ")[0] for argument in arguments]
+    handed = [f"{_type(argument)} {argument.split(' ')[-1]}" for argument in arguments]
     given = ", ".join([*handed, *(f"i64 {number}" for number in numbers)])
     return (
-        f"declare void @{name}({', '.join([*types, *('i64' for _ in numbers)])})\n"
-        f"define void @{form.name}({form.arguments}) nounwind {{\n"
-        f"  tail call void @{name}({given})\n"
-        "  ret void\n}\n"
+        f"define void @{form.name}({form.arguments}) nounwind {{\n  tail call void @{name}({given})\n  ret void\n}}\n"
     )
