@@ -141,6 +141,20 @@ class CacheWriteOp(Instruction):
 
 
 @instruction("block", gives="block*")
+class CacheInplaceOp(Instruction):
+    """A block that reads and writes a buffer does so in a copy; gives the block that fills it, and the one that copies
+    it back.
+
+    ```mlir
+    %fill, %back = schedule.cache_inplace %b {index = 0, scope = "local"} -> 2
+    ```
+    """
+
+    index = prop_def(I64)
+    scope = prop_def(StringAttr)
+
+
+@instruction("block", gives="block*")
 class CacheIndexOp(Instruction):
     """The indices that a block reads at are computed into buffers first, or with `cse_thresh` what it computes of its
     iterators at least so often; gives the blocks that compute them.
@@ -360,7 +374,7 @@ class TensorizeOp(Instruction):
 OPS: list[type[Instruction]] = [
     ComputeAtOp, ReverseComputeAtOp, ComputeInlineOp, ReverseComputeInlineOp, DecomposeReductionOp, RfactorOp,
     DecomposePaddingOp, PadEinsumOp, SetAxisSeparatorOp, StorageAlignOp, RollingBufferOp,
-    CacheReadOp, CacheWriteOp, CacheIndexOp, ReindexOp, SetScopeOp, TransformLayoutOp, TransformBlockLayoutOp,
-    FuseItersOp, FuseBufferDimsOp,
+    CacheReadOp, CacheWriteOp, CacheInplaceOp, CacheIndexOp, ReindexOp, SetScopeOp, TransformLayoutOp,
+    TransformBlockLayoutOp, FuseItersOp, FuseBufferDimsOp,
     UnsafeSetDtypeOp, AnnotateOp, UnannotateOp, BlockizeOp, TensorizeOp,
 ]  # fmt: skip

@@ -263,6 +263,7 @@ PRIMITIVES: dict[str, Callable[[Fuzzer], object]] = {
     "add_unit_loop": lambda f: f.schedule.add_unit_loop(f.block() if f.maybe() else f.loop()),
     "cache_read": _cache_read,
     "cache_write": lambda f: f.schedule.cache_write(f.block(), 0, f.random.choice(SCOPES)),
+    "cache_inplace": lambda f: f.schedule.cache_inplace(f.block(), f.random.choice([0, 0, 1]), "global"),
     "cache_index": lambda f: f.schedule.cache_index(f.block(), "global", f.random.choice([0, 0, 1, 2])),
     "reindex": lambda f: f.schedule.reindex(f.block(), f.random.choice(ACCESSES)),
     "compute_at": lambda f: _move(f, f.schedule.compute_at, f.schedule.get_consumers),

@@ -60,6 +60,7 @@ EXAMPLES: dict[str, Callable[[Schedule], object]] = {
     "blockize": lambda s: s.blockize(loops(s, "twice")[1]),
     "tensorize": tensorized,
     "cache_read": lambda s: s.cache_read(block(s, "copy"), 0, "global"),
+    "cache_inplace": lambda s: s.cache_inplace(block(s, "twice"), 0, "local"),
     "cache_index": lambda s: s.cache_index(block(s, "halves"), "global"),
     "decompose_padding": lambda s: s.decompose_padding(block(s, "pad"), loops(s, "pad")[0]),
     "merge": lambda s: s.merge(loops(s, "twice")[0], loops(s, "square")[0]),

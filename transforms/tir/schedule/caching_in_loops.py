@@ -20,7 +20,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
 from ....dialects.tir.legality.bounds import buffer_name, restricted_iterators
 from ....dialects.tir.symbols import Extent
-from ..analysis.producers import is_before, nest_of, writers, written_buffer
+from ..analysis.producers import allocation_of, is_before, nest_of, writers, written_buffer
 from ..analysis.regions import fills, required_region
 from .compute_at import Region, place_over
 from .copies import copy_nest
@@ -61,7 +61,7 @@ def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot
         ScheduleError: one of them stands in other statements of the loops, or reads what the loops do not copy; or
             something is written to the buffer that a copy would not have.
     """
-    _check_order(readers[0], spot)
+    check_order(readers[0], spot)
     name = buffer_name(buffer)
     outside = [reader for reader in readers if not spot.statement.is_ancestor(reader)]
     top = nest_of(spot.statement)
@@ -77,6 +77,8 @@ def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot
             if outside and not is_before(writer, top):
                 raise ScheduleError.at(writer, f"block @{writer.block_name} writes {name} after it would be copied")
             continue
+        if not outside and is_before(spot.statement, writer) and allocation_of(buffer) is None:
+            continue  # what callers gave, or an iteration before wrote: the copy is of what stands there
         there = required_region(buffer, [writer], [loop.var for loop in spot.around])
         pairs = list(zip(spot.region, there, strict=True))
         same = all(part == known if outside else _begins(part, known) for part, known in pairs)
@@ -105,13 +107,18 @@ def check_spot_of_writes(block: BlockOp, spot: Spot) -> None:
         ScheduleError: it has a predicate there, does not write all of a part of its buffer in one iteration of the
             loops, or the loops' iterations run at the same time.
     """
-    _check_order(block, spot)
+    check_order(block, spot)
     if spot.around and not fills(block, written_buffer(block), spot.around, spot.region):
         name = f"block @{block.block_name}"
         raise ScheduleError.at(block, f"{name} does not write all of a part of its buffer in an iteration of the loops")
 
 
-def _check_order(block: BlockOp, spot: Spot) -> None:
+def check_order(block: BlockOp, spot: Spot) -> None:
+    """Whether a copy for `block` may be made at `spot`, of one buffer for all iterations of the loops around.
+
+    Raises:
+        ScheduleError: they run at the same time.
+    """
     for loop in spot.around:
         if loop.for_kind.is_concurrent and loop.size not in (0, 1):
             raise ScheduleError.at(

@@ -1,4 +1,4 @@
-"""Buffers of a block as users give them: by kind and number, or by name."""
+"""Buffers of a block as users give them: by kind and number, or by name; and other blocks that read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from ....dialects.support.diagnostics import did_you_mean
-from ..analysis.block_scopes import AnyBlock, buffers_of
+from ....dialects.tir.core import BlockOp, OuterBlockOp
+from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, scope_of
+from ..analysis.producers import function_of
 from ..schedule.errors import ScheduleError
 
 BufferName: TypeAlias = tuple[str, int] | str | SSAValue
@@ -52,3 +54,21 @@ def index_of(block: AnyBlock, kind: str, index: int | str) -> int:
         hint = did_you_mean(index, [name for name in names if name])
         raise ScheduleError.at(block, f"block @{block.block_name} {kind}s no buffer %{index}", hint=hint)
     return names.index(index)
+
+
+def other_readers(block: AnyBlock, index: int) -> list[tuple[str, str, int | None]]:
+    """The other blocks of the scope of `block` that read what it reads under a number, but for blocks of blocks that
+    make it themselves: as `get_block` takes them, by name, function and number."""
+    numbered = buffers_of(block, "read")
+    if not 0 <= index < len(numbered):
+        return []
+    buffer = numbered[index]
+    func = function_of(block)
+    everything = [each for each in func.walk() if isinstance(each, BlockOp | OuterBlockOp)]
+    found: list[tuple[str, str, int | None]] = []
+    for other in children_of(scope_of(block)):
+        makes = isinstance(other, OuterBlockOp) and buffer in buffers_of(other, "write")
+        if other is not block and not makes and buffer in buffers_of(other, "read"):
+            alike = [each for each in everything if each.block_name == other.block_name]
+            found.append((other.block_name, func.sym_name.data, alike.index(other) if len(alike) > 1 else None))
+    return found

@@ -284,6 +284,7 @@ INSTRUCTION_KINDS: list[InstructionKind] = [
     _kind(loops.AddUnitLoopOp, "block_or_loop"),
     _kind(blocks.CacheReadOp, "block consumer_blocks", "read_buffer_index storage_scope"),
     _kind(blocks.CacheWriteOp, "block consumer_blocks", "write_buffer_index storage_scope"),
+    _kind(blocks.CacheInplaceOp, "block", "read_buffer_index storage_scope"),
     _kind(blocks.CacheIndexOp, "block", "storage_scope cse_thresh"),
     _kind(blocks.ReindexOp, "block", _BUFFER),
     _kind(blocks.ComputeAtOp, "block loop", _PLACE),

@@ -34,6 +34,7 @@ from ..schedule.annotate import annotate, unannotate
 from ..schedule.bind import bind
 from ..schedule.blockize import blockize
 from ..schedule.cache_index import cache_index
+from ..schedule.cache_inplace import cache_inplace
 from ..schedule.cache_read import cache_read
 from ..schedule.checks import LAST, check_known_trips
 from ..schedule.compute_at import compute_at
@@ -337,6 +338,11 @@ def _readers_in(block: AnyBlock, buffer: SSAValue) -> list[BlockOp]:
     return [block] if isinstance(block, BlockOp) else [each for each in blocks_under(block) if buffer in each.reads]
 
 
+def _cache_inplace(state: State, op: blocks.CacheInplaceOp) -> Sequence[Meaning]:
+    block = state.block(op.inputs[0])
+    return cache_inplace(block, _buffer(block, "read", _int(op.index)), _scope(op.scope))
+
+
 def _cache_index(state: State, op: blocks.CacheIndexOp) -> Sequence[Meaning]:
     least = 0 if op.cse_thresh is None else _int(op.cse_thresh)
     return cache_index(state.block(op.inputs[0]), _scope(op.scope), least)
@@ -481,6 +487,7 @@ APPLY: dict[type[Instruction], Apply] = {
     blocks.RollingBufferOp: _rolling_buffer,
     blocks.CacheReadOp: _cache_read,
     blocks.CacheWriteOp: _cache_write,
+    blocks.CacheInplaceOp: _cache_inplace,
     blocks.CacheIndexOp: _cache_index,
     blocks.SetScopeOp: _set_scope,
     blocks.FuseItersOp: _fuse_iters,

@@ -25,13 +25,12 @@ from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.midway import verify_midway
 from ....dialects.tir.script.modules import IRModule
-from ..analysis.block_scopes import buffers_of, children_of, scope_of
-from ..analysis.producers import function_of
+from ..analysis.block_scopes import buffers_of
 from ..schedule.cache_index import check_cache_index
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
 from ..schedule.errors import HandleError, ScheduleError
-from .buffer_names import BufferName, buffer_of, index_of
+from .buffer_names import BufferName, buffer_of, index_of, other_readers
 from .handles import BlockRV, ExprRV, LoopRV
 from .index_maps import IndexMap, affine_map_of, layout_of, rank_of
 from .instructions import APPLY
@@ -347,7 +346,8 @@ class Schedule:
         index = self._index(block, "read", read_buffer_index)
         consumers = [self._named(each) for each in consumer_blocks or ()]
         if not consumers:
-            consumers = [block, *self._other_readers(block, index)]
+            others = other_readers(self.state.any_block(block.value), index)
+            consumers = [block, *(self.get_block(*named) for named in others)]
         meant = self.state.any_block(block.value)
         readers = [self.state.any_block(each.value) for each in consumers]
         if meant not in readers and 0 <= index < len(numbered := buffers_of(meant, "read")):
@@ -358,22 +358,6 @@ class Schedule:
             index = buffers_of(meant, "read").index(buffer)
         more = [each.value for each, reader in zip(consumers, readers, strict=True) if reader is not meant]
         return self._block(blocks.CacheReadOp.of(block.value, *more, index=index, scope=storage_scope))
-
-    def _other_readers(self, block: BlockRV, index: int) -> list[BlockRV]:
-        op = self.state.any_block(block.value)
-        numbered = buffers_of(op, "read")
-        if not 0 <= index < len(numbered):
-            return []
-        func = function_of(op)
-        everything = [each for each in func.walk() if isinstance(each, BlockOp | OuterBlockOp)]
-        found: list[BlockRV] = []
-        for other in children_of(scope_of(op)):
-            begins = isinstance(other, OuterBlockOp) and numbered[index] in buffers_of(other, "write")
-            if other is not op and not begins and numbered[index] in buffers_of(other, "read"):
-                alike = [each for each in everything if each.block_name == other.block_name]
-                number = alike.index(other) if len(alike) > 1 else None
-                found.append(self.get_block(other.block_name, func.sym_name.data, number))
-        return found
 
     def cache_write(
         self,
@@ -387,6 +371,13 @@ class Schedule:
         more = [self._named(each).value for each in consumer_blocks or ()]
         index = self._index(block, "write", write_buffer_index)
         return self._block(blocks.CacheWriteOp.of(block.value, *more, index=index, scope=storage_scope))
+
+    def cache_inplace(self, block: BlockRV | str, read_buffer_index: int | str, storage_scope: str) -> list[BlockRV]:
+        """Let a block read and write a copy of a buffer. Gives the blocks that fill it and copy it back."""
+        block = self._named(block)
+        index = self._index(block, "read", read_buffer_index)
+        op = blocks.CacheInplaceOp.of(block.value, results=2, index=index, scope=storage_scope)
+        return [BlockRV(value) for value in self.apply(op)]
 
     def cache_index(self, block: BlockRV | str, storage_scope: str, cse_thresh: int = 0) -> list[BlockRV]:
         """Compute the indices that a block reads at into buffers first, or with `cse_thresh` what it computes of its
