@@ -118,3 +118,22 @@ def f(a: T.handle, b: T.handle, n: T.int32):
     x = np.arange(7, dtype=np.float32)
     (y,) = interpreted(schedule, x)
     np.testing.assert_array_equal(y, x[np.arange(7) // 2])
+
+
+def test_an_index_may_be_a_part_of_another() -> None:
+    text = """
+@T.prim_func
+def f(x: T.Buffer[(8, 8), "float32"], y: T.Buffer[(6,), "float32"]):
+    for i in range(6):
+        with T.block("sum"):
+            v = T.axis.spatial(6, i)
+            y[v] = x[v + 2, (v + 2) // 3] + x[((v + 2) // 3) * 2, v + 2]
+"""
+    before, schedule = schedule_of(text), schedule_of(text)
+    made = schedule.cache_index("sum", "global")
+    assert len(made) == 3
+    sum_of = schedule.mod.script().partition('with T.block("sum")')[2]
+    assert "+ 2" not in sum_of and "//" not in sum_of
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    (wanted,) = interpreted(before, x)
+    np.testing.assert_array_equal(interpreted(schedule, x)[0], wanted)

@@ -198,9 +198,16 @@ def cache_index(block: BlockOp, scope: str, least: int = 0) -> list[BlockOp]:
         v: (0, max(greatest(as_affine(size)) - 1, 0)) for v, size in zip(block.iters, block.sizes, strict=True)
     }
     made: list[BlockOp] = []
+    buffers: list[SSAValue] = []
     names = _names(block, len(found))
     for name, expression in zip(names, found, strict=True):
-        made.append(_compute_before(block, expression, name, scope, ranges))
+        computing, buffer = _compute_before(block, expression, name, scope, ranges)
+        made.append(computing)
+        buffers.append(buffer)
+    for expression, buffer in zip(found, buffers, strict=True):  # last, since one may be a part of another
+        indices = [block.iters[number] for number in sorted(expression.iters)]
+        for value in expression.values:
+            _read_instead(value, buffer, indices)
     _drop_unused(block)
     block.update_accesses()
     return made
@@ -220,8 +227,8 @@ def _names(block: BlockOp, count: int) -> list[str]:
 
 def _compute_before(
     block: BlockOp, expression: Expression, name: str, scope: str, ranges: Mapping[SSAValue, Range]
-) -> BlockOp:
-    """Compute an expression for all values of the iterators in it before the nest of `block`, which reads it."""
+) -> tuple[BlockOp, SSAValue]:
+    """Compute an expression for all values of the iterators in it before the nest of `block`: where, and into what."""
     used = sorted(expression.iters)
     kept = _stored_type(expression.values[0], ranges)
     sizes = [block.sizes[number] for number in used]
@@ -241,9 +248,7 @@ def _compute_before(
     top = nest_of(block)
     assert top.parent is not None
     top.parent.insert_ops_before([alloc, nest], top)
-    for each in expression.values:
-        _read_instead(each, alloc.buffer, [block.iters[number] for number in used])
-    return computing
+    return computing, alloc.buffer
 
 
 def _stored_type(value: SSAValue, ranges: Mapping[SSAValue, Range]) -> Attribute:
@@ -282,6 +287,6 @@ def _read_instead(value: OpResult, buffer: SSAValue, indices: Sequence[SSAValue]
 def _drop_unused(block: BlockOp) -> None:
     """Erase what the body computes for nothing now."""
     for op in reversed(list(block.body.walk())):
-        if op.name.startswith(("arith.", "math.")) and not any(result.uses for result in op.results):
+        if op.name.startswith(("arith.", "math.", "memref.load")) and not any(result.uses for result in op.results):
             op.detach()
             op.erase()
