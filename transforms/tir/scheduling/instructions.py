@@ -38,6 +38,7 @@ from ..schedule.cache_inplace import cache_inplace
 from ..schedule.cache_read import cache_read
 from ..schedule.checks import LAST, check_known_trips
 from ..schedule.compute_at import compute_at
+from ..schedule.decompose_outer import decompose_outer
 from ..schedule.decompose_padding import decompose_padding
 from ..schedule.errors import ScheduleError
 from ..schedule.inline import compute_inline
@@ -264,7 +265,8 @@ def _compute_inline(state: State, op: blocks.ComputeInlineOp) -> Sequence[Meanin
 
 
 def _decompose_reduction(state: State, op: blocks.DecomposeReductionOp) -> Sequence[Meaning]:
-    return [decompose_reduction(state.block(op.inputs[0]), state.loop(op.inputs[1]))]
+    block, loop = state.any_block(op.inputs[0]), state.loop(op.inputs[1])
+    return [decompose_outer(block, loop) if isinstance(block, OuterBlockOp) else decompose_reduction(block, loop)]
 
 
 def _decompose_padding(state: State, op: blocks.DecomposePaddingOp) -> Sequence[Meaning]:
