@@ -534,3 +534,38 @@ def test_what_starts_a_reduction_has_the_annotations_of_its_block() -> None:
     for each in (init, block):
         assert "word" in cast("BlockOp", schedule.get(each)).attributes
     assert_computes(function(schedule), DENSE, threads=(1,))
+
+
+ROW = """@T.prim_func
+def f(x: T.Buffer[(2, 8, 6), "float32"], y: T.Buffer[(3, 8, 6), "float32"]):
+    t = T.alloc_buffer((2, 8, 6), "float32")
+    for a, i, j in T.grid(3, 8, 6):
+        with T.block("begin"):
+            va, vi, vj = T.axis.remap("SSS", [a, i, j])
+            y[va, vi, vj] = T.float32(0)
+    for a, i, j in T.grid(2, 8, 6):
+        with T.block("twice"):
+            va, vi, vj = T.axis.remap("SSS", [a, i, j])
+            t[va, vi, vj] = x[va, vi, vj] + x[va, vi, vj]
+    for i, j in T.grid(8, 6):
+        with T.block("square"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[2, vi, vj] = t[1, vi, vj] * t[1, vi, vj]
+"""
+
+
+def test_a_reader_at_a_number_moves_where_all_of_that_dimension_is_there() -> None:
+    func = from_source(ROW)
+    assert isinstance(func, PrimFuncOp)
+    schedule = Schedule(func, debug_mask="all")
+    square = schedule.get_block("square")
+    a, i, _ = schedule.get_loops("twice")
+    refused(lambda: schedule.reverse_compute_at(square, a), schedule, "at more than its iterators")
+    schedule.reorder(i, a)
+    schedule.reverse_compute_at(square, i)
+    assert [schedule.get(each) for each in schedule.get_loops("square")][:1] == [schedule.get(i)]
+    x = np.random.default_rng(0).standard_normal((2, 8, 6)).astype(np.float32)
+    (y,) = Interpreter(function(schedule))([x])
+    wanted = np.zeros((3, 8, 6), np.float32)
+    wanted[2] = (x[1] + x[1]) ** 2
+    np.testing.assert_array_equal(np.asarray(y), wanted)

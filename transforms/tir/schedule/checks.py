@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.affine import linear
@@ -77,16 +77,16 @@ def check_sole_writer(block: BlockOp, buffer: SSAValue) -> None:
         )
 
 
-def check_one_element(block: BlockOp) -> memref.StoreOp:
+def check_one_element(block: BlockOp, at_constants: bool = False) -> memref.StoreOp:
     """`block` has one store, outside of branches, at a different place for each value of its spatial iterators: at
-    these, in some order. Gives the store."""
-    (store, *others) = check_elements(block)
+    these, in some order, and with `at_constants` at numbers in other dimensions. Gives the store."""
+    (store, *others) = check_elements(block, at_constants)
     if others:
         raise ScheduleError.at(block, f"block @{block.block_name} writes {len(others) + 1} buffers, not one")
     return store
 
 
-def check_elements(block: BlockOp) -> list[memref.StoreOp]:
+def check_elements(block: BlockOp, at_constants: bool = False) -> list[memref.StoreOp]:
     """The same, of a block that writes an element of each of several buffers, all at one place, and does nothing else:
     a call that may have effects would be made another number of times."""
     check_effects(block)
@@ -96,7 +96,7 @@ def check_elements(block: BlockOp) -> list[memref.StoreOp]:
     apart = len({store.memref for store in stores}) == len(stores)
     alike = apart and all(list(store.indices) == list(stores[0].indices) for store in stores)
     if stores and alike and all(store.parent_op() is block for store in stores) and IterKind.OPAQUE not in kinds:
-        indices = list(stores[0].indices)
+        indices = [v for v in stores[0].indices if not (at_constants and isinstance(v.owner, arith.ConstantOp))]
         unit = {v for v, extent in zip(iters, block.sizes, strict=True) if extent == 1}
         rest = set(spatial) - set(indices) - unit
         if not rest and len(set(indices)) == len(indices) and all(v in spatial for v in indices):

@@ -126,7 +126,7 @@ def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
     name = f"block @{block.block_name}"
     if block.conditions or block.partial_iters:
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost, or runs for a part only")
-    check_one_element(block)
+    check_one_element(block, at_constants=True)
     if is_around(loop, block) or not is_before(loop, block):
         raise ScheduleError.at(block, f"{name} does not come after the loop it should move into")
     inside = set(blocks_under(loop))
