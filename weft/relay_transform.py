@@ -21,7 +21,10 @@ from .frontend.relay.gradients import gradients as gradients
 from .frontend.relay.recasting import recast as recast
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
+from .transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxisPass
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
+from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
+from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
 from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
 from .transforms.relay.merge_composite import MergeCompositePass
@@ -52,6 +55,21 @@ def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = Tr
 def DeadCodeElimination(inline_once: bool = False, ignore_impurity: bool = False) -> DeadCodeEliminationPass:
     """The pass that drops what nobody uses. `inline_once` says nothing here, since a value has no binding."""
     return DeadCodeEliminationPass(ignore_impurity)
+
+
+def FoldScaleAxis() -> FoldScaleAxisPass:
+    """The passes that move factors into weights, and what is added; as in TVM into those given at run time too."""
+    return FoldScaleAxisPass(always=True)
+
+
+def ForwardFoldScaleAxis() -> ForwardFoldScaleAxisPass:
+    """The pass that moves factors down into weights, and what is added; as in TVM into those given at run time too."""
+    return ForwardFoldScaleAxisPass(always=True)
+
+
+def BackwardFoldScaleAxis() -> BackwardFoldScaleAxisPass:
+    """The pass that moves factors up into weights, and what is added; as in TVM into those given at run time too."""
+    return BackwardFoldScaleAxisPass(always=True)
 
 
 def Inline() -> InlinePass:

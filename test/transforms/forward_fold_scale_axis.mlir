@@ -4,7 +4,7 @@
 // CHECK: %[[B:.*]] = relay.constant dense<[{{\[\[}}5.000000e-01]], {{\[\[}}-2.500000e-01]]]>
 // CHECK: %[[A:.*]] = relay.add %x, %[[B]]
 // CHECK: relay.nn.relu %[[A]]
-// CHECK: %[[W:.*]] = relay.multiply %w, %{{.*}} : (tensor<3x2x1x1xf32>, tensor<1x2x1x1xf32>)
+// CHECK: %[[W:.*]] = relay.multiply %w, %{{.*}} : (tensor<3x2x1x1xf32>, tensor<2x1x1xf32>)
 // CHECK: relay.nn.conv2d %{{.*}}, %[[W]]
 relay.func @the_factors_go_down_through_bias_and_relu_into_the_weights(%x: tensor<?x2x4x4xf32>, %w: tensor<3x2x1x1xf32>) -> tensor<?x3x4x4xf32> {
   %b = relay.constant dense<[[[1.0]], [[-1.0]]]> : tensor<2x1x1xf32>
@@ -47,8 +47,9 @@ relay.func @both_sides_of_a_sum_carry_the_factors(%x: tensor<1x2x4x4xf32>, %w: t
 
 // Output channels of a grouped convolution see the factors of their group's channels alone.
 // CHECK-LABEL: relay.func @grouped_convolutions
-// CHECK: relay.constant dense<[{{\[\[\[}}2.000000e+00]], {{\[\[}}3.000000e+00]]], [{{\[\[}}4.000000e+00]], {{\[\[}}5.000000e+00]]]]> : tensor<2x2x1x1xf32>
-// CHECK-NEXT: relay.multiply %w
+// CHECK: %[[S:.*]] = relay.squeeze {{.*}} -> tensor<4xf32>
+// CHECK-NEXT: %[[F:.*]] = relay.reshape %[[S]] {newshape = array<i64: 2, 2, 1, 1>}
+// CHECK-NEXT: relay.multiply %w, %[[F]]
 relay.func @grouped_convolutions(%x: tensor<1x4x4x4xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32> {
   %s = relay.constant dense<[[[2.0]], [[3.0]], [[4.0]], [[5.0]]]> : tensor<4x1x1xf32>
   %0 = relay.multiply %x, %s : (tensor<1x4x4x4xf32>, tensor<4x1x1xf32>) -> tensor<1x4x4x4xf32>
@@ -57,7 +58,7 @@ relay.func @grouped_convolutions(%x: tensor<1x4x4x4xf32>, %w: tensor<2x2x1x1xf32
 }
 
 // CHECK-LABEL: relay.func @matrix_products
-// CHECK: relay.multiply %w, %{{.*}} : (tensor<3x2xf32>, tensor<1x2xf32>)
+// CHECK: relay.multiply %w, %{{.*}} : (tensor<3x2xf32>, tensor<2xf32>)
 // CHECK: relay.nn.dense %x
 relay.func @matrix_products(%x: tensor<4x2xf32>, %w: tensor<3x2xf32>) -> tensor<4x3xf32> {
   %s = relay.constant dense<[2.0, 3.0]> : tensor<2xf32>

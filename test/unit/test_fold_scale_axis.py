@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
 from xdsl.ir import Operation, SSAValue
 
+from weft import relay
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
 from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
 from weft.dialects.relay.ops.nn.activation import ReluOp
 from weft.dialects.relay.ops.nn.convolution import Conv2dOp
+from weft.testing.operators import random_floats
 from weft.transforms.infra import PassContext
+from weft.transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxisPass
 from weft.transforms.relay.fold_scale_axis import FoldScaleAxisPass
+from weft.transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 
 COUNT = 1_050
 """More than Python's limit of recursion."""
@@ -44,3 +50,64 @@ def test_a_long_chain_of_multiplications_ends_in_one_weight(between: list[type[O
         after = FoldScaleAxisPass()(ModuleOp([func]))
     assert not any(isinstance(op, MultiplyOp) for op in after.walk())
     assert sum(isinstance(op, Conv2dOp) for op in after.walk()) == 1
+
+
+LAYOUTS = [  # groups, shapes of data and weight, layouts of data and kernel, shape of the factors
+    (1, (1, 4, 3, 3), (2, 4, 1, 1), "NCHW", "OIHW", (4, 1, 1)),
+    (1, (1, 2, 3, 3, 2), (2, 2, 1, 1, 2, 1), "NCHW2c", "OIHW2i1o", (1, 2, 1, 1, 2)),
+    (1, (1, 2, 3, 3, 2), (2, 4, 1, 1), "NCHW2c", "OIHW", (2, 1, 1, 2)),
+    (4, (1, 3, 3, 2, 2), (1, 1, 1, 2, 2), "NHWC2c", "HWIO2o", (2, 2)),
+    (4, (1, 3, 3, 4), (1, 1, 1, 4), "NHWC", "HWIO", (4,)),
+    (2, (1, 3, 3, 4), (1, 1, 2, 2), "NHWC", "HWIO", (4,)),  # the factors of a group stand along two axes
+]
+
+
+@pytest.mark.parametrize(("groups", "data", "weight", "layout", "kernel", "factors"), LAYOUTS)
+@pytest.mark.parametrize("up", [False, True])
+def test_weights_given_at_run_time_take_factors(
+    up: bool,
+    groups: int,
+    data: tuple[int, ...],
+    weight: tuple[int, ...],
+    layout: str,
+    kernel: str,
+    factors: tuple[int, ...],
+):
+    x, w = relay.var("x", shape=data), relay.var("w", shape=weight)
+    told = {"groups": groups, "data_layout": layout, "kernel_layout": kernel}
+    if up:
+        y = relay.nn.relu(relay.nn.conv2d(x, w, **told))
+        scale = 0.5 + random_floats(*_outputs(factors, y.shape)) ** 2
+        y = y * relay.const(scale)
+        fold = BackwardFoldScaleAxisPass
+    else:
+        scale = 0.5 + random_floats(*factors) ** 2
+        b = relay.const(random_floats(*factors))
+        y = relay.nn.conv2d(relay.nn.relu(x * relay.const(scale)) + b, w, **told)
+        fold = ForwardFoldScaleAxisPass
+    before = relay.IRModule.from_expr(relay.Function([x, w], y))
+    with PassContext(opt_level=3):
+        after = fold(always=True)(before)
+    products = [op for op in after.walk() if isinstance(op, MultiplyOp)]
+    assert [op.operands[0].name_hint for op in products] == ["w"]
+    given = random_floats(*data), random_floats(*weight)
+    wanted, found = (relay.create_executor("debug", each).evaluate() for each in (before, after))
+    np.testing.assert_allclose(cast(Any, found)(*given), cast(Any, wanted)(*given), rtol=1e-4, atol=1e-5)
+
+
+def _outputs(factors: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of factors of the result's channels, which stand where those of the data do."""
+    return tuple(1 if n == 1 else m for n, m in zip(factors, result[len(result) - len(factors) :], strict=True))
+
+
+def test_weights_given_at_run_time_are_left_where_that_is_less_work():
+    x, w = relay.var("x", shape=(1, 2, 1, 1)), relay.var("w", shape=(8, 2, 3, 3))
+    y = relay.nn.conv2d(x * relay.const(np.array([[[2.0]], [[3.0]]], np.float32)), w, padding=(1, 1))
+    module = relay.IRModule.from_expr(relay.Function([x, w], y))
+
+    def scaled(always: bool) -> list[str | None]:
+        with PassContext(opt_level=3):
+            after = ForwardFoldScaleAxisPass(always)(module)
+        return [op.operands[0].name_hint for op in after.walk() if isinstance(op, MultiplyOp)]
+
+    assert scaled(always=False) == ["x"] and scaled(always=True) == ["w"]

@@ -19,7 +19,7 @@ from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
 from weft.dialects.relay.ops.image import Resize2dOp
 from weft.dialects.relay.ops.nn.activation import SoftmaxOp
-from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
+from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, Conv3dOp, DepthwiseConv2dNCHWcOp
 from weft.dialects.relay.ops.nn.dense import DenseOp, DensePackOp
 from weft.dialects.relay.ops.nn.norm import L2NormalizeOp, LayerNormOp
 from weft.dialects.relay.ops.nn.padding import DilateOp, MirrorPadOp
@@ -72,6 +72,13 @@ def test_a_convolution_reads_channels_where_any_blocks_have_them(groups: int, da
     wanted = relayout(run_operator(Conv2dOp, [x, w], **shared), "NCHW", out or data)
     assert_close(run_operator(Conv2dOp, given, **shared, **layouts), wanted)
     assert_close(weft.compile(relay.IRModule.from_expr(function))(*given), wanted)
+
+
+def test_a_convolution_of_volumes_reads_channels_in_blocks_too():
+    x, w = random_floats(1, 4, 3, 3, 3), random_floats(4, 4, 2, 2, 2)
+    given = [relayout(x, "NCDHW", "NCDHW2c"), relayout(w, "OIDHW", "OIDHW4i")]
+    found = run_operator(Conv3dOp, given, data_layout="NCDHW2c", kernel_layout="OIDHW4i")
+    assert_close(found, relayout(run_operator(Conv3dOp, [x, w]), "NCDHW", "NCDHW2c"))
 
 
 def test_a_convolution_in_blocks_has_the_gradient_of_the_plain_one():

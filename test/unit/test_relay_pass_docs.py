@@ -25,8 +25,10 @@ BUILT = [(tvm.strip("`"), ours.strip("`")) for tvm, ours, _ in ROWS if re.fullma
 
 RENAMED = {"ManifestAlloc", "ManifestLifetimes", "MemoryPlan", "RemoveStandaloneReshapes"}
 """TVM's passes that do what passes of other names do here."""
-WITH_TVMS_ARGUMENTS = {"DeadCodeElimination", "RemoveUnusedFunctions"}
-"""TVM's passes whose arguments are others there."""
+WITH_TVMS_ARGUMENTS = {
+    "BackwardFoldScaleAxis", "DeadCodeElimination", "FoldScaleAxis", "ForwardFoldScaleAxis", "RemoveUnusedFunctions",
+}  # fmt: skip
+"""TVM's passes whose arguments, or defaults, are others there."""
 
 
 def test_the_example_runs() -> None:

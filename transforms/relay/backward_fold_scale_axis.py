@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.ir import Operation
@@ -35,26 +35,43 @@ from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
 from ...dialects.relay.ops.nn.pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
 from ..infra import FunctionPass, remarks, report_changed
-from .scale_axis import AxisScale, Edit, KnownValues, elements, match_scale, move_scale, smaller_operand, spread
+from .scale_axis import (
+    AxisScale,
+    Edit,
+    KnownValues,
+    channels,
+    elements,
+    match_scale,
+    move_scale,
+    smaller_operand,
+    spread,
+    spread_along,
+)
+
+if TYPE_CHECKING:
+    from .scale_axis import NDArray
 
 NAME = "backward-fold-scale-axis"
 
 
 @dataclass(frozen=True)
 class BackwardFoldScaleAxisPass(FunctionPass):
-    """No options."""
+    """Options: with `always`, TVM's rule: weights, and what is added, take factors even where they are computed at run
+    time and are many, and nothing else does."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
     tvm_name: ClassVar[str | None] = "BackwardFoldScaleAxis"
 
+    always: bool = False
+
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         changed, known = False, KnownValues()
         for op in reversed(list(func.body.block.ops)):
             if isinstance(op, MultiplyOp) and (matched := match_scale(op, known)) is not None:
                 index, scale = matched
-                if (edits := plan(op, index, scale, known)) is not None:
+                if (edits := plan(op, index, scale, known, self.always)) is not None:
                     move_scale(NAME, op, index, edits, known)
                     changed = True
         report_changed(changed)
@@ -71,7 +88,7 @@ class Climb:
 Rule: TypeAlias = Callable[[Operation, AxisScale], Climb | None]
 
 
-def plan(root: MultiplyOp, index: int, scale: AxisScale, known: KnownValues) -> list[Edit] | None:
+def plan(root: MultiplyOp, index: int, scale: AxisScale, known: KnownValues, always: bool) -> list[Edit] | None:
     """The multiplications that make `root` superfluous, or `None` if they cost as much as it does."""
     gain, cost = elements(root.result), 0
     edits: list[Edit] = []
@@ -82,11 +99,12 @@ def plan(root: MultiplyOp, index: int, scale: AxisScale, known: KnownValues) -> 
         producer, climb = value.owner, None
         if isinstance(producer, Operation) and value.has_one_use() and (rule := RULES.get(type(producer))):
             climb = rule(producer, scale)
+        is_stuck = climb is None
         if climb is None:
-            climb = Climb([Edit(user, operand, scale.shaped())])
+            climb = Climb([Edit(user, operand, scale.shaped(), scale)])
         edits += climb.edits
         cost += known.cost(climb.edits)
-        if cost >= gain:
+        if is_stuck if always else cost >= gain:
             blocker = f"'{producer.name}'" if isinstance(producer, Operation) else "an argument"
             remarks.missed(NAME, root, f"the factors cannot move beyond {blocker}")
             return None
@@ -99,34 +117,39 @@ def _convolution(op: Operation, scale: AxisScale) -> Climb | None:
     """`conv(x, w) * s` = `conv(x, w * s)`, `s` along the output channels"""
     assert isinstance(op, Conv1dOp | Conv2dOp | Conv3dOp)
     _, kernel, out = op.layouts()
-    factors = scale.along(out.position("C"))
-    return None if factors is None else Climb([Edit(op, 1, spread(factors, kernel.position("O"), kernel.rank))])
+    factors = scale.along(*channels(out))
+    placed = None if factors is None else spread_along(factors, kernel, "O", shape_of(op.weight))
+    return None if placed is None else Climb([Edit(op, 1, placed, scale)])
 
 
 def _product(op: Operation, scale: AxisScale) -> Climb | None:
     """`(x @ w) * s` = `x @ (w * s)`, `s` along the columns"""
     assert isinstance(op, DenseOp | MatmulOp | BatchMatmulOp)
     factors = scale.along(scale.rank - 1)
-    return None if factors is None else Climb([Edit(op, 1, spread(factors, 0 if op.transposed()[1] else 1, 2))])
+    return None if factors is None else Climb([Edit(op, 1, _row(factors, op.transposed()[1]), scale)])
+
+
+def _row(factors: NDArray, is_transposed: bool) -> NDArray:
+    return spread(factors, 0, 2) if is_transposed else factors
 
 
 def _bias_add(op: Operation, scale: AxisScale) -> Climb | None:
     """`(x + bias) * s` = `x * s + bias * s`"""
     assert isinstance(op, BiasAddOp)
     factors = scale.along(normalize_axis(op.axis.value.data, scale.rank))
-    return None if factors is None else Climb([Edit(op, 1, factors)], [0])
+    return None if factors is None else Climb([Edit(op, 1, factors, scale)], [0])
 
 
 def _sum(op: Operation, scale: AxisScale) -> Climb | None:
     """`(x + y) * s` = `x * s + y * s`, and the same for a difference"""
     shape = shape_of(op.results[0])
     full = [i for i, operand in enumerate(op.operands) if shape_of(operand) == shape]
-    return Climb([Edit(op, i, scale.shaped()) for i in range(2) if i not in full], full)
+    return Climb([Edit(op, i, scale.shaped(), scale) for i in range(2) if i not in full], full)
 
 
 def _multiply(op: Operation, scale: AxisScale) -> Climb | None:
     """`(x * y) * s` = `x * (y * s)`, `y` being the smaller one"""
-    return Climb([Edit(op, smaller_operand(op), scale.shaped())])
+    return Climb([Edit(op, smaller_operand(op), scale.shaped(), scale)])
 
 
 def _linear(op: Operation, scale: AxisScale) -> Climb | None:
@@ -142,7 +165,7 @@ def _monotonic(op: Operation, scale: AxisScale) -> Climb | None:
 def _mean(op: Operation, scale: AxisScale) -> Climb | None:
     """`mean(x) * s` = `mean(x * s)`, the mean being over other axes"""
     assert isinstance(op, AvgPool2dOp | GlobalAvgPool2dOp | MaxPool2dOp | GlobalMaxPool2dOp)
-    return Climb(operands=[0]) if scale.axis not in op.positions() else None
+    return Climb(operands=[0]) if not {*scale.axes} & {*op.positions()} else None
 
 
 def _maximum(op: Operation, scale: AxisScale) -> Climb | None:

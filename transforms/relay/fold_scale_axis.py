@@ -22,12 +22,15 @@ from .forward_fold_scale_axis import ForwardFoldScaleAxisPass
 
 @dataclass(frozen=True)
 class FoldScaleAxisPass(ModulePass):
-    """No options."""
+    """Options: with `always`, TVM's rule, that of its parts."""
 
     name = "fold-scale-axis"
     opt_level: ClassVar[int] = 0
     tvm_name: ClassVar[str | None] = "FoldScaleAxis"
 
+    always: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for part in (BackwardFoldScaleAxisPass(), FoldConstantPass(), ForwardFoldScaleAxisPass(), FoldConstantPass()):
+        upwards, downwards = BackwardFoldScaleAxisPass(self.always), ForwardFoldScaleAxisPass(self.always)
+        for part in (upwards, FoldConstantPass(), downwards, FoldConstantPass()):
             run(part, op, ctx)

@@ -33,19 +33,33 @@ from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
 from ...dialects.relay.ops.nn.pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
 from ..infra import FunctionPass, remarks, report_changed
-from .scale_axis import AxisScale, Edit, KnownValues, elements, match_scale, move_scale, smaller_operand, spread
+from .scale_axis import (
+    AxisScale,
+    Edit,
+    KnownValues,
+    channels,
+    elements,
+    match_scale,
+    move_scale,
+    smaller_operand,
+    spread,
+    spread_along,
+)
 
 NAME = "forward-fold-scale-axis"
 
 
 @dataclass(frozen=True)
 class ForwardFoldScaleAxisPass(FunctionPass):
-    """No options."""
+    """Options: with `always`, TVM's rule: weights, and what is added, take factors even where they are computed at run
+    time and are many, and nothing else does."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
     tvm_name: ClassVar[str | None] = "ForwardFoldScaleAxis"
+
+    always: bool = False
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         positions = {op: i for i, op in enumerate(func.body.block.ops)}
@@ -53,7 +67,7 @@ class ForwardFoldScaleAxisPass(FunctionPass):
         for op in list(positions):
             if isinstance(op, MultiplyOp) and (matched := match_scale(op, known)) is not None:
                 index, scale = matched
-                if (edits := plan(op, scale, positions, known)) is not None:
+                if (edits := plan(op, scale, positions, known, self.always)) is not None:
                     move_scale(NAME, op, index, edits, known)
                     changed = True
         report_changed(changed)
@@ -71,7 +85,9 @@ Rule: TypeAlias = Callable[[Operation, Sequence[int], AxisScale], Descent | None
 """Called with the operation, the operands that lack the factors, and the factors."""
 
 
-def plan(root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int], known: KnownValues) -> list[Edit] | None:
+def plan(
+    root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int], known: KnownValues, always: bool
+) -> list[Edit] | None:
     """The multiplications that make `root` superfluous, or `None` if they cost as much as it does.
 
     Users are looked at in the order of the block, so that all the operands of one that lack the factors are known.
@@ -94,11 +110,12 @@ def plan(root: MultiplyOp, scale: AxisScale, positions: dict[Operation, int], kn
         lacking = [i for i, operand in enumerate(user.operands) if operand in scaled]
         rule = RULES.get(type(user)) if user in positions else None
         descent = rule(user, lacking, scale) if rule is not None else None
+        is_stuck = descent is None
         if descent is None:
-            descent = Descent([Edit(user, i, scale.shaped()) for i in lacking])
+            descent = Descent([Edit(user, i, scale.shaped(), scale) for i in lacking])
         edits += descent.edits
         cost += known.cost(descent.edits)
-        if cost >= gain:
+        if is_stuck if always else cost >= gain:
             remarks.missed(NAME, root, f"the factors cannot move beyond '{user.name}'")
             return None
         if descent.goes_on:
@@ -113,9 +130,15 @@ def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Des
     import numpy as np
 
     data, kernel, _ = op.layouts()
-    factors = scale.along(data.position("C"))
+    factors = scale.along(*channels(data))
     if factors is None or list(lacking) != [0]:
         return None
+    if data.is_blocked or kernel.is_blocked:
+        taken = kernel.extents(shape_of(op.weight))
+        depthwise = op.group_count() == taken["O"] == data.extents(shape_of(op.data))["C"] and taken["I"] == 1
+        letter = "O" if depthwise and op.group_count() > 1 else "I" if op.group_count() == 1 else None
+        placed = None if letter is None else spread_along(factors, kernel, letter, shape_of(op.weight))
+        return None if placed is None else Descent([Edit(op, 1, placed, scale)])
     weight, groups = shape_of(op.weight), op.group_count()
     outputs, inputs = (weight[kernel.position(letter)] for letter in "OI")
     shape = [1] * kernel.rank
@@ -126,7 +149,7 @@ def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Des
             factors = np.repeat(factors.reshape(groups, 1, inputs), outputs // groups, axis=1)
             if kernel.position("O") > kernel.position("I"):
                 factors = np.swapaxes(factors.reshape(outputs, inputs), 0, 1)
-    return Descent([Edit(op, 1, factors.reshape(shape))])
+    return Descent([Edit(op, 1, factors.reshape(shape), scale)])
 
 
 def _product(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
@@ -136,7 +159,7 @@ def _product(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent
     factors = scale.along(scale.rank - (2 if transpose_data else 1))
     if factors is None or list(lacking) != [0]:
         return None
-    return Descent([Edit(op, 1, spread(factors, 1 if transpose_weight else 0, 2))])
+    return Descent([Edit(op, 1, factors if transpose_weight else spread(factors, 0, 2), scale)])
 
 
 def _bias_add(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
@@ -146,7 +169,7 @@ def _bias_add(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descen
     if inverse is None or list(lacking) != [0]:
         return None
     factors = inverse.along(normalize_axis(op.axis.value.data, scale.rank))
-    return None if factors is None else Descent([Edit(op, 1, factors)], goes_on=True)
+    return None if factors is None else Descent([Edit(op, 1, factors, inverse)], goes_on=True)
 
 
 def _sum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
@@ -154,7 +177,7 @@ def _sum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | N
     inverse = scale.inverse()
     if inverse is None or not _keeps_shape(op, lacking):
         return None
-    return Descent([Edit(op, i, inverse.shaped()) for i in range(2) if i not in lacking], goes_on=True)
+    return Descent([Edit(op, i, inverse.shaped(), inverse) for i in range(2) if i not in lacking], goes_on=True)
 
 
 def _multiply(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
@@ -163,7 +186,7 @@ def _multiply(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descen
         return None
     other = 1 - lacking[0]
     if smaller_operand(op) == other and elements(op.operands[other]) < elements(op.results[0]):
-        return Descent([Edit(op, other, scale.shaped())])
+        return Descent([Edit(op, other, scale.shaped(), scale)])
     return Descent(goes_on=True)
 
 
@@ -180,7 +203,7 @@ def _monotonic(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Desce
 def _mean(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
     """`mean(x * s)` = `mean(x) * s`, the mean being over other axes"""
     assert isinstance(op, AvgPool2dOp | GlobalAvgPool2dOp | MaxPool2dOp | GlobalMaxPool2dOp)
-    return Descent(goes_on=True) if scale.axis not in op.positions() else None
+    return Descent(goes_on=True) if not {*scale.axes} & {*op.positions()} else None
 
 
 def _maximum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:

@@ -8,7 +8,7 @@ value that is computed at run time. A fold pays if there are fewer multiplicatio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -17,7 +17,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import ConstantOp
-from ...dialects.relay.ops.broadcast import MultiplyOp
+from ...dialects.relay.layout import Layout
+from ...dialects.relay.ops.broadcast import DivideOp, MultiplyOp
+from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp
 from ..infra import remarks
 
 if TYPE_CHECKING:
@@ -29,23 +31,40 @@ if TYPE_CHECKING:
 SMALL = 1 << 14
 """Constants of up to so many elements are multiplied at once; larger ones, the weights, by `fold-constant`."""
 
+BLOCKED_RANK = 5
+"""So many dimensions a tensor of images has at least whose channels stand in blocks."""
+
 
 @dataclass(frozen=True)
 class AxisScale:
-    """Factors along one axis of tensors of rank `rank`. Without `axis` there is one factor, for all elements."""
+    """Factors along one axis of tensors, or along the two that an axis in blocks is; without `axes` one factor for all
+    elements."""
 
     factors: NDArray
-    axis: int | None
-    rank: int
+    """One for each index of the axes, in order."""
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+    """That of what the graph multiplies. Where factors go it may be another, but along their axes."""
+    source: SSAValue
+    """What the graph multiplies by: a constant, perhaps in another shape."""
+    is_inverse: bool = False
+    """Whether these are one over what the graph has."""
 
-    def along(self, axis: int) -> NDArray | None:
-        """The factors if they are those of `axis`: one for each index, or one for all; `None` if of another axis."""
-        return self.factors if self.axis in (axis, None) else None
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def along(self, *axes: int) -> NDArray | None:
+        """The factors if they are those of `axes`: one for each index, or one for all; `None` if of others."""
+        wide = tuple(axis for axis in axes if self.shape[axis] != 1)
+        return self.factors if self.axes in (wide, ()) else None
 
     def shaped(self) -> NDArray:
         """The factors in a shape that broadcasts over a tensor: `[C, 1, 1]` for axis 1 of rank 4."""
-        trailing = 0 if self.axis is None else self.rank - 1 - self.axis
-        return spread(self.factors, 0, 1 + trailing) if self.axis is not None else self.factors.reshape(())
+        if len(self.axes) > 1:
+            shape = [n for n in shape_of(self.source) if n != 1]
+            return self.factors.reshape([shape[self.axes.index(d)] if d in self.axes else 1 for d in range(self.rank)])
+        return spread(self.factors, 0, self.rank - self.axes[0]) if self.axes else self.factors.reshape(())
 
     @property
     def is_positive(self) -> bool:
@@ -58,7 +77,7 @@ class AxisScale:
 
         with np.errstate(all="ignore"):
             inverse = (1 / self.factors).astype(self.factors.dtype)
-        return AxisScale(inverse, self.axis, self.rank) if np.isfinite(inverse).all() else None
+        return replace(self, factors=inverse, is_inverse=not self.is_inverse) if np.isfinite(inverse).all() else None
 
 
 def spread(factors: NDArray, axis: int, rank: int) -> NDArray:
@@ -66,17 +85,43 @@ def spread(factors: NDArray, axis: int, rank: int) -> NDArray:
     return factors.reshape([-1 if d == axis else 1 for d in range(rank)])
 
 
+def channels(layout: Layout, letter: str = "C") -> tuple[int, ...]:
+    """The dimensions of an axis: one, or the outer part and its blocks, in order."""
+    return tuple(d for d, axis in enumerate(layout.axes) if axis.name.upper() == letter)
+
+
+def spread_along(factors: NDArray, layout: Layout, letter: str, shape: Sequence[int]) -> NDArray | None:
+    """Factors of one axis of a weight of this layout and shape as what broadcasts over it; `None` where the parts of
+    the axis do not stand one after the other, from the outermost on."""
+    places = channels(layout, letter)
+    strides = [layout.inner_stride(place) for place in places]
+    if strides != sorted(strides, reverse=True):
+        return None
+    return factors.reshape([shape[d] if d in places and factors.size > 1 else 1 for d in range(layout.rank)])
+
+
 @dataclass(frozen=True)
 class Edit:
-    """Multiply operand `index` of `user` by `factors`."""
+    """Multiply operand `index` of `user` by `factors`, those of `scale` in another shape, or some of them."""
 
     user: Operation
     index: int
     factors: NDArray
+    scale: AxisScale
 
     @property
     def value(self) -> SSAValue:
         return self.user.operands[self.index]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the factors are written as what the graph has, in another shape: where they are multiplied by what is
+        known only at run time, so that one sees where they come from, and a quotient is one."""
+        return (
+            not isinstance(self.value.owner, ConstantOp)
+            and self.factors.size > 1
+            and self.factors.tobytes() == self.scale.factors.tobytes()  # in the same order, then
+        )
 
 
 @dataclass
@@ -104,32 +149,46 @@ def smaller_operand(op: Operation) -> int:
     return sizes.index(min(sizes))
 
 
+def constant_array(value: SSAValue) -> NDArray | None:
+    """The array of a small constant, perhaps seen under other shapes."""
+    owner = value.owner
+    while isinstance(owner, ReshapeOp | ExpandDimsOp | SqueezeOp):
+        owner = owner.operands[0].owner
+    array = owner.numpy() if isinstance(owner, ConstantOp) else None
+    if array is None or (isinstance(value.owner, ConstantOp) and value.owner is owner):
+        return array  # pyright: ignore[reportReturnType]
+    return array.reshape(shape_of(value)) if array.size <= SMALL else None  # pyright: ignore[reportReturnType]
+
+
 def match_scale(op: MultiplyOp, known: KnownValues) -> tuple[int, AxisScale] | None:
-    """The operand that `op` scales at run time, and by what: a float constant that varies along one axis at most."""
+    """The operand that `op` scales at run time, and by what: a float constant that varies along one axis at most, or
+    along two, of which the second is the last one: that of channels in blocks."""
     import numpy as np
 
     result = tensor(op.result)
     if not isinstance(result.element_type, AnyFloat):
         return None
-    for index, constant in ((0, op.operands[1].owner), (1, op.operands[0].owner)):
+    for index, constant in ((0, op.operands[1]), (1, op.operands[0])):
         data = op.operands[index]
-        if not isinstance(constant, ConstantOp) or data in known or data.type != result:
+        if data in known or data.type != result or not isinstance(constant.owner, Operation):
             continue
-        rank, shape = len(result.get_shape()), shape_of(constant.result)
-        wide = [rank - len(shape) + d for d, n in enumerate(shape) if n != 1]
-        if len(wide) > 1 or (array := constant.numpy()) is None:
+        rank, shape = len(result.get_shape()), shape_of(constant)
+        wide = tuple(rank - len(shape) + d for d, n in enumerate(shape) if n != 1)
+        if len(wide) > 2 or (len(wide) == 2 and (rank < BLOCKED_RANK or wide[1] != rank - 1)):
             continue
-        # A copy of the small vector, for a uniform array is a view without a size of its own.
-        return index, AxisScale(np.array(array, copy=True).reshape(-1), wide[0] if wide else None, rank)  # pyright: ignore[reportArgumentType]
+        if (array := constant_array(constant)) is not None:
+            # A copy of the small vector, for a uniform array is a view without a size of its own.
+            return index, AxisScale(np.array(array, copy=True).reshape(-1), wide, result.get_shape(), constant)
     return None
 
 
 def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edit], known: KnownValues) -> None:
     """Make `edits`, and take `root`, whose operand `index` they scale instead, out of the graph."""
+    squeezed = _squeezed(root, edits) if any(edit.is_written for edit in edits) else None
     for edit in edits:
         block = edit.user.parent
         assert block is not None
-        for op in (made := _product(edit)):
+        for op in (made := _product(edit, squeezed)):
             op.location = root.location
             block.insert_op_before(op, edit.user)
         scaled = made[-1].results[0]
@@ -142,11 +201,45 @@ def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edi
     root.erase()
 
 
-def _product(edit: Edit) -> list[ConstantOp | MultiplyOp]:
+def _squeezed(root: MultiplyOp, edits: Sequence[Edit]) -> SSAValue:
+    """The factors as the graph has them, without dimensions of one, for use in all of `edits`."""
+    source = edits[0].scale.source
+    users = {edit.user for edit in edits}
+    block = root.parent
+    assert block is not None
+    first = next(op for op in block.ops if op in users)
+    chain: list[Operation] = []
+    while isinstance(owner := (chain[-1].operands[0] if chain else source).owner, Operation):
+        chain.append(owner)
+        if isinstance(owner, ConstantOp):
+            break
+    values: dict[SSAValue, SSAValue] = {}
+    copies = [op.clone(values) for op in reversed(chain)]
+    shape = shape_of(source)
+    if ones := [d for d, n in enumerate(shape) if n == 1]:
+        copies.append(SqueezeOp(copies[-1].results[0], axis=ones))
+    for op in copies:
+        op.location = root.location
+        block.insert_op_before(op, first)
+    return copies[-1].results[0]
+
+
+def _product(edit: Edit, squeezed: SSAValue | None) -> list[Operation]:
     """What computes the scaled operand: a constant where that is small, so that the next fold can read it."""
     owner = edit.value.owner
     array = owner.numpy() if isinstance(owner, ConstantOp) and elements(edit.value) <= SMALL else None
     if array is not None:
         return [ConstantOp.from_numpy(cast("NDArray", array) * edit.factors, "scaled")]
-    factors = ConstantOp.from_numpy(edit.factors, "scale")
-    return [factors, MultiplyOp(edit.value, factors)]
+    if not edit.is_written or squeezed is None:
+        factors = ConstantOp.from_numpy(edit.factors, "scale")
+        return [factors, MultiplyOp(edit.value, factors)]
+    made, factors = [], squeezed
+    wide = [d for d, n in enumerate(edit.factors.shape) if n != 1]
+    trailing = edit.factors.ndim - 1 - wide[-1]
+    if len(wide) > 1 or len(shape_of(squeezed)) > 1:
+        made = [ReshapeOp(squeezed, newshape=list(edit.factors.shape))]
+    elif trailing:
+        made = [ExpandDimsOp(squeezed, axis=1, num_newaxis=trailing)]
+    factors = made[0].results[0] if made else squeezed
+    combine = DivideOp if edit.scale.is_inverse else MultiplyOp
+    return [*made, combine(edit.value, factors)]

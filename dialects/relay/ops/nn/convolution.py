@@ -195,8 +195,8 @@ class Conv2dOp(SplitChannels):
 
 
 @irdl_op_definition
-class Conv3dOp(Convolution):
-    """Convolution along three spatial axes.
+class Conv3dOp(SplitChannels):
+    """Convolution along three spatial axes. Layouts may hold channels in blocks, as those of `nn.conv2d`.
 
     `y[n, o, d, h, w] = sum_{i, kd, kh, kw} x[n, i, d*sd + kd*dd - pd, ...] * weight[o, i, kd, kh, kw]`
 
