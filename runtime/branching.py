@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from collections.abc import Callable, Mapping
 
 from ..lowering.abi import RUN_HOSTED, CompiledGraph, segment_graph
-from .hosted import HostedProgram
+from .hosted import HostedProgram, Watch
 from .program import Program
 
 FAILED = 1
@@ -25,7 +26,18 @@ class BranchingProgram(Program):
         NotEnoughMemory: there is no room for its constants.
     """
 
-    def __init__(self, graph: CompiledGraph):
+    def __init__(
+        self,
+        graph: CompiledGraph,
+        symbols: Mapping[str, int] | None = None,
+        watch: Callable[[int], Watch] | None = None,
+    ):
+        """
+        Args:
+            graph: what was compiled.
+            symbols: addresses of functions that its code calls besides.
+            watch: gives what is told of the steps of a segment, by its number.
+        """
         this = weakref.ref(self)
 
         def run(number: int, inputs: int, outputs: int, arena: int, threads: int) -> int:
@@ -37,7 +49,8 @@ class BranchingProgram(Program):
         """What was raised in the calls that run at the moment, by their arenas."""
         address = ctypes.cast(self._called, ctypes.c_void_p).value
         assert address is not None
-        super().__init__(graph, {RUN_HOSTED: address})
+        self._watch = watch
+        super().__init__(graph, {**(symbols or {}), RUN_HOSTED: address})
         self.segments = [
             HostedProgram(segment_graph(graph, segment), self.code, self.constants) for segment in graph.segments
         ]
@@ -64,7 +77,8 @@ class BranchingProgram(Program):
             given = ctypes.string_at(inputs, 8 * (len(segment.inputs) + len(segment.symbols)))
             wanted = ctypes.string_at(outputs, 8 * len(segment.outputs))
             context = program.context_for(given)
-            status = program.entry(given, wanted, context.address, threads)
+            watch = None if self._watch is None else self._watch(number)
+            status = program.entry(given, wanted, context.address, threads, watch)
             failure = program.failure(status, context) if status else None
             program.free.append(context)
             if failure is not None:

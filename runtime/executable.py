@@ -281,7 +281,7 @@ class Executable:
         if repeat < 1:
             raise UsageError(f"{repeat} repetitions: at least one is needed")
         bound = self.bind(arrays or self.example_inputs())
-        if self.graph.parts:
+        if self.graph.parts or self.graph.segments:
             return bound.profile_parts(repeat)
         if self._sizes is not None and self._sizes.decided:
             bound()  # then it is known what data decides

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 import weakref
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, Place
@@ -22,10 +23,13 @@ from .profiling import Profile
 from .program import Context
 from .sizes import KEPT, Layout, graph_at
 from .step_checks import misfit
-from .stepping import Stepper
+from .stepping import Bound, Stepper
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
+
+Watch: TypeAlias = Callable[[int, Bound, int, int], None]
+"""Is told the number of a step, the step, and when it began and ended, in nanoseconds."""
 
 
 class HostedContext(Context):
@@ -153,8 +157,9 @@ class HostedProgram:
             self._sized[symbols] = known
         return known
 
-    def entry(self, inputs: bytes, outputs: bytes, arena: int, threads: int) -> int:
-        """Run the graph, as the entry of compiled code does: 0, or the number of the record of a check that failed."""
+    def entry(self, inputs: bytes, outputs: bytes, arena: int, threads: int, watch: Watch | None = None) -> int:
+        """Run the graph, as the entry of compiled code does: 0, or the number of the record of a check that failed.
+        `watch` is told of each step when it has ended."""
         taken, given = (struct.unpack(f"={len(table) // 8}Q", table) for table in (inputs, outputs))
         count = len(self._graph.inputs)
         graph = self._at(taken[count:])
@@ -162,8 +167,12 @@ class HostedProgram:
         context.have([each.arena_bytes for each in graph.devices])
         bound = self._stepper.bind(taken[:count], given, context.arenas, threads, graph.steps)
         self._clear(arena)
-        for each in bound:
+        for number, each in enumerate(bound):
+            begin = perf_counter_ns()
             each.run()
+            if watch is not None:
+                each.device.synchronize()
+                watch(number, each, begin, perf_counter_ns())
         for device in self.devices:
             device.synchronize()
         return self._status(arena)

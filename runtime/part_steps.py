@@ -1,4 +1,4 @@
-"""Timing a program that branches: its code runs, and its parts step by step.
+"""Timing a program that branches: its code runs, and its parts step by step; those on several devices are so anyway.
 
 The code is loaded once more, with another function in the place of that which has the threads of the pool run a part:
 one that takes the steps one after the other, and times them.
@@ -13,11 +13,13 @@ from time import perf_counter_ns
 from ..dialects.support.diagnostics import Diagnostic
 from ..lowering.abi import NUMBERS, RUN, Argument, CompiledGraph, ProgramPart, Step
 from ..lowering.sizes import evaluate
+from .branching import BranchingProgram
+from .hosted import Watch
 from .kernels import Kernels
 from .memory import address
 from .profiling import COPY, Profile, StepTimes
 from .program import Program
-from .stepping import CPU
+from .stepping import CPU, Bound, traffic
 
 _WORD = 8
 
@@ -39,16 +41,14 @@ class PartProfiler:
     """
 
     def __init__(self, graph: CompiledGraph):
-        if not graph.parts or graph.segments:
-            raise Diagnostic(
-                "it is not known which steps this program takes",
-                hint="programs on one device that are compiled from a phase before 'loops' have steps",
-            )
+        if not graph.parts and not graph.segments:
+            raise _unknown()
         self._graph = graph
         self._called = _CALLED(self._run)
         place = ctypes.cast(self._called, ctypes.c_void_p).value
         assert place is not None
-        self.program = Program(graph, {RUN: place})
+        functions = {RUN: place}
+        self.program = BranchingProgram(graph, functions, self._watch) if graph.segments else Program(graph, functions)
         self._constants = [address(array) for array in self.program.constants]
         taken = dict(zip(graph.kernels, graph.parameters, strict=True))
         used = {step.kernel for part in graph.parts for step in part.steps if step.kernel}
@@ -56,6 +56,8 @@ class PartProfiler:
         self._parts = {self.program.code.address(part.thread): part for part in graph.parts}
         self._times: dict[tuple[str, int], _Times] = {}
         self._steps: dict[tuple[str, int], Step] = {}
+        self._devices: dict[tuple[str, int], str] = {}
+        """Where steps are; on the CPU, unless it is said."""
         self._start = 0
         self._turn = 0
         self._raised: BaseException | None = None
@@ -76,18 +78,18 @@ class PartProfiler:
             if status:
                 return status, Profile(())
             ended()
-        found = [(self._steps[key], times) for key, times in self._times.items()]
+        found = [(self._steps[key], self._devices.get(key, CPU), times) for key, times in self._times.items()]
         return 0, Profile(
             tuple(
                 StepTimes(
                     step.kernel or COPY,
                     step.layers,
-                    CPU,
+                    device,
                     times.bytes,
                     _whole(times.begins, repeat),
                     _whole(times.lasts, repeat),
                 )
-                for step, times in found
+                for step, device, times in found
             )
         )
 
@@ -95,6 +97,8 @@ class PartProfiler:
         """What the pool does: here, the steps of the part that threads would run."""
         try:
             if self._raised is None:
+                if function not in self._parts:
+                    raise _unknown()
                 self._take(self._parts[function], [*(ctypes.c_uint64 * 4).from_address(context)])
         except BaseException as error:  # nothing may be raised through code
             self._raised = error
@@ -123,7 +127,17 @@ class PartProfiler:
             else:
                 bytes //= 2
                 ctypes.memmove(values[1], values[0], bytes)
-            self._note(part, number, step, begin, perf_counter_ns(), bytes)
+            self._note((part.thread, number), step, begin, perf_counter_ns(), bytes)
+
+    def _watch(self, segment: int) -> Watch:
+        """What is told of the steps that the host takes of a segment."""
+
+        def ended(number: int, bound: Bound, begin: int, end: int) -> None:
+            key = (f"segment {segment}", number)
+            self._devices[key] = bound.device.name
+            self._note(key, bound.step, begin, end, traffic(bound.step))
+
+        return ended
 
     def _value(
         self, argument: Argument, at: int, inputs: Sequence[int], outputs: Sequence[int], arena: int, threads: int
@@ -142,8 +156,7 @@ class PartProfiler:
             case _:
                 return arena + at
 
-    def _note(self, part: ProgramPart, number: int, step: Step, begin: int, end: int, bytes: int) -> None:
-        key = (part.thread, number)
+    def _note(self, key: tuple[str, int], step: Step, begin: int, end: int, bytes: int) -> None:
         self._steps[key] = step
         times = self._times.setdefault(key, _Times())
         times.bytes = max(times.bytes, bytes)
@@ -151,6 +164,13 @@ class PartProfiler:
             times.begins += [(begin - self._start) / 1e3] * (self._turn + 1 - len(times.begins))
             times.lasts += [0.0] * (self._turn + 1 - len(times.lasts))
         times.lasts[self._turn] += (end - begin) / 1e3
+
+
+def _unknown() -> Diagnostic:
+    return Diagnostic(
+        "it is not known which steps this program takes",
+        hint="programs that are compiled from a phase before 'loops' have steps",
+    )
 
 
 def _whole(values: Sequence[float], count: int) -> tuple[float, ...]:

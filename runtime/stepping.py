@@ -18,7 +18,7 @@ CPU = "cpu"
 
 
 @dataclass(frozen=True)
-class _Bound:
+class Bound:
     """A step with its arguments in place."""
 
     step: Step
@@ -64,7 +64,7 @@ class Stepper:
         arenas: Sequence[int],
         threads: int,
         steps: Sequence[Step] | None = None,
-    ) -> list[_Bound]:
+    ) -> list[Bound]:
         """The steps on memory, by address: the caller's, and an arena on each device. `steps` are those of the graph at
         the sizes of a call, where it has symbols."""
         taken = self._graph.steps if steps is None else steps
@@ -72,7 +72,7 @@ class Stepper:
 
     def _bound(
         self, step: Step, inputs: Sequence[int], outputs: Sequence[int], arenas: Sequence[int], threads: int
-    ) -> _Bound:
+    ) -> Bound:
         def value(argument: Argument) -> int:
             match argument.kind:
                 case "input":
@@ -93,20 +93,20 @@ class Stepper:
         if not step.kernel:
             source, target = step.arguments
             origin = self.devices[source.device]
-            return _Bound(step, device, partial(copy, origin, values[0], device, values[1], target.bytes))
+            return Bound(step, device, partial(copy, origin, values[0], device, values[1], target.bytes))
         if (graphics := self._graphics.get(step.kernel)) is not None:
-            return _Bound(step, device, partial(device.launch_code, graphics, _buffers(step, values)))
+            return Bound(step, device, partial(device.launch_code, graphics, _buffers(step, values)))
         table = (ctypes.c_uint64 * len(values))(*values)
 
         def call() -> None:
             self._kernels.call(step.kernel, ctypes.addressof(table), threads)
 
         if len(self.devices) == 1:
-            return _Bound(step, device, call)
-        return _Bound(step, device, partial(device.launch, call, _buffers(step, values)))
+            return Bound(step, device, call)
+        return Bound(step, device, partial(device.launch, call, _buffers(step, values)))
 
     def profile(
-        self, bound: Sequence[_Bound], begin: Callable[[], None], end: Callable[[], None], repeat: int
+        self, bound: Sequence[Bound], begin: Callable[[], None], end: Callable[[], None], repeat: int
     ) -> Profile:
         """Time every step in each of `repeat` runs, after one that does not count. `begin` and `end` are called before
         and after each."""
@@ -128,7 +128,7 @@ class Stepper:
                     each.step.kernel or COPY,
                     each.step.layers,
                     each.device.name,
-                    _traffic(each.step),
+                    traffic(each.step),
                     tuple(run[number][0].since(run[0][0]) for run in runs),
                     tuple(run[number][1].since(run[number][0]) for run in runs),
                 )
@@ -146,7 +146,7 @@ def _buffers(step: Step, values: Sequence[int]) -> list[tuple[int, int]]:
     ]
 
 
-def _traffic(step: Step) -> int:
+def traffic(step: Step) -> int:
     """The bytes of a step's tensors; of a copy those that are copied."""
     if not step.kernel:
         return step.arguments[0].bytes

@@ -167,11 +167,9 @@ def test_a_branch_over_an_open_extent_is_taken_far_away() -> None:
         np.testing.assert_array_equal(exe(x, np.array(False)), x)
 
 
-def test_what_only_graphs_can_do_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
+def test_a_library_of_it_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
     with pytest.raises(Diagnostic, match=r"a graph on several devices \(cpu, ext_dev:0\) has no entry"):
         exe.export_library(tmp_path / "libloop.so")
-    with pytest.raises(Diagnostic, match="it is not known which steps"):
-        exe.profile()
 
 
 def test_steps_that_use_what_is_not_there_are_refused_before_they_run(exe: weft.Executable, tmp_path: Path) -> None:
@@ -285,3 +283,20 @@ def test_parts_without_the_sizes_that_they_use_are_refused(growing: weft.Executa
     artefact.save(graph, path := tmp_path / "changed.weft")
     with pytest.raises(ArtefactError, match=r"symbol|size"):
         artefact.load(path)
+
+
+def test_a_profile_tells_of_the_devices_of_each_part(
+    exe: weft.Executable, growing: weft.Executable, tmp_path: Path
+) -> None:
+    """Kernels and copies with where they are, those of all turns together; those of parts on one device as well."""
+    growing.save(path := tmp_path / "growing.weft")
+    for program, turns in ((exe, 2), (growing, 2), (weft.load(path), 2)):
+        profile = program.profile(np.ones(4, np.float32), np.array(turns), np.array([0]), repeat=2)
+        times = profile.by_device()
+        assert set(times) == {"cpu", "ext_dev:0"}
+        assert all(number > 0 for each in times.values() for number in each)  # time, bytes, copies
+        assert {"copy", "fused_greater"} < {step.kernel for step in profile.steps}
+        assert {step.device for step in profile.steps if step.kernel == "fused_greater"} == {"cpu"}
+        assert profile.chrome_trace()
+    with pytest.raises(weft.CheckError, match="index 7 lies outside"):
+        exe.profile(np.ones(4, np.float32), np.array(1), np.array([7]))
