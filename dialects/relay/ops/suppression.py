@@ -189,8 +189,14 @@ class NonMaxSuppressionOp(RelayOp):
         number_of(self.max_output_size, "the number of boxes")
         number_of(self.iou_threshold, "the threshold")
         batch, count, fields = data.get_shape()
-        if self.score_index.value.data < 0 or (fields != DYNAMIC and self.score_index.value.data >= fields):
-            raise VerifyException(f"'score_index' is {self.score_index.value.data}, and no field of {data}")
+        for name, at, least in (
+            ("coord_start", self.coord_start, 0),
+            ("score_index", self.score_index, 0),
+            ("id_index", self.id_index, None),
+        ):
+            place = at.value.data
+            if (least is not None and place < least) or (fields != DYNAMIC and place >= fields):
+                raise VerifyException(f"'{name}' is {place}, and no field of {data}")
         if len(shape_of(self.valid_count)) != 1 or len(shape_of(self.indices)) != 2:
             raise VerifyException(f"{self.valid_count.type} and {self.indices.type} are no counts and places of {data}")
         if not is_true(self.return_indices):

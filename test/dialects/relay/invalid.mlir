@@ -931,6 +931,22 @@ relay.func @boxes_of_too_few_fields(%x: tensor<1x4x5xf32>, %n: tensor<1xi32>, %i
 
 // -----
 
+relay.func @a_class_that_is_no_field(%x: tensor<1x4x6xf32>, %n: tensor<1xi32>, %i: tensor<1x4xi32>, %m: tensor<i32>, %t: tensor<f32>) -> tensor<1x4x6xf32> {
+  // expected-error@+1 {{'id_index' is 6, and no field of tensor<1x4x6xf32>}}
+  %0 = relay.vision.non_max_suppression %x, %n, %i, %m, %t {id_index = 6 : i64, return_indices = false} : (tensor<1x4x6xf32>, tensor<1xi32>, tensor<1x4xi32>, tensor<i32>, tensor<f32>) -> tensor<1x4x6xf32>
+  relay.return %0 : tensor<1x4x6xf32>
+}
+
+// -----
+
+relay.func @coordinates_before_the_first_field(%x: tensor<1x4x6xf32>, %n: tensor<1xi32>, %i: tensor<1x4xi32>, %m: tensor<i32>, %t: tensor<f32>) -> tensor<1x4x6xf32> {
+  // expected-error@+1 {{'coord_start' is -1, and no field of tensor<1x4x6xf32>}}
+  %0 = relay.vision.non_max_suppression %x, %n, %i, %m, %t {coord_start = -1 : i64, return_indices = false} : (tensor<1x4x6xf32>, tensor<1xi32>, tensor<1x4xi32>, tensor<i32>, tensor<f32>) -> tensor<1x4x6xf32>
+  relay.return %0 : tensor<1x4x6xf32>
+}
+
+// -----
+
 relay.func @scores_of_other_boxes(%b: tensor<1x4x4xf32>, %s: tensor<1x2x5xf32>, %m: tensor<i64>, %t: tensor<f32>) -> tuple<tensor<10x3xi64>, tensor<1xi64>> {
   // expected-error@+1 {{tensor<1x2x5xf32> are no scores of tensor<1x4x4xf32>}}
   %0 = relay.vision.all_class_non_max_suppression %b, %s, %m, %t, %t : (tensor<1x4x4xf32>, tensor<1x2x5xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tuple<tensor<10x3xi64>, tensor<1xi64>>
