@@ -9,7 +9,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..support.hints import isa
 from .base import DYNAMIC, RelayOp, flatten_types
-from .core import FuncOp
+from .core import ConstantOp, FuncOp
+from .ops.creation import NdarraySizeOp, ShapeOfOp
 
 MAX_TELLING = 16
 """The elements of a tensor that says extents."""
@@ -21,6 +22,28 @@ def is_telling(type: Attribute) -> bool:
         return False
     shape = type.get_shape()
     return len(shape) <= 1 and DYNAMIC not in shape and prod(shape) <= MAX_TELLING
+
+
+def is_told_by_data(op: RelayOp) -> bool:
+    """Whether what says the extents of an operator's results is computed of more than constants and shapes, or through
+    other numbers than integers: its kernel cannot compute that, too."""
+    pending = [value.owner for value in op.told_extents() if isinstance(value.owner, Operation)]
+    seen: set[Operation] = set()
+    while pending:
+        owner = pending.pop()
+        if owner in seen or isinstance(owner, ConstantOp | ShapeOfOp | NdarraySizeOp):
+            continue
+        if isinstance(owner, RelayOp) and owner.SAYS_EXTENT:
+            continue
+        seen.add(owner)
+        types = flatten_types([value.type for value in (*owner.operands, *owner.results)])
+        if not all(isinstance(type.element_type, IntegerType | IndexType) for type in types):
+            return True
+        for value in owner.operands:
+            if not isinstance(value.owner, Operation):
+                return True
+            pending.append(value.owner)
+    return False
 
 
 def told_inputs(function: FuncOp) -> list[int]:

@@ -108,7 +108,7 @@ class Emitter:
             check_fits(type)
         op.location = self._location
         self.block.add_op(op)
-        if self.extents is None and isinstance(op, RelayOp) and op.SAYS_EXTENT:
+        if self.extents is None and isinstance(op, RelayOp) and (op.SAYS_EXTENT or _is_open(op)):
             self.extents = Extents()
         if self.extents is not None:
             self._learn(op, self.extents)
@@ -197,7 +197,17 @@ class Emitter:
                     self.sources.setdefault(dim, (value, axis))
 
     def _learn(self, op: Operation, extents: Extents) -> None:
-        """Note what follows for the results of an operation, and make their types as exact as that."""
+        """Note what follows for the results of an operation, and make their types as exact as that. What an extent is
+        that does not follow from others, the result of which it is the extent says."""
+        self._note(op, extents)
+        for result in op.results:
+            if isinstance(result.type, TensorType):
+                for axis, dim in enumerate(extents.of(result)[0].dims):
+                    if isinstance(dim, te.Var):
+                        self.sources.setdefault(dim, (result, axis))
+
+    def _note(self, op: Operation, extents: Extents) -> None:
+        """Note what is known of the results of an operation."""
         missing = [operand for operand in op.operands if operand not in extents.known]
         for operand in missing:
             if isinstance(operand.owner, ConstantOp):
@@ -298,6 +308,11 @@ def _exact(type: Attribute, known: Iterator[Known]) -> Attribute:
     return TensorType(
         tensor(cast("Attribute", type)).element_type, [dim if isinstance(dim, int) else DYNAMIC for dim in dims]
     )
+
+
+def _is_open(op: Operation) -> bool:
+    """Whether an operation has a result of an extent that is open."""
+    return not all(map(is_static, flatten_types([result.type for result in op.results])))
 
 
 def _is_small(op: Operation) -> bool:

@@ -199,9 +199,10 @@ def resize(node: Node) -> SSAValue:
         found = of_scales(node, x, axes, scales)
     else:
         policy = node.string("keep_aspect_ratio_policy", "stretch")
-        wanted = matching(node.symbolic(3), axes)
-        if DYNAMIC in shape_of(x) or any(isinstance(size, te.Expr) for size in wanted):
-            changed = [i for i, axis in enumerate(axes) if not te.same(node.dims(x)[axis], wanted[i])]
+        wanted = matching(sizes_of(node), axes)
+        if DYNAMIC in shape_of(x) or any(not isinstance(size, int) for size in wanted):
+            dims = node.dims(x)
+            changed = [i for i, (n, axis) in enumerate(zip(wanted, axes, strict=True)) if not is_same(n, dims[axis])]
         else:
             changed = list(range(len(axes)))
         sizes = [size for number in changed if isinstance(size := wanted[number], int)]
@@ -221,6 +222,23 @@ def resize(node: Node) -> SSAValue:
             raise Unsupported("a region of an axis of open images", give_shapes())
         found = [Axis(each.axis, each.extent, each.size, each.scale, regions[each.axis]) for each in found]
     return resampled(node, x, found, coordinates, rounding)
+
+
+def sizes_of(node: Node) -> list[te.Dim | None]:
+    """The sizes that are asked for; `None` for those that data decides.
+
+    Raises:
+        Unsupported: it decides all of them, and so which axes change.
+    """
+    held = None if node.emitter.evaluate(node.input(3)) is not None else node.emitter.contents(node.input(3))
+    if held is None or all(size is None for size in held):
+        return [*node.symbolic(3)]
+    return [None if isinstance(size, float) else size for size in held]
+
+
+def is_same(size: te.Dim | None, extent: te.Dim) -> bool:
+    """Whether a size is surely the extent that there is."""
+    return size is not None and te.same(size, extent)
 
 
 def that_change(x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> tuple[list[int], list[float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import SSAValue
 
 from ...dialects import te
@@ -24,12 +24,44 @@ MAX_REPEATS = 1024
 
 def reshape(node: Node) -> SSAValue:
     x, allowzero = node.input(0), bool(node.integer("allowzero", 0))
+    if node.symbolic_or_none(1) is None:
+        return reshape_by_data(node)
     if is_static(x.type) or node.emitter.extents is None:
         return node.emit("reshape", x, newshape=node.static_ints(1), allowzero=allowzero)
     wanted, dims = node.symbolic(1), node.dims(x)
     if not allowzero:
         wanted = [dims[axis] if n == 0 and axis < len(dims) else n for axis, n in enumerate(wanted)]
     return node.reshape_to(x, wanted, node.input(1))
+
+
+def reshape_by_data(node: Node) -> SSAValue:
+    """A shape that data decides, in which 0 and -1 are made extents when it runs. What it asks for that cannot be is
+    refused then.
+
+    Raises:
+        Unsupported: an extent of 0 may be asked for, which `dyn.reshape` takes for that of the data.
+    """
+    if node.integer("allowzero", 0):
+        raise Unsupported("a shape that data decides, in which 0 is an extent", give_shapes())
+    x, told = node.input(0), node.cast(node.input(1, rank=1), i64)
+    shape, count, rank = node.shape_value(node.dims(x)), node.static_shape(told)[0], rank_of(x)
+    longer = shape
+    if count > rank:
+        longer = node.emit("concatenate", node.emitter.tuple([shape, numbers_of(node, [0] * (count - rank))]), axis=0)
+    same = node.emit("strided_slice", longer, begin=[0], end=[count], strides=[1], axes=[0], slice_mode="end")
+    told = node.emit("where", node.emit("equal", told, numbers_of(node, [0])), same, told)
+    is_rest = node.emit("equal", told, numbers_of(node, [-1]))
+    others = node.emit("where", is_rest, numbers_of(node, [1]), told)
+    have, taken = (node.emit("prod", each, axis=[0], keepdims=True) for each in (shape, others))
+    rest = node.emit("floor_divide", have, node.emit("maximum", taken, numbers_of(node, [1])))
+    return node.emit("dyn.reshape", x, node.emit("where", is_rest, rest, others))
+
+
+def numbers_of(node: Node, numbers: Sequence[int]) -> SSAValue:
+    """A vector of constants."""
+    import numpy as np
+
+    return node.constant(np.array(numbers, np.int64))
 
 
 def transpose(node: Node) -> SSAValue:
@@ -210,11 +242,25 @@ def unsqueeze(node: Node) -> SSAValue:
 
 def expand(node: Node) -> SSAValue:
     """Broadcast both ways: the result may be larger than the shape that is asked for."""
-    x, wanted = node.input(0), node.symbolic(1)
+    x, wanted = node.input(0), node.symbolic_or_none(1)
+    if wanted is None:
+        return expand_by_data(node)
     if any(isinstance(n, te.Expr) for n in (*wanted, *node.dims(x))):
         return expand_to(node, x, wanted)
     shape = broadcast_shapes(shape_of(x), node.static_ints(1))
     return x if shape == shape_of(x) else node.emit("broadcast_to", x, shape=list(shape))
+
+
+def expand_by_data(node: Node) -> SSAValue:
+    """Broadcast both ways to a shape that data decides: of two extents the other one where one is 1."""
+    x, told = node.input(0), node.cast(node.input(1, rank=1), i64)
+    own, count = [*node.dims(x)], node.static_shape(told)[0]
+    rank = max(count, len(own))
+    if count < rank:
+        told = node.emit("concatenate", node.emitter.tuple([numbers_of(node, [1] * (rank - count)), told]), axis=0)
+    shape = node.shape_value([1] * (rank - len(own)) + own)
+    is_one = node.emit("equal", told, numbers_of(node, [1]))
+    return node.emit("dyn.broadcast_to", x, node.emit("where", is_one, shape, told))
 
 
 def expand_to(node: Node, x: SSAValue, wanted: Sequence[te.Dim]) -> SSAValue:
@@ -229,7 +275,12 @@ def expand_to(node: Node, x: SSAValue, wanted: Sequence[te.Dim]) -> SSAValue:
 
 
 def tile(node: Node) -> SSAValue:
-    repeats = node.symbolic(1)
+    repeats = node.symbolic_or_none(1)
+    if repeats is None:
+        told = node.cast(node.input(1, rank=1), i64)
+        if node.static_shape(told) != (rank := rank_of(node.input(0)),):
+            raise Malformed(f"{told.type} of repeats for rank {rank}")
+        return node.emit("dyn.tile", node.input(0), told)
     if any(isinstance(n, te.Expr) for n in repeats):
         return tile_by_symbols(node, repeats)
     return node.emit("tile", node.input(0), reps=node.static_ints(1))
@@ -381,7 +432,8 @@ def constant_of_shape(node: Node) -> SSAValue:
     fill = np.zeros((), np.float32)
     if "value" in node.attributes:
         fill = node.emitter.decode(node.attributes["value"].t)
-    if any(isinstance(n, te.Expr) for n in node.symbolic(0)):
+    found = node.symbolic_or_none(0)
+    if found is None or any(isinstance(n, te.Expr) for n in found):
         value = node.constant(fill.reshape(()))
         return node.emit("dyn.full", value, node.input(0), dtype=dtype_name(tensor(value).element_type))
     shape = node.static_ints(0)
@@ -394,7 +446,8 @@ def range_(node: Node) -> SSAValue:
     import numpy as np
 
     known = [node.emitter.evaluate(node.input(i)) for i in range(3)]
-    if any(each is None for each in known) and node.emitter.extents is not None:
+    by_data = isinstance(tensor(node.input(0)).element_type, IntegerType) and known[2] is not None
+    if any(each is None for each in known) and (by_data or node.emitter.extents is not None):
         ends = [node.emit("reshape", node.input(i), newshape=[], allowzero=True) for i in range(3)]
         return node.emit("arange", *ends, dtype=dtype_name(tensor(node.input(0)).element_type))
     start, limit, delta = (node.static_scalar(i) for i in range(3))

@@ -173,7 +173,7 @@ def test_shape_arithmetic_is_evaluated_on_import():
 
 
 def test_a_shape_that_depends_on_data_is_reported_with_a_way_out():
-    nodes = [helper.make_node("ArgMax", ["x"], ["s"], keepdims=0), helper.make_node("Reshape", ["x", "s"], ["y"])]
+    nodes = [helper.make_node("ArgMax", ["x"], ["s"], keepdims=0), helper.make_node("Pad", ["x", "s"], ["y"])]
     model = model_of(graph_of(nodes, {"x": ["N", 4]}))
     with pytest.raises(Diagnostic, match="known at import") as error:
         from_onnx(model)
@@ -566,8 +566,7 @@ def test_shape_arithmetic_over_a_huge_fill_does_not_compute_it():
         helper.make_node("Reshape", ["x", "shape"], ["y"]),
     ]
     graph = graph_of(nodes, {"x": [4]}, weights={"s": np.array([1 << 20, 1 << 20]), "zero": np.array([0])})
-    with pytest.raises(Diagnostic, match="cannot import"):
-        from_onnx(model_of(graph))
+    assert "dyn.reshape" in names_of(from_onnx(model_of(graph)))
 
 
 def test_an_open_dimension_can_be_given_by_its_name():

@@ -15,6 +15,7 @@ from xdsl.traits import IsTerminator
 
 from ....dialects.relay.base import Fusion, NonComputational, RelayOp, fusion_pattern
 from ....dialects.relay.core import CallOp, ConstantOp, TupleGetOp, TupleOp
+from ....dialects.relay.telling import is_told_by_data
 from ...infra.walk import walk
 from ..purity import is_pure
 from .graph import ForwardGraph
@@ -120,7 +121,7 @@ def _node_pattern(op: Operation) -> Fusion:
         return Fusion.INJECTIVE if _holds_tensors(op.tuple.type) else Fusion.OPAQUE
     if is_inlined_constant(op):
         return Fusion.ELEMWISE
-    if isinstance(op, RelayOp) and op.STANDS_ALONE:
+    if isinstance(op, RelayOp) and (op.STANDS_ALONE or is_told_by_data(op)):
         return Fusion.OPAQUE
     pattern = fusion_pattern(type(op))
     return pattern if pattern is not None and is_operator(op) else Fusion.OPAQUE

@@ -1,0 +1,106 @@
+"""ONNX operators that data tells how large their results are give what ONNX Runtime gives, or end in an error as it
+does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from onnx import helper, numpy_helper  # noqa: E402
+
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.lowering.compiler import compile_graph  # noqa: E402
+from weft.lowering.machine.target import Target  # noqa: E402
+from weft.runtime.executable import Executable  # noqa: E402
+
+X = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32)
+
+
+def check(
+    nodes: Sequence[Any],
+    shapes: dict[str, list[int | str]],
+    calls: Sequence[dict[str, Any]],
+    weights: dict[str, Any] | None = None,
+) -> None:
+    """The last node's output, `y`, and its shape. An input of one letter is of floats, any other of integers."""
+    types = {name: onnx.TensorProto.FLOAT if len(name) == 1 else onnx.TensorProto.INT64 for name in shapes}
+    graph = helper.make_graph(
+        [*nodes, helper.make_node("Shape", ["y"], ["shape_of_y"])],
+        "g",
+        [helper.make_tensor_value_info(name, types[name], shape) for name, shape in shapes.items()],
+        [helper.make_empty_tensor_value_info(name) for name in ("y", "shape_of_y")],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in (weights or {}).items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    runtime = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    compiled = Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+    for call in calls:
+        feeds = {name: np.asarray(value, np.float32 if len(name) == 1 else np.int64) for name, value in call.items()}
+        try:
+            expected = runtime.run(None, feeds)
+        except Exception:  # its own class, which it does not export
+            with pytest.raises(Diagnostic):
+                compiled(*feeds.values())
+            continue
+        for ours, theirs in zip(compiled(*feeds.values()), expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5, strict=True)
+
+
+def test_a_shape_with_what_stays_and_what_is_left():
+    node = helper.make_node("Reshape", ["x", "to"], ["y"])
+    shapes = [[6, 4], [-1, 4], [0, -1], [5, -1], [-1, -1], [-2, -12]]
+    check([node], {"x": [2, 3, 4], "to": [2]}, [{"x": X, "to": shape} for shape in shapes])
+    check([node], {"x": [2, 3, 4], "to": [4]}, [{"x": X, "to": shape} for shape in ([1, 0, 2, -1], [2, 0, 4, 1])])
+    empty = np.zeros((0, 6), np.float32)
+    check([node], {"x": ["n", "m"], "to": [2]}, [{"x": X[0], "to": [0, -1]}, {"x": empty, "to": [-1, 6]}])
+
+
+def test_a_shape_of_which_an_extent_of_0_may_be_one_is_refused():
+    node = helper.make_node("Reshape", ["x", "to"], ["y"], allowzero=1)
+    with pytest.raises(Diagnostic) as error:
+        check([node], {"x": [2, 3, 4], "to": [2]}, [])
+    assert "in which 0 is an extent" in error.value.notes[0].message
+
+
+def test_a_shape_to_broadcast_to():
+    node = helper.make_node("Expand", ["x", "to"], ["y"])
+    x = X[0, :, :1]
+    check([node], {"x": [3, 1], "to": [2]}, [{"x": x, "to": to} for to in ([3, 4], [1, 4], [1, 1], [2, 4])])
+    check([node], {"x": ["n", 3, 1], "to": [1]}, [{"x": X[:, :, :1], "to": [5]}, {"x": X[:, :, :1], "to": [1]}])
+
+
+def test_repeats_and_fills():
+    tiled = helper.make_node("Tile", ["x", "by"], ["y"])
+    check([tiled], {"x": [3, 4], "by": [2]}, [{"x": X[0], "by": by} for by in ([2, 3], [0, 3], [1, 1])])
+    filled = helper.make_node("ConstantOfShape", ["to"], ["y"])
+    check([filled], {"to": [3]}, [{"to": [2, 3, 4]}, {"to": [0, 3, 1]}])
+
+
+def test_sizes_of_images_of_which_some_are_those_of_the_images():
+    """As detectors write it: images are brought to a size that is computed of theirs in floats."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["all"]),
+        helper.make_node("Slice", ["all", "two", "four"], ["size"]),
+        helper.make_node("Slice", ["all", "none", "two"], ["kept"]),
+        helper.make_node("ReduceMax", ["size"], ["longest"]),
+        helper.make_node("Cast", ["longest"], ["float"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Div", ["wanted", "float"], ["scale"]),
+        helper.make_node("Cast", ["size"], ["floats"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Mul", ["floats", "scale"], ["scaled"]),
+        helper.make_node("Floor", ["scaled"], ["rounded"]),
+        helper.make_node("Cast", ["rounded"], ["new"], to=onnx.TensorProto.INT64),
+        helper.make_node("Concat", ["kept", "new"], ["sizes"], axis=0),
+        helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="linear"),
+    ]
+    weights = {"none": np.array([0]), "two": np.array([2]), "four": np.array([4]), "wanted": np.float32(9)}
+    images = (X.reshape(1, 1, 6, 4), X.reshape(2, 1, 3, 4), X.reshape(1, 2, 2, 6))
+    check(nodes, {"x": ["b", "c", "h", "w"]}, [{"x": x} for x in images], weights)
