@@ -201,7 +201,7 @@ class Emitter:
         that does not follow from others, the result of which it is the extent says."""
         self._note(op, extents)
         for result in op.results:
-            if isinstance(result.type, TensorType):
+            if isinstance(result.type, TensorType) and self.block is self._outermost:
                 for axis, dim in enumerate(extents.of(result)[0].dims):
                     if isinstance(dim, te.Var):
                         self.sources.setdefault(dim, (result, axis))
