@@ -21,6 +21,8 @@ from .dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import transform as transform
+    from .dialects.te.expr import EqualOp as EqualOp
+    from .dialects.te.let import Let as Let
     from .dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from .dialects.tir.interpreter import Interpreter as Interpreter
     from .dialects.tir.loops import ForKind as ForKind

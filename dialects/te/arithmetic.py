@@ -24,8 +24,9 @@ from ..tir.analyzer.answers import NEG_INF, POS_INF, Infinity, Range
 from ..tir.analyzer.constraints import IntConstraints, IntConstraintsTransform
 from ..tir.analyzer.nodes import ExprLike, IntExpr
 from . import text as text  # writes expressions
-from .expr import Expr
-from .integer_forms import Inner, integer_form, is_integer, map_operands
+from .expr import Expr, as_expr
+from .integer_forms import Inner, integer_form, is_integer, map_operands, replaced
+from .lanes import simplified_lanes
 from .written_forms import size_of, written
 
 
@@ -53,9 +54,7 @@ class Analyzer(engine.Analyzer):
     def simplify(self, expr: ExprLike, steps: int = 2) -> Any:
         """The smallest form that the rules find: equal in value wherever the facts hold. Of a node that is no integer,
         the integers in it are simplified."""
-        if not isinstance(expr, Expr):
-            return super().simplify(expr)
-        return simplified(expr, super().simplify)
+        return simplified(expr, self) if isinstance(expr, Expr) else super().simplify(expr)
 
     def rewrite_simplify(self, expr: ExprLike) -> Any:
         """`simplify`."""
@@ -64,22 +63,22 @@ class Analyzer(engine.Analyzer):
     canonical_simplify = rewrite_simplify
 
 
-def simplified(expr: Expr, simplify: Callable[[IntExpr], IntExpr]) -> Expr:
-    """A node with the integers in it in the form that `simplify` gives; as it is, where that is no smaller."""
+def simplified(expr: Expr, analyzer: engine.Analyzer) -> Expr:
+    """A node with the integers in it in the analyzer's simplest form; as it is, where that is no smaller."""
 
     def inner(part: Expr) -> Expr:
-        if not is_integer(part.type):
-            return map_operands(part, inner)
-        return _smaller(part, simplify, inner)
+        if is_integer(part.type):
+            return _smaller(part, analyzer, inner)
+        return simplified_lanes(map_operands(part, inner), analyzer)
 
     return inner(expr)
 
 
-def _smaller(expr: Expr, simplify: Callable[[IntExpr], IntExpr], inner: Inner) -> Expr:
+def _smaller(expr: Expr, analyzer: engine.Analyzer, inner: Inner) -> Expr:
     form = integer_form(expr, inner)
-    simple = simplify(form)
+    simple = analyzer.simplify(form)
     try:
-        made = written(simple, expr.type, expr)
+        made = written(simple, expr.type, [expr])
     except ArgumentError:  # no register of the type holds a number that the simpler form has
         return expr
     return expr if simple is form and size_of(expr) <= size_of(made) else made
@@ -89,12 +88,12 @@ class _Exchange:
     """Arguments with forms for nodes, and results with nodes for forms, if there were any nodes."""
 
     def __init__(self):
-        self.heard = False
+        self.heard: list[Expr] = []
 
     def forms(self, value: Any) -> Any:
         """`value` with the form of each node in it."""
         if isinstance(value, Expr):
-            self.heard = True
+            self.heard.append(value)
             return integer_form(value)
         if isinstance(value, NodeRange):
             return value.form
@@ -107,21 +106,21 @@ class _Exchange:
     def nodes(self, value: Any) -> Any:
         """`value` with a node for each form in it; sets of integers stay what they are."""
         if isinstance(value, IntExpr):
-            return written(value)
+            return written(value, given=self.heard)
         if isinstance(value, tuple | list):
             given = [self.nodes(each) for each in cast("list[object]", value)]
             return tuple(given) if isinstance(value, tuple) else given
         if isinstance(value, Mapping):
             return {self.nodes(a): self.nodes(b) for a, b in cast("Mapping[object, object]", value).items()}
         if isinstance(value, Range):
-            return NodeRange(written(value.min), written(value.extent))
+            return NodeRange(self.nodes(value.min), self.nodes(value.extent))
         if isinstance(value, IntConstraints | IntConstraintsTransform):
             return replace(value, **{each.name: self._part(value, each.name) for each in fields(value)})
         return value
 
     def _part(self, value: IntConstraints | IntConstraintsTransform, name: str) -> Any:
         if name == "relations":
-            return tuple(written(each, i1) for each in getattr(value, name))
+            return tuple(written(each, i1, self.heard) for each in getattr(value, name))
         return self.nodes(getattr(value, name))
 
 
@@ -154,10 +153,24 @@ bitwise_and, evaluate = of_nodes(functions.bitwise_and), of_nodes(functions.eval
 floordiv, floormod = of_nodes(functions.floordiv), of_nodes(functions.floormod)
 truncdiv, truncmod = of_nodes(functions.truncdiv), of_nodes(functions.truncmod)
 indexdiv, indexmod = floordiv, floormod
-if_then_else, is_const, let = of_nodes(functions.if_then_else), of_nodes(functions.is_const), of_nodes(functions.let)
+if_then_else, is_const = of_nodes(functions.if_then_else), of_nodes(functions.is_const)
 max, min = of_nodes(functions.max), of_nodes(functions.min)
 shift_left, shift_right = of_nodes(functions.shift_left), of_nodes(functions.shift_right)
-substitute = of_nodes(functions.substitute)
+
+
+def substitute(expr: Any, values: Mapping[Any, Any]) -> Any:
+    """`expr` with its variables replaced."""
+    if not isinstance(expr, Expr):
+        return of_nodes(functions.substitute)(expr, values)
+    return replaced(expr, {variable: as_expr(value, variable.type) for variable, value in values.items()})
+
+
+def let(variable: Any, value: Any, body: Any) -> Any:
+    """`body` with `value` for `variable`."""
+    if not isinstance(body, Expr):
+        return of_nodes(functions.let)(variable, value, body)
+    return substitute(body, {variable: value})
+
 
 deduce_bound, detect_clip_bound = of_nodes(equations.deduce_bound), of_nodes(equations.detect_clip_bound)
 detect_linear_equation = of_nodes(equations.detect_linear_equation)

@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 
 from ..support.arguments import ArgumentError
 from ..support.dtypes import dtype_name, is_storage, scalar_type
+from . import literals
 from .kinds import COMPARISONS as COMPARISONS
 from .kinds import PREDICATES, BinaryKind, ReduceKind, UnaryKind, common_type, index
 
@@ -39,6 +40,10 @@ class Expr:
     """What one is to the analyzer (`te.integer_forms`)."""
     from_integer: ClassVar[Callable[[object], Expr | None]] = lambda value: None
     """The expression that one of the analyzer's is; `None` for other values (`te.written_forms`)."""
+
+    matched_lanes: ClassVar[Callable[[str, Expr, Expr], tuple[Expr, Expr]]]
+    converted_lanes: ClassVar[Callable[[Expr, Attribute], Expr]]
+    """How vectors meet, and what a value is as one (`te.vectors`)."""
 
     def __str__(self) -> str:
         return Expr.shown(self)
@@ -181,7 +186,11 @@ class Expr:
         Raises:
             TypeError: there is no type of that name.
         """
-        return cast(self, scalar_type(type) if isinstance(type, str) else type)
+        if isinstance(type, str):
+            element, x, lanes = type.partition("x")
+            vector = x and lanes.isdigit()
+            type = VectorType(scalar_type(element), [int(lanes)]) if vector else scalar_type(type)
+        return cast(self, type)
 
 
 ExprLike: TypeAlias = Expr | int | float | bool
@@ -263,6 +272,12 @@ class Const(Expr):
     value: int | float | bool
     type: Attribute
 
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
 
 @dataclass(frozen=True, eq=False)
 class Unary(Expr):
@@ -312,6 +327,10 @@ class Equality(Binary):
         if self.number:
             raise TypeError(NO_TRUTH)
         return (self.lhs is self.rhs) == (self.kind == BinaryKind.EQ)
+
+
+EqualOp = Equality
+"""As TVM calls what `==` and `!=` make."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,6 +476,8 @@ def as_expr(value: ExprLike, type: Attribute) -> Expr:
             return written
         hint = "give an element, as in A[i, j]" if hasattr(value, "shape") else None
         raise ArgumentError(f"te: {value!r} is neither an expression nor a number", hint=hint)
+    if isa(type, VectorType[Attribute]):
+        type = type.element_type
     return const(value, f32 if isinstance(value, float) and _is_rounded(value, type) else type)
 
 
@@ -493,16 +514,6 @@ COMBINER: dict[ReduceKind, BinaryKind] = {
     "or": BinaryKind.OR,
 }
 
-_INT_FOLDS: dict[BinaryKind, Callable[[int, int], int]] = {
-    BinaryKind.ADD: lambda a, b: a + b,
-    BinaryKind.SUB: lambda a, b: a - b,
-    BinaryKind.MUL: lambda a, b: a * b,
-    BinaryKind.FLOORDIV: lambda a, b: a // b,
-    BinaryKind.FLOORMOD: lambda a, b: a % b,
-    BinaryKind.MIN: min,
-    BinaryKind.MAX: max,
-}
-
 
 def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
     """Build `kind(lhs, rhs)`; index arithmetic on literals and on neutral elements is folded away. Operands of two
@@ -513,31 +524,51 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
     """
     lhs, rhs = _matched(f"operands of '{kind}'", lhs, as_expr(rhs, lhs.type))
     _refuse_storage(lhs.type)
-    if lhs.type == index:
-        if isinstance(lhs, Const) and isinstance(rhs, Const) and kind in _INT_FOLDS:
-            return Const(_INT_FOLDS[kind](int(lhs.value), int(rhs.value)), index)
-        if isinstance(rhs, Const):
-            if rhs.value == 0 and kind in (BinaryKind.ADD, BinaryKind.SUB):
-                return lhs
-            if rhs.value == 1 and kind in (BinaryKind.MUL, BinaryKind.FLOORDIV):
-                return lhs
-            if rhs.value == 1 and kind == BinaryKind.FLOORMOD:
-                return Const(0, index)
-            if rhs.value == 0 and kind == BinaryKind.MUL:
-                return rhs
-            if isinstance(lhs, IterVar) and isinstance(lhs.dim, int) and lhs.start == 0 < lhs.dim <= rhs.value:
-                if kind == BinaryKind.FLOORDIV:
-                    return Const(0, index)
-                if kind == BinaryKind.FLOORMOD:
-                    return lhs
-        if isinstance(lhs, Const):
-            if lhs.value == 0 and kind == BinaryKind.ADD:
-                return rhs
-            if lhs.value == 1 and kind == BinaryKind.MUL:
-                return rhs
-            if lhs.value == 0 and kind in (BinaryKind.MUL, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
-                return lhs
-    return Binary(kind, lhs, rhs, i1 if kind.is_comparison else lhs.type)
+    if isinstance(lhs, Const) or isinstance(rhs, Const) or isinstance(lhs, IterVar):
+        if (folded := _folded(kind, lhs, rhs)) is not None:
+            return folded
+    return Binary(kind, lhs, rhs, truth_type(lhs.type) if kind.is_comparison else lhs.type)
+
+
+def _folded(kind: BinaryKind, lhs: Expr, rhs: Expr) -> Expr | None:
+    """What `kind` of a literal is without computing; `None` where there is no such thing."""
+    type = lhs.type
+    if isinstance(lhs, Const) and isinstance(rhs, Const):
+        value = literals.combined(kind, lhs.value, rhs.value, type)
+        return None if value is None else Const(value, i1 if kind.is_comparison else type)
+    if not isa(type, IntegerType | IndexType):
+        return None
+    if type == i1:
+        known, other = (lhs, rhs) if isinstance(lhs, Const) else (rhs, lhs)
+        if not isinstance(known, Const) or kind not in (BinaryKind.AND, BinaryKind.OR):
+            return None
+        return other if bool(known.value) == (kind == BinaryKind.AND) else known
+    if isinstance(rhs, Const):
+        if (rhs.value, kind) in _UNCHANGED:
+            return lhs
+        if rhs.value == 1 and kind in (BinaryKind.FLOORMOD, BinaryKind.TRUNCMOD):
+            return Const(0, type)
+        if rhs.value == 0 and kind == BinaryKind.MUL:
+            return rhs
+        if isinstance(lhs, IterVar) and isinstance(lhs.dim, int) and lhs.start == 0 < lhs.dim <= rhs.value:
+            return {BinaryKind.FLOORDIV: Const(0, type), BinaryKind.FLOORMOD: lhs}.get(kind)
+    if isinstance(lhs, Const):
+        if (lhs.value, kind) in ((0, BinaryKind.ADD), (1, BinaryKind.MUL)):
+            return rhs
+        if lhs.value == 0 and kind in (BinaryKind.MUL, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
+            return lhs
+    return None
+
+
+_UNCHANGED = {
+    (0, BinaryKind.ADD), (0, BinaryKind.SUB), (1, BinaryKind.MUL), (1, BinaryKind.FLOORDIV), (1, BinaryKind.DIV),
+}  # fmt: skip
+"""The right operands that leave an integer as it is."""
+
+
+def truth_type(type: Attribute) -> Attribute:
+    """The type of a comparison: a condition, or one for each lane."""
+    return VectorType(i1, type.get_shape()) if isa(type, VectorType[Attribute]) else i1
 
 
 def _matched(what: str, a: Expr, b: Expr) -> tuple[Expr, Expr]:
@@ -548,6 +579,8 @@ def _matched(what: str, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """
     if a.type == b.type:
         return a, b
+    if isinstance(a.type, VectorType) or isinstance(b.type, VectorType):
+        return Expr.matched_lanes(what, a, b)
     for each in (a, b):
         _refuse_storage(each.type)
     if (type := common_type(a.type, b.type)) is None:
@@ -560,11 +593,11 @@ def _equality(kind: BinaryKind, lhs: Expr, rhs: object) -> Equality:
     if not isinstance(rhs, Expr | int | float):
         return NotImplemented
     try:
-        made = binary(kind, lhs, rhs)
+        a, b = _matched(f"operands of '{kind}'", lhs, as_expr(rhs, lhs.type))
+        _refuse_storage(a.type)
     except TypeError:
         return NotImplemented
-    assert isinstance(made, Binary)
-    return Equality(kind, made.lhs, made.rhs, i1, not isinstance(rhs, Expr))
+    return Equality(kind, a, b, truth_type(a.type), not isinstance(rhs, Expr))
 
 
 def _refuse_storage(type: Attribute) -> None:
@@ -579,11 +612,22 @@ def unary(kind: UnaryKind, operand: Expr) -> Expr:
         TypeError: nothing is computed with the operand's type.
     """
     _refuse_storage(operand.type)
+    if isinstance(operand, Const) and (value := literals.applied(kind, operand.value, operand.type)) is not None:
+        return const(value, operand.type)
     return Unary(kind, operand, i1 if kind in PREDICATES else operand.type)
 
 
 def cast(operand: Expr, type: Attribute) -> Expr:
-    return operand if operand.type == type else Cast(operand, type)
+    """`operand` converted to a type."""
+    if operand.type == type:
+        return operand
+    if isa(type, VectorType[Attribute]):
+        return Expr.converted_lanes(operand, type)
+    if isinstance(operand, Const) and not is_storage(type) and not is_storage(operand.type):
+        value = literals.converted(operand.value, operand.type, type)
+        if value is not None:
+            return const(value, type)
+    return Cast(operand, type)
 
 
 def bitcast(operand: Expr, type: Attribute) -> Expr:

@@ -28,6 +28,7 @@ from . import broadcast as broadcast
 from . import integer_forms as integer_forms
 from . import tensor as own
 from . import text as text
+from . import vectors as vectors
 from . import written_forms as written_forms
 from .dims import named_var
 from .element_types import DType, element_type, vector_type
@@ -308,7 +309,7 @@ def reducer(kind: ReduceKind, name: str) -> Reducer:
     def reduce(
         expr: ExprLike, axis: Axes | ExprLike, where: ExprLike | None = None, init: ExprLike | None = None
     ) -> Expr:
-        operand = const(expr)
+        operand = expr if isinstance(expr, Expr) else vectors.operand(expr, cast("ExprLike", axis))
         axes: Sequence[IterVar]
         match axis:
             case IterVar():
@@ -384,7 +385,7 @@ def comm_reducer(
 
 def _kind_of(fcombine: Callable[..., object]) -> ReduceKind | None:
     """The kind of reduction that a combiner of two values is; `None` if it is one of its own."""
-    first, second = literal(0.0, scalar_type("float32")), literal(1.0, scalar_type("float32"))
+    first, second = (Slot(name, scalar_type("float32")) for name in ("so_far", "step"))
     combined = fcombine(first, second)
     kinds: dict[BinaryKind, ReduceKind] = {combiner: kind for kind, combiner in COMBINER.items()}
     if isinstance(combined, Binary) and {combined.lhs, combined.rhs} == {first, second}:

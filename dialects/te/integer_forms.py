@@ -11,7 +11,7 @@ shifted by a negative amount: of expressions that do that, nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import count
 from typing import cast
@@ -29,9 +29,10 @@ from ..tir.analyzer.nodes import Const as Integer
 from ..tir.analyzer.nodes import Flag
 from ..tir.analyzer.nodes import Var as Variable
 from .dims import form_of
-from .expr import Binary, Cast, Check, Const, Expr, IterVar, Select, Slot, Unary, Var, index
+from .expr import Binary, Cast, Check, Const, Equality, Expr, IterVar, Select, Slot, Unary, Var, binary, index
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
+from .let import Let
 
 Inner = Callable[[Expr], Expr]
 """What is done to the operands of what is no integer arithmetic."""
@@ -112,6 +113,8 @@ class _Forms:
                 return self._cast(operand, type)
             case Select(condition, then, otherwise):
                 return select(*map(self.of, (condition, then, otherwise)))
+            case Let() if is_integer(expr.value.type):
+                return self.of(replaced(expr.body, {expr.var: expr.value}))
             case Unary(kind, operand) if kind in (U.NEG, U.ABS, U.NOT) and is_integer(operand.type):
                 return self._unary(kind, operand)
             case Binary(kind, lhs, rhs) if is_integer(lhs.type):
@@ -216,24 +219,48 @@ def _name(expr: Expr) -> str:
     return str(getattr(expr, "name", type(expr).__name__.lower()))
 
 
+def direct_parts(expr: Expr) -> list[Expr]:
+    """The expressions directly in one, in order; none of a variable."""
+    if not is_dataclass(expr) or isinstance(expr, IterVar | Slot | Var):
+        return []
+    found: list[Expr] = []
+    for each in fields(expr):
+        value: object = getattr(expr, each.name)
+        values = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        found += [one for one in values if isinstance(one, Expr)]
+    return found
+
+
 def map_operands(expr: Expr, function: Inner) -> Expr:
-    """An expression with `function` applied to each of its direct operands; itself, where nothing changes."""
-    if not is_dataclass(expr):
+    """An expression with `function` applied to each of its direct operands; itself, where nothing changes. What it
+    defines, a name or axes, is no operand."""
+    if not is_dataclass(expr) or isinstance(expr, IterVar | Slot | Var):
         return expr
     changed: dict[str, object] = {}
     for each in fields(expr):
+        if each.name in ("var", "axes"):
+            continue
         value = getattr(expr, each.name)
         new = _mapped(value, function)
         if new is not value:
             changed[each.name] = new
     if not changed:
         return expr
-    return type(expr)(**{each.name: changed.get(each.name, getattr(expr, each.name)) for each in fields(expr)})
+    if isinstance(expr, Binary) and not isinstance(expr, Equality):
+        return binary(expr.kind, *(cast("Expr", changed.get(name, getattr(expr, name))) for name in ("lhs", "rhs")))
+    return cast("Callable[..., Expr]", type(expr))(
+        **{each.name: changed.get(each.name, getattr(expr, each.name)) for each in fields(expr)}
+    )
+
+
+def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """An expression with others in place of some in it."""
+    if (found := values.get(expr)) is not None:
+        return found
+    return map_operands(expr, lambda part: replaced(part, values))
 
 
 def _mapped(value: object, function: Inner) -> object:
-    if isinstance(value, IterVar | Slot | Var):
-        return value
     if isinstance(value, Expr):
         return function(value)
     if isinstance(value, tuple):

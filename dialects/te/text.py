@@ -11,15 +11,18 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, VectorType, i1
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name
 from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, Fold, IterVar, Reduce, Select, Slot, Unary, Var
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
+from .let import Let
 from .tensor import Filled, Read
+from .vectors import Broadcast, Ramp
 
 Leaf = Callable[[Expr], ast.expr]
 """The syntax of what `render` knows no form of: variables, elements of tensors, what others define."""
@@ -44,7 +47,9 @@ def word(name: str, *arguments: ast.expr) -> ast.expr:
 
 
 def type_word(type: Attribute) -> str:
-    """TVMScript's name of a scalar type."""
+    """TVMScript's name of a type."""
+    if isa(type, VectorType[Attribute]):
+        return f"{type_word(type.element_type)}x{type.get_shape()[0]}"
     return "index" if isinstance(type, IndexType) else dtype_name(type)
 
 
@@ -142,6 +147,19 @@ def _named(expr: Expr) -> ast.expr:
             return _reduction("reduce", operands, axes)
         case Filled():
             return ast.Name("...", ast.Load())
+        case Let(variable, value, body):
+            return word("let", *(render(each, _named) for each in (variable, value, body)))
+        case Ramp(base, stride, lanes):
+            return word("ramp", _place(base), _place(stride), ast.Constant(lanes))
+        case Broadcast(value, lanes):
+            return word("broadcast", render(value, _named), ast.Constant(lanes))
+        case _ if (element := getattr(expr, "buffer", None)) is not None:
+            places = [_place(each) for each in getattr(expr, "indices", ())]
+            inside = places[0] if len(places) == 1 else ast.Tuple(places, ast.Load())
+            return ast.Subscript(ast.Name(str(element.name), ast.Load()), inside, ast.Load())
+        case _ if (name := getattr(expr, "word", None)) is not None:
+            given = [getattr(expr, "name", ""), *getattr(expr, "args", ())]
+            return word(str(name), *(render(a, _named) if isinstance(a, Expr) else ast.Constant(a) for a in given))
         case _:
             raise UsageError(f"te: a {type(expr).__name__} has no text")
 

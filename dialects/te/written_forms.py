@@ -6,7 +6,7 @@ constant, then what is subtracted. What is in its simplest form already is left 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from xdsl.dialects.builtin import IndexType, i1, i32, i64
@@ -15,15 +15,17 @@ from xdsl.ir import Attribute
 from ..tir.analyzer import nodes as n
 from ..tir.analyzer.build import parts
 from .expr import Binary, Const, Expr, Unary, Var, as_expr, binary, cast, const, index, select, unary
-from .integer_forms import Named, Opaque, bits_of
+from .integer_forms import Named, Opaque, bits_of, direct_parts
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
-from .tensor import operands_of
 
 _KINDS: Mapping[type[n.IntExpr], B] = {
     n.Product: B.MUL, n.FloorDiv: B.FLOORDIV, n.FloorMod: B.FLOORMOD, n.TruncDiv: B.DIV, n.TruncMod: B.TRUNCMOD,
     n.Min: B.MIN, n.Max: B.MAX, n.BitAnd: B.AND, n.All: B.AND, n.Any_: B.OR,
 }  # fmt: skip
+
+_DENIED: Mapping[B, B] = {B.LT: B.LE, B.LE: B.LT, B.GT: B.GE, B.GE: B.GT}
+"""Of each order, that in which it does not hold, the sides being exchanged."""
 
 _OPERATORS: Mapping[B, Callable[[Expr, Expr], Expr]] = {
     B.ADD: lambda a, b: a + b, B.SUB: lambda a, b: a - b, B.MUL: lambda a, b: a * b,
@@ -31,7 +33,7 @@ _OPERATORS: Mapping[B, Callable[[Expr, Expr], Expr]] = {
 }  # fmt: skip
 
 
-def written(form: n.IntExpr, type: Attribute | None = None, given: Expr | None = None) -> Expr:
+def written(form: n.IntExpr, type: Attribute | None = None, given: Sequence[Expr] = ()) -> Expr:
     """`form` as an expression of `type`, or of the type in which its variables meet; `given` is what it was made of.
 
     Raises:
@@ -51,15 +53,16 @@ def size_of(expr: Expr) -> int:
     total, stack = 0, [expr]
     while stack:
         total += 1
-        stack += operands_of(stack.pop())
+        stack += direct_parts(stack.pop())
     return total
 
 
 class _Writer:
-    def __init__(self, given: Expr | None):
+    def __init__(self, given: Sequence[Expr]):
         self.places: dict[Expr, int] = {}
         self.conditions: dict[n.IntExpr, Expr] = {}
-        stack = [] if given is None else [given]
+        self.orders: list[B] = []
+        stack = list(reversed(given))
         seen = set[Expr]()
         while stack:
             expr = stack.pop()
@@ -68,9 +71,14 @@ class _Writer:
             seen.add(expr)
             if expr.type == i1 and isinstance(expr, Binary | Unary):
                 self.conditions.setdefault(expr.to_int_expr(), expr)
-            if not operands_of(expr):
+                if isinstance(expr, Binary) and expr.kind in _DENIED:
+                    self.orders.append(expr.kind)
+                if isinstance(expr, Unary) and isinstance(inner := expr.operand, Binary) and inner.kind in _DENIED:
+                    self.orders.append(_DENIED[inner.kind])
+            parts_of = direct_parts(expr)
+            if not parts_of:
                 self.places.setdefault(expr, len(self.places))
-            stack += reversed(operands_of(expr))
+            stack += reversed(parts_of)
 
     def type_of(self, form: n.IntExpr) -> Attribute:
         """A condition's, or the type in which the variables meet."""
@@ -177,20 +185,23 @@ class _Writer:
         return Binary(kind, self.write(left, type), self.write(right, type), i1)
 
     def _ordered(self, form: n.IntExpr) -> Expr:
-        """`form >= 0` as `a < b` or `a <= b`: whichever has the smaller constant."""
+        """`form >= 0` as a comparison, of the kind of the first that it was made of; of none, as `<` or `<=`, whichever
+        has the smaller constant."""
         plus, minus, constant = self._sides(form)
-        type = self._meeting(form)
-        kind = B.LE
+        strict = constant < 0 or isinstance(plus, n.Const)
+        if isinstance(minus, n.Const):
+            strict = False
+        kind = self.orders[0] if self.orders else B.LT if strict else B.LE
+        constant += kind in (B.LT, B.GT)
         if isinstance(plus, n.Const):
-            left, right = minus, n.const(constant + 1)
-            kind = B.LT
+            sides = minus, n.const(constant)
         elif isinstance(minus, n.Const):
-            left, right = n.const(-constant), plus
-        elif constant < 0:
-            left, right, kind = minus - (constant + 1), plus, B.LT
+            sides = n.const(-constant), plus
         else:
-            left, right = minus, plus + constant
-        return Binary(kind, self.write(left, type), self.write(right, type), i1)
+            sides = (minus, plus + constant) if constant > 0 else (minus - constant, plus)
+        type = self._meeting(form)
+        low, high = (self.write(each, type) for each in sides)
+        return Binary(kind, *((high, low) if kind in (B.GT, B.GE) else (low, high)), i1)
 
 
 def combine(kind: B, lhs: Expr, rhs: Expr) -> Expr:

@@ -199,3 +199,75 @@ def test_random_expressions_keep_their_value_through_the_analyzer_and_back():
         for a, b in itertools.product(range(0 if number % 2 else -6, 6), range(-5, 6)):
             values = {i: a, j: b}
             assert _value(expr, values) == _value(simple, values), f"{expr}\n{simple}\n{values}"
+
+
+@pytest.mark.parametrize(
+    ("written", "simple"),
+    [
+        (tir.Ramp(i, 1, 4) + tir.Ramp(j, 2, 4), tir.Ramp(i + j, 3, 4)),
+        (j - tir.Ramp(i, 1, 2), tir.Ramp(j - i, -1, 2)),
+        (te.floordiv(tir.Ramp(i * 8, 1, 4), 4), tir.Broadcast(i * 2, 4)),
+        (te.floormod(tir.Ramp(i * 8 + 4, 1, 4), 8), tir.Ramp(4, 1, 4)),
+        (tir.Broadcast(i, 4) * 2, tir.Broadcast(i * 2, 4)),
+        (tir.Ramp(i, 1, 4) < tir.Ramp(i + 1, 1, 4), tir.Broadcast(te.const(True, "bool"), 4)),
+    ],
+)
+def test_lanes_are_simplified_as_numbers(written: Expr, simple: Expr):
+    found = arith.Analyzer().simplify(written)
+    assert found.type == written.type and same(found, simple), f"{found}, not {simple}"
+
+
+def test_lanes_that_are_not_evenly_spaced_stay():
+    for each in (te.floordiv(tir.Ramp(i * 8, 3, 4), 4), te.floormod(tir.Ramp(i, 1, 4), 8)):
+        assert same(arith.Analyzer().simplify(each), each)
+    with pytest.raises(TypeError, match="different types"):
+        _ = tir.Ramp(i, 1, 4) + tir.Ramp(i, 1, 2)
+
+
+def test_a_name_within_an_expression_stands_for_its_value():
+    named = tir.Let(j, i + 1, j * 2 - i)
+    assert same(arith.Analyzer().simplify(named), i + 2)
+    assert arith.Analyzer().const_int_bound(tir.Let(i, 7, i + 1)) == (8, 8)
+    other = tir.Var("other", "int32")
+    assert same(named, tir.Let(other, i + 1, other * 2 - i))
+    A = tir.decl_buffer((16,), "int32", name="A")
+    assert same(arith.Analyzer().simplify(tir.Let(j, i + 1, A[j - 1] + 0 * j)), A[i])
+    assert same(arith.substitute(A[j] + i, {j: i + 1}), A[i + 1] + i)
+    analyzer = arith.Analyzer()
+    analyzer.bind(j, 3)
+    assert same(analyzer.simplify(A[j + 1]), A[4])
+
+
+@pytest.mark.parametrize(
+    ("made", "value", "dtype"),
+    [
+        (te.const(127, "int8") + 1, -128, "int8"),
+        (te.const(0, "uint8") - 1, 255, "uint8"),
+        (te.truncdiv(te.const(-7, "int32"), 2), -3, "int32"),
+        (te.truncmod(te.const(-7, "int32"), 2), -1, "int32"),
+        (te.const(-7, "int32") // 2, -4, "int32"),
+        (te.const(1, "int32") << 31, -(1 << 31), "int32"),
+        (te.const(3, "int32") < 4, True, "bool"),
+        (te.const(0.1, "float32") + 0.2, 0.30000001192092896, "float32"),
+        (te.const(60000.0, "float16") + 60000.0, float("inf"), "float16"),
+        (te.round(te.const(2.5, "float32")), 2.0, "float32"),
+        (tir.Cast("int8", te.const(200, "int32")), -56, "int8"),
+        (tir.Cast("int32", te.const(-1.5, "float32")), -1, "int32"),
+        (tir.Cast("float32", te.const(True, "bool")), 1.0, "float32"),
+    ],
+)
+def test_literals_are_computed_as_the_machine_would(made: Expr, value: float, dtype: str):
+    assert isinstance(made, Const) and made.value == value and made.dtype == dtype
+
+
+def test_what_has_no_literal_is_left_to_the_machine():
+    for each in (
+        te.const(1, "int32") // 0,
+        tir.Cast("int32", te.const(1e30, "float32")),
+        te.const(1.0, "float32") / 0.0,
+        te.const(1, "int32") << 40,
+    ):
+        assert not isinstance(each, Const)
+    assert (i + 0) is i and (1 * i) is i and te.all(flag, te.const(True, "bool")) is flag
+    floating = tir.Var("f", "float32")
+    assert (floating + 0.0) is not floating, "-0.0 + 0.0 is 0.0"

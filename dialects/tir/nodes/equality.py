@@ -12,9 +12,14 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
 from ...support.arguments import checked
 from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var, index
-from ...te.integer_forms import integer_form, is_integer
+from ...te.integer_forms import bits_of, integer_form, is_integer
+from ...te.let import Let
 from ...te.tensor import Tensor
 from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
@@ -65,8 +70,25 @@ def as_integer(value: object) -> IntExpr | None:
 
 
 def is_extent(expr: Expr) -> bool:
-    """Whether an expression is index arithmetic, or a comparison of such, which has one form."""
-    return expr.type == index or (isinstance(expr, Binary) and expr.lhs.type == index)
+    """Whether an expression is arithmetic of extents, or a condition of such: that has one form for all ways to write
+    it, and an extent is the same number as a register of 32 bits or more holds it."""
+    if expr.type == index:
+        return True
+    return is_integer(expr.type) and any(isinstance(each.key, Var) for each in integer_form(expr).variables)
+
+
+def alike(a: Attribute, b: Attribute) -> bool:
+    """Whether two types are one; an index is any integer with a sign that an extent may be in."""
+    if a == b:
+        return True
+    if isa(a, VectorType[Attribute]) and isa(b, VectorType[Attribute]):
+        return a.get_shape() == b.get_shape() and alike(a.element_type, b.element_type)
+    return index in (a, b) and all(is_integer(each) and bits_of(each) >= (32, True) for each in (a, b))
+
+
+def _class_of(value: object) -> type:
+    """What kind of node a value is: `==` makes a comparison, and extents make arithmetic, like any other."""
+    return Binary if isinstance(value, Binary) else type(value)
 
 
 class _Comparison:
@@ -88,7 +110,7 @@ class _Comparison:
         if not self.there and not self.maps_free and isinstance(a, Expr) and isinstance(b, Expr):
             if is_extent(a) and is_extent(b):
                 return as_integer(a) is as_integer(b)
-        if type(a) is not type(b):
+        if _class_of(a) is not _class_of(b):
             return False
         if isinstance(a, Buffer) and isinstance(b, Buffer):
             return self._buffer(a, b)
@@ -96,7 +118,7 @@ class _Comparison:
             pairs = cast("Sequence[object]", a), cast("Sequence[object]", b)
             return len(pairs[0]) == len(pairs[1]) and all(map(self.same, *pairs))
         if isinstance(a, Expr) and isinstance(b, Expr):
-            return a.type == b.type and self._node(a, b)
+            return alike(a.type, b.type) and self._node(a, b)
         return self._node(a, b) if isinstance(a, Stmt) else bool(a == b)
 
     def _node(self, a: Expr | Stmt, b: object) -> bool:
@@ -104,13 +126,14 @@ class _Comparison:
         match a, b:
             case For(), For():
                 self._define(a.loop_var, b.loop_var)
-            case LetStmt(), LetStmt():
+            case (LetStmt(), LetStmt()) | (Let(), Let()):
                 self._define(a.var, b.var)
             case Allocate(), Allocate():
                 self._define(a.buffer.data, b.buffer.data)
             case _:
                 pass
-        names = [each.name for each in fields(a)] if is_dataclass(a) else []
+        shown = Binary if isinstance(a, Binary) else a
+        names = [each.name for each in fields(shown) if each.name != "type"] if is_dataclass(shown) else []
         return all(self.same(getattr(a, name), getattr(b, name)) for name in names)
 
     def _define(self, a: Expr, b: Expr) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType, VectorType, i1, i32
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType, i32
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -32,7 +32,6 @@ from ...te.expr import (  # fmt: skip
     IterVar,
     Slot,
     Unary,
-    as_expr,
     binary,
     cast,
     const,
@@ -44,7 +43,9 @@ from ...te.expr import Select as SelectExpr
 from ...te.expr import Var as Extent
 from ...te.kinds import BinaryKind as B
 from ...te.kinds import UnaryKind as U
-from ...te.kinds import index
+from ...te.vectors import Broadcast as Broadcast
+from ...te.vectors import Ramp as Ramp
+from ...te.vectors import operand
 
 P = ParamSpec("P")
 
@@ -92,19 +93,10 @@ SizeVar = Node(_size_var, lambda e: isinstance(e, Extent))
 """An extent that is known when the function is called (`te.var`)."""
 
 
-def _operand(value: ExprLike, other: ExprLike) -> Expr:
-    """An operand, a number being of the type of the other."""
-    if isinstance(value, Expr):
-        return value
-    if isinstance(other, Expr):
-        return as_expr(value, other.type)
-    return const(value, i1 if isinstance(value, bool) else i32 if isinstance(value, int) else element_type("float32"))
-
-
 def _binary(kind: B) -> Node[[ExprLike, ExprLike]]:
     @checked
     def make(a: ExprLike, b: ExprLike) -> Expr:
-        return binary(kind, _operand(a, b), _operand(b, a))
+        return binary(kind, operand(a, b), operand(b, a))
 
     return Node(make, lambda e: isinstance(e, Binary) and e.kind == kind)
 
@@ -153,12 +145,12 @@ class StringImm(str):
 
 @checked
 def _cast(dtype: str, value: ExprLike) -> Expr:
-    return cast(_operand(value, value), element_type(dtype))
+    return cast(operand(value, value), element_type(dtype))
 
 
 @checked
 def _select(condition: Expr, true_value: ExprLike, false_value: ExprLike) -> Expr:
-    return select(condition, _operand(true_value, false_value), _operand(false_value, true_value))
+    return select(condition, operand(true_value, false_value), operand(false_value, true_value))
 
 
 Cast = Node(_cast, lambda e: isinstance(e, CastExpr))
@@ -166,51 +158,10 @@ Select = Node(_select, lambda e: isinstance(e, SelectExpr))
 
 
 def _prim_expr(value: ExprLike) -> Expr:
-    return _operand(value, value)
+    return operand(value, value)
 
 
 PrimExpr = Node(_prim_expr, lambda e: True)
-
-
-@dataclass(frozen=True, eq=False)
-class Ramp(Expr):
-    """`base`, `base + stride`, ... in `lanes` lanes."""
-
-    base: Expr
-    stride: Expr
-    lanes: int
-
-    @checked
-    def __init__(self, base: ExprLike, stride: ExprLike, lanes: int):
-        object.__setattr__(self, "base", _operand(base, index_like(stride)))
-        object.__setattr__(self, "stride", _operand(stride, self.base))
-        object.__setattr__(self, "lanes", lanes)
-
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return VectorType(self.base.type, [self.lanes])
-
-
-def index_like(value: ExprLike) -> Expr:
-    """An expression as it is, and a number as an index."""
-    return value if isinstance(value, Expr) else as_expr(value, index)
-
-
-@dataclass(frozen=True, eq=False)
-class Broadcast(Expr):
-    """`value` in each of `lanes` lanes."""
-
-    value: Expr
-    lanes: int
-
-    @checked
-    def __init__(self, value: ExprLike, lanes: int):
-        object.__setattr__(self, "value", _operand(value, value))
-        object.__setattr__(self, "lanes", lanes)
-
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return VectorType(self.value.type, [self.lanes])
 
 
 Argument: TypeAlias = "Expr | int | float | str | object"
