@@ -9,6 +9,7 @@ import random
 import pytest
 
 from weft import arith, te, tir
+from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.te.expr import Binary, Cast, Const, Expr, Select, Slot, Unary
 from weft.dialects.te.kinds import BinaryKind as B
 from weft.dialects.te.kinds import UnaryKind as U
@@ -233,6 +234,8 @@ def test_a_name_within_an_expression_stands_for_its_value():
     A = tir.decl_buffer((16,), "int32", name="A")
     assert same(arith.Analyzer().simplify(tir.Let(j, i + 1, A[j - 1] + 0 * j)), A[i])
     assert same(arith.substitute(A[j] + i, {j: i + 1}), A[i + 1] + i)
+    with pytest.raises(UsageError, match="'byte' is a int8, and its value a int32"):
+        tir.Let(byte, i, byte)
     analyzer = arith.Analyzer()
     analyzer.bind(j, 3)
     assert same(analyzer.simplify(A[j + 1]), A[4])
