@@ -16,7 +16,7 @@ from .compiler import compile as described
 from .dialects.relay.core import FuncOp
 from .dialects.relay.weights import check_loaded
 from .dialects.support.arguments import checked
-from .dialects.support.diagnostics import UsageError, did_you_mean
+from .dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from .dialects.support.file_cache import CacheCounts
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
@@ -166,6 +166,8 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
             from .frontend.mlir import from_mlir
 
             return _with_shapes(from_mlir(model), shapes)
+        if suffix != ".onnx" and not Path(model).exists():
+            raise Diagnostic("no such file or directory", Place(os.fspath(model)))
         if suffix != ".onnx":
             what = "this is a folder, and no model" if Path(model).is_dir() else f"unknown kind of model '{suffix}'"
             others = "; weft-run and weft.load take a saved executable too, a .weft file"

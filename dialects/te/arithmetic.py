@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import i1
 
-from ..support.arguments import ArgumentError
+from ..support.arguments import ArgumentError, checked
 from ..tir.analyzer import analyzer as engine
 from ..tir.analyzer import equations, functions, iter_forms, narrowing, regions, solve_equations, solve_inequalities
 from ..tir.analyzer.answers import NEG_INF, POS_INF, Infinity, Range
@@ -158,6 +158,7 @@ max, min = of_nodes(functions.max), of_nodes(functions.min)
 shift_left, shift_right = of_nodes(functions.shift_left), of_nodes(functions.shift_right)
 
 
+@checked
 def substitute(expr: Any, values: Mapping[Any, Any]) -> Any:
     """`expr` with its variables replaced."""
     if not isinstance(expr, Expr):

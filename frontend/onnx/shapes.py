@@ -432,13 +432,15 @@ def constant_of_shape(node: Node) -> SSAValue:
     fill = np.zeros((), np.float32)
     if "value" in node.attributes:
         fill = node.emitter.decode(node.attributes["value"].t)
+    if fill.size != 1:
+        raise Malformed(f"{fill.size} values to fill a shape")
     found = node.symbolic_or_none(0)
     if found is None or any(isinstance(n, te.Expr) for n in found):
         value = node.constant(fill.reshape(()))
         return node.emit("dyn.full", value, node.input(0), dtype=dtype_name(tensor(value).element_type))
     shape = node.static_ints(0)
-    if fill.size != 1 or min(shape, default=0) < 0:
-        raise Malformed(f"{fill.size} values to fill shape {shape}")
+    if min(shape, default=0) < 0:
+        raise Malformed(f"a value to fill shape {shape}")
     return node.constant(np.broadcast_to(fill.reshape(()), shape))
 
 

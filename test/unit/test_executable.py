@@ -356,6 +356,9 @@ def test_a_function_may_have_the_name_of_one_of_the_c_library() -> None:
 
 
 def test_the_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Diagnostic, match=r"model\.txt: error: no such file or directory"):
+        weft.compile(tmp_path / "model.txt")
+    (tmp_path / "model.txt").touch()
     with pytest.raises(UsageError, match=r"unknown kind of model '\.txt'"):
         weft.compile(tmp_path / "model.txt")
 

@@ -267,7 +267,8 @@ def test_the_report_draws_each_kernel_and_names_it(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["none.onnx"], 1, "none.onnx"),
-        (["model.txt"], 2, "unknown kind of model '.txt'"),
+        (["model.txt"], 1, "model.txt: error: no such file or directory"),
+        (["empty.txt"], 2, "unknown kind of model '.txt'"),
         ([], 2, "the following arguments are required: MODEL"),
         (["m.mlir", "--trials", "0"], 2, "--trials: error: 0: at least one is needed"),
         (["m.mlir", "--minutes", "-1"], 2, "--minutes: error: -1: more than nothing is needed"),
@@ -289,6 +290,7 @@ def test_mistakes_are_told_at_their_place(
     Path("open.mlir").write_text(MODEL.replace("12x", "?x"))
     Path("bad.jsonl").write_text("hello\n")
     Path("empty.jsonl").write_text("")
+    Path("empty.txt").touch()
     assert main(arguments) == code
     told = capsys.readouterr().err
     assert message in told and "Traceback" not in told
