@@ -980,3 +980,38 @@ def f(n: T.int64, m: T.int64):
 """
     assert structural_equal(from_source(from_source(text).script()), from_source(text))
     assert not structural_equal(from_source(text.replace("m - n", "n - m")), from_source(text))
+
+
+def test_expressions_of_python_stand_where_they_are_named() -> None:
+    """Their variables are sizes, behind all other parameters and in the order of their names; loops of the text keep
+    variables of their own."""
+    i, j, k = (weft.tir.Var(name, "int32") for name in "ijk")
+    known, asked = weft.tir.all(k < j, weft.tir.IntImm("int32", 0) < i), [i - k * 2, i < j]
+
+    @T.prim_func
+    def captured(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "bool"]):
+        for j in range(4):
+            A[j] = asked[0] + j
+            if known:
+                B[j] = asked[1]
+
+    @T.prim_func
+    def written(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "bool"], i: T.int32, j: T.int32, k: T.int32):
+        for l in range(4):  # noqa: E741
+            A[l] = i - k * 2 + l
+            if k < j and 0 < i:
+                B[l] = i < j
+
+    assert_structural_equal(captured, written)
+    results = Interpreter(captured)([], sizes={"i": 7, "j": 9, "k": 2})
+    np.testing.assert_array_equal(results[0], np.arange(4) + 3)
+    np.testing.assert_array_equal(results[1], [True] * 4)
+
+
+def test_what_no_size_gives_a_value_is_refused_where_it_is_named() -> None:
+    scale = weft.tir.Var("scale", "float32")
+    with pytest.raises(Diagnostic, match=r"(?s)test_tvmscript.py:\d+:20: error: .*'scale' is float32"):
+
+        @T.prim_func
+        def scaled(A: T.Buffer[(4,), "float32"]):
+            A[0] = scale * A[0]

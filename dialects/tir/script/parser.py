@@ -30,6 +30,7 @@ from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
 from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
+from .captured import written_out
 from .layouts import layout_names
 from .loop_indices import Extents, LoopIndices
 from .modules import IRModule
@@ -138,9 +139,10 @@ class FunctionParser:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             raise self._error(self.node, "a function takes buffers by position, without defaults")
+        self.node, captured = written_out(self.scope, self.node)
         self.scope.layouts = layout_names(self.scope, self.node)
         buffers = [each for each in arguments.args if not is_size(self.scope, each.annotation)]
-        sizes = self._sizes(arguments.args)
+        sizes = [*self._sizes(arguments.args), *captured]
         for position, (name, _) in enumerate(sizes):
             self.scope.local[name] = Symbol(len(buffers) + position)
         body = Block()
