@@ -176,3 +176,40 @@ def test_what_is_left_of_an_unrolled_loop_whose_last_iteration_never_runs_is_par
     x = np.arange(16, dtype=np.float32).reshape(4, 4)
     (y,) = Interpreter(changed)([x])
     np.testing.assert_array_equal(np.asarray(y), x + np.tril(x, -1))
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "sharper"),
+    [
+        ("i <= j", "j <= i", "j == i"),
+        ("i <= j", "j >= i", "True"),
+        ("i <= 0", "0 <= i", "i == 0"),
+        ("i < j + 1", "i >= j", "i == j"),
+        ("i != j", "i <= j", "i < j"),
+        ("i != j", "j <= i", "j < i"),
+        ("i != j", "i >= j", "i > j"),
+        ("i <= j", "i != j", "i < j"),
+        ("i >= j", "i != j", "i > j"),
+        ("i <= j + 1", "j <= i", "j <= i"),
+        ("i != j + 1", "i <= j", "i <= j"),
+    ],
+)
+def test_a_comparison_in_a_branch_says_only_what_is_not_known(known: str, asked: str, sharper: str) -> None:
+    text = """
+from weft.script import tir as T
+
+@T.prim_func
+def f(A: T.Buffer[(1,), "int32"], i: T.int32, j: T.int32):
+    if {known}:
+        A[0] = T.if_then_else({asked}, 1, 2)
+    else:
+        A[0] = 3
+"""
+    before, wanted = (weft.tir.from_source(text.format(known=known, asked=each)) for each in (asked, sharper))
+    if sharper == "True":
+        wanted = weft.tir.from_source(text.replace("T.if_then_else({asked}, 1, 2)", "1").format(known=known))
+    after = weft.transform.Simplify()(weft.tir.IRModule.of(before))["f"]
+    weft.tir.assert_structural_equal(after, wanted)
+    for i, j in np.ndindex(5, 5):
+        found = [Interpreter(each)([], sizes={"i": i, "j": j})[0] for each in (before, after)]
+        np.testing.assert_array_equal(*found)

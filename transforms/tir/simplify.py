@@ -4,6 +4,7 @@
 * a comparison of indices whose outcome the iterators' extents decide is that outcome;
 * a comparison of indices that follows from the conditions of the branches around it, or cannot hold there, is that
   outcome; so is one that follows from the other side of an `and`, or of an `or` that does not hold;
+* where `a <= b` stands in a branch of `b <= a`, it is `a == b`, and where in one of `a != b`, it is `a < b`;
 * a block that does nothing any more is gone;
 * a branch or choice whose condition is known is the side that is taken; `and`, `or`, `xor` with a literal are gone.
 
@@ -34,11 +35,12 @@ from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects.support.hints import isa
 from ...dialects.tir.affine import Range, affine_of, expr_range, over_dimensions, simplify
+from ...dialects.tir.analyzer.convert import from_affine
 from ...dialects.tir.analyzer.nodes import Const, IntExpr
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under, dimension_ranges
 from ...dialects.tir.symbols import as_affine, greatest
@@ -69,6 +71,13 @@ _DECIDED: Mapping[int, Callable[[int, int], bool | None]] = {
     5: lambda low, high: _negated(_below(low, high)),
 }
 """By the number of a predicate (eq, ne, slt, sle, sgt, sge): what it says where the difference lies in a range."""
+
+_SHARPER: Mapping[int, Sequence[tuple[Callable[[IntExpr, IntExpr], IntExpr], str]]] = {
+    1: ((lambda a, b: a <= b, "slt"), (lambda a, b: a >= b, "sgt")),
+    3: ((lambda a, b: a >= b, "eq"), (lambda a, b: a.differs(b), "slt")),
+    5: ((lambda a, b: a <= b, "eq"), (lambda a, b: a.differs(b), "sgt")),
+}
+"""By the number of a predicate (ne, sle, sge): where something else holds, the predicate that says as much."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +200,25 @@ class _Body:
                 facts += self.conditions.around(op)
             known = self._known(op.result, facts) if facts or self.conditions.element is not None else None
             if known is not None:
-                constant = arith.ConstantOp(BoolAttr.from_bool(known))
-                Rewriter.insert_op(constant, InsertPoint.before(use.operation))
-                use.operation.operands[use.index] = constant.result
+                made: Operation | None = arith.ConstantOp(BoolAttr.from_bool(known))
+            else:
+                made = self._sharpened(op, facts)
+            if made is not None:
+                Rewriter.insert_op(made, InsertPoint.before(use.operation))
+                use.operation.operands[use.index] = made.results[0]
+
+    def _sharpened(self, op: arith.CmpiOp, facts: Sequence[IntExpr]) -> arith.CmpiOp | None:
+        """The comparison that says most of what an undecided one of indices does where facts hold, if that is another:
+        `a <= b` is `a == b` where `b <= a`, and `a < b` where `a != b`; `a != b` is `a < b` where `a <= b`."""
+        sides = [affine_of(each, self.dims) for each in (op.lhs, op.rhs)]
+        if not facts or sides[0] is None or sides[1] is None or not isinstance(op.lhs.type, IndexType):
+            return None
+        lhs, rhs = from_affine(sides[0]), from_affine(sides[1])
+        for condition, predicate in _SHARPER.get(op.predicate.value.data, ()):
+            if self.conditions.proves(condition(lhs, rhs), facts):
+                is_turned = predicate == "eq" and isinstance(sides[0], AffineConstantExpr)
+                return arith.CmpiOp(*((op.rhs, op.lhs) if is_turned else (op.lhs, op.rhs)), predicate)
+        return None
 
     def _known(self, value: SSAValue, facts: Sequence[IntExpr]) -> bool | None:
         """The truth of a condition where facts hold; by each of them alone, where that was asked for."""
