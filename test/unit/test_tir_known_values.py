@@ -131,6 +131,90 @@ def test_stores_that_are_read_or_not_overwritten_for_certain_stay(later: str) ->
     T.assert_structural_equal(after("RemoveNoOp", body, use_dataflow_analysis=True), function(body))
 
 
+BRANCHES = """for i in range(12):
+    if {first}:
+        A[i] = 1
+for j in range(12):
+    if {later}:
+        A[j] = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("i < 9", "j < 9"),
+        ("i < 7", "j // 4 < 2"),
+        ("i < 7 and i % 2 == 1", "j < 8"),
+        ("i == 5", "j >= 3"),
+    ],
+)
+def test_a_store_goes_that_is_made_again_wherever_it_was_made(first: str, later: str) -> None:
+    body = BRANCHES.format(first=first, later=later)
+    assert_becomes(body, body[body.index("for j") :], "RemoveNoOp", use_dataflow_analysis=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [("i < 9", "j < 8"), ("i < 9", "B[j] == 0"), ("i < 9", "j < 9 and B[j] == 0"), ("i < 9", "j < n")],
+)
+def test_a_store_stays_that_is_not_surely_made_again(first: str, later: str) -> None:
+    body = BRANCHES.format(first=first, later=later)
+    T.assert_structural_equal(after("RemoveNoOp", body, use_dataflow_analysis=True), function(body))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("A[j] = 2", "A[11 - j] = 2"),
+        ("j in range(12)", "j in range(1, 12)"),
+        ("A[j] = 2", "B[j] = A[j]\n        A[j] = 2"),
+        ("for j", "B[0] = A[3]\nfor j"),
+        ("        A[i] = 1", "        A[i] = 1\n    else:\n        A[i] = 0"),
+        ("    if j < 9:\n        A", "    if j < 9:\n        B[j] = 0\n    else:\n        A"),
+    ],
+)
+def test_a_store_to_elements_that_are_others_or_read_stays(old: str, new: str) -> None:
+    body = BRANCHES.format(first="i < 9", later="j < 9")
+    assert old in body
+    body = body.replace(old, new)
+    T.assert_structural_equal(after("RemoveNoOp", body, use_dataflow_analysis=True), function(body))
+
+
+def test_a_side_of_a_branch_that_does_nothing_goes() -> None:
+    body = "for i in range(12):\n    if i < 8:\n        T.evaluate(A[i])\n    else:\n        A[i] = 42\n"
+    assert_becomes(
+        body, "for i in range(12):\n    if not i < 8:\n        A[i] = 42\n", "RemoveNoOp", use_dataflow_analysis=False
+    )
+    body = "for i in range(12):\n    if i < 8:\n        A[i] = 42\n    else:\n        T.evaluate(A[i])\n"
+    assert_becomes(
+        body, "for i in range(12):\n    if i < 8:\n        A[i] = 42\n", "RemoveNoOp", use_dataflow_analysis=False
+    )
+
+
+def test_what_branches_leave_in_buffers_stays_what_it_was() -> None:
+    source = """@T.prim_func
+def f(A: T.Buffer[(100,), "float32"]):
+    for i in range(100):
+        if i % 3 == 0 and i < 70:
+            A[i] = 1.0
+    for i in range(100):
+        if i < 80:
+            if i % 3 == 0:
+                A[i] = 2.0
+    for i in range(100):
+        if i < 90:
+            T.evaluate(A[i])
+        else:
+            A[i] = 3.0
+"""
+    before, after_pass = run_after(source, "RemoveNoOp", use_dataflow_analysis=True)
+    np.testing.assert_array_equal(after_pass, before)
+    assert set(before) == {0, 2, 3}
+    changed = weft.tir.transform.RemoveNoOp(use_dataflow_analysis=True)(IRModule([from_source(source)]))
+    assert "T.float32(1)" not in changed.script() and "else" not in changed.script()
+
+
 def test_results_stay_what_they_were() -> None:
     body = """for i in range(12):
     A[i] = 3

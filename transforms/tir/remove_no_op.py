@@ -2,7 +2,8 @@
 
 * loops without iterations, or without anything in them; blocks that never run;
 * blocks whose body stores nothing, calls nothing and checks nothing;
-* branches without effects; stores of an element's own value; values that nothing uses; buffers that nothing uses.
+* branches without effects, and sides of branches that have none; stores of an element's own value; values that nothing
+  uses; buffers that nothing uses.
 
 Before -> after:
 
@@ -23,8 +24,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Operation, Region
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.tir.affine import expr_range, simplify
@@ -58,10 +61,7 @@ class RemoveNoOpPass(PrimFuncPass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         changed = self.use_dataflow_analysis and _remove_idle_stores(func)
         for block in blocks_under(func):
-            count = sum(1 for _ in block.walk())
-            for region in block.regions:
-                clean_body(region)
-            if sum(1 for _ in block.walk()) != count:
+            if any([clean_body(region) for region in block.regions]):
                 block.update_accesses()
                 changed = True
         changed |= _statements(func.body)
@@ -123,15 +123,41 @@ def has_effect(op: Operation) -> bool:
     )
 
 
-def clean_body(region: Region) -> None:
-    """Remove from a block's body, or from a branch in one, what has no effect."""
+def clean_body(region: Region) -> bool:
+    """Remove from a block's body, or from a branch in one, what has no effect; whether there was anything."""
+    changed = False
     for op in reversed(list(region.block.ops)):
         if isinstance(op, scf.IfOp | scf.WhileOp):
             for inner in op.regions:
                 if inner.blocks:
-                    clean_body(inner)
-        if _is_dead(op) or _stores_what_is_there(op):
+                    changed |= clean_body(inner)
+        if isinstance(op, scf.IfOp) and _drop_idle_side(op):
+            changed = True
+        elif _is_dead(op) or _stores_what_is_there(op):
             _erase(op)
+            changed = True
+    return changed
+
+
+def _drop_idle_side(op: scf.IfOp) -> bool:
+    """Let a branch of which one side does nothing have the other one alone, under the opposite condition where that is
+    the second; whether it was such a branch."""
+    if op.results or not op.false_region.blocks or not has_effect(op):
+        return False
+    sides = [any(has_effect(inner) for inner in region.block.ops) for region in op.regions]
+    if all(sides):
+        return False
+    kept = op.true_region if sides[0] else op.false_region
+    condition = op.cond
+    if not sides[0]:
+        true = arith.ConstantOp(BoolAttr.from_bool(True))
+        negated = arith.XOrIOp(condition, true.result)
+        Rewriter.insert_op([true, negated], InsertPoint.before(op))
+        condition = negated.result
+    made = scf.IfOp(condition, [], op.detach_region(kept))
+    Rewriter.insert_op(made, InsertPoint.before(op))
+    _erase(op)
+    return True
 
 
 def _is_dead(op: Operation) -> bool:

@@ -109,8 +109,7 @@ class SimplifyPass(PrimFuncPass):
             for region in block.regions:
                 body = _Body(self, block, region, knowns)
                 body.simplify()
-                has_new |= body.has_new_values
-                clean_body(region)
+                has_new |= body.has_new_values | clean_body(region)
             if has_new or before != (str(block.bindings), str(block.predicate), sum(1 for _ in block.walk())):
                 block.update_accesses()
                 changed = True

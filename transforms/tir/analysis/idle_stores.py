@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ....dialects.tir.affine import Access
+from ....dialects.tir.analyzer.nodes import IntExpr
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import ForOp, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops
+from ....dialects.tir.calls import Handed
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops
 from ....dialects.tir.symbols import Extent
+from .known_conditions import KnownConditions
 from .known_values import KnownValues, conditions_of
 from .regions import fills, required_region
 
 
 def overwritten_stores(func: PrimFuncOp) -> list[memref.StoreOp]:
     """The stores of statements to buffers of which a later statement, among the same loops, writes all that they write,
-    before it is read."""
+    before it is read: all of the part, or in each iteration of the same loops the same element."""
     found: list[memref.StoreOp] = []
     for body in (func.body.block, *(op.body.block for op in func.walk() if isinstance(op, ForOp | OuterBlockOp))):
         statements = list(body.ops)
@@ -35,6 +40,7 @@ def _is_overwritten(buffer: SSAValue, statement: Operation, later: Sequence[Oper
     around = enclosing_loops(statement)
     variables = [loop.var for loop in around]
     region = required_region(buffer, blocks_under(statement), variables, True)
+    writers = [block for block in blocks_under(statement) if buffer in block.writes]
     for other in later:
         blocks = blocks_under(other)
         if any(touch.buffer is buffer and not touch.is_write for block in blocks for touch in block.touches()):
@@ -44,7 +50,62 @@ def _is_overwritten(buffer: SSAValue, statement: Operation, later: Sequence[Oper
                 there = required_region(buffer, [block], variables, True)
                 if fills(block, buffer, around, there) and _covers(buffer, there, region):
                     return True
+                if all(_follows(block, each, buffer, around) for each in writers):
+                    return True
     return False
+
+
+def _follows(block: BlockOp, first: BlockOp, buffer: SSAValue, around: Sequence[ForOp]) -> bool:
+    """Whether `block`, in loops of its own that are those of `first`, surely writes in each iteration what `first` does
+    in the same one: where the branches around a store of the one are taken, those around a store of the other are."""
+    loops, others = (enclosing_loops(each)[len(around) :] for each in (block, first))
+    if block.conditions or block.init is not None or first.init is not None:
+        return False
+    if [(loop.start, loop.size) for loop in loops] != [(loop.start, loop.size) for loop in others]:
+        return False
+    if not all(isinstance(loop.size, int) for loop in loops):
+        return False
+    pairs: dict[SSAValue, SSAValue] = {a.var: b.var for a, b in zip(others, loops, strict=True)}
+    if [pairs.get(v, v) for v in first.loop_vars] != list(block.loop_vars) or first.bindings != block.bindings:
+        return False
+    stores = [_StoreInBranches.of(each, block) for each in _accesses_to(buffer, block)]
+    return all(
+        any(after is not None and after.is_made_with(before) for after in stores)
+        for before in (_StoreInBranches.of(each, first) for each in _accesses_to(buffer, first))
+    )
+
+
+def _accesses_to(buffer: SSAValue, block: BlockOp) -> list[Access | Handed]:
+    return [touch for touch in block.touches() if touch.buffer is buffer]
+
+
+@dataclass(frozen=True)
+class _StoreInBranches:
+    """A store in a block's body, where it stores, and the conditions of the branches that it stands in."""
+
+    map: AffineMap
+    facts: Sequence[IntExpr]
+    conditions: KnownConditions
+    is_known: bool
+    """Whether the conditions are all that decide whether it is made."""
+
+    @staticmethod
+    def of(access: Access | Handed, block: BlockOp) -> _StoreInBranches | None:
+        if access.map is None or not isinstance(access.op, memref.StoreOp):
+            return None
+        conditions = conditions_of(block, block.body)
+        known, outer = True, access.op.parent_op()
+        while isinstance(outer, scf.IfOp):
+            known &= conditions.condition(outer.cond) is not None
+            outer = outer.parent_op()
+        known &= outer is block
+        return _StoreInBranches(access.map, conditions.around(access.op), conditions, known)
+
+    def is_made_with(self, other: _StoreInBranches | None) -> bool:
+        """Whether this store is made, at the same place, wherever the other is."""
+        if other is None or not self.is_known or self.map != other.map:
+            return False
+        return all(self.conditions.proves(fact, other.facts) for fact in self.facts)
 
 
 Region = Sequence[tuple[AffineExpr, Extent]]
