@@ -210,6 +210,37 @@ def f(A: T.Buffer[(1,), "int32"], i: T.int32, j: T.int32):
         wanted = weft.tir.from_source(text.replace("T.if_then_else({asked}, 1, 2)", "1").format(known=known))
     after = weft.transform.Simplify()(weft.tir.IRModule.of(before))["f"]
     weft.tir.assert_structural_equal(after, wanted)
-    for i, j in np.ndindex(5, 5):
-        found = [Interpreter(each)([], sizes={"i": i, "j": j})[0] for each in (before, after)]
+    functions = [Interpreter(each) for each in (before, after)]
+    for i, j in ((0, 0), (1, 0), (0, 1), (3, 2), (2, 3)):
+        found = [each([], sizes={"i": i, "j": j})[0] for each in functions]
+        np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "shorter"),
+    [
+        ("i == 3 or j == 0 or i != 2", "j == 0 or i != 2"),
+        ("i > 3 or i > 1 or i > 2", "i > 1"),
+        ("(i == 0 or j == 3) and (i == 0 or j != 2)", "i == 0 or j == 3"),
+        ("j != 2 and ((i == 1 or i == 4) and j == 3)", "(i == 1 or i == 4) and j == 3"),
+        ("(i == 1 and j > 2) or j > 1", "j > 1"),
+        ("(i == 0 or j < 3) and (i == 1 or j < 2)", "(i == 0 or j < 3) and (i == 1 or j < 2)"),
+        ("(B[0] or i > 1) and (B[1] or i > 0)", "(B[0] or i > 1) and (B[1] or i > 0)"),
+    ],
+)
+def test_an_and_of_ors_has_no_part_that_follows_from_another(asked: str, shorter: str) -> None:
+    text = """
+from weft.script import tir as T
+
+@T.prim_func
+def f(B: T.Buffer[(2,), "bool"], A: T.Buffer[(1,), "bool"], i: T.int32, j: T.int32):
+    A[0] = {}
+"""
+    before, wanted = (weft.tir.from_source(text.format(each)) for each in (asked, shorter))
+    after = weft.transform.Simplify(convert_boolean_to_and_of_ors=True)(weft.tir.IRModule.of(before))["f"]
+    weft.tir.assert_structural_equal(after, wanted)
+    functions = [Interpreter(each) for each in (before, after)]
+    for i, j in ((0, 0), (2, 0), (2, 1), (3, 2), (1, 3), (4, 3)):
+        inputs = [np.array([i % 2, j % 2], np.bool_)]
+        found = [each(inputs, sizes={"i": i, "j": j})[0] for each in functions]
         np.testing.assert_array_equal(*found)

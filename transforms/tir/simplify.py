@@ -45,6 +45,7 @@ from ...dialects.tir.analyzer.nodes import Const, IntExpr
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under, dimension_ranges
 from ...dialects.tir.symbols import as_affine, greatest
 from ..infra import PrimFuncPass, report_changed
+from .analysis.and_of_ors import is_whole, without_implied_parts
 from .analysis.known_conditions import KnownConditions
 from .analysis.known_values import KnownValues
 from .remove_no_op import clean_body, has_effect
@@ -92,7 +93,7 @@ class SimplifyPass(PrimFuncPass):
     apply_constraints_to_boolean_branches: bool = True
     """Whether a side of an `and` or `or` may follow from the other."""
     convert_boolean_to_and_of_ors: bool = False
-    """Whether an `or` with an `and` on a side becomes an `and` of `or`s."""
+    """Whether an `or` with an `and` on a side becomes an `and` of `or`s, of which what follows from others is gone."""
     propagate_knowns_to_prove_conditional: bool = False
     """Whether conditions may follow from what is stored to buffers, and from assumptions."""
     propagate_knowns_to_simplify_expressions: bool = False
@@ -251,6 +252,16 @@ class _Body:
                 return True
         return False
 
+    def _drops_parts(self, op: arith.AndIOp | arith.OrIOp) -> bool:
+        """Leave out the parts of a whole `and` of `or`s that follow from others, where that form is asked for; whether
+        there were any."""
+        if not self.options.convert_boolean_to_and_of_ors or not is_whole(op):
+            return False
+        value = without_implied_parts(op, self.conditions)
+        if value is not None:
+            op.result.replace_all_uses_with(value)
+        return value is not None
+
     def _side(self, op: arith.AndIOp | arith.OrIOp) -> None:
         """Leave out a side of `and` or `or` that follows from the other, or let them be what they surely are."""
         conjunction = isinstance(op, arith.AndIOp)
@@ -283,6 +294,8 @@ class _Body:
         if (known := self.conditions.decide(op.result, self.sizes)) is not None:
             _replace(op, known)
         elif isinstance(op, arith.OrIOp) and self.options.convert_boolean_to_and_of_ors and self._distribute(op):
+            return
+        elif self._drops_parts(op):
             return
         elif self.options.apply_constraints_to_boolean_branches:
             self._side(op)
