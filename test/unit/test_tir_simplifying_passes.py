@@ -192,6 +192,10 @@ def test_what_is_left_of_an_unrolled_loop_whose_last_iteration_never_runs_is_par
         ("i >= j", "i != j", "i > j"),
         ("i <= j + 1", "j <= i", "j <= i"),
         ("i != j + 1", "i <= j", "i <= j"),
+        ("i == j and j != 2", "i == 2", "False"),
+        ("i == j and j != 2", "i != 2", "True"),
+        ("i == j or j != 2", "i != 2", "i != 2"),
+        ("i != j and j != 2", "i != 2", "i != 2"),
     ],
 )
 def test_a_comparison_in_a_branch_says_only_what_is_not_known(known: str, asked: str, sharper: str) -> None:
@@ -206,8 +210,9 @@ def f(A: T.Buffer[(1,), "int32"], i: T.int32, j: T.int32):
         A[0] = 3
 """
     before, wanted = (weft.tir.from_source(text.format(known=known, asked=each)) for each in (asked, sharper))
-    if sharper == "True":
-        wanted = weft.tir.from_source(text.replace("T.if_then_else({asked}, 1, 2)", "1").format(known=known))
+    if sharper in ("True", "False"):
+        decided = "1" if sharper == "True" else "2"
+        wanted = weft.tir.from_source(text.replace("T.if_then_else({asked}, 1, 2)", decided).format(known=known))
     after = weft.transform.Simplify()(weft.tir.IRModule.of(before))["f"]
     weft.tir.assert_structural_equal(after, wanted)
     functions = [Interpreter(each) for each in (before, after)]

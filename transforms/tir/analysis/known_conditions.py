@@ -26,6 +26,8 @@ _COMPARED: Mapping[int, Callable[[IntExpr, IntExpr], IntExpr]] = {
     5: lambda a, b: a >= b,
 }
 """By the number of a predicate: eq, ne, slt, sle, sgt, sge."""
+_EQUALITIES = (0, 1)
+"""The numbers of eq and ne."""
 _COMBINED: Mapping[type, Callable[[IntExpr, IntExpr], IntExpr]] = {
     arith.AddiOp: lambda a, b: a + b,
     arith.SubiOp: lambda a, b: a - b,
@@ -140,7 +142,22 @@ class KnownConditions:
         with analyzer.assuming(*facts):
             if analyzer.can_prove(condition):
                 return True
-            return False if analyzer.can_prove(negate(condition)) else None
+            if analyzer.can_prove(negate(condition)):
+                return False
+        if isinstance(op := value.owner, arith.CmpiOp) and op.predicate.value.data in _EQUALITIES and len(facts) > 1:
+            differs = op.predicate.value.data == 1
+            return differs if self._contradicts(negate(condition) if differs else condition, facts) else None
+        return None
+
+    def _contradicts(self, equality: IntExpr, facts: Sequence[IntExpr]) -> bool:
+        """Whether one of `facts`, as `j != k`, cannot hold where the others and `equality`, as `i == j` and
+        `i == k`, do."""
+        analyzer = self._analyzer()
+        for number, fact in enumerate(facts):
+            with analyzer.assuming(*facts[:number], *facts[number + 1 :], equality):
+                if analyzer.can_prove(negate(fact)):
+                    return True
+        return False
 
     def _analyzer(self) -> Analyzer:
         if self._known is None:
