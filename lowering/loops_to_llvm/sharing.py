@@ -8,7 +8,9 @@
       cond_br share < shares, ^run, ^look
     ^run:
       body(share * extent / shares, (share + 1) * extent / shares)
-      old = atomicrmw add slot.done, 1 release
+      old = atomicrmw add slot.done, 1 acq_rel
+      cond_br old == shares - 1, ^after, ^more                    // the last share, and nobody sleeps
+    ^more:
       cond_br old < 0, ^wake, ^claim                              // bit 31: somebody sleeps on the count
     ^look:
       done = load atomic slot.done acquire
@@ -18,6 +20,9 @@ The claim needs no ordering: what a share reads was written before the loop, and
 the shares write is seen behind the loop: each `done` is a release, all of them are read-modify-writes and so continue
 one release sequence, and the count is read with acquire until all are in it. Waiting sets bit 31 by a
 read-modify-write too: whoever comes after it sees the bit and wakes; who came before is in the count that it gives.
+
+Whoever does the last share goes on without another claim, whose cache line the threads that wait have written to: it
+begins the next loop before them, and one that is not divided is then done where what it reads was written.
 """
 
 from __future__ import annotations
@@ -43,7 +48,7 @@ COUNT_MASK = (1 << 31) - 1
 """The bits of that count; the one above says that somebody sleeps until it changes."""
 
 _NUW = OVERFLOW[2]
-_ULT, _SLT = ({"predicate": IntegerAttr(number, i64)} for number in (6, 2))
+_EQ, _ULT, _SLT = ({"predicate": IntegerAttr(number, i64)} for number in (0, 6, 2))
 
 
 @RULES.rule(SlotsOp)
@@ -60,7 +65,7 @@ def share_rule(lowering: FunctionLowering, op: ShareOp) -> None:
     if op.extent is not None and op.threads is not None:
         shares = _number_of_shares(lowering, lowering.get(op.extent), lowering.get(op.threads))
         few = lowering.add(llvm.TruncOp, (shares,), i32)
-    claim, run, wake, look, wait, after = (lowering.new_block() for _ in range(6))
+    claim, run, more, wake, look, wait, after = (lowering.new_block() for _ in range(7))
     lowering.branch(claim)
     lowering.start(claim)
     share = _change(lowering, AtomicBinOp.add, slot, one, Ordering.monotonic)
@@ -76,7 +81,11 @@ def share_rule(lowering: FunctionLowering, op: ShareOp) -> None:
     for inner in op.body.block.ops:
         lowering.lower_op(inner)
     lowering.resume(op)
-    old = _change(lowering, AtomicBinOp.add, done, lowering.integer(1, i32), Ordering.release)
+    old = _change(lowering, AtomicBinOp.add, done, lowering.integer(1, i32), Ordering.acq_rel)
+    before_last = lowering.add(llvm.SubOp, (few, lowering.integer(1, i32)), i32)
+    is_last = lowering.add(llvm.ICmpOp, (old, before_last), i1, _EQ)
+    lowering.branch_if(is_last, (after, ()), (more, ()))
+    lowering.start(more)
     asleep = lowering.add(llvm.ICmpOp, (old, lowering.integer(0, i32)), i1, _SLT)
     lowering.branch_if(asleep, (wake, ()), (claim, ()))
     lowering.start(wake)

@@ -338,7 +338,8 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 
 // -----
 
-// Shares are claimed by atomic operations; a count of done shares below zero says that somebody sleeps on it.
+// Shares are claimed by atomic operations; a count of done shares below zero says that somebody sleeps on it. Whoever
+// does the last one goes on at once, without a claim that is in vain, having acquired what the others wrote.
 // CHECK-LABEL: llvm.func @shares_are_claimed
 // CHECK-SAME: (%slots: !llvm.ptr, %threads: i64)
 // CHECK: %[[SLOT:.*]] = llvm.getelementptr inbounds %slots[128] : (!llvm.ptr) -> !llvm.ptr, i8
@@ -356,7 +357,11 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK: %first = llvm.udiv %{{.*}}, %[[SHARES]] : i64
 // CHECK: %last = llvm.udiv %{{.*}}, %[[SHARES]] : i64
 // CHECK-NEXT: llvm.call @body(%first, %last)
-// CHECK-NEXT: %[[OLD:.*]] = llvm.atomicrmw add %[[DONE]], %c1_i32 release : !llvm.ptr, i32
+// CHECK-NEXT: %[[OLD:.*]] = llvm.atomicrmw add %[[DONE]], %c1_i32 acq_rel : !llvm.ptr, i32
+// CHECK-NEXT: %[[LESS:.*]] = llvm.sub %[[COUNT]], %c1_i32 : i32
+// CHECK-NEXT: %[[IS_LAST:.*]] = llvm.icmp "eq" %[[OLD]], %[[LESS]] : i32
+// CHECK-NEXT: llvm.cond_br %[[IS_LAST]], ^[[AFTER:.*]], ^[[NOT_LAST:.*]]
+// CHECK-NEXT: ^[[NOT_LAST]]:
 // CHECK-NEXT: %[[ASLEEP:.*]] = llvm.icmp "slt" %[[OLD]], %c0_i32 : i32
 // CHECK-NEXT: llvm.cond_br %[[ASLEEP]], ^[[WAKE:.*]], ^[[CLAIM]]
 // CHECK-NEXT: ^[[WAKE]]:
@@ -366,7 +371,7 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-NEXT: %[[NOW:.*]] = llvm.load %[[DONE]] atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK-NEXT: %[[READY:.*]] = llvm.and %[[NOW]], %c2147483647_i32 : i32
 // CHECK-NEXT: %[[WAITS:.*]] = llvm.icmp "ult" %[[READY]], %[[COUNT]] : i32
-// CHECK-NEXT: llvm.cond_br %[[WAITS]], ^[[WAIT:.*]], ^[[AFTER:.*]]
+// CHECK-NEXT: llvm.cond_br %[[WAITS]], ^[[WAIT:.*]], ^[[AFTER]]
 // CHECK-NEXT: ^[[WAIT]]:
 // CHECK-NEXT: llvm.call @weft_pool_1_wait(%[[DONE]], %[[COUNT]])
 // CHECK-NEXT: llvm.br ^[[AFTER]]
@@ -387,6 +392,11 @@ func.func @shares_are_claimed(%slots: !rt.slots<2>, %threads: index) {
 // CHECK-LABEL: llvm.func @one_share
 // CHECK: %share = llvm.atomicrmw add %slots, %c1 monotonic : !llvm.ptr, i64
 // CHECK-NEXT: llvm.icmp "ult" %share, %c1 : i64
+// CHECK: %[[OLD:.*]] = llvm.atomicrmw add %{{.*}}, %c1_i32 acq_rel : !llvm.ptr, i32
+// CHECK: %[[IS_LAST:.*]] = llvm.icmp "eq" %[[OLD]], %{{.*}} : i32
+// CHECK-NEXT: llvm.cond_br %[[IS_LAST]], ^[[AFTER:.*]], ^{{.*}}
+// CHECK: llvm.call @weft_pool_1_wait
+// CHECK-NEXT: llvm.br ^[[AFTER]]
 func.func @one_share(%slots: !rt.slots<1>) {
   rt.share %slots[0] {
   } : !rt.slots<1>
