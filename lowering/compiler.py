@@ -218,7 +218,7 @@ def compile_graph(
 def _hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedSegment:
     """A part of a program that branches; its constants are put behind those that there are."""
     first = len(constants)
-    constants += program.constants
+    constants += map(aligned, program.constants)
 
     def moved(argument: Argument) -> Argument:
         return replace(argument, at=argument.at + first) if argument.kind == "constant" else argument
@@ -248,7 +248,7 @@ def _hosted_graph(
     names = (*names, *(each.function for each in graphics))
     return CompiledGraph(
         objects,
-        program.constants,
+        tuple(map(aligned, program.constants)),
         program.inputs,
         program.outputs,
         program.devices[0].arena_bytes,

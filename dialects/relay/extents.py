@@ -207,14 +207,17 @@ class Extents:
         if not self._depends_on_data(a) and not self._depends_on_data(b):
             return a, b
         rest = self.resolved(b) - self.resolved(a)
+        unknown = Diagnostic.at(
+            op, f"needs {to_text(a)} to be at most {to_text(b)}, which data decides", hint=give_shapes()
+        )
         while self._depends_on_data(rest):
             symbol = next(each for each in te.variables([rest]) if each in self.decided)
             if (factor := coefficient(rest, symbol)) is None:
-                raise Diagnostic.at(
-                    op, f"needs {to_text(a)} to be at most {to_text(b)}, which data decides", hint=give_shapes()
-                )
+                raise unknown
             worst = self.decided[symbol] if factor < 0 else 0
             rest = rest - symbol * factor + worst * factor
+        if isinstance(rest, int) and rest < 0:
+            raise unknown  # no inputs make it sure
         return None if always_at_most(0, rest) else (0, rest)
 
     def _depends_on_data(self, dim: te.Dim) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from mmap import mmap
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -50,11 +51,20 @@ def contiguous(array: NDArray) -> NDArray:
 
 def aligned(array: NDArray) -> NDArray:
     """`array` where machine code can take it as it is, or where that is no matter yet: it is small, or all its elements
-    are one in memory. Else a copy that it can take."""
-    if array.nbytes < SMALL or not any(array.strides):
+    are one in memory. Else, and where it is in a file, which others may write to or cut off, a copy."""
+    is_in_file = _is_in_file(array)
+    if not is_in_file and (array.nbytes < SMALL or not any(array.strides)):
         return array
-    if array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0:
+    if not is_in_file and array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0:
         return array
     copy = empty(array.shape, array.dtype)
     copy[...] = array
     return copy
+
+
+def _is_in_file(array: NDArray) -> bool:
+    """Whether the elements are those of a file that is mapped."""
+    held: object = array
+    while held is not None and not isinstance(held, np.memmap | mmap):
+        held = getattr(held, "base", None)
+    return held is not None

@@ -33,6 +33,7 @@ class Digest:
         """Of the block that is not whole yet: its digest, and how many bytes it lacks."""
         self._waiting: Queue[tuple[int, memoryview] | None] = Queue(_AHEAD)
         self._threads: list[threading.Thread] = []
+        self._failed: Exception | None = None
 
     def update(self, piece: bytes | memoryview) -> None:
         """Have `piece`, seen as bytes, counted in."""
@@ -61,17 +62,26 @@ class Digest:
             ]
             for thread in self._threads:
                 thread.start()
-        self._waiting.put((len(self._blocks), block))
         self._blocks.append(b"")
+        self._waiting.put((len(self._blocks) - 1, block))
 
     def _run(self) -> None:
         while (found := self._waiting.get()) is not None:
             place, block = found
-            self._blocks[place] = sha256(block).digest()
+            try:
+                self._blocks[place] = sha256(block).digest()
+            except Exception as error:
+                self._failed = error
 
     def hexdigest(self) -> str:
-        """The digest, once the `with` block has ended."""
+        """The digest, once the `with` block has ended.
+
+        Raises:
+            Exception: what kept another thread from taking a part of it.
+        """
         assert not self._threads, "the digest is still being taken"
+        if self._failed is not None:
+            raise self._failed
         last = [self._begun.digest()] if self._room < BLOCK else []
         return sha256(b"".join([*self._blocks, *last])).hexdigest()
 

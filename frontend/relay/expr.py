@@ -431,13 +431,14 @@ def _annotated(type: Attribute | str | Sequence[int | AnyExtent], dtype: str) ->
 
 @checked
 def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
-    """A constant. As in TVM, Python's integers are `int32` and its floats `float32`, unless `dtype` says otherwise.
+    """A constant, which holds a copy of an array. As in TVM, Python's integers are `int32` and its floats `float32`,
+    unless `dtype` says otherwise.
 
     Raises:
         UsageError: an integer lies outside of what the type holds.
     """
     try:
-        array = np.asarray(value)
+        array = np.array(value)
     except ValueError as error:  # rows of several lengths
         raise UsageError(f"a constant is an array of numbers: {error}") from None
     if dtype is not None:

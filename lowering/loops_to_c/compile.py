@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects.rt.sources import SourceOp
+from ...dialects.support.aligned_arrays import aligned
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
@@ -50,7 +51,9 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     inputs, outputs = read_signature(graph.attributes)
     held = [op for op in module.ops if isinstance(op, memref.GlobalOp)]
     held.sort(key=_constant_number)
-    constants = tuple(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"]) for op in held)
+    constants = tuple(
+        aligned(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"])) for op in held
+    )
     kernels = {op.callee.root_reference.data: None for op in graph.body.walk() if isinstance(op, func.CallOp)}
     checks, records_at = read_checks(graph.attributes)
     symbols, pools, extents = read_sizes(graph.attributes)

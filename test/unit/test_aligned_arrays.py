@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -56,4 +58,14 @@ def test_a_large_array_that_lies_anywhere_is_copied_to_where_machine_code_takes_
     for array in (memory[1:], memory.reshape(-1, 64).T):
         made = aligned(array)
         assert made is not array and aligned_copy(made) is made
+        np.testing.assert_array_equal(made, array)
+
+
+@pytest.mark.parametrize("count", [4, SMALL])
+def test_what_is_in_a_file_is_copied_out_of_it(count: int, tmp_path: Path) -> None:
+    np.arange(count * 2, dtype=np.float32).tofile(tmp_path / "data")
+    mapped = np.memmap(tmp_path / "data", np.float32, "r")
+    for array in (mapped, np.asarray(mapped).reshape(2, -1).T, np.broadcast_to(np.asarray(mapped[:1]), (count,))):
+        made = aligned(array)
+        assert not np.shares_memory(made, mapped)
         np.testing.assert_array_equal(made, array)

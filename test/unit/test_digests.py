@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 
+from weft.dialects.support import digests
 from weft.dialects.support.digests import BLOCK, Digest, digest_of_bytes
 
 
@@ -39,3 +40,16 @@ def test_no_thread_is_left_where_reading_fails() -> None:
         assert threading.active_count() == before + 2
         raise OSError("torn")
     assert threading.active_count() == before
+
+
+def test_what_keeps_a_thread_from_its_part_is_heard_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(data: bytes = b"") -> object:
+        if threading.current_thread() is not threading.main_thread():
+            raise MemoryError
+        return sha256(data)
+
+    monkeypatch.setattr(digests, "sha256", failing)
+    with Digest() as digest:
+        digest.update(bytes(BLOCK * 20))  # more than may wait
+    with pytest.raises(MemoryError):
+        digest.hexdigest()

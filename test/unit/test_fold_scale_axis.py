@@ -111,3 +111,16 @@ def test_weights_given_at_run_time_are_left_where_that_is_less_work():
         return [op.operands[0].name_hint for op in after.walk() if isinstance(op, MultiplyOp)]
 
     assert scaled(always=False) == ["x"] and scaled(always=True) == ["w"]
+
+
+@pytest.mark.parametrize("fold", [FoldScaleAxisPass, ForwardFoldScaleAxisPass])
+def test_factors_of_weights_stay_where_the_data_has_more_axes(fold: type[FoldScaleAxisPass | ForwardFoldScaleAxisPass]):
+    a, b = relay.var("a", shape=(1, 6, 3, 3, 1)), relay.var("b", shape=(12, 1, 1, 1))
+    weight = b * relay.const(np.float32(-2))
+    told = {"data_layout": "NCHW1c", "kernel_layout": "OHWI", "out_layout": "NCHW", "groups": 6}
+    before = relay.IRModule.from_expr(relay.Function([a, b], relay.nn.conv2d(a, weight, **told)))
+    with PassContext(opt_level=3):
+        after = fold()(before)
+    given = random_floats(1, 6, 3, 3, 1), random_floats(12, 1, 1, 1)
+    wanted, found = (relay.create_executor("debug", each).evaluate() for each in (before, after))
+    np.testing.assert_allclose(cast(Any, found)(*given), cast(Any, wanted)(*given), rtol=1e-5)

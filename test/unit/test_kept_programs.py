@@ -17,7 +17,7 @@ import weft
 from weft import compilation, kept_programs, relay
 from weft.dialects.support import diagnostics, knobs, model_files, plugins
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.support.digests import digest_of_bytes
+from weft.dialects.support.digests import BLOCK, digest_of_bytes
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
 from weft.dialects.support.model_files import external_files
 from weft.kept_programs import Request
@@ -329,7 +329,7 @@ def test_data_beside_an_onnx_model_is_part_of_it(tmp_path: Path) -> None:
     first = key(path)
     (tmp_path / "b.c").write_bytes(b"3")
     assert first is not None and key(path) not in (None, first)
-    path.write_bytes(bytes((1 << 20) - 4) + b"\x0a\x08location\x12\x05a.bin")
+    path.write_bytes(bytes(BLOCK - 4) + b"\x0a\x08location\x12\x05a.bin")
     assert external_files(path) == ("a.bin",), "where two pieces that are read meet"
     path.write_bytes(b"\x0a\x08location?")
     assert key(path) is None
@@ -389,6 +389,27 @@ def test_the_compiler_is_imported_while_a_large_file_is_read_for_the_first_time(
         model_files._KNOWN_FILES.clear()  # pyright: ignore[reportPrivateUsage]
         assert key(model) == key(model) and threading.active_count() == 1
     assert len(imported) == 1 and threading.get_ident() not in imported
+
+
+def test_who_gives_parameters_may_write_to_them(model: Path) -> None:
+    model.write_text(TEXT.replace("4xf32", "64xf32"))
+    memory, x = np.empty(1024, np.uint8), np.arange(64, dtype=np.float32)
+    for start in range(0, 64, 4):  # one of them is where machine code can take it
+        weight = memory[start : start + 256].view(np.float32)
+        weight[...] = 3
+        first = weft.compile(model, threads=1, params={"w": weight})
+        weight[...] = 7
+        second = weft.compile(model, threads=1, params={"w": np.full(64, 3, np.float32)})
+        for exe in (first, second):
+            np.testing.assert_array_equal(np.asarray(exe(x)), x + 3)
+
+
+def test_a_constant_is_a_copy() -> None:
+    array = np.arange(64.0, dtype=np.float32)
+    made = relay.const(array)
+    array[...] = 0
+    function = relay.Function([], made)
+    np.testing.assert_array_equal(np.asarray(weft.compile(relay.IRModule.from_expr(function))()), np.arange(64.0))
 
 
 def test_records_that_a_context_names_and_what_is_taken_away_leave_a_program_without_a_name(model: Path) -> None:

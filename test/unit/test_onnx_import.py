@@ -16,6 +16,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
+import weft  # noqa: E402
 from weft.dialects.relay.core import ConstantOp, FuncOp  # noqa: E402
 from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.dialects.support.advice import on_a_command_line  # noqa: E402
@@ -139,6 +140,19 @@ def test_weights_in_a_file_beside_the_model_are_mapped(tmp_path: Path):
     assert (tmp_path / "m.bin").exists()
     x = random(64, 64, seed=1)
     np.testing.assert_array_equal(run(from_onnx(path), x)[0], x + weight)
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+@pytest.mark.parametrize("size", [8, 64])
+def test_a_program_does_not_depend_on_the_file_beside_its_model(target: str, size: int, tmp_path: Path):
+    weight, x = random(size, size), random(size, size, seed=1)
+    graph = graph_of([helper.make_node("Add", ["x", "w"], ["y"])], {"x": [size, size]}, weights={"w": weight})
+    path = tmp_path / "m.onnx"
+    onnx.save_model(model_of(graph), str(path), save_as_external_data=True, location="m.bin", size_threshold=0)
+    exe = weft.compile(path, target, threads=1)
+    with open(tmp_path / "m.bin", "r+b") as file:
+        file.write(bytes(weight.nbytes))
+    np.testing.assert_array_equal(np.asarray(exe(x)), x + weight)
 
 
 def test_weights_outside_of_the_models_folder_are_refused(tmp_path: Path):

@@ -5,6 +5,8 @@
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
 # ruff: noqa: F821
 
+from typing import cast
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -215,10 +217,10 @@ def f(A: T.Buffer[(1,), "int32"], i: T.int32, j: T.int32):
         wanted = weft.tir.from_source(text.replace("T.if_then_else({asked}, 1, 2)", decided).format(known=known))
     after = weft.transform.Simplify()(weft.tir.IRModule.of(before))["f"]
     weft.tir.assert_structural_equal(after, wanted)
-    functions = [Interpreter(each) for each in (before, after)]
+    functions = [Interpreter(cast(PrimFuncOp, each)) for each in (before, after)]
     for i, j in ((0, 0), (1, 0), (0, 1), (3, 2), (2, 3)):
         found = [each([], sizes={"i": i, "j": j})[0] for each in functions]
-        np.testing.assert_array_equal(*found)
+        np.testing.assert_array_equal(found[0], found[1])
 
 
 @pytest.mark.parametrize(
@@ -244,8 +246,8 @@ def f(B: T.Buffer[(2,), "bool"], A: T.Buffer[(1,), "bool"], i: T.int32, j: T.int
     before, wanted = (weft.tir.from_source(text.format(each)) for each in (asked, shorter))
     after = weft.transform.Simplify(convert_boolean_to_and_of_ors=True)(weft.tir.IRModule.of(before))["f"]
     weft.tir.assert_structural_equal(after, wanted)
-    functions = [Interpreter(each) for each in (before, after)]
+    functions = [Interpreter(cast(PrimFuncOp, each)) for each in (before, after)]
     for i, j in ((0, 0), (2, 0), (2, 1), (3, 2), (1, 3), (4, 3)):
         inputs = [np.array([i % 2, j % 2], np.bool_)]
         found = [each(inputs, sizes={"i": i, "j": j})[0] for each in functions]
-        np.testing.assert_array_equal(*found)
+        np.testing.assert_array_equal(found[0], found[1])

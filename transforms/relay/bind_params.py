@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function: str = "main") -> None:
-    """Replace inputs of `@function` by constants, in place; `params` gives their arrays by the inputs' names.
+    """Replace inputs of `@function` by constants, in place; `params` gives their arrays by the inputs' names, of which
+    copies are held: who gave them may write to them.
 
     Raises:
         UsageError: there is no such function or input, or an array does not fit its input's type.
@@ -42,7 +43,7 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         if name not in params:
             continue
         try:
-            array = np.asarray(params[name])
+            array = np.array(params[name])
             type = tensor_type_of(array)
         except (TypeError, ValueError) as error:
             raise UsageError(f"parameter '{name}' is no array of numbers: {error}") from None

@@ -129,9 +129,10 @@ def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Des
     assert isinstance(op, Conv1dOp | Conv2dOp | Conv3dOp)
     import numpy as np
 
+    if list(lacking) != [0]:
+        return None  # factors of weights have other axes
     data, kernel, _ = op.layouts()
-    factors = scale.along(*channels(data))
-    if factors is None or list(lacking) != [0]:
+    if (factors := scale.along(*channels(data))) is None:
         return None
     if data.is_blocked or kernel.is_blocked:
         taken = kernel.extents(shape_of(op.weight))
@@ -155,9 +156,10 @@ def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Des
 def _product(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
     """`(x * s) @ w` = `x @ (w * s)`, `s` along what is summed over"""
     assert isinstance(op, DenseOp | MatmulOp | BatchMatmulOp)
+    if list(lacking) != [0]:
+        return None  # factors of weights have other axes
     transpose_data, transpose_weight = op.transposed()
-    factors = scale.along(scale.rank - (2 if transpose_data else 1))
-    if factors is None or list(lacking) != [0]:
+    if (factors := scale.along(scale.rank - (2 if transpose_data else 1))) is None:
         return None
     return Descent([Edit(op, 1, factors if transpose_weight else spread(factors, 0, 2), scale)])
 
