@@ -41,11 +41,16 @@ def written(form: n.IntExpr, type: Attribute | None = None, given: Sequence[Expr
     """
     writer = _Writer(given)
     wanted = writer.type_of(form) if type is None else type
-    bits, signed = bits_of(wanted)
-    if wanted != i1 and (bits < 32 or not signed) and isinstance(form, n.Sum | n.Op):
-        wide = i32 if bits < 32 else i64  # what a narrower register holds is said by a remainder there
-        return cast(writer.write(form, wide), wanted)
-    return writer.write(form, wanted)
+    return cast(writer.write(form, _wide(wanted, form)), wanted)
+
+
+def _wide(type: Attribute, *forms: n.IntExpr) -> Attribute:
+    """The type in which arithmetic of `type` is written: in a wider one what a register holds is said by a remainder,
+    and what has none does not wrap."""
+    bits, signed = bits_of(type)
+    if type == i1 or (bits >= 32 and signed) or not any(isinstance(form, n.Sum | n.Op) for form in forms):
+        return type
+    return i32 if bits < 32 else i64
 
 
 def size_of(expr: Expr) -> int:
@@ -179,9 +184,9 @@ class _Writer:
         plus, minus, constant = self._sides(form)
         if isinstance(plus, n.Const):
             plus, minus, constant = minus, plus, -constant
-        type = self._meeting(form)
         left = plus + max(constant, 0) if not isinstance(minus, n.Const) else plus
         right = minus + max(-constant, 0) if not isinstance(minus, n.Const) else n.const(-constant)
+        type = _wide(self._meeting(form), left, right)
         return Binary(kind, self.write(left, type), self.write(right, type), i1)
 
     def _ordered(self, form: n.IntExpr) -> Expr:
@@ -199,7 +204,7 @@ class _Writer:
             sides = n.const(-constant), plus
         else:
             sides = (minus, plus + constant) if constant > 0 else (minus - constant, plus)
-        type = self._meeting(form)
+        type = _wide(self._meeting(form), *sides)
         low, high = (self.write(each, type) for each in sides)
         return Binary(kind, *((high, low) if kind in (B.GT, B.GE) else (low, high)), i1)
 

@@ -188,6 +188,18 @@ def _combined(kind: B, a: int, b: int) -> int:
             }[kind](a, b)  # fmt: skip
 
 
+@pytest.mark.parametrize(("dtype", "values"), [("int8", (100, 127, -128)), ("uint8", (200, 255, 3))])
+def test_the_sides_of_a_comparison_of_narrow_numbers_do_not_wrap(dtype: str, values: tuple[int, ...]):
+    a, b = te.var("a", dtype), te.var("b", dtype)
+    asked = te.floordiv(b, Const(8, b.type)) < a
+    found = arith.Analyzer().simplify(asked)
+    for at_a in values:
+        for at_b in values:
+            point = {a: Const(at_a, a.type), b: Const(at_b, b.type)}
+            value = arith.Analyzer().simplify(arith.substitute(found, point))
+            assert bool(int(value)) == (at_b // 8 < at_a), (found, at_a, at_b)
+
+
 def test_random_expressions_keep_their_value_through_the_analyzer_and_back():
     chance = random.Random(7)
     for number in range(120):
