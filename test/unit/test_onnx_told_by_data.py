@@ -104,3 +104,21 @@ def test_sizes_of_images_of_which_some_are_those_of_the_images():
     weights = {"none": np.array([0]), "two": np.array([2]), "four": np.array([4]), "wanted": np.float32(9)}
     images = (X.reshape(1, 1, 6, 4), X.reshape(2, 1, 3, 4), X.reshape(1, 2, 2, 6))
     check(nodes, {"x": ["b", "c", "h", "w"]}, [{"x": x} for x in images], weights)
+
+
+@pytest.mark.parametrize("taken", [0, -3, 150])
+def test_a_slice_begins_where_a_count_says_unless_that_may_lie_before_the_begin(taken: int):
+    """Counted from the end it would be another place: no input makes that sure."""
+    nodes = [
+        helper.make_node("NonZero", ["x"], ["places"]),
+        helper.make_node("Shape", ["places"], ["count"], start=1),
+        helper.make_node("Sub", ["count", "taken"], ["begin"]),
+        helper.make_node("Slice", ["z", "begin", "end", "axis"], ["y"]),
+    ]
+    weights = {"taken": np.array([taken]), "end": np.array([1 << 40]), "axis": np.array([0])}
+    calls = [{"x": x, "z": X.reshape(-1)} for x in (np.ones(8), np.zeros(8), np.arange(8) % 3)]
+    if taken <= 0:
+        check(nodes, {"x": [8], "z": [24]}, calls, weights)
+    else:
+        with pytest.raises(Diagnostic, match=r"'relay\.dyn\.strided_slice': needs 0 to be at most"):
+            check(nodes, {"x": [8], "z": [24]}, calls, weights)
