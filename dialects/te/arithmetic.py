@@ -16,16 +16,19 @@ from functools import wraps
 from typing import Any, cast
 
 from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
 
 from ..support.arguments import ArgumentError, checked
 from ..tir.analyzer import analyzer as engine
 from ..tir.analyzer import equations, functions, iter_forms, narrowing, regions, solve_equations, solve_inequalities
 from ..tir.analyzer.answers import NEG_INF, POS_INF, Infinity, Range
 from ..tir.analyzer.constraints import IntConstraints, IntConstraintsTransform
-from ..tir.analyzer.nodes import ExprLike, IntExpr
+from ..tir.analyzer.nodes import Const, ExprLike, IntExpr
+from ..tir.analyzer.nodes import Var as Variable
 from . import text as text  # writes expressions
 from .expr import Expr, as_expr
-from .integer_forms import Inner, integer_form, is_integer, map_operands, replaced
+from .integer_forms import Inner, bits_of, direct_parts, integer_form, is_integer, map_operands, replaced
+from .kinds import index
 from .lanes import simplified_lanes
 from .written_forms import size_of, written
 
@@ -77,11 +80,26 @@ def simplified(expr: Expr, analyzer: engine.Analyzer) -> Expr:
 def _smaller(expr: Expr, analyzer: engine.Analyzer, inner: Inner) -> Expr:
     form = integer_form(expr, inner)
     simple = analyzer.simplify(form)
+    if not isinstance(simple, Const | Variable) and not _is_of_one_type(expr):
+        return expr  # the simpler form may not be what registers of those types compute
     try:
         made = written(simple, expr.type, [expr])
     except ArgumentError:  # no register of the type holds a number that the simpler form has
         return expr
     return expr if simple is form and size_of(expr) <= size_of(made) else made
+
+
+def _is_of_one_type(expr: Expr) -> bool:
+    """Whether all integers in an expression are of one type that is taken not to wrap, or extents."""
+    types, stack = set[Attribute](), [expr]
+    while stack:
+        each = stack.pop()
+        if is_integer(each.type) and each.type != i1:
+            types.add(each.type)
+        stack += direct_parts(each)
+    types.discard(index)
+    wrapping = {each for each in types if bits_of(each)[0] < 32 or not bits_of(each)[1]}
+    return len(types) <= 1 and not wrapping
 
 
 class _Exchange:

@@ -257,7 +257,17 @@ def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
     """An expression with others in place of some in it."""
     if (found := values.get(expr)) is not None:
         return found
+    if isinstance(expr, Let):
+        return _replaced_within(expr, values)
     return map_operands(expr, lambda part: replaced(part, values))
+
+
+def _replaced_within(let: Let, values: Mapping[Expr, Expr]) -> Expr:
+    """The name of a `let` is its own in the body: what it hides stays, and what others bring in is not named by it."""
+    within = {each: value for each, value in values.items() if each is not let.var}
+    name = Slot(getattr(let.var, "name", "value"), let.var.type)
+    body = replaced(replaced(let.body, {let.var: name}), within)
+    return Let(name, replaced(let.value, values), body)
 
 
 def _mapped(value: object, function: Inner) -> object:

@@ -188,6 +188,15 @@ def _combined(kind: B, a: int, b: int) -> int:
             }[kind](a, b)  # fmt: skip
 
 
+def test_the_name_of_a_let_is_its_own():
+    five, six = Const(5, i.type), Const(6, i.type)
+    simplify = arith.Analyzer().simplify
+    assert same(simplify(tir.Let(j, i + 1, tir.Let(i, five, j + i))), i + 6)
+    assert same(simplify(tir.Let(j, 1, tir.Let(j, j + 1, j))), Const(2, i.type))
+    assert same(simplify(arith.substitute(tir.Let(i, five, j + i), {j: i})), i + 5)
+    assert same(simplify(arith.substitute(tir.Let(i, five, j + i), {i: six})), j + 5)
+
+
 @pytest.mark.parametrize(("dtype", "values"), [("int8", (100, 127, -128)), ("uint8", (200, 255, 3))])
 def test_the_sides_of_a_comparison_of_narrow_numbers_do_not_wrap(dtype: str, values: tuple[int, ...]):
     a, b = te.var("a", dtype), te.var("b", dtype)

@@ -90,3 +90,36 @@ def test_what_others_in_the_loop_touch_is_not_begun_before_it() -> None:
     with pytest.raises(ScheduleError, match="@peek touches %B in the loop, too"):
         schedule.decompose_reduction("tile", i)
     assert str(schedule.mod) == before
+
+
+def test_elements_that_each_iteration_begins_anew_are_not_begun_once() -> None:
+    text = """
+@T.prim_func
+def sums(A: T.Buffer[(3, 4), "float32"], D: T.Buffer[(3, 4), "float32"]):
+    S = T.alloc_buffer((1,), "float32")
+    for i, k in T.grid(3, 4):
+        with T.block("tile"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                for j in range(1):
+                    with T.block("begin"):
+                        vj = T.axis.spatial(1, j)
+                        S[vj] = T.float32(0)
+            for j in range(1):
+                with T.block("add"):
+                    vj = T.axis.spatial(1, j)
+                    vs = T.axis.reduce(4, vk)
+                    S[vj] = S[vj] + A[vi, vs]
+            for j in range(1):
+                with T.block("out"):
+                    vj = T.axis.spatial(1, j)
+                    D[vi, vk] = S[vj]
+"""
+    schedule = scheduled(text)
+    i, k = schedule.get_loops("tile")
+    with pytest.raises(ScheduleError, match="the init of block @tile begins anew in each iteration of the loop"):
+        schedule.decompose_reduction("tile", i)
+    given = [np.arange(12, dtype=np.float32).reshape(3, 4)]
+    (wanted,) = Interpreter(schedule.mod["sums"])(given)
+    schedule.decompose_reduction("tile", k)
+    np.testing.assert_array_equal(Interpreter(schedule.mod["sums"])(given)[0], wanted)

@@ -85,6 +85,7 @@ def start(code: str) -> tuple[subprocess.Popen[str], list[int]]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        env={**os.environ, "WEFT_CACHE_DIR": ""},  # what is kept needs no workers
         start_new_session=True,
     )
     assert parent.stdout is not None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.tir.affine import linear
+from ....dialects.tir.affine import access_map, linear
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -49,14 +50,28 @@ def _is_first(block: BlockOp, number: int, loop: ForOp, condition: int) -> bool:
     return expr.used_dims() == {number} and list(form.terms.values()) == [-1] and form.constant == loop.start
 
 
+def _writes_elsewhere(block: BlockOp, loop: ForOp) -> bool:
+    """Whether `block` surely writes other elements in each iteration of `loop`."""
+    if loop.var not in block.loop_vars:
+        return False
+    number = list(block.loop_vars).index(loop.var)
+    bound = {i for i, binding in enumerate(block.bindings.data.results) if number in binding.used_dims()}
+    for op in block.walk():
+        if isinstance(op, memref.StoreOp):
+            map = access_map(op, block.iters)
+            if map is None or bound.isdisjoint(d for each in map.results for d in each.used_dims()):
+                return False
+    return True
+
+
 def check_decompose_outer(outer: OuterBlockOp, loop: ForOp) -> tuple[list[Operation], set[ForOp]]:
     """Whether what `outer` begins with can move before `loop`; gives its statements, and the loops in the first
     iteration of which they run.
 
     Raises:
         ScheduleError: there are no such statements, `loop` is not around it in its scope, one of those loops lies
-            outside of `loop`, or its iterations are shared by threads; or what the statements touch is touched by
-            other blocks in `loop`.
+            outside of `loop`, or its iterations are shared by threads; the statements write the same elements again in
+            each iteration of another loop; or what they touch is touched by other blocks in `loop`.
     """
     check_live(outer, loop)
     name = f"block @{outer.block_name}"
@@ -81,6 +96,13 @@ def check_decompose_outer(outer: OuterBlockOp, loop: ForOp) -> tuple[list[Operat
         if each.for_kind == ForKind.THREAD_BINDING:
             raise ScheduleError.at(each, f"threads share the reduction of {name}, init included")
     inside = {block for op in begins for block in blocks_under(op)}
+    for each in around[around.index(loop) :]:
+        if each not in steps and each.size != 1:
+            for block in inside:
+                if not _writes_elsewhere(block, each):
+                    raise ScheduleError.at(
+                        each, f"the init of {name} begins anew in each iteration of the loop, with the same elements"
+                    )
     for buffer in dict.fromkeys(v for block in inside for v in (*block.reads, *block.writes)):
         if isinstance(buffer.owner, AllocBufferOp) and outer.is_ancestor(buffer.owner):
             raise ScheduleError.at(outer, f"{buffer_name(buffer)} is allocated in {name}, which its init would leave")
