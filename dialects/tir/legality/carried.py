@@ -124,8 +124,7 @@ def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> boo
             if write.index == read.index and (_begins_within(write.block, loop) if write.in_init else write.is_sure):
                 return True
         elif write.is_sure and not write.block.conditions and not write.in_init:
-            elements = _elements(write, read)
-            if elements is not None and elements == _elements(read, write):
+            if _touch_the_same(write, read):
                 return True
     return False
 
@@ -147,29 +146,57 @@ def _is_covered(read: _Step, before: Sequence[_Step]) -> bool:
     return covers(writes, place)
 
 
-_Elements = tuple[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]], ...]
+@dataclass(frozen=True)
+class _Touched:
+    """What is touched in an iteration of the loops that a step has in common with another: the index over those loops,
+    which come first, and over the other loops that it reads, with the least and greatest value of each."""
+
+    index: tuple[AffineExpr, ...]
+    common: int
+    ranges: tuple[tuple[int, int], ...]
 
 
-def _elements(step: _Step, other: _Step) -> _Elements | None:
-    """What is touched in an iteration of the loops that `step` has in common with `other`: for each dimension a
-    constant, what those loops add, and the factor and range of each other loop; `None` where other loops are not the
-    digits of a number."""
+def _touch_the_same(one: _Step, other: _Step) -> bool:
+    """Whether two steps are shown to touch the same elements in an iteration of the loops that they have in common."""
+    mine, theirs = _touched(one, other), _touched(other, one)
+    if mine is None or theirs is None:
+        return False
+    if mine.index == theirs.index and mine.ranges == theirs.ranges:
+        return True
+    digits = _digits(mine)
+    return digits is not None and digits == _digits(theirs)
+
+
+def _touched(step: _Step, other: _Step) -> _Touched | None:
+    """What `step` touches beside `other`; `None` where the extent of a loop of its own is not known."""
     assert step.index is not None
     around, others = enclosing_loops(step.block), enclosing_loops(other.block)
     common = [loop for loop in around if loop in others]
     if any(loop.is_symbolic for loop in around if loop not in others):
         return None
-    numbers: dict[SSAValue, int] = {loop.var: n for n, loop in enumerate((*common, *around[len(common) :]))}
-    dims = [dimension(numbers[v]) for v in step.block.loop_vars]
-    ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in around}
+    read = {step.block.loop_vars[d] for expr in step.index for d in dims_in(expr)}
+    loops = [*common, *(loop for loop in around if loop not in others and loop.var in read)]
+    numbers: dict[SSAValue, AffineExpr] = {loop.var: dimension(n) for n, loop in enumerate(loops)}
+    dims = [numbers.get(var, dimension(0)) for var in step.block.loop_vars]
+    index = tuple(substitute(expr, dims) for expr in step.index)
+    return _Touched(index, len(common), tuple(loop_range(loop.var) for loop in loops))
+
+
+_Digits = tuple[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]], ...]
+
+
+def _digits(touched: _Touched) -> _Digits | None:
+    """For each dimension a constant, what the loops in common add, and the factor and range of each other loop; `None`
+    where other loops are not the digits of a number."""
+    ranges: dict[AffineExpr, tuple[int, int]] = {dimension(n): each for n, each in enumerate(touched.ranges)}
     used: set[int] = set()
     elements: list[tuple[int, tuple[tuple[str, int], ...], tuple[tuple[int, int, int], ...]]] = []
-    for expr in step.index:
-        form = linear(substitute(expr, dims), ranges)
+    for expr in touched.index:
+        form = linear(expr, ranges)
         shared: list[tuple[str, int]] = []
         own: list[tuple[int, int, int]] = []
         for atom, factor in form.terms.items():
-            if all(d < len(common) for d in dims_in(atom)):
+            if all(d < touched.common for d in dims_in(atom)):
                 shared.append((str(atom), factor))
             elif isinstance(atom, AffineDimExpr) and atom.position not in used:
                 used.add(atom.position)
