@@ -26,8 +26,9 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
-from ..dialects.support.digests import BLOCK, Digest, digest_of_bytes
+from ..dialects.support.digests import Digest, digest_of_bytes
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
+from ..dialects.support.file_facts import FileFacts
 from ..dialects.support.files import replacing
 from ..lowering.abi import (
     ABI_VERSION,
@@ -50,8 +51,8 @@ from ..lowering.abi import (
     segment_graph,
 )
 from ..lowering.sizes import Size, from_json, read_extents, to_json
+from .archive_members import ArtefactError, fill, place, read_member
 from .image import link_images
-from .memory import aligned_bytes
 from .step_checks import misfit, misfit_of_parts
 
 if TYPE_CHECKING:
@@ -61,10 +62,6 @@ FORMAT = 5
 MANIFEST, DIGEST, CONSTANTS = "manifest.json", "digest", "constants"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-
-
-class ArtefactError(Diagnostic):
-    """A file is not a saved executable, is damaged, or is of another version."""
 
 
 def digest(graph: CompiledGraph) -> str:
@@ -247,6 +244,9 @@ _LOCAL_HEADER = 30
 def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGraph:
     """Read what `save` wrote, for whatever machine it is, and, if that is said, `kept_as` this.
 
+    The constants of a large file that is kept are not held against their digest again, where they were and nobody has
+    touched the file since.
+
     Raises:
         Diagnostic: the file cannot be read.
         ArtefactError: it is not one of Weft's, or it is of another version, or damaged.
@@ -254,9 +254,14 @@ def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGr
     place = Place(os.fspath(path))
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-            if kept_as is not None and archive.comment != kept_as.encode():
+            if kept_as is None:
+                return _read(archive, file)
+            if archive.comment != kept_as.encode():
                 raise ArtefactError("another program is kept under this name")
-            return _read(archive, file)
+            status = os.fstat(file.fileno())
+            graph = _read(archive, file, is_whole=_WHOLE.of(Path(path), status) is True)
+            _WHOLE.remember(Path(path), status, True)
+            return graph
     except OSError as error:
         raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
     except ArtefactError as error:
@@ -266,8 +271,11 @@ def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGr
         raise ArtefactError(f"not a saved Weft executable ({error})", place) from None
 
 
-def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
-    text = _member(archive, file, MANIFEST)[0]
+_WHOLE = FileFacts(f"artefact {FORMAT} is whole")
+
+
+def _read(archive: zipfile.ZipFile, file: IO[bytes], is_whole: bool = False) -> CompiledGraph:
+    text = read_member(archive, file, MANIFEST)[0]
     fields = _Fields(_parsed(bytes(text)), "")
     made = fields.integer("format")
     if made != FORMAT:
@@ -280,12 +288,15 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes]) -> CompiledGraph:
             f"made for another version of the runtime (ABI {abi}, this one has {ABI_VERSION})",
             hint="compile the model again",
         )
-    _check(sha256(text).hexdigest(), bytes(_member(archive, file, DIGEST)[0]).decode(), "the manifest")
+    _check(sha256(text).hexdigest(), bytes(read_member(archive, file, DIGEST)[0]).decode(), "the manifest")
     platform = fields.inner("platform")
     objects = _checked_members(archive, file, fields.strings("objects"), *_OBJECT)
     images = _checked_members(archive, file, fields.strings("images") if fields.has("images") else (), *_IMAGE)
-    blob, digest = _member(archive, file, CONSTANTS)
-    _check(digest, fields.string("constants_digest"), "a constant")
+    if is_whole:
+        fill(file, blob := place(archive, file, CONSTANTS), CONSTANTS)
+    else:
+        blob, digest = read_member(archive, file, CONSTANTS)
+        _check(digest, fields.string("constants_digest"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     extents = fields.string("extents") if fields.has("extents") else ""
     known = len(symbols) + len(read_extents(extents, len(symbols)).read)  # what steps know: what data decides as well
@@ -331,33 +342,10 @@ def _checked_members(
 ) -> tuple[bytes, ...]:
     found: list[bytes] = []
     for number, expected in enumerate(digests):
-        data, digest = _member(archive, file, f"{what}s/{number}{suffix}")
+        data, digest = read_member(archive, file, f"{what}s/{number}{suffix}")
         _check(digest, expected, f"{what} {number}")
         found.append(bytes(data))
     return tuple(found)
-
-
-def _member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> tuple[memoryview, str]:
-    """The bytes of a member, in aligned memory, and their digest; they are read as they are, since they are not
-    compressed."""
-    info = archive.getinfo(name)
-    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
-        raise ArtefactError(f"'{name}' is compressed or encrypted, which Weft does not write")
-    if info.file_size > os.fstat(file.fileno()).st_size:
-        raise ArtefactError(f"'{name}' is longer than the file")
-    file.seek(info.header_offset)
-    header = struct.unpack("<4s22xHH", file.read(30))
-    if header[0] != b"PK\3\4":
-        raise ArtefactError(f"'{name}' is not where the archive says")
-    file.seek(header[1] + header[2], os.SEEK_CUR)
-    memory = aligned_bytes(info.file_size).data
-    with Digest() as digest:
-        for start in range(0, info.file_size, BLOCK):
-            piece = memory[start : start + BLOCK]
-            if cast("int", file.readinto(piece)) != len(piece):  # type: ignore[attr-defined]
-                raise ArtefactError(f"'{name}' is cut off")
-            digest.update(piece)
-    return memory, digest.hexdigest()
 
 
 def _check(digest: str, expected: str, what: str) -> None:

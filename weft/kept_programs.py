@@ -31,7 +31,7 @@ import numpy as np
 
 from .dialects.support import diagnostics, knobs, plugins
 from .dialects.support.diagnostics import Diagnostic, Place
-from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache
+from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache, mark_used
 from .dialects.support.model_files import Unknown, digest_of, external_files, takes_long
 from .dialects.support.processors import available_processors
 from .lowering.abi import CompiledGraph
@@ -356,8 +356,7 @@ def _from_disk(key: str) -> CompiledGraph | None:
         graph = artefact.load(path, kept_as=key)
     except Diagnostic:
         return None
-    with suppress(OSError):
-        os.utime(path)
+    mark_used(path)
     return graph
 
 

@@ -32,8 +32,8 @@ FACTS_SUFFIX = ".facts"
 """Ends the names of what was read out of large files of models."""
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_ABANDONED = 3600.0
-"""Seconds after which a file that was not renamed is nobody's any more."""
+_HOUR = 3600.0
+"""Seconds; after one, a file that was not renamed is nobody's any more."""
 
 
 @dataclass
@@ -122,8 +122,7 @@ class FileCache:
         digest, object_file = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
         if digest != _digest(key, object_file):
             return None
-        with suppress(OSError):
-            os.utime(path)
+        mark_used(path)
         return object_file
 
     def path(self, key: str) -> Path:
@@ -173,7 +172,7 @@ class FileCache:
         left. Gives how many compiled kernels and programs were removed."""
         for path in self._files():
             with suppress(OSError):
-                if path.name.startswith(".") and path.stat().st_mtime < time.time() - _ABANDONED:
+                if path.name.startswith(".") and path.stat().st_mtime < time.time() - _HOUR:
                     path.unlink()
         limit = self.limit
         entries = sorted(self.entries(), key=lambda entry: entry.used)
@@ -204,6 +203,13 @@ class FileCache:
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / key[2:]
+
+
+def mark_used(path: Path) -> None:
+    """Note that a file was used just now. Within an hour of its last use that is no news, and it is left alone."""
+    with suppress(OSError):
+        if path.stat().st_mtime < time.time() - _HOUR:
+            os.utime(path)
 
 
 def _digest(key: str, object_file: bytes) -> bytes:

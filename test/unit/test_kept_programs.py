@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -15,7 +16,7 @@ import pytest
 
 import weft
 from weft import compilation, kept_programs, relay
-from weft.dialects.support import diagnostics, knobs, model_files, plugins
+from weft.dialects.support import diagnostics, file_facts, knobs, model_files, plugins
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.digests import BLOCK, digest_of_bytes
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
@@ -289,6 +290,46 @@ def test_a_compilation_that_warned_warns_again(model: Path, monkeypatch: pytest.
     assert request.keep(graph) is graph and heard == ["beware"] and request.found() is None
 
 
+def test_a_large_program_is_held_against_its_digest_once_while_nobody_touches_it(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compiled() -> weft.Executable:
+        return weft.compile(model, threads=1, params={"w": X})
+
+    def digests() -> int:
+        """How often the constants are held against their digest when the program is loaded."""
+        kept_programs.forget()
+        taken.clear()
+        exe = compiled()
+        assert whole(exe) == "disk" and (np.asarray(exe(X)) == 2 * X).all()
+        return taken.count(artefact.CONSTANTS)
+
+    def noted(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> object:
+        taken.append(name)
+        return read_member(archive, file, name)
+
+    taken, read_member = list[str](), artefact.read_member
+    monkeypatch.setattr(artefact, "read_member", noted)
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        compiled()
+        assert [digests(), digests()] == [1, 1], "it is small"
+        monkeypatch.setattr(file_facts, "LARGE", 1)
+        assert [digests(), digests()] == [1, 1], "it was written just now"
+        monkeypatch.setattr(file_facts, "_SETTLED", -60.0)
+        assert [digests(), digests()] == [1, 0]
+        cache = FileCache.from_environment()
+        assert cache is not None
+        (entry,) = cache.programs()
+        os.utime(entry.path)
+        assert [digests(), digests()] == [1, 0], "it was touched"
+        data, times = entry.path.read_bytes(), entry.path.stat().st_mtime_ns
+        at = data.index(X.tobytes())
+        entry.path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        os.utime(entry.path, ns=(times, times))
+        kept_programs.forget()
+        assert whole(compiled()) == "", "it was written over"
+
+
 def test_a_damaged_program_is_compiled_over_and_a_large_one_is_not_kept(model: Path, tmp_path: Path) -> None:
     with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
         graph = weft.compile(model).graph
@@ -338,7 +379,7 @@ def test_data_beside_an_onnx_model_is_part_of_it(tmp_path: Path) -> None:
 def test_a_file_that_was_written_over_is_read_again_whatever_its_time_says(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_files, "_SETTLED", -60.0)
+    monkeypatch.setattr(file_facts, "_SETTLED", -60.0)
     os.utime(model, (10**9, 10**9))
     before = key(model)
     model.write_text(TEXT.replace("relay.add %x, %w", "relay.add %w, %w"))  # as many bytes
@@ -351,7 +392,7 @@ def test_another_process_need_not_read_a_large_file_that_was_left_alone(
 ) -> None:
     def reads() -> int:
         """How often the file is read by a process that knows nothing of it."""
-        model_files._KNOWN_FILES.clear()  # pyright: ignore[reportPrivateUsage]
+        model_files.FACTS.forget()
         read.clear()
         assert model_files.digest_of(model) == digest_of_bytes(model.read_bytes())
         return len(read)
@@ -365,9 +406,9 @@ def test_another_process_need_not_read_a_large_file_that_was_left_alone(
     assert [reads(), reads()] == [1, 1], "there is no cache"
     with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
         assert [reads(), reads()] == [1, 1], "it is small"
-        monkeypatch.setattr(model_files, "LARGE", 1)
+        monkeypatch.setattr(file_facts, "LARGE", 1)
         assert [reads(), reads()] == [1, 1], "it was written just now"
-        monkeypatch.setattr(model_files, "_SETTLED", -60.0)
+        monkeypatch.setattr(file_facts, "_SETTLED", -60.0)
         assert [reads(), reads()] == [1, 0]
         times = model.stat().st_mtime_ns
         model.write_text(TEXT.replace("relay.add %x, %w", "relay.add %w, %w"))  # as many bytes
@@ -383,10 +424,10 @@ def test_the_compiler_is_imported_while_a_large_file_is_read_for_the_first_time(
 ) -> None:
     imported: list[int] = []
     monkeypatch.setattr(kept_programs, "_import_compiler", lambda: imported.append(threading.get_ident()))
-    monkeypatch.setattr(model_files, "_SETTLED", -60.0)
+    monkeypatch.setattr(file_facts, "_SETTLED", -60.0)
     for size in (model.stat().st_size + 1, 1):
-        monkeypatch.setattr(model_files, "LARGE", size)
-        model_files._KNOWN_FILES.clear()  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.setattr(file_facts, "LARGE", size)
+        model_files.FACTS.forget()
         assert key(model) == key(model) and threading.active_count() == 1
     assert len(imported) == 1 and threading.get_ident() not in imported
 
