@@ -36,19 +36,15 @@ if TYPE_CHECKING:
     from .elementary import sqrt as sqrt
     from .elementary import tanh as tanh
     from .elementary import trunc as trunc
-    from .expr import COMBINER as COMBINER
     from .expr import Binary as Binary
     from .expr import Bitcast as Bitcast
     from .expr import Cast as Cast
     from .expr import Check as Check
-    from .expr import Combiner as Combiner
     from .expr import Const as Const
     from .expr import Dim as Dim
     from .expr import Expr as Expr
     from .expr import ExprLike as ExprLike
-    from .expr import Fold as Fold
     from .expr import IterVar as IterVar
-    from .expr import Reduce as Reduce
     from .expr import Select as Select
     from .expr import Slot as Slot
     from .expr import SymbolicExtentError as SymbolicExtentError
@@ -64,7 +60,6 @@ if TYPE_CHECKING:
     from .expr import maximum as maximum
     from .expr import minimum as minimum
     from .expr import power as power
-    from .expr import reduce_identity as reduce_identity
     from .expr import select as select
     from .expr import unary as unary
     from .external import External as External
@@ -75,6 +70,11 @@ if TYPE_CHECKING:
     from .procedures import Procedure as Procedure
     from .procedures import Steps as Steps
     from .procedures import procedure as procedure
+    from .reduction import COMBINER as COMBINER
+    from .reduction import Combiner as Combiner
+    from .reduction import Fold as Fold
+    from .reduction import Reduce as Reduce
+    from .reduction import reduce_identity as reduce_identity
     from .tensor import AnyRankBody as AnyRankBody
     from .tensor import Compute as Compute
     from .tensor import Filled as Filled

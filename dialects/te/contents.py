@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from .assume import at_most
 from .dims import Compound, Dim, Symbol, as_signed, extreme, quotient, sign_always, surely_at_most
 from .expr import (
-    COMBINER,
     Binary,
     BinaryKind,
     Cast,
@@ -25,11 +24,11 @@ from .expr import (
     Const,
     Expr,
     IterVar,
-    Reduce,
     Select,
     Unary,
     UnaryKind,
 )
+from .reduction import COMBINER, Reduce
 from .tensor import Read, Tensor
 
 Number: TypeAlias = "Dim | float | None"

@@ -9,7 +9,8 @@ from math import prod
 from xdsl.dialects.builtin import i1
 
 from ..support.dtypes import byte_width
-from .expr import Binary, Expr, Fold, Reduce, Unary, index
+from .expr import Binary, Expr, Unary, index
+from .reduction import Fold, Reduce
 from .tensor import Tensor, operands_of, topological_order
 
 

@@ -21,27 +21,23 @@ from ..support.dtypes import numpy_dtype
 from .bounds import affine
 from .dims import sizes_of, value_of
 from .expr import (
-    COMBINER,
     Binary,
     BinaryKind,
     Bitcast,
     Cast,
     Check,
-    Combiner,
     Const,
     Expr,
-    Fold,
     IterVar,
-    Reduce,
     Select,
     Unary,
     UnaryKind,
     Var,
     index,
-    reduce_identity,
 )
 from .external import External
 from .procedures import Let, Loop, Procedure, Statement, Store, When, While
+from .reduction import COMBINER, Combiner, Fold, Reduce, reduce_identity
 from .tensor import Compute, Filled, Read, Tensor, topological_order
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, VectorType, f32, i1
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, f32, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -24,7 +23,7 @@ from ..support.arguments import ArgumentError
 from ..support.dtypes import dtype_name, is_storage, scalar_type
 from . import literals
 from .kinds import COMPARISONS as COMPARISONS
-from .kinds import PREDICATES, BinaryKind, ReduceKind, UnaryKind, common_type, index
+from .kinds import PREDICATES, BinaryKind, UnaryKind, common_type, index, truth_type
 
 if TYPE_CHECKING:
     from ..tir.analyzer import IntExpr
@@ -267,7 +266,8 @@ class IterVar(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Const(Expr):
-    """A literal: `value` is an `int` for integer and index types, a `float` for float types, a `bool` for `i1`."""
+    """A literal: `value` is an `int` for integer and index types, a `float` that the type holds for float types, a
+    `bool` for `i1`."""
 
     value: int | float | bool
     type: Attribute
@@ -389,19 +389,6 @@ class Check(Expr):
 
 
 @dataclass(frozen=True, eq=False)
-class Reduce(Expr):
-    """`operand` combined over all values of `axes`. Stands only at the top of a `compute` body."""
-
-    kind: ReduceKind
-    operand: Expr
-    axes: tuple[IterVar, ...]
-
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.operand.type
-
-
-@dataclass(frozen=True, eq=False)
 class Slot(Expr):
     """In a combiner: what a reduction has so far in one of its results, or its next step there."""
 
@@ -409,57 +396,15 @@ class Slot(Expr):
     type: Attribute
 
 
-@dataclass(frozen=True, eq=False)
-class Combiner:
-    """How a reduction of one's own goes on: `results` over what it has `so_far` and its next `step`, one of each for
-    each result; `identity` is what it starts from."""
-
-    so_far: tuple[Slot, ...]
-    step: tuple[Slot, ...]
-    results: tuple[Expr, ...]
-    identity: tuple[Const, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Fold(Expr):
-    """Result `number` of `operands` combined over all values of `axes` by a combiner of one's own. Stands only at the
-    top of a `compute` body; the results of one reduction have the same combiner, operands and axes."""
-
-    combiner: Combiner
-    operands: tuple[Expr, ...]
-    axes: tuple[IterVar, ...]
-    number: int = 0
-
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.combiner.results[self.number].type
-
-
 def const(value: float, type: Attribute) -> Const:
-    """A literal of scalar type `type`.
+    """A literal of scalar type `type`; of floats the nearest that there is, halves to even.
 
     Raises:
         ArgumentError: an integer that is not finite, or that the type cannot hold.
     """
-    match type:
-        case IntegerType() if type.width.data == 1:
-            return Const(bool(value), type)
-        case IntegerType() | IndexType():
-            if not isfinite(value) or not _holds(type, int(value)):
-                raise ArgumentError(f"te: {value} is no {type}")
-            return Const(int(value), type)
-        case _:
-            return Const(float(value), type)
-
-
-def _holds(type: IntegerType | IndexType, value: int) -> bool:
-    """Whether `value` is one of an integer type's; a type that does not say so has a sign."""
-    if isinstance(type, IndexType):
-        return -(1 << 63) <= value < 1 << 63
-    width = type.width.data
-    if type.signedness.data == Signedness.UNSIGNED:
-        return 0 <= value < 1 << width
-    return -(1 << width - 1) <= value < 1 << width - 1
+    if (held := literals.held(value, type)) is None:
+        raise ArgumentError(f"te: {value} is no {type}")
+    return Const(held, type)
 
 
 def as_expr(value: ExprLike, type: Attribute) -> Expr:
@@ -486,33 +431,6 @@ def _is_rounded(value: float, type: Attribute) -> bool:
     if isinstance(type, IndexType):
         return True
     return isinstance(type, IntegerType) and type != i1 and not value.is_integer()
-
-
-def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:
-    """The value that `kind` leaves unchanged: 0 for a sum, minus infinity (or the least integer) for a maximum."""
-    match kind:
-        case "sum" | "or":
-            return const(0, type)
-        case "prod" | "and":
-            return const(1, type)
-        case "max" | "min":
-            if isinstance(type, AnyFloat):
-                return const(float("-inf") if kind == "max" else float("inf"), type)
-            assert isa(type, IntegerType)
-            width = type.width.data
-            if type.signedness.data == Signedness.UNSIGNED or width == 1:
-                return const(0 if kind == "max" else (1 << width) - 1, type)
-            return const(-(1 << (width - 1)) if kind == "max" else (1 << (width - 1)) - 1, type)
-
-
-COMBINER: dict[ReduceKind, BinaryKind] = {
-    "sum": BinaryKind.ADD,
-    "prod": BinaryKind.MUL,
-    "max": BinaryKind.MAX,
-    "min": BinaryKind.MIN,
-    "and": BinaryKind.AND,
-    "or": BinaryKind.OR,
-}
 
 
 def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
@@ -564,11 +482,6 @@ _UNCHANGED = {
     (0, BinaryKind.ADD), (0, BinaryKind.SUB), (1, BinaryKind.MUL), (1, BinaryKind.FLOORDIV), (1, BinaryKind.DIV),
 }  # fmt: skip
 """The right operands that leave an integer as it is."""
-
-
-def truth_type(type: Attribute) -> Attribute:
-    """The type of a comparison: a condition, or one for each lane."""
-    return VectorType(i1, type.get_shape()) if isa(type, VectorType[Attribute]) else i1
 
 
 def _matched(what: str, a: Expr, b: Expr) -> tuple[Expr, Expr]:

@@ -32,30 +32,13 @@ from . import vectors as vectors
 from . import written_forms as written_forms
 from .dims import named_var
 from .element_types import DType, element_type, vector_type
-from .expr import (
-    COMBINER,
-    Binary,
-    BinaryKind,
-    Const,
-    Dim,
-    Expr,
-    ExprLike,
-    Fold,
-    IterVar,
-    Reduce,
-    ReduceKind,
-    Slot,
-    UnaryKind,
-    Var,
-    binary,
-    index,
-    reduce_identity,
-    unary,
-)
+from .expr import Binary, BinaryKind, Const, Dim, Expr, ExprLike, IterVar, Slot, UnaryKind, Var, binary, index, unary
 from .expr import cast as convert
 from .expr import const as literal
 from .expr import select as choose
+from .kinds import ReduceKind
 from .reducers import folds_of, own_reducer
+from .reduction import COMBINER, Fold, Reduce, reduce_identity
 from .tensor import Compute, Tensor, TensorSlice
 
 Axes: TypeAlias = IterVar | Sequence[IterVar]

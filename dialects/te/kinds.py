@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -122,3 +122,8 @@ def common_type(a: Attribute, b: Attribute) -> Attribute | None:
     if isa(a, IntegerType) and isa(b, IntegerType) and a.signedness == b.signedness:
         return a if a.bitwidth > b.bitwidth else b
     return None
+
+
+def truth_type(type: Attribute) -> Attribute:
+    """The type of a comparison: a condition, or one for each lane."""
+    return VectorType(i1, type.get_shape()) if isa(type, VectorType[Attribute]) else i1

@@ -7,13 +7,23 @@ of a type is (a float beyond its numbers turned into an integer) is left as it i
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, floor, isfinite, trunc
+from math import ceil, copysign, floor, frexp, inf, isfinite, ldexp, trunc
 from struct import pack, unpack
 
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntegerType, Signedness, i1
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+    i1,
+)
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from ..support.dtypes import is_small_float, numpy_dtype
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
 from .kinds import index
@@ -60,19 +70,74 @@ def wrapped(value: int, type: Attribute) -> int:
     return rest if unsigned or rest < 1 << bits - 1 else rest - (1 << bits)
 
 
-def rounded(value: float, type: Attribute) -> float | None:
-    """The number of a float's type nearest to one; `None` of a type whose numbers Python has not."""
-    if isinstance(type, Float64Type):
+def holds(type: IntegerType | IndexType, value: int) -> bool:
+    """Whether `value` is one of an integer type's; a type that does not say so has a sign."""
+    if isinstance(type, IndexType):
+        return -(1 << 63) <= value < 1 << 63
+    width = type.width.data
+    if type.signedness.data == Signedness.UNSIGNED:
+        return 0 <= value < 1 << width
+    return -(1 << width - 1) <= value < 1 << width - 1
+
+
+def held(value: Number, type: Attribute) -> Number | None:
+    """What a literal of a type holds of a number; `None` where it is no integer of the type's. A float is rounded to
+    the nearest, halves to even, and to an infinity beyond them."""
+    if isa(type, IntegerType) and type.width.data == 1:
+        return bool(value)
+    if isa(type, IntegerType | IndexType):
+        return int(value) if isfinite(value) and holds(type, int(value)) else None
+    number = value if isinstance(value, float) else _wide(int(value), type)
+    if is_small_float(type):
+        return float(numpy_dtype(type).type(number))
+    return rounded(number, type)
+
+
+def _wide(value: int, type: Attribute) -> float:
+    """An integer as a float that rounds to a float's type as it would: of more than 53 bits, with the last of the 53
+    set where one beyond them is."""
+    size = abs(value)
+    lost = size.bit_length() - 53
+    try:
+        if lost <= 0 or isinstance(type, Float64Type):
+            return float(value)
+        kept = size >> lost
+        wide = ldexp(kept | (kept << lost != size), lost)
+        return wide if value >= 0 else -wide
+    except OverflowError:
+        return inf if value >= 0 else -inf
+
+
+_PACKED: dict[object, str] = {Float32Type: "f", Float16Type: "e"}
+
+
+def rounded(value: float, type: Attribute) -> float:
+    """The number of a float's type nearest to one, halves to even."""
+    if isinstance(type, Float64Type) or not isfinite(value):
         return value
-    if not isinstance(type, Float16Type | Float32Type):
-        return None
-    if not isfinite(value):
+    if isinstance(type, BFloat16Type):
+        return _short(value)
+    form = _PACKED.get(type.__class__)
+    if form is None:
         return value
-    form = "f" if isinstance(type, Float32Type) else "e"
     try:
         return unpack(form, pack(form, value))[0]
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return copysign(inf, value)
+
+
+def _short(value: float) -> float:
+    """The bf16 nearest to a finite number: 8 bits, the last of them not below 2 ** -133."""
+    last = max(frexp(value)[1] - 8, -133)
+    number = copysign(ldexp(round(ldexp(value, -last)), last), value)
+    return number if abs(number) < 2.0**128 else copysign(inf, value)
+
+
+def shortest(value: Number, type: Attribute) -> Number:
+    """A literal with the fewest digits that say which number of its type it is: `0.1`, not `0.10000000149011612`."""
+    if not isinstance(value, float) or isinstance(type, Float64Type) or not isfinite(value):
+        return value
+    return next((short for n in range(1, 10) if held(short := float(f"{value:.{n}g}"), type) == value), value)
 
 
 def combined(kind: B, a: Number, b: Number, type: Attribute) -> Number | None:
@@ -125,4 +190,4 @@ def converted(value: Number, given: Attribute, type: Attribute) -> Number | None
         whole = trunc(value)
         exact = is_whole(given) or wrapped(whole, type) == whole
         return wrapped(whole, type) if exact else None
-    return rounded(float(value), type) if -(1 << 53) <= value <= 1 << 53 or isinstance(value, float) else None
+    return held(value, type)

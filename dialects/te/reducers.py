@@ -13,8 +13,9 @@ from xdsl.ir import Attribute
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name, scalar_type
 from .evaluate import combined
-from .expr import Combiner, Const, Expr, ExprLike, Fold, IterVar, Slot, const, index, select
+from .expr import Const, Expr, ExprLike, IterVar, Slot, const, index, select
 from .expr import cast as convert
+from .reduction import Combiner, Fold
 from .tensor import Read, operands_of
 
 

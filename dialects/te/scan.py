@@ -20,9 +20,10 @@ from ..tir.nodes.buffers import Allocate, Buffer, BufferLoad, BufferStore
 from ..tir.nodes.prim_func import function_of
 from ..tir.nodes.statements import For, Stmt, sequence
 from .dims import dim_expr, same
-from .expr import COMBINER, Binary, Const, Expr, Fold, IterVar, Reduce, binary, reduce_identity
+from .expr import Binary, Const, Expr, IterVar, binary
 from .external import External
 from .kinds import BinaryKind
+from .reduction import COMBINER, Fold, Reduce, reduce_identity
 from .tensor import Compute, Filled, Read, Tensor, topological_order
 
 

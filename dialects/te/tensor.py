@@ -12,25 +12,10 @@ from xdsl.ir import Attribute
 from ..support.dtypes import dtype_name
 from .bounds import affine, affine_range
 from .dims import as_dim
-from .expr import (
-    Binary,
-    Bitcast,
-    Cast,
-    Check,
-    Dim,
-    Expr,
-    ExprLike,
-    Fold,
-    IterVar,
-    Reduce,
-    ReduceKind,
-    Select,
-    Unary,
-    as_expr,
-    index,
-)
+from .expr import Binary, Bitcast, Cast, Check, Dim, Expr, ExprLike, IterVar, Select, Unary, as_expr, index
 from .expr import cast as convert
-from .kinds import BinaryKind
+from .kinds import BinaryKind, ReduceKind
+from .reduction import Fold, Reduce
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,12 @@ from xdsl.utils.hints import isa
 
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name
-from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, Fold, IterVar, Reduce, Select, Slot, Unary, Var
+from . import literals
+from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, IterVar, Select, Slot, Unary, Var
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
 from .let import Let
+from .reduction import Fold, Reduce
 from .tensor import Filled, Read
 from .vectors import Broadcast, Ramp
 
@@ -59,7 +61,7 @@ def number(value: float, type: Attribute) -> ast.expr:
         return word(type_word(type), ast.Constant(str(value)))
     if type == i1:
         return ast.Constant(bool(value))
-    return word(type_word(type), ast.Constant(value))
+    return word(type_word(type), ast.Constant(literals.shortest(value, type)))
 
 
 def render(expr: Expr, leaf: Leaf) -> ast.expr:
@@ -96,7 +98,8 @@ def render(expr: Expr, leaf: Leaf) -> ast.expr:
 
 
 def _bare(literal: Const) -> ast.expr:
-    return ast.Constant(literal.value) if literal.value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-literal.value))
+    value = literals.shortest(literal.value, literal.type)
+    return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
 
 
 def _binary(kind: B, lhs: ast.expr, rhs: ast.expr, type: Attribute) -> ast.expr:

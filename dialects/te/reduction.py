@@ -1,0 +1,78 @@
+"""Reductions: an expression combined over all values of some axes, and what its combining starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from .expr import Const, Expr, IterVar, Slot, const
+from .kinds import BinaryKind, ReduceKind
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce(Expr):
+    """`operand` combined over all values of `axes`. Stands only at the top of a `compute` body."""
+
+    kind: ReduceKind
+    operand: Expr
+    axes: tuple[IterVar, ...]
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.operand.type
+
+
+@dataclass(frozen=True, eq=False)
+class Combiner:
+    """How a reduction of one's own goes on: `results` over what it has `so_far` and its next `step`, one of each for
+    each result; `identity` is what it starts from."""
+
+    so_far: tuple[Slot, ...]
+    step: tuple[Slot, ...]
+    results: tuple[Expr, ...]
+    identity: tuple[Const, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Expr):
+    """Result `number` of `operands` combined over all values of `axes` by a combiner of one's own. Stands only at the
+    top of a `compute` body; the results of one reduction have the same combiner, operands and axes."""
+
+    combiner: Combiner
+    operands: tuple[Expr, ...]
+    axes: tuple[IterVar, ...]
+    number: int = 0
+
+    @property
+    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.combiner.results[self.number].type
+
+
+def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:
+    """The value that `kind` leaves unchanged: 0 for a sum, minus infinity (or the least integer) for a maximum."""
+    match kind:
+        case "sum" | "or":
+            return const(0, type)
+        case "prod" | "and":
+            return const(1, type)
+        case "max" | "min":
+            if isinstance(type, AnyFloat):
+                return const(float("-inf") if kind == "max" else float("inf"), type)
+            assert isa(type, IntegerType)
+            width = type.width.data
+            if type.signedness.data == Signedness.UNSIGNED or width == 1:
+                return const(0 if kind == "max" else (1 << width) - 1, type)
+            return const(-(1 << (width - 1)) if kind == "max" else (1 << (width - 1)) - 1, type)
+
+
+COMBINER: dict[ReduceKind, BinaryKind] = {
+    "sum": BinaryKind.ADD,
+    "prod": BinaryKind.MUL,
+    "max": BinaryKind.MAX,
+    "min": BinaryKind.MIN,
+    "and": BinaryKind.AND,
+    "or": BinaryKind.OR,
+}
