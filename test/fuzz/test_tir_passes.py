@@ -19,9 +19,10 @@ from weft.tir import Schedule
 from weft.transforms.infra.registry import get_pass_type, new_ir_context
 
 PASSES = (
-    "common-subexpr-elim-tir", "convert-for-loops-to-serial", "inject-virtual-thread", "insert-bounds-checks",
-    "loop-partition", "lower-init-block", "plan-and-update-buffer-allocation-location", "remove-no-op",
-    "schedule-rules", "simplify", "skip-assert", "storage-rewrite", "unroll-loop",
+    "common-subexpr-elim-tir", "compact-buffer-allocation", "convert-blocks-to-opaque", "convert-for-loops-to-serial",
+    "inject-virtual-thread", "insert-bounds-checks", "loop-partition", "lower-init-block", "lower-opaque-block",
+    "plan-and-update-buffer-allocation-location", "remove-no-op", "schedule-rules", "simplify", "skip-assert",
+    "storage-rewrite", "unroll-loop",
 )  # fmt: skip
 COMPILED_EVERY = 8
 """Cases between two that are run as machine code as well."""

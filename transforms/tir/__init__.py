@@ -4,6 +4,8 @@ PASSES: dict[str, str] = {
     "apply-schedule": "apply_schedule:ApplySchedulePass",
     "attach-tuned-schedules": "attach_tuned_schedules:AttachTunedSchedulesPass",
     "common-subexpr-elim-tir": "common_subexpr_elim_tir:CommonSubexprElimTIRPass",
+    "compact-buffer-allocation": "compact_buffer_allocation:CompactBufferAllocationPass",
+    "convert-blocks-to-opaque": "convert_blocks_to_opaque:ConvertBlocksToOpaquePass",
     "convert-for-loops-to-serial": "convert_for_loops_to_serial:ConvertForLoopsToSerialPass",
     "gpu-schedule-rules": "gpu_schedule_rules:GPUScheduleRulesPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
@@ -11,6 +13,7 @@ PASSES: dict[str, str] = {
     "loop-partition": "loop_partition:LoopPartitionPass",
     "lower-cross-thread-reduction": "lower_cross_thread_reduction:LowerCrossThreadReductionPass",
     "lower-init-block": "lower_init_block:LowerInitBlockPass",
+    "lower-opaque-block": "lower_opaque_block:LowerOpaqueBlockPass",
     "plan-and-update-buffer-allocation-location": (
         "plan_and_update_buffer_allocation_location:PlanAndUpdateBufferAllocationLocationPass"
     ),

@@ -17,6 +17,7 @@ from ..asserts import AssertOp
 from ..assumptions import AssumeOp
 from ..blocks import BlockOp, IterKind
 from ..legality.bounds import restricted_iterators
+from ..loop_iterators import end_of, kind_of
 from ..loops import ForOp
 from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
@@ -164,8 +165,7 @@ class BlockParser:
         if isinstance(around, OuterIterator):
             self._add(name, around.kind, around.start, around.extent, self.loops.of(around))
             return
-        kind = IterKind.SPATIAL if around.for_kind.is_concurrent else IterKind.OPAQUE
-        self._add(name, kind, around.start, _end(around), self.loops.dimension(around))
+        self._add(name, kind_of(around), around.start, end_of(around), self.loops.dimension(around))
 
     def _axis(self, target: ast.Name, word: str, given: ast.Call) -> None:
         """`vi = T.axis.spatial(128, i * 4 + j)`."""
@@ -211,7 +211,7 @@ class BlockParser:
                 continue
             if not isinstance(loop, ForOp):
                 raise self._error(loop_node, "T.axis.remap takes loop variables", "T.axis.spatial takes expressions")
-            self._add(name.id, KINDS[letter], loop.start, _end(loop), self.loops.dimension(loop))
+            self._add(name.id, KINDS[letter], loop.start, end_of(loop), self.loops.dimension(loop))
 
     # body and init
 
@@ -462,11 +462,6 @@ class BlockParser:
         if len(map) != len(buffer.type.get_shape()):
             raise self._error(node, f"{len(map)} indices for a buffer of {len(buffer.type.get_shape())} dimensions")
         return buffer, AffineMapAttr(affine_map(len(self.iters), map))
-
-
-def _end(loop: ForOp) -> Extent:
-    """Where the values of a loop's variable end."""
-    return as_extent(simplify(as_affine(loop.size) + AffineConstantExpr(loop.start)))
 
 
 def _is_same(map: Attribute, other: Attribute) -> bool:

@@ -1,10 +1,11 @@
 """Are two functions the same but for names? Loops, blocks, and what is computed in which order of writing.
 
 What stands in an outer block is compared by what it does for the loops around, since its iterators may be cut in
-several ways. Expressions are compared as trees: it is the same whether a subexpression is computed once or twice, and
-in which order values without effects are. Indices are compared in affine normal form. What blocks declare to read and
-write follows from their bodies, and is not compared; nor is what blocks are called, nor where among the statements of
-its scope a buffer is allocated. Counterpart of TVM's `structural_equal`.
+several ways; so is a block whose iterators are loop variables, for which TVM has none. Expressions are compared as
+trees: it is the same whether a subexpression is computed once or twice, and in which order values without effects are.
+Indices are compared in affine normal form. What blocks declare to read and write follows from their bodies, and is not
+compared; nor is what blocks are called, nor where among the statements of its scope a buffer is allocated. Counterpart
+of TVM's `structural_equal`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ..buffers import AllocBufferOp, shape_of
 from ..calls import AddressOfOp, CallOp
 from ..checks import CheckOp
 from ..functions import PrimFuncOp
+from ..loop_iterators import speaks_of_loops
 from ..loops import ForOp, dimension_ranges, loop_range
 from ..outer_blocks import OuterBlockOp
 from ..symbols import is_symbol
@@ -177,7 +179,11 @@ class _FunctionForm:
         )
         values: Mapping[AffineExpr, Range] = iterator_ranges(op)
         bound: list[AffineExpr] | None = None
-        if _is_in_outer_block(op):
+        if speaks_of_loops(op):
+            bound = [substitute(expr, used) for expr in op.bindings.data.results]
+            values = {used[n]: loop_range(v) for n, v in enumerate(variables)}
+            header = (frozenset(conditions),)
+        elif _is_in_outer_block(op):
             # its iterators follow from those of the outer block: it is told by what it does for the loops
             bound = [substitute(expr, used) for expr in op.bindings.data.results]
             values = {used[n]: loop_range(v) for n, v in enumerate(variables)}

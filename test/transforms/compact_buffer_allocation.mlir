@@ -1,0 +1,121 @@
+// RUN: weft-opt %s -p convert-blocks-to-opaque,compact-buffer-allocation | filecheck %s
+
+// CHECK-LABEL: tir.prim_func @a_buffer_holds_what_one_iteration_uses
+// CHECK:         tir.alloc_buffer "global" : memref<1x4xf32>
+// CHECK:         writes(%b[0, %k_1] : memref<1x4xf32>)
+// CHECK:         reads(%b[0, %k_3] : memref<1x4xf32>)
+tir.prim_func @a_buffer_holds_what_one_iteration_uses(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {
+  tir.for %i = 0 to 8 {
+    %b = tir.alloc_buffer "global" : memref<8x4xf32>
+    tir.for %k = 0 to 4 {
+      tir.block @to(%v: spatial 8, %w: spatial 4) = [%i, %k] reads(%x[%v, %w] : memref<8x4xf32>) writes(%b[%v, %w] : memref<8x4xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<8x4xf32>
+        memref.store %0, %b[%v, %w] : memref<8x4xf32>
+      }
+    }
+    tir.for %k = 0 to 4 {
+      tir.block @from(%v: spatial 8, %w: spatial 4) = [%i, %k] reads(%b[%v, %w] : memref<8x4xf32>) writes(%y[%v, %w] : memref<8x4xf32>) {
+        %0 = memref.load %b[%v, %w] : memref<8x4xf32>
+        memref.store %0, %y[%v, %w] : memref<8x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_is_never_used_is_left_out
+// CHECK:         tir.alloc_buffer "global" : memref<4xf32>
+// CHECK:         writes(%b[%i_1] : memref<4xf32>)
+tir.prim_func @what_is_never_used_is_left_out(%x: memref<8xf32>, %y: memref<4xf32>) {
+  %b = tir.alloc_buffer "global" : memref<16xf32>
+  tir.for %i = 0 to 4 {
+    tir.block @to(%v: partial spatial 16) = [%i + 9] reads(%x[%v - 8] : memref<8xf32>) writes(%b[%v] : memref<16xf32>) {
+      %c = arith.constant 8 : index
+      %n = arith.subi %v, %c : index
+      %0 = memref.load %x[%n] : memref<8xf32>
+      memref.store %0, %b[%v] : memref<16xf32>
+    }
+  }
+  tir.for %i = 0 to 4 {
+    tir.block @from(%v: spatial 4) = [%i] reads(%b[%v + 9] : memref<16xf32>) writes(%y[%v] : memref<4xf32>) {
+      %c = arith.constant 9 : index
+      %n = arith.addi %v, %c : index
+      %0 = memref.load %b[%n] : memref<16xf32>
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
+// The next iteration reads what this one writes.
+// CHECK-LABEL: tir.prim_func @what_is_carried_stays
+// CHECK:         tir.alloc_buffer "global" : memref<9xf32>
+tir.prim_func @what_is_carried_stays(%x: memref<9xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    %b = tir.alloc_buffer "global" : memref<9xf32>
+    tir.block @begin(%v: partial opaque 8) = [%i] where [%i * -1] reads(%x[0] : memref<9xf32>) writes(%b[0] : memref<9xf32>) {
+      %z = arith.constant 0 : index
+      %0 = memref.load %x[%z] : memref<9xf32>
+      memref.store %0, %b[%z] : memref<9xf32>
+    }
+    tir.block @on(%v: opaque 8) = [%i] reads(%b[%v] : memref<9xf32>) writes(%b[%v + 1] : memref<9xf32>, %y[%v] : memref<8xf32>) {
+      %one = arith.constant 1 : index
+      %n = arith.addi %v, %one : index
+      %0 = memref.load %b[%v] : memref<9xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %b[%n] : memref<9xf32>
+      memref.store %1, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// All iterations run at the same time, on one buffer.
+// CHECK-LABEL: tir.prim_func @what_threads_have_together_stays
+// CHECK:         tir.alloc_buffer "global" : memref<8xf32>
+tir.prim_func @what_threads_have_together_stays(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for parallel %i = 0 to 8 {
+    %b = tir.alloc_buffer "global" : memref<8xf32>
+    tir.block @to(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %b[%v] : memref<8xf32>
+    }
+    tir.block @from(%v: spatial 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @each_thread_has_its_own
+// CHECK:         tir.alloc_buffer "local" : memref<1xf32>
+tir.prim_func @each_thread_has_its_own(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for parallel %i = 0 to 8 {
+    %b = tir.alloc_buffer "local" : memref<8xf32>
+    tir.block @to(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %b[%v] : memref<8xf32>
+    }
+    tir.block @from(%v: spatial 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @where_data_says_which_element_it_is_whole
+// CHECK:         tir.alloc_buffer "global" : memref<8xf32>
+tir.prim_func @where_data_says_which_element_it_is_whole(%x: memref<4xf32>, %p: memref<4xindex>, %y: memref<4xf32>) {
+  %b = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @to(%v: spatial 8) = [%i] reads() writes(%b[%v] : memref<8xf32>) {
+      %0 = arith.constant 1.0 : f32
+      memref.store %0, %b[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 4 {
+    tir.block @from(%v: spatial 4) = [%i] reads(%p[%v] : memref<4xindex>, %b : memref<8xf32>) writes(%y[%v] : memref<4xf32>) {
+      %n = memref.load %p[%v] : memref<4xindex>
+      %in = tir.check %n of %n in 8 "outside"
+      %0 = memref.load %b[%in] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
