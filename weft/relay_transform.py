@@ -26,6 +26,7 @@ from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
+from .transforms.relay.layout_rules import LayoutConfig as LayoutConfig
 from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
 from .transforms.relay.merge_composite import MergeCompositePass
 from .transforms.relay.partition_graph import PartitionGraphPass
@@ -102,7 +103,7 @@ def partition_for(
 
 
 def __dir__() -> list[str]:
-    named = {"FoldConstantExpr", "InferTypeLocal", "gradient", "gradients", "partition_for", "recast"}
+    named = {"FoldConstantExpr", "InferTypeLocal", "LayoutConfig", "gradient", "gradients", "partition_for", "recast"}
     return sorted({*named, *dir(_passes)})
 
 

@@ -50,7 +50,7 @@ from ..te.assume import agree
 from .blocking import PLAIN, Blocks, Wish
 from .inference import inferred_once
 from .precision import Accuracy, Precision
-from .reordering import Order, Reordered
+from .reordering import Form, Order, Reordered
 from .types import IncompleteType, is_complete
 
 if TYPE_CHECKING:
@@ -398,6 +398,13 @@ class RelayOp(IRDLOperation, ABC):
         if not self.has_trait(Pointwise):
             return None
         return Reordered([order] * len(self.results), along=range(len(self.operands)))
+
+    def reblocked(self, form: Form) -> Reordered | None:
+        """Layout: as `reordered`, where parts of axes are dimensions of their own (`NCHW16c`): `None` where it cannot
+        be computed so. Blocks divide the extents of what is taken in that form, and have to divide the result's."""
+        if not self.has_trait(Pointwise):
+            return None
+        return Reordered([form] * len(self.results), along=range(len(self.operands)))
 
     @classmethod
     def has_layout_rule(cls) -> bool:

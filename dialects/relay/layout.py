@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from .. import te
 from ..support.operations import irdl_op_definition
 from .base import DYNAMIC, Fusion, FusionPattern, Moves, RelayOp, int_list, ints, string, tensor
+from .reordering import Form, Inner
 
 if TYPE_CHECKING:
     from .base import NDArray
@@ -78,10 +79,11 @@ class Layout:
         """Index expressions by name in the order of the dimensions."""
         return tuple(parts[name] for name in self.names)
 
-    def reordered(self, order: Sequence[int]) -> str:
-        """The text of the layout with its dimensions in another order: dimension `i` of that is `order[i]` of this."""
+    def reordered(self, order: Form) -> str:
+        """The text of the layout with its dimensions in another order, or in parts: dimension `i` of that is `order[i]`
+        of this."""
         texts = [f"{axis.factor}{axis.name}" if axis.factor else axis.name for axis in self.axes]
-        return "".join(texts[axis] for axis in order)
+        return "".join(f"{n.factor}{texts[n.axis].lower()}" if isinstance(n, Inner) else texts[n] for n in order)
 
     def check(self, shape: Sequence[int], what: str) -> None:
         """

@@ -30,7 +30,7 @@ from .base import (
 )
 from .blocking import PLAIN, Blocks, layout_text
 from .layout import parse_layout
-from .reordering import Order, Reordered
+from .reordering import Form, Order, Reordered
 
 if TYPE_CHECKING:
     from typing import Any
@@ -56,7 +56,10 @@ class ToldLayoutOp(RelayOp, ABC):
     LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
 
     def reordered(self, order: Order) -> Reordered:
-        return Reordered([order], {"layout": parse_layout(self.layout.data).reordered(order)})
+        return self.reblocked(order)
+
+    def reblocked(self, form: Form) -> Reordered:
+        return Reordered([form], {"layout": parse_layout(self.layout.data).reordered(form)})
 
     def channel_block(self, blocks: Blocks) -> int:
         return blocks.channel_block(shape_of(self.data)[1]) if self.layout.data == "NCHW" else PLAIN

@@ -55,6 +55,7 @@ from .matching import PatternVar as PatternVar
 from .matching import PatternWildcard as PatternWildcard
 from .module import IRModule as IRModule
 from .namespace import OperatorNamespace, find, operator_names
+from .op_attrs import register_alter_op_layout, register_convert_op_layout, register_legalize_rule
 from .op_attrs import register_op_attr as register_op_attr
 from .op_class import Op as Op
 from .operators import Operator
@@ -74,6 +75,12 @@ _NAMESPACES = {
     prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn", "random")
 }
 op = OperatorNamespace("")
+vars(op).update(
+    register_alter_op_layout=register_alter_op_layout,
+    register_convert_op_layout=register_convert_op_layout,
+    register_legalize=register_legalize_rule,
+    register_op_attr=register_op_attr,
+)
 
 __all__ = [
     "Any", "Call", "Clause", "Constant", "Constructor", "Expr", "ExprFunctor", "ExprMutator", "ExprVisitor",

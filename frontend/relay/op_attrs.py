@@ -8,12 +8,21 @@
 
 An attribute may have any name, and any value. Functions by which a pass asks are heard: `target.NAME` says whether the
 backend `NAME` computes a call (`annotate-target`); the rule that `legalize{legalize-map-attr-name=NAME}` applies is the
-attribute `NAME`, `FTVMLegalize` where none is named.
+attribute `NAME`, `FTVMLegalize` where none is named; `FTVMAlterOpLayout` and `FTVMConvertOpLayout` say in which layouts
+an operator is computed, given its attributes, variables in the place of its operands, and types:
+
+    @relay.op.register_alter_op_layout("nn.conv2d")
+    def in_blocks(attrs, inputs, types, result_type):
+        return relay.nn.conv2d(*inputs, **{**attrs, "data_layout": "NCHW16c", "kernel_layout": "OIHW16i16o"})
+
+    @relay.op.register_convert_op_layout("nn.conv2d")
+    def as_wanted(attrs, inputs, types, desired_layouts):
+        return relay.nn.conv2d(*inputs, **{**attrs, "data_layout": desired_layouts[0]})
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -22,13 +31,23 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.support.arguments import checked
 from ...transforms.relay.backends import Backend, backends, register_backend
 from ...transforms.relay.emitter import Emitter
-from ...transforms.relay.legalize import register_legalize, unregister_legalize
+from ...transforms.relay.layout_rules import (
+    ALTER,
+    CONVERT,
+    KINDS,
+    LayoutEmitter,
+    register_layout_rule,
+    unregister_layout_rule,
+)
+from ...transforms.relay.legalize import DEFAULT, register_legalize, unregister_legalize
 from .attrs import Attrs
 from .expr import Expr, expr_of, operations_of
 from .namespace import get
 from .op_class import LEVEL, Op, listen
 
 LegalizeRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute]], Expr | None]"
+LayoutRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute], Attribute | list[str]], Expr | None]"
+"""Given the type of the result (`FTVMAlterOpLayout`), or the layouts that are wanted (`FTVMConvertOpLayout`)."""
 TARGET = "target."
 
 
@@ -49,6 +68,36 @@ def register_op_attr(op_name: str, attr_key: str, value: object = None, level: i
     return register if value is None else register(value)
 
 
+def register_alter_op_layout(op_name: str, alter_layout: LayoutRule | None = None, level: int = LEVEL) -> object:
+    """Give an operator the rule by which `alter-op-layout` chooses its layouts; without one, a decorator.
+
+    Raises:
+        AttributeError: there is no such operator.
+        UsageError: it has such a rule of this level already.
+    """
+    return register_op_attr(op_name, ALTER, alter_layout, level)
+
+
+def register_convert_op_layout(op_name: str, convert_layout: LayoutRule | None = None, level: int = LEVEL) -> object:
+    """Give an operator the rule by which `convert-layout` computes it in layouts; without one, a decorator.
+
+    Raises:
+        AttributeError: there is no such operator.
+        UsageError: it has such a rule of this level already.
+    """
+    return register_op_attr(op_name, CONVERT, convert_layout, level)
+
+
+def register_legalize_rule(op_name: str, legal_op: LegalizeRule | None = None, level: int = LEVEL) -> object:
+    """Give an operator the rule by which `legalize` replaces it (TVM's `register_legalize`); without one, a decorator.
+
+    Raises:
+        AttributeError: there is no such operator.
+        UsageError: it has such a rule of this level already.
+    """
+    return register_op_attr(op_name, DEFAULT, legal_op, level)
+
+
 @listen
 def _tell_passes(op: Op, name: str, value: object) -> None:
     kind = op.operation
@@ -56,6 +105,11 @@ def _tell_passes(op: Op, name: str, value: object) -> None:
         backend = name.removeprefix(TARGET)
         if callable(value) and backend not in backends():
             register_backend(_told_by_attributes(backend))
+    elif kind is not None and name in KINDS:
+        if callable(value):
+            register_layout_rule(kind, name)(_layout_rule(cast("LayoutRule", value), name))
+        else:
+            unregister_layout_rule(kind, name)
     elif kind is not None and callable(value):
         register_legalize(kind, name)(_rule(cast("LegalizeRule", value)))
     elif kind is not None and value is None:
@@ -81,14 +135,29 @@ def _rule(function: LegalizeRule) -> Callable[[RelayOp, Emitter], SSAValue | Non
     def rule(op: RelayOp, emit: Emitter) -> SSAValue | None:
         types = [value.type for value in (*op.operands, *op.results)]
         given = function(Attrs(op), [expr_of(value) for value in op.operands], types)
-        if given is None:
-            return None
-        values: dict[SSAValue, SSAValue] = {}
-        for made in operations_of([given.value]):
-            if made.parent is None:
-                copy = made.clone(values)
-                emit.ops.append(copy)
-                values.update(zip(made.results, copy.results, strict=True))
-        return values.get(given.value, given.value)
+        return None if given is None else _collected(given, emit)
 
     return rule
+
+
+def _layout_rule(function: LayoutRule, kind: str) -> Callable[[RelayOp, Sequence[str], LayoutEmitter], SSAValue | None]:
+    """A function of attributes, expressions and types as a rule for layouts."""
+
+    def rule(op: RelayOp, wanted: Sequence[str], emit: LayoutEmitter) -> SSAValue | None:
+        types = [value.type for value in op.operands]
+        told = op.results[0].type if kind == ALTER else list(wanted)
+        given = function(Attrs(op), [expr_of(value) for value in emit.operands], types, told)
+        return None if given is None else _collected(given, emit)
+
+    return rule
+
+
+def _collected(given: Expr, emit: Emitter) -> SSAValue:
+    """The value of an expression whose operations are given to an emitter, as copies."""
+    values: dict[SSAValue, SSAValue] = {}
+    for made in operations_of([given.value]):
+        if made.parent is None:
+            copy = made.clone(values)
+            emit.ops.append(copy)
+            values.update(zip(made.results, copy.results, strict=True))
+    return values.get(given.value, given.value)

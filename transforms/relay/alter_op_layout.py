@@ -27,16 +27,20 @@ blocks of columns.
 Left in NCHW, with a remark: convolutions whose weights are no constants, in other layouts, or with so odd a number of
 channels, or of those of a group, that most of a vector would stay empty. `fold-constant` should follow.
 
+Operators of a class that a rule is registered for (`layout_rules.py`) are as that says, what follows them goes along as
+in `convert-layout`, and all others are as above.
+
 Counterpart of TVM's `AlterOpLayout`, without its temporary expressions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.blocking import PLAIN
@@ -49,6 +53,7 @@ from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .blocked_values import NAME, BlockedValues
 from .layout_assignment import assign_blocks, joins_only
+from .layout_rules import ALTER, layout_rules
 
 
 @dataclass(frozen=True)
@@ -82,19 +87,30 @@ class AlterOpLayoutPass(FunctionPass):
         # Branches and bodies of loops by themselves: what they see of what is around them is in plain order.
         branching = [op for op in walk(func) if isinstance(op, FuncOp | IfOp | MatchOp)]
         blocks = [b for op in branching for region in op.regions for b in region.blocks]
-        report_changed(any([alter_layouts(block, unit, self.winograd) for block in blocks]))
+        changed = False
+        if rules := layout_rules(ALTER):
+            from .convert_layout import LayoutConverter
+
+            converter = LayoutConverter(None, rules=rules)
+            for block in blocks:
+                converter.run(block)
+            changed = converter.changed
+        report_changed(any([alter_layouts(block, unit, self.winograd, rules) for block in blocks]) or changed)
 
 
-def alter_layouts(block: Block, unit: VectorUnit, winograd: int = 0) -> bool:
-    """Choose layouts for the values of `block`; return whether anything changed."""
+def alter_layouts(
+    block: Block, unit: VectorUnit, winograd: int = 0, told: Container[type[Operation]] = frozenset()
+) -> bool:
+    """Choose layouts for the values of `block`, operators of the classes `told` excepted; return whether anything
+    changed."""
     values = BlockedValues(unit.bytes, dot=unit.dot, matrix=unit.matrix, machine=unit.machine, winograd=winograd)
-    blocks = assign_blocks(block, values)
+    blocks = assign_blocks(block, values, told)
     for op in list(block.ops):
         if isinstance(op, RelayOp) and op in blocks:
             op.to_blocks(values, blocks[op])
         elif joins_only(op) and all(use.operation in blocks for use in op.results[0].uses):
             values.drop(op)
-        elif not (isinstance(op, RelayOp) and op.pack(values)):
+        elif not (isinstance(op, RelayOp) and type(op) not in told and op.pack(values)):
             for user in walk(op):  # what is within its regions sees values around it
                 for index, operand in enumerate(user.operands):
                     if values.block_of(operand) != PLAIN:

@@ -18,12 +18,16 @@ the weights.
 
 One walk forward, as in TVM: what follows an operator takes over its order, what stands before it does not.
 
-Counterpart of TVM's `ConvertLayout`. Layouts are orders of the axes here; blocks (`NCHW4c`) are `alter-op-layout`'s.
+Layouts may hold parts of axes as dimensions (`nn.conv2d:NCHW16c:OIHW16i16o`). What follows is computed so where its
+class says how (`reblocked`) and the blocks divide what it reads and gives; an operator whose channels they do not
+divide stays as it is. A rule that is registered (`layout_rules.py`) says itself what becomes of an operator.
+
+Counterpart of TVM's `ConvertLayout`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -36,14 +40,20 @@ from ...dialects.relay.base import Pointwise, RelayOp, Value, shape_of
 from ...dialects.relay.core import FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.layout import LayoutTransformOp, parse_layout
+from ...dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
+from ...dialects.relay.ops.nn.norm import BatchNormOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.relay.ops.transform import TransposeOp
-from ...dialects.relay.reordering import Order, Reordered
+from ...dialects.relay.reordering import Form, Inner, Order, Reordered, is_split, order_of, shape_in
 from ...dialects.support.diagnostics import Diagnostic
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
+from .emitter import Emitter
 from .layout_assignment import joins_only
+from .layout_rules import CONVERT, LayoutEmitter, Rule, discard, layout_rules, skipped_layers
+from .placed_layouts import PlacedRule, check_forms, form_in, layouts_of, reblocked, result_layout
 from .reordered_values import ReorderedValues, identity
+from .simplify_inference import by_statistics
 
 NAME = "convert-layout"
 DEFAULT = "default"
@@ -88,7 +98,8 @@ class ConvertLayoutPass(FunctionPass):
         return wanted
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        converter = LayoutConverter(self.by_name(), frozenset(self.skip_layers))
+        skipped = frozenset((*self.skip_layers, *skipped_layers()))
+        converter = LayoutConverter(self.by_name(), skipped, layout_rules(CONVERT))
         for block in [block for op in walk(func) for region in op.regions for block in region.blocks]:
             converter.run(block)
         report_changed(converter.changed)
@@ -97,9 +108,16 @@ class ConvertLayoutPass(FunctionPass):
 class LayoutConverter:
     """The walk over the blocks of one function."""
 
-    def __init__(self, wanted: Mapping[str, list[str]], skipped: frozenset[int] = frozenset()):
+    def __init__(
+        self,
+        wanted: Mapping[str, list[str]] | None,
+        skipped: frozenset[int] = frozenset(),
+        rules: Mapping[type[RelayOp], Rule] | None = None,
+    ):
+        """Of the operators named in `wanted`; without it, of those that there are rules for."""
         self.wanted = wanted
         self.skipped = skipped
+        self.rules = rules or {}
         self.seen = 0
         self.changed = False
         self.values = ReorderedValues()
@@ -107,10 +125,7 @@ class LayoutConverter:
     def run(self, block: Block) -> None:
         self.values = ReorderedValues()
         for op in list(block.ops):
-            if op.name.removeprefix("relay.") in self.wanted and isinstance(op, RelayOp) and not self._skips():
-                self._convert(op)
-            elif not self._follows(op):
-                self._restore(op)
+            self._step(op)
         self.changed |= bool(self.values.replaced)
         for op in reversed(self.values.replaced):
             op.detach()
@@ -120,6 +135,49 @@ class LayoutConverter:
                 op.detach()
                 op.erase()
 
+    def _step(self, op: Operation) -> None:
+        if isinstance(op, RelayOp) and self._is_asked(op) and not self._skips():
+            if (rule := self.rules.get(type(op))) is not None:
+                if self._by_rule(op, rule):
+                    return
+            else:
+                self._convert(op)
+                return
+        if not self._follows(op):
+            self._restore(op)
+
+    def _is_asked(self, op: RelayOp) -> bool:
+        return type(op) in self.rules if self.wanted is None else op.name.removeprefix("relay.") in self.wanted
+
+    def _by_rule(self, op: RelayOp, rule: Rule) -> bool:
+        """Let a rule say what is in the place of an operator; return whether it said anything."""
+        emit = LayoutEmitter(op)
+        wanted = () if self.wanted is None else tuple(self.wanted[op.name.removeprefix("relay.")])
+        value = rule(op, wanted, emit)
+        if value is None:
+            discard(emit.ops)
+            return False
+        self._name_axes(op)
+        placed = PlacedRule(self.values, op, dict(zip(emit.operands, op.operands, strict=True)))
+        for made in emit.ops:
+            placed.place(made)
+        result, form = placed.result(value)
+        discard(emit.ops)
+        self.values.assign(op.results[0], result, [form])
+        self.values.replaced.append(op)
+        remarks.passed(NAME, op, "a rule says how it is computed")
+        return True
+
+    def _name_axes(self, op: RelayOp) -> None:
+        """Say how the axes of what an operator reads and gives are called."""
+        texts = layouts_of(op)
+        named = [*zip(op.operands, texts, strict=False)]
+        if texts and isinstance(op.results[0].type, TensorType):
+            named.append((op.results[0], result_layout(op)))
+        for value, text in named:
+            if not parse_layout(text).is_blocked:
+                self.values.name_axes(value, text)
+
     def _skips(self) -> bool:
         self.seen += 1
         return self.seen - 1 in self.skipped
@@ -127,28 +185,23 @@ class LayoutConverter:
     def _convert(self, op: RelayOp) -> None:
         """Compute an operator in the layouts that are wanted of it."""
         texts = self._layouts(op)
-        old = [parse_layout(cast(StringAttr, op.properties[name]).data) for name in op.LAYOUTS]
-        orders: list[Order] = []
-        for layout, text in zip(old, texts, strict=True):
-            try:
-                new = parse_layout(text)
-            except VerifyException as error:
-                raise Diagnostic.at(op, str(error)) from None
-            if sorted(new.names) != sorted(layout.names):
-                hint = "blocks of channels are what alter-op-layout makes"
-                raise Diagnostic.at(op, f"the layout {text} is not an order of the axes of {layout.text}", hint=hint)
-            orders.append(tuple(layout.names.index(name) for name in new.names))
+        old = [parse_layout(text) for text in layouts_of(op)]
+        orders = [form_in(op, text, layout.names) for layout, text in zip(old, texts, strict=True)]
         result_order, out = orders[0], cast("StringAttr | None", op.properties.get("out_layout"))
         changed: dict[str, Value] = dict(zip(op.LAYOUTS, texts, strict=True))
         if out is not None and out.data:
             if len(op.LAYOUTS) > 1:
-                result_order = identity(len(result_order))
+                result_order = identity(len(old[0].names))
             else:
                 changed["out_layout"] = texts[0]
-        result = op.results[0]
-        for value, layout in zip(op.operands, old, strict=False):
-            self.values.name_axes(value, layout.text)
-        self.values.name_axes(result, old[0].text if out is None or not out.data else out.data)
+        self._name_axes(op)
+        if any(layout.is_blocked for layout in old):
+            remarks.missed(NAME, op, f"it is in blocks already: {', '.join(layout.text for layout in old)}")
+            self._restore(op)
+            return
+        if any(is_split(order) for order in orders):
+            self._convert_to_blocks(op, changed, orders)
+            return
         if all(order == identity(len(order)) for order in orders):
             self._restore(op)
             return
@@ -160,6 +213,39 @@ class LayoutConverter:
         self._replace(op, new, [result_order])
         remarks.passed(NAME, new, ", ".join(f"{a.text} -> {b}" for a, b in zip(old, texts, strict=True)))
 
+    def _convert_to_blocks(self, op: RelayOp, changed: Mapping[str, Value], forms: Sequence[Form]) -> None:
+        """Compute an operator on operands in `forms`, if their blocks divide them."""
+        values, candidates = self.values, [type(op)]
+        if isinstance(op, Conv2dOp):
+            candidates = [DepthwiseConv2dNCHWcOp if op.is_depthwise() else Conv2dNCHWcOp, Conv2dOp]
+        shapes = [shape_in(form, shape_of(value)) for form, value in zip(forms, op.operands, strict=False)]
+        if None in shapes:
+            remarks.missed(
+                NAME, op, f"the blocks of {', '.join(map(str, changed.values()))} do not divide its channels"
+            )
+            self._restore(op)
+            return
+        operands = [
+            values.get(value, forms[index], op) if index < len(forms) else values.plain(value, op)
+            for index, value in enumerate(op.operands)
+        ]
+        obstacle = ""
+        for kind in candidates:
+            try:
+                new = kind(*operands, **{**op.properties, **changed})
+                form = form_in(op, result_layout(new), parse_layout(result_layout(op)).names)
+            except VerifyException as error:
+                obstacle = str(error)
+                continue
+            if shape_in(form, shape_of(op.results[0])) == shape_of(new.results[0]):
+                self._replace(op, new, [form])
+                remarks.passed(NAME, new, f"-> {', '.join(map(str, changed.values()))}")
+                return
+            new.erase()
+            obstacle = f"the result has {shape_of(op.results[0])[1]} channels, which are no blocks"
+        remarks.missed(NAME, op, f"it cannot be computed in these blocks: {obstacle}")
+        self._restore(op)
+
     def _layouts(self, op: RelayOp) -> list[str]:
         """The texts of the layouts wanted of an operator, one for each of `LAYOUTS`.
 
@@ -167,7 +253,10 @@ class LayoutConverter:
             Diagnostic: there is no choice of layouts, or there are too many, or no default one.
         """
         name = op.name.removeprefix("relay.")
-        given, count = self.wanted[name], len(op.LAYOUTS)
+        assert self.wanted is not None
+        given, count = list(self.wanted[name]), len(op.LAYOUTS)
+        while len(given) > count > 0 and given[-1] == DEFAULT:
+            given.pop()
         if not count:
             raise Diagnostic.at(op, f"the layout of {op.name} cannot be chosen")
         if len(given) > count:
@@ -187,9 +276,18 @@ class LayoutConverter:
         match op:
             case TupleOp() if joins_only(op) and all(use.operation.parent is op.parent for use in op.result.uses):
                 return any(map(values.is_reordered, op.fields))  # what joins it looks at the fields
+            case TupleOp() if any(map(values.is_reordered, op.fields)) and _is_taken_apart(op):
+                values.replaced.append(op)
+                return True
+            case TupleGetOp() if isinstance(fields := op.tuple.owner, TupleOp) and fields in values.replaced:
+                field = fields.fields[op.index.value.data]
+                values.name_axes(op.result, values.letters(field))
+                values.assign(op.result, values.computed(field), [values.order(field)])
+                values.replaced.append(op)
+                return True
             case TupleGetOp() if values.is_reordered(op.tuple):
                 order = values.orders(op.tuple)[op.index.value.data]
-                values.name_axes(op.result, values.letters(op.tuple, len(order)))
+                values.name_axes(op.result, values.letters(op.tuple, len(order_of(order))))
                 self._replace(op, TupleGetOp(values.computed(op.tuple), op.index.value.data), [order])
                 return True
             case TransposeOp():
@@ -201,6 +299,11 @@ class LayoutConverter:
                 return self._transpose(op, tuple(source.names.index(name) for name in target.names))
             case ConcatenateOp() if isinstance(fields := op.data.owner, TupleOp):
                 return self._concatenate(op, fields)
+            case BatchNormOp() if self._only_infers(op):
+                values.replaced.append(op)  # what takes its first result computes that
+                return True
+            case TupleGetOp() if isinstance(norm := op.tuple.owner, BatchNormOp) and norm in values.replaced:
+                return self._normalize(op, norm)
             case RelayOp() if any(map(values.is_reordered, op.operands)):
                 return self._take_over(op)
             case _:
@@ -211,7 +314,10 @@ class LayoutConverter:
         values = self.values
         if values.has_names(op.data):
             values.name_axes(op.result, "".join(values.letters(op.data)[axis] for axis in axes))
-        order = tuple(axes.index(axis) for axis in values.order(op.data))
+        order = tuple(
+            Inner(axes.index(part.axis), part.factor) if isinstance(part, Inner) else axes.index(part)
+            for part in values.order(op.data)
+        )
         if not values.is_reordered(op.data):
             values.add_form(op.result, order, op.data)
             values.transposed[op.result] = op.result.first_use is not None
@@ -226,7 +332,10 @@ class LayoutConverter:
         if first is None:
             return False
         order, letters = values.order(first), values.letters(first)
-        rule = op.reordered(order)
+        rule = reblocked(op, order)
+        if rule is None or any(shape_in(order, shape_of(value)) is None for value in fields.fields):
+            remarks.missed(NAME, op, "the blocks do not divide what is joined")
+            return False
         for value in (*fields.fields, op.result):
             values.name_axes(value, letters)
         joined = values.insert(TupleOp(*(values.get(value, order, op) for value in fields.fields)), op)
@@ -235,20 +344,39 @@ class LayoutConverter:
             values.replaced.insert(values.replaced.index(op), fields)
         return True
 
+    def _only_infers(self, op: BatchNormOp) -> bool:
+        """Whether a batch norm reads blocks, which its channels are not one axis of, and gives no statistics."""
+        taken = [use.operation for use in op.results[0].uses]
+        only_data = all(isinstance(each, TupleGetOp) and each.index.value.data == 0 for each in taken)
+        return is_split(self.values.order(op.data)) and only_data
+
+    def _normalize(self, op: TupleGetOp, norm: BatchNormOp) -> bool:
+        emit = Emitter()
+        value = by_statistics(emit, norm)
+        for made in emit.ops:
+            self.values.insert(made, op)
+        for made in emit.ops:
+            self._step(made)
+        self.values.name_axes(op.result, self.values.letters(norm.data))
+        self.values.assign(op.result, self.values.computed(value), [self.values.order(value)])
+        self.values.replaced.append(op)
+        return True
+
     def _take_over(self, op: RelayOp) -> bool:
         values = self.values
         lead = self._lead(op)
         if lead is None:
             return False
         order, letters = values.order(lead), values.letters(lead)
-        if (rule := op.reordered(order)) is None:
+        if (rule := reblocked(op, order)) is None:
             remarks.missed(NAME, op, "its operands have to have their axes as they are")
             return False
         for result, result_order in zip(op.results, rule.orders, strict=False):
-            if len(result_order) == len(order):
+            if len(order_of(result_order)) == len(letters):
                 values.name_axes(result, letters)
         try:
             new = self._rebuilt(op, rule, order, letters)
+            check_forms(op, new, rule.orders)
         except VerifyException as error:
             remarks.missed(NAME, op, f"it cannot be computed in this order: {error}")
             return False
@@ -270,7 +398,7 @@ class LayoutConverter:
         reordered = (value for value in op.operands if self.values.is_reordered(value))
         return next((value for value in reordered if len(shape_of(value)) == rank), None)
 
-    def _rebuilt(self, op: RelayOp, rule: Reordered, order: Order, letters: str) -> RelayOp:
+    def _rebuilt(self, op: RelayOp, rule: Reordered, order: Form, letters: str) -> RelayOp:
         operands = [
             self.values.fit(value, order, letters, op) if index in rule.along else self.values.plain(value, op)
             for index, value in enumerate(op.operands)
@@ -287,7 +415,14 @@ class LayoutConverter:
                     plain = self.values.plain(value, op)
                     value.replace_uses_with_if(plain, lambda use: op.is_ancestor(use.operation))
 
-    def _replace(self, op: RelayOp | TupleGetOp, new: RelayOp | TupleGetOp, orders: Iterable[Order]) -> None:
+    def _replace(self, op: RelayOp | TupleGetOp, new: RelayOp | TupleGetOp, orders: Iterable[Form]) -> None:
         self.values.insert(new, op)
         self.values.assign(op.results[0], new.results[0], tuple(orders))
         self.values.replaced.append(op)
+
+
+def _is_taken_apart(op: TupleOp) -> bool:
+    """Whether all that is done with a tuple is to take its fields, tensors, in its own block."""
+    takes = [use.operation for use in op.result.uses]
+    whole = all(isinstance(each, TupleGetOp) and each.parent is op.parent for each in takes)
+    return whole and all(isinstance(field.type, TensorType) for field in op.fields)

@@ -9,7 +9,7 @@ channel by itself, in depthwise convolutions and pools, do not vectorise in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
@@ -35,11 +35,13 @@ TYPICAL_EXTENT = 16
 """What a dynamic extent counts for."""
 
 
-def assign_blocks(block: Block, values: BlockedValues) -> dict[RelayOp, int]:
-    """The operations of `block` to be computed in blocks, each with its block."""
+def assign_blocks(
+    block: Block, values: BlockedValues, told: Container[type[Operation]] = frozenset()
+) -> dict[RelayOp, int]:
+    """The operations of `block` to be computed in blocks, each with its block; none of the classes `told`."""
     blocks: dict[RelayOp, int] = {}
     for op in block.ops:
-        if isinstance(op, RelayOp) and (size := op.channel_block(values)):
+        if isinstance(op, RelayOp) and type(op) not in told and (size := op.channel_block(values)):
             blocks[op] = _agreed(op, size, blocks)
     uses = _uses(block)
     gain = round(WINDOW_CYCLES / values.machine.moving(MOVED_BYTES))

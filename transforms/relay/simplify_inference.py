@@ -90,19 +90,24 @@ def batch_normalized(site: Site) -> SSAValue:
     assert isinstance(site.op, TupleGetOp)
     norm = site.op.tuple.owner
     assert isinstance(norm, BatchNormOp)
-    emit, rank = site.emit, len(shape_of(site[x]))
-    spread = widened(emit, site[variance])
+    return by_statistics(site.emit, norm)
+
+
+def by_statistics(emit: Emitter, norm: BatchNormOp) -> SSAValue:
+    """The data of a batch norm as it is in inference: `x * scale + shift`."""
+    rank = len(shape_of(norm.data))
+    spread = widened(emit, norm.moving_var)
     element = tensor(spread).element_type
     axis = normalize_axis(norm.axis.value.data, rank)
     epsilon = emit.constant(norm.epsilon.value.data, element)
     deviation = emit(SqrtOp(emit(AddOp(spread, epsilon))))
-    numerator = widened(emit, site[gamma]) if is_true(norm.scale) else emit.constant(1, element)
+    numerator = widened(emit, norm.gamma) if is_true(norm.scale) else emit.constant(1, element)
     scale = emit(DivideOp(numerator, deviation))
-    offset = emit(MultiplyOp(widened(emit, site[mean]), scale))
-    minuend = widened(emit, site[beta]) if is_true(norm.center) else emit.constant(0, element)
-    shift = narrowed(emit, emit(SubtractOp(minuend, offset)), site[beta])
-    scale = narrowed(emit, scale, site[gamma])
-    scaled = emit(MultiplyOp(site[x], along_axis(emit, scale, axis, rank)))
+    offset = emit(MultiplyOp(widened(emit, norm.moving_mean), scale))
+    minuend = widened(emit, norm.beta) if is_true(norm.center) else emit.constant(0, element)
+    shift = narrowed(emit, emit(SubtractOp(minuend, offset)), norm.beta)
+    scale = narrowed(emit, scale, norm.gamma)
+    scaled = emit(MultiplyOp(norm.data, along_axis(emit, scale, axis, rank)))
     return emit(AddOp(scaled, along_axis(emit, shift, axis, rank)))
 
 

@@ -34,7 +34,7 @@ from ..blocking import PLAIN, Blocks, layout_text
 from ..layout import Layout, unblocked, with_whole
 from ..nn_common import accumulator, narrow, result_element
 from ..precision import Accuracy, Precision
-from ..reordering import Order, Reordered
+from ..reordering import Form, Order, Reordered
 from ..resample import Sampling, cubic_weights, one_of, resample
 from ..sampling import Image, both, clipped, cubic_term_weights, interpolated
 
@@ -77,7 +77,10 @@ class _Resize(RelayOp, ABC):
     LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
 
     def reordered(self, order: Order) -> Reordered:
-        return Reordered([order], {"layout": self.parsed_layout().reordered(order)})
+        return self.reblocked(order)
+
+    def reblocked(self, form: Form) -> Reordered:
+        return Reordered([form], {"layout": self.parsed_layout().reordered(form)})
 
     def sampling(self) -> Sampling:
         return Sampling(

@@ -42,7 +42,7 @@ from ..blocking import PLAIN, Blocks
 from ..indexing import row_major
 from ..nn_common import accumulator, narrow
 from ..precision import Accuracy, Precision
-from ..reordering import Order, Reordered, reordered_axes, without_axes
+from ..reordering import Form, Order, Reordered, order_of, reduced, reordered_axes, without_axes
 from .elementwise import truth_values
 from .transform import ExpandDimsOp
 
@@ -178,6 +178,12 @@ class SimpleReduceOp(ReduceOp, ABC):
         axes = {normalize_axis(axis, 4) for axis in ints(self.axis)}
         over_pixels = axes == {2, 3} or (axes < {2, 3} and is_true(self.keepdims))
         return blocks.channel_block(shape[1]) if over_pixels else PLAIN
+
+    def reblocked(self, form: Form) -> Reordered | None:
+        if not (axes := self.reduction(len(order_of(form))).axes):
+            return None
+        result, dimensions = reduced(form, axes, is_true(self.keepdims))
+        return Reordered([result], {"axis": dimensions, "exclude": False})
 
     def in_any_block(self) -> bool:
         return True

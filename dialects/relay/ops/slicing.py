@@ -40,7 +40,16 @@ from ..base import (
 from ..blocking import PLAIN, Blocks
 from ..core import TupleGetOp, TupleOp
 from ..nn_common import tuple_type
-from ..reordering import Order, Reordered, all_in, reordered_axes, reordered_axis
+from ..reordering import (
+    Form,
+    Order,
+    Reordered,
+    all_in,
+    block_along,
+    outer_dimension,
+    reordered_axes,
+    reordered_axis,
+)
 from .transform import InjectiveOp, SqueezeOp
 
 if TYPE_CHECKING:
@@ -183,6 +192,20 @@ class StridedSliceOp(InjectiveOp):
         axes = range(len(self.begin)) if self.axes is None else ints(self.axes)
         return Reordered([order], {"axes": reordered_axes(axes, order)})
 
+    def reblocked(self, form: Form) -> Reordered | None:
+        bounds = self.bounds(len(shape := shape_of(self.data)))
+        for axis in bounds:
+            block, cut = block_along(form, axis), self.slice_of(shape[axis], bounds[axis])
+            if block == 1:
+                continue
+            if DYNAMIC in (shape[axis], cut.count) or cut.step != 1 or cut.start % block or cut.count % block:
+                return None
+            last = cut.count if self.slice_mode.data == "size" else cut.start + cut.count
+            bounds[axis] = (cut.start // block, last // block, 1)
+        begin, end, strides = ([bound[place] for bound in bounds.values()] for place in range(3))
+        axes = [outer_dimension(form, axis) for axis in bounds]
+        return Reordered([form], {"begin": begin, "end": end, "strides": strides, "axes": axes})
+
     def slice_of(self, extent: int, bounds: tuple[int, int, int] | None) -> Slice:
         """The slice of one axis; with `count` `DYNAMIC` where it depends on a dynamic extent."""
         if bounds is None:
@@ -315,6 +338,18 @@ class SplitOp(RelayOp):
         orders = all_in(order, len(self.result.type.types))
         return Reordered(orders, {"axis": reordered_axis(self.axis.value.data, order)})
 
+    def reblocked(self, form: Form) -> Reordered | None:
+        shape, given = shape_of(self.data), self.indices_or_sections
+        axis = normalize_axis(self.axis.value.data, len(shape))
+        block = block_along(form, axis)
+        if any(part.count % block or part.count == DYNAMIC for part in self.parts(shape[axis])) and block > 1:
+            return None
+        if isinstance(given, DenseArrayBase):
+            cuts = ints(cast("DenseArrayBase[IntegerType]", given))
+            given = DenseArrayBase.from_list(i64, [n // block for n in cuts])
+        properties = {"axis": outer_dimension(form, axis), "indices_or_sections": given}
+        return Reordered(all_in(form, len(self.result.type.types)), properties)
+
     def parts(self, extent: int) -> list[Slice]:
         """The slices of the axis, one for each part; `count` is `DYNAMIC` where it depends on a dynamic extent.
 
@@ -445,6 +480,9 @@ class ConcatenateOp(_JoinOp):
 
     def reordered(self, order: Order) -> Reordered:
         return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
+
+    def reblocked(self, form: Form) -> Reordered:
+        return Reordered([form], {"axis": outer_dimension(form, self.axis.value.data)})
 
     def infer(self) -> Sequence[Attribute]:
         fields = self.fields()

@@ -40,7 +40,16 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..nn_common import optional_int
-from ..reordering import Order, Reordered, reordered_axes, reordered_axis, without_axes
+from ..reordering import (
+    Form,
+    Order,
+    Reordered,
+    dimensions_of,
+    reordered_axes,
+    reordered_axis,
+    without_axes,
+    without_parts,
+)
 from .elementwise import DropsIdentity
 
 if TYPE_CHECKING:
@@ -262,11 +271,20 @@ class SqueezeOp(_ReshapeOp):
 
     traits = traits_def(FusionPattern(Fusion.INJECTIVE), Moves(), ReshapeLike())
 
-    def reordered(self, order: Order) -> Reordered:
+    def dropped_axes(self) -> list[int]:
+        """The axes that go."""
         shape = shape_of(self.data)
         axes = [d for d, n in enumerate(shape) if n == 1] if self.axis is None else ints(self.axis)
-        axes = sorted({axis % len(order) for axis in axes})
+        return sorted({axis % len(shape) for axis in axes})
+
+    def reordered(self, order: Order) -> Reordered:
+        axes = self.dropped_axes()
         return Reordered([without_axes(order, axes)], {"axis": sorted(reordered_axes(axes, order))})
+
+    def reblocked(self, form: Form) -> Reordered | None:
+        axes = self.dropped_axes()
+        dimensions = sorted(d for axis in axes for d in dimensions_of(form, axis))
+        return Reordered([without_parts(form, axes)], {"axis": dimensions})
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if self.axis is None:

@@ -25,7 +25,7 @@ from ...base import (
 )
 from ...blocking import PLAIN, Blocks
 from ...nn_common import MovingOp
-from ...reordering import Order, Reordered, reordered_pairs
+from ...reordering import Form, Inner, Order, Reordered, block_along, reordered_pairs
 from ...resample import one_of
 
 if TYPE_CHECKING:
@@ -139,6 +139,18 @@ class PadOp(MovingOp):
 
     def reordered(self, order: Order) -> Reordered:
         return Reordered([order], {"pad_width": reordered_pairs(ints(self.pad_width), order)})
+
+    def reblocked(self, form: Form) -> Reordered | None:
+        """A block, of zeros even, may be put before or behind others; a mirror looks into blocks."""
+        pairs, widths = ints(self.pad_width), list[int]()
+        for part in form:
+            block = 1 if isinstance(part, Inner) else block_along(form, part)
+            amounts = (0, 0) if isinstance(part, Inner) else pairs[2 * part : 2 * part + 2]
+            inside = block > 1 and any(amounts) and self.pad_mode.data != "constant"
+            if inside or any(n % block for n in amounts):
+                return None
+            widths += [n // block for n in amounts]
+        return Reordered([form], {"pad_width": widths})
 
     def infer(self) -> Sequence[Attribute]:
         data, value = tensor(self.data), tensor(self.pad_value)

@@ -31,7 +31,7 @@ from ...nn_common import (
     widened,
 )
 from ...precision import Accuracy, Precision
-from ...reordering import Order, Reordered
+from ...reordering import Form, Reordered
 from ..reduce import MaxOp
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class _Pool(ToldLayoutOp, ABC):
             raise VerifyException(f"out_layout {self.out_layout.data} differs from layout {layout.text}")
         return layout
 
-    def reordered(self, order: Order) -> Reordered:
-        text = self.parsed_layout().reordered(order)
-        return Reordered([order], {"layout": text, **({"out_layout": text} if self.out_layout.data else {})})
+    def reblocked(self, form: Form) -> Reordered:
+        text = self.parsed_layout().reordered(form)
+        return Reordered([form], {"layout": text, **({"out_layout": text} if self.out_layout.data else {})})
 
     def positions(self) -> list[int]:
         """The dimensions over which the window slides."""

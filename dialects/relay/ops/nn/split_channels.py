@@ -8,6 +8,7 @@ counted through all blocks, and every operand is read where its layout has them:
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Sequence
 
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
-from ...base import DYNAMIC, tensor
+from ...base import DYNAMIC, shape_of, tensor
 from ...layout import Layout, in_blocks
 from ...nn_common import accumulator, narrow, pad_stage
 from .convolution_base import Convolution
@@ -29,6 +30,15 @@ class SplitChannels(Convolution, ABC):
         kernel = in_blocks(self.kernel_layout.data, "OI" + self.SPATIAL, "OI", "kernel_layout")
         out = self.out_layout.data
         return data, kernel, in_blocks(out, "NC" + self.SPATIAL, "NC", "out_layout") if out else data
+
+    def default_layout(self, layout: str) -> str | None:
+        """To channels in blocks, those of the kernel in such: `OIHW16i16o` to `NCHW16c`."""
+        blocks = re.fullmatch(f"NC{self.SPATIAL}([1-9][0-9]*)c", layout)
+        if blocks is None:
+            return super().default_layout(layout)
+        inputs = shape_of(self.weight)[self.layouts()[1].position("I")]
+        inner = 1 if self.group_count() > 1 and inputs == 1 else blocks[1]
+        return f"OI{self.SPATIAL}{inner}i{blocks[1]}o"
 
     def has_blocks(self) -> bool:
         """Whether channels of an operand or of the result stand in blocks."""
