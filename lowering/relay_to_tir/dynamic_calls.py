@@ -240,7 +240,7 @@ class DynamicCalls:
                 raise
             raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
         if name in self.called:
-            prim_func.sym_name = StringAttr(self._free(name))
+            prim_func.sym_name = StringAttr(self.free_name(name))
         self.called.add(name)
         self.module.body.block.insert_op_before(prim_func, function)
         passed = (*symbols, *(opaque_extents(outputs) if symbols else ()))
@@ -250,7 +250,8 @@ class DynamicCalls:
         self.kernels[name, tuple(inputs)] = kernel
         return kernel
 
-    def _free(self, name: str) -> str:
+    def free_name(self, name: str) -> str:
+        """A name like this that no function of the module has."""
         taken = {op.sym_name.data for op in self.module.ops if isinstance(op, FuncOp | PrimFuncOp)}
         number = 1
         while f"{name}_{number}" in taken:

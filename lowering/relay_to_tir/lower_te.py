@@ -88,8 +88,15 @@ class LowerTEPass(ModulePass):
             f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive and CONTROL not in f.attributes
         ]:
             dynamic.lower_calls(graph, _lower_dynamic_call)
+        left: dict[str, list[CallOp]] = {}
+        for call in all_within(op, CallOp):
+            left.setdefault(call.callee.root_reference.data, []).append(call)
         for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
-            if function.sym_name.data in dynamic.called:
+            if (name := function.sym_name.data) in dynamic.called and name in left:
+                function.sym_name = StringAttr(dynamic.free_name(name))
+                for call in left[name]:  # in a graph without symbols
+                    call.callee = SymbolRefAttr(function.sym_name)
+            elif name in dynamic.called:
                 function.detach()
                 function.erase()
                 continue

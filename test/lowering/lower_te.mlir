@@ -384,3 +384,32 @@ relay.func private @back(%p0: tensor<8xf32>) -> tensor<8xf32> attributes {primit
   %0 = relay.device_copy %p0 {src_virtual_device = #relay.virtual_device<ext_dev, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }
+
+// -----
+
+// A kernel that a graph with symbols calls, and one without them too, is two functions.
+
+// CHECK-LABEL: relay.func private @with_symbols
+// CHECK: relay.call_lowered @double(%x) :
+// CHECK-LABEL: relay.func private @without
+// CHECK: relay.call_lowered @double_1(%x) :
+// CHECK-DAG: tir.prim_func @double(
+// CHECK-DAG: tir.prim_func @double_1(
+// CHECK-NOT: relay.call @
+relay.func private @with_symbols(%x: tensor<2xi64>, %d: tensor<?xf32>) -> (tensor<2xi64>, tensor<?xf32>) attributes {segment} {
+  %0 = relay.call @double(%x) : (tensor<2xi64>) -> tensor<2xi64>
+  %1 = relay.call @negative(%d) : (tensor<?xf32>) -> tensor<?xf32>
+  relay.return %0, %1 : tensor<2xi64>, tensor<?xf32>
+}
+relay.func private @without(%x: tensor<2xi64>) -> tensor<2xi64> attributes {segment} {
+  %0 = relay.call @double(%x) : (tensor<2xi64>) -> tensor<2xi64>
+  relay.return %0 : tensor<2xi64>
+}
+relay.func private @double(%p0: tensor<2xi64>) -> tensor<2xi64> attributes {primitive} {
+  %0 = relay.add %p0, %p0 : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  relay.return %0 : tensor<2xi64>
+}
+relay.func private @negative(%p0: tensor<?xf32>) -> tensor<?xf32> attributes {primitive} {
+  %0 = relay.negative %p0 : tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
