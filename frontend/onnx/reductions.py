@@ -15,6 +15,7 @@ from ...dialects.support.dtypes import dtype_name
 from .elementwise import is_integer
 from .errors import Malformed, Unsupported
 from .node import Converter, Node, Versions, rank_of
+from .told import Along, Told, axes_of, count_of, named, switched, vector
 
 Reduce = Callable[[Node, SSAValue, list[int], bool], SSAValue]
 """`(node, operand, axes, keepdims)` -> the reduced tensor."""
@@ -64,7 +65,9 @@ def reduction(reduce: Reduce) -> Converter:
 
     def convert(node: Node) -> SSAValue:
         x = node.input(0)
-        axes = node.static_ints_or(1, "axes", [])
+        if axes_are_told(node):
+            return reduce_along(node, x, vector(node, 1), reduce)
+        axes = node.integers("axes", []) if has_no_axes(node) else node.static_ints_or(1, "axes", [])
         if not axes and not node.integer("noop_with_empty_axes", 0):
             axes = list(range(rank_of(x)))
         axes = sorted({node.axis(a, rank_of(x)) for a in axes or []})
@@ -73,6 +76,28 @@ def reduction(reduce: Reduce) -> Converter:
         return reduce(node, node.emit("expand_dims", x, axis=rank_of(x), num_newaxis=1), [rank_of(x)], False)
 
     return convert
+
+
+def axes_are_told(node: Node) -> bool:
+    """Whether data decides the axes that a newer revision takes as an input."""
+    if "axes" in node.attributes or has_no_axes(node):
+        return False
+    return node.emitter.evaluate(node.input(1)) is None
+
+
+def has_no_axes(node: Node) -> bool:
+    """Whether the second input is absent, or empty."""
+    return (axes := node.optional(1)) is None or shape_of(axes) == (0,)
+
+
+def reduce_along(node: Node, x: SSAValue, axes: Told, reduce: Reduce) -> SSAValue:
+    """A reduction along axes that data decides."""
+    rank = rank_of(x)
+    along = Along(node, x, named(axes_of(axes, rank), rank))
+    dropped = None if node.integer("keepdims", 1) else count_of(axes)
+    if dropped is not None and dropped >= rank:
+        return along.provided_all(reduce(node, x, list(range(rank)), False))
+    return along.reduced(reduce(node, along.matrix(), [1], False), dropped)
 
 
 def arg_extremum(operator: str) -> Converter:
@@ -173,7 +198,13 @@ def cumulative(operator: str) -> Converter:
 
     def convert(node: Node) -> SSAValue:
         x = node.input(0)
-        axis = node.axis(int(node.static_scalar(1)), rank_of(x))
+        rank = rank_of(x)
+        if node.emitter.evaluate(node.input(1)) is not None:
+            return along(node, x, node.axis(int(node.static_scalar(1)), rank))
+        arms = [lambda axis=axis: along(node, x, axis) for axis in range(rank)]
+        return switched(axes_of(vector(node, 1), rank), [*arms, lambda: x])
+
+    def along(node: Node, x: SSAValue, axis: int) -> SSAValue:
         reverse = node.integer("reverse", 0)
         x = node.emit("reverse", x, axis=axis) if reverse else x
         total = node.emit(operator, x, axis=axis, exclusive=bool(node.integer("exclusive", 0)))
