@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from .base import ReshapeLike, shape_of
-from .core import FuncOp, TupleOp
+from .core import FuncOp, TupleGetOp, TupleOp
 from .ops.slicing import ConcatenateOp
 
 
@@ -16,8 +16,12 @@ def copied_arguments(function: FuncOp) -> int:
     """How many arguments `function` lays one after the other in memory, in their order, to give its one result; 0 where
     it does anything else.
 
-    1 is a reshape; 2 and more are a concatenation whose parts are contiguous in the whole.
+    1 is a reshape, and may be a field of a tuple of such; 2 and more are a concatenation whose parts are contiguous in
+    the whole. Functions that only put tuples together and take them apart are kernels, as in TVM.
     """
+    ops = function.body.block.ops
+    if any(isinstance(op, TupleGetOp) for op in ops) and not any(op.has_trait(ReshapeLike) for op in ops):
+        return 0
     end, arguments = function.return_op, list(function.body.block.args)
     types = (*function.function_type.inputs, *function.function_type.outputs)
     tensors = all(isinstance(type, TensorType) for type in types)
@@ -31,6 +35,9 @@ def _contents(value: SSAValue) -> Sequence[SSAValue] | None:
     owner = value.owner
     if not isinstance(owner, Operation):
         return [value]
+    if isinstance(owner, TupleGetOp):
+        fields = owner.tuple.owner
+        return _contents(fields.fields[owner.index.value.data]) if isinstance(fields, TupleOp) else None
     if isinstance(owner, ConcatenateOp):
         shape = shape_of(owner.result)
         if any(extent != 1 for extent in shape[: owner.axis.value.data % len(shape)]):

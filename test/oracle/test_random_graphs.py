@@ -16,7 +16,7 @@ from oracle_memory import bufferized, plan_of, planned_and_bound, recorded_plan,
 from oracle_records import Graph, Record, graph_of, records
 from oracle_relay import build, unsupported
 from random_records import random_record
-from tvm_reference import fused, planned
+from tvm_reference import Refused, fused, planned
 
 from weft.transforms.mem.elide_copies import ElideCopiesPass
 from weft.transforms.mem.plan_memory import PlanMemoryPass
@@ -29,7 +29,8 @@ NAMES = ("L0", "L2", "L2_depth1", "L2_depth2", "L2_depth3", "L2_depth5")
 TVM = PlanMemoryPass(strategy="tvm-greedy", alignment=1)
 RESHAPES = ElideCopiesPass(reshapes=True, concatenations=False, outputs=False)
 FEW = 8
-SOME = [range(FEW), *(pytest.param(range(n, n + 100), marks=pytest.mark.large) for n in range(FEW, 2000, 100))]
+FIELDS = (range(5977, 5978), range(6340, 6341))  # reshapes of which kernels take a field
+SOME = [range(FEW), *FIELDS, *(pytest.param(range(n, n + 100), marks=pytest.mark.large) for n in range(FEW, 2000, 100))]
 
 
 @pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.large)])
@@ -82,11 +83,15 @@ def test_random_graphs_are_fused_and_planned_as_tvm_says_it_does(seeds: range, c
         memory = bufferized(graph)
         copies, lowered = reshapes(memory, graph), RESHAPES(memory)
         for module, elided, is_lowered in ((memory, {}, False), (lowered, copies, True)):
-            storages = planned(graph, groups, lowered=is_lowered)
-            given = plan_of(TVM(module), graph, elided)
-            assert (given.storages, given.storage_bytes) == (storages.of, storages.sizes), seed
             ours, bound = planned_and_bound(PlanMemoryPass(alignment=1)(module))
-            assert ours <= storages.temporary, seed
+            try:
+                storages = planned(graph, groups, lowered=is_lowered)
+            except Refused:
+                count("random graphs: plans that TVM does not make", 1)
+            else:
+                given = plan_of(TVM(module), graph, elided)
+                assert (given.storages, given.storage_bytes) == (storages.of, storages.sizes), seed
+                assert ours <= storages.temporary, seed
             above.append(ours / bound if bound else 1)
     assert median(above) <= 1.05
     count("random graphs: fused and planned as the reference does", len(seeds))

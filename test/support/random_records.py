@@ -109,7 +109,7 @@ class _Growing:
         number = len(self.nodes)
         index = cast(int, attrs.get("index", 0))
         value = None
-        if op == "const" and prod(cast("Sequence[int]", shape)) <= 64:
+        if op == "const" and 0 < prod(cast("Sequence[int]", shape)) <= 64:
             value = cast("Json", np.zeros(cast("Sequence[int]", shape), cast(str, dtype)).tolist())
         pattern = patterns().get(op)
         self.nodes.append(Node(number, op, tuple(inputs), attrs, pattern, shape, dtype, value, index, ()))

@@ -271,6 +271,8 @@ class _Planning:
             for value, size in zip(made, sizes, strict=True):
                 value.storage = self.new(size, is_pinned=True)
         elif self.lowered and kernel.reshape_only and read:  # of a scalar within it, TVM says nothing
+            if len(kernel.arguments) != 1:
+                raise Refused(f"node {i}: a kernel of reshapes takes one argument")
             made[0].storage = read[0].held
             read[0].held.uses += made[0].uses
         else:
@@ -302,6 +304,14 @@ class _Planning:
         self.free += [storage for storage in storages if storage.uses == 0 and not storage.is_pinned]
 
 
+class Refused(Exception):
+    """TVM ends on an internal check."""
+
+
 def planned(graph: Graph, fusion: Fused, *, lowered: bool) -> Storages:
-    """TVM's GraphPlanMemory of a fused graph on one device."""
+    """TVM's GraphPlanMemory of a fused graph on one device.
+
+    Raises:
+        Refused: TVM makes no plan of it.
+    """
     return _Planning(graph, fusion, lowered).run()
