@@ -87,12 +87,14 @@ def compile_graph(
     jobs: int | None = None,
     counted: Callable[[CacheCounts], None] | None = None,
     verified: bool = False,
+    fused: Callable[[ModuleOp], None] | None = None,
 ) -> CompiledGraph:
     """Compile a module that is at phase `start` (which it no longer is afterwards) to object code, by the rules of the
     current `PassContext`.
 
     `codegen_level` is LLVM's, 0 to 3. `jobs` processes generate code: as many as there are processors, unless given.
-    `counted` is told where the kernels came from. `verified` says that the module was verified already.
+    `counted` is told where the kernels came from. `verified` says that the module was verified already. `fused` is
+    shown the module at the end of phase `fuse`, before any kernel is compiled, and may refuse it.
 
     Raises:
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
@@ -100,7 +102,7 @@ def compile_graph(
     if (generate := target.generator) is not None:
         if not verified:
             verify(module)
-        lower(module, target, "loops", start)
+        lower(module, target, "loops", start, _at_fuse(fused))
         return generate(module, target, codegen_level)
     if not verified:
         with timed("Verifier"):
@@ -115,7 +117,10 @@ def compile_graph(
     memos: list[KernelMemo] = []
     weights: list[Resource] = []
 
+    show = _at_fuse(fused)
+
     def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
+        show(phase, module, kernel)
         if phase == "fuse":
             weights.extend(_large_constants(module))
         if phase == "loops" and kernel is None:
@@ -226,6 +231,16 @@ def _hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedS
     steps = tuple(replace(step, arguments=tuple(map(moved, step.arguments))) for step in program.steps)
     symbols, extents = program.symbols, program.extents
     return HostedSegment(program.inputs, program.outputs, program.checks, steps, program.devices, symbols, extents)
+
+
+def _at_fuse(fused: Callable[[ModuleOp], None] | None) -> Observer:
+    """What shows a module at the end of phase `fuse`."""
+
+    def observe(phase: str, module: ModuleOp, _: str | None) -> None:
+        if phase == "fuse" and fused is not None:
+            fused(module)
+
+    return observe
 
 
 def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tuple[bytes, ...]:

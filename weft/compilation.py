@@ -20,6 +20,7 @@ from .dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you
 from .dialects.support.file_cache import CacheCounts
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
+from .lowering.graph_json import CPU_TYPE
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
@@ -33,10 +34,12 @@ from .transforms.relay.bind_params import bind_params
 from .transforms.relay.bind_shapes import bind_shapes
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
     import onnx
 
     from .kept_programs import Request
+    from .lowering.graph_json import GraphJson
     from .runtime.graph_executor import GraphModule
 
     Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ModuleOp | FuncOp"
@@ -69,8 +72,11 @@ def compile(
         config = {TUNING_RECORDS: os.fspath(tuning_records), RECORDS_THREADS: Executable.usable(threads)}
     level = current.opt_level if opt_level is None else opt_level
     with nullcontext(current) if opt_level is None and not config else current.at_level(level, config) as context:
-        exe = _compile(model, resolved, context, threads, params, shapes, function, phase, request)
-    return exe if executor == "aot" else graph_module(exe)
+        if executor == "aot":
+            return _compile(model, resolved, context, threads, params, shapes, function, phase, request)
+        nodes = _Nodes(resolved)
+        exe = _compile(model, resolved, context, threads, params, shapes, function, phase, request, nodes)
+    return nodes.module(exe)
 
 
 # What it says of its arguments are the hints of what it says when one is wrong.
@@ -87,6 +93,7 @@ def _compile(
     function: str | None,
     phase: str | None,
     request: Request,
+    nodes: _Nodes | None = None,
 ) -> Executable:
     if phase is not None and phase not in PHASES[:-1]:
         hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
@@ -95,7 +102,10 @@ def _compile(
         module, start = _imported(model, params, shapes, function, phase)
         texts = PhaseTexts(clone(module), start, target, context)
         counts: list[CacheCounts] = []
-        graph = compile_graph(module, target, start=start, counted=counts.append, verified=not params)
+        if nodes is not None:
+            nodes.check_start(start)
+        write = None if nodes is None else nodes.write
+        graph = compile_graph(module, target, start=start, counted=counts.append, verified=not params, fused=write)
         graph = request.keep(graph)
         with timed("loading"):
             exe = Executable(graph, threads, texts)
@@ -135,6 +145,52 @@ def texts_of(
     """The text of a model at every phase, without compiling it to the end."""
     module, start = _imported(model, params, shapes, function, phase)
     return PhaseTexts(module, start, Target.parse(target), context)
+
+
+class _Nodes:
+    """The nodes of a graph that is being compiled, written before its kernels are: what cannot be run node by node is
+    refused then.
+
+    Raises:
+        Diagnostic: the target makes kernels that run as a whole alone.
+    """
+
+    def __init__(self, target: Target):
+        if target.kind == "c":
+            hint = 'compile for "llvm", or use the executor "aot"'
+            raise Diagnostic('kernels of the target "c" run as a whole alone, and not node by node', hint=hint)
+        self.written: tuple[GraphJson, dict[str, npt.NDArray[np.generic]], tuple[str, ...]] | None = None
+
+    @staticmethod
+    def check_start(phase: str) -> None:
+        """
+        Raises:
+            Diagnostic: a module of this phase has no nodes any more.
+        """
+        if PHASES.index(phase) > PHASES.index("fuse"):
+            hint = "give it the module at the phase 'fuse', or use the executor 'aot'"
+            raise Diagnostic(f"nodes are those of the phase 'fuse', and the module is at '{phase}'", hint=hint)
+
+    def write(self, module: ModuleOp) -> None:
+        """Write the nodes of a module of phase `fuse`.
+
+        Raises:
+            Diagnostic: there is no graph, or something in it cannot be run node by node, on the cpu.
+        """
+        from .lowering.write_graph_json import write_graph_json
+
+        self.written = write_graph_json(module)
+        if any(device != CPU_TYPE for device in self.written[0].device_types or ()):
+            hint = "use the executor 'aot'"
+            raise Diagnostic("the graph is on several devices, and nodes run on the cpu alone", hint=hint)
+
+    def module(self, exe: Executable) -> GraphModule:
+        """What runs them on the kernels of an executable."""
+        from .runtime.graph_executor import GraphModule
+
+        assert self.written is not None, "the phase 'fuse' has come"
+        graph, params, outputs = self.written
+        return GraphModule(graph, exe, params, exe.threads, outputs)
 
 
 def graph_module(exe: Executable) -> GraphModule:

@@ -25,6 +25,8 @@ from weft.graph_executor import (
     load_param_dict,
     save_param_dict,
 )
+from weft.lowering.loops_to_c import compile as loops_to_c
+from weft.lowering.machine.codegen import CodegenPool
 from weft.runtime.memory import aligned_copy
 from weft.runtime.param_dict import ARRAY_MAGIC, LIST_MAGIC
 from weft.runtime.tensors import InputError
@@ -295,6 +297,36 @@ def test_what_the_json_of_a_graph_cannot_say_is_refused_with_the_reason(text: st
         weft.compile(parse_mlir(text, "m.mlir"), executor="graph")
     assert message in str(caught.value) and caught.value.hint is not None and caught.value.hint.endswith(hint)
     assert caught.value.place is not None
+
+
+REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
+    "branches": ("relay.if %c : (tensor<i1>) -> tensor<4xf32> { relay.yield %x : tensor<4xf32> } else "
+                 "{ relay.yield %y : tensor<4xf32> }", {}, "branches or calls"),
+    "devices": ("relay.on_device %y {virtual_device = #relay.virtual_device<ext_dev>} : tensor<4xf32>", {},
+                "on several devices"),
+    "c": ("relay.negative %y : tensor<4xf32>", {"target": "c"}, "run as a whole alone"),
+    "tir": ("relay.negative %y : tensor<4xf32>", {"phase": "tir"}, "the module is at 'tir'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_does_not_run_node_by_node_is_refused_before_a_kernel_is_compiled(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compiled(*_: object) -> None:
+        raise AssertionError("a kernel was compiled")
+
+    monkeypatch.setattr(CodegenPool, "submit", compiled)
+    monkeypatch.setattr(loops_to_c, "compile_c", compiled)
+    op, options, message = REFUSED[what]
+    text = f"""relay.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {{
+      %y = relay.tanh %x : tensor<4xf32>
+      %z = {op}
+      %e = relay.exp %z : tensor<4xf32>
+      relay.return %e : tensor<4xf32>
+    }}"""
+    with pytest.raises(Diagnostic, match=message):
+        weft.compile(parse_mlir(text, "m.mlir"), executor="graph", **options)  # type: ignore[call-overload] # pyright: ignore
 
 
 def test_a_failed_check_is_told() -> None:
