@@ -221,6 +221,7 @@ PASSES = (
     built("ConvertForLoopsToSerial", "convert-for-loops-to-serial"),
     built("InstrumentBoundCheckers", "insert-bounds-checks"),
     built("LowerInitBlock", "lower-init-block"),
+    built("ReduceBranchingThroughOvercompute", "reduce-branching-through-overcompute"),
     built("PlanAndUpdateBufferAllocationLocation", "plan-and-update-buffer-allocation-location"),
     upstream(
         "FlattenBuffer StorageFlatten VectorizeLoop",

@@ -21,8 +21,8 @@ from weft.transforms.infra.registry import get_pass_type, new_ir_context
 PASSES = (
     "common-subexpr-elim-tir", "compact-buffer-allocation", "convert-blocks-to-opaque", "convert-for-loops-to-serial",
     "inject-virtual-thread", "insert-bounds-checks", "loop-partition", "lower-init-block", "lower-opaque-block",
-    "plan-and-update-buffer-allocation-location", "remove-no-op", "schedule-rules", "simplify", "skip-assert",
-    "storage-rewrite", "unroll-loop",
+    "plan-and-update-buffer-allocation-location", "reduce-branching-through-overcompute", "remove-no-op",
+    "schedule-rules", "simplify", "skip-assert", "storage-rewrite", "unroll-loop",
 )  # fmt: skip
 COMPILED_EVERY = 8
 """Cases between two that are run as machine code as well."""

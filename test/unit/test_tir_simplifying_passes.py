@@ -251,3 +251,42 @@ def f(B: T.Buffer[(2,), "bool"], A: T.Buffer[(1,), "bool"], i: T.int32, j: T.int
         inputs = [np.array([i % 2, j % 2], np.bool_)]
         found = [each(inputs, sizes={"i": i, "j": j})[0] for each in functions]
         np.testing.assert_array_equal(found[0], found[1])
+
+
+@T.prim_func
+def summed(A: T.Buffer[(16,), "int32"], B: T.Buffer[(16,), "int32"]):
+    for i in range(16):
+        with T.block("begin"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi]
+    for i, j in T.grid(16, 4):
+        with T.block("sum"):
+            vi = T.axis.spatial(16, i)
+            vj = T.axis.opaque(4, j)
+            if vj > 0:
+                B[vi] = B[vi] + vi * vj
+
+
+@T.prim_func
+def overwritten(A: T.Buffer[(16,), "int32"], B: T.Buffer[(16,), "int32"]):
+    for i in range(16):
+        with T.block("first"):
+            vi = T.axis.spatial(16, i)
+            if vi < 11:
+                B[vi] = A[vi]
+    for i in range(16):
+        with T.block("second"):
+            vi = T.axis.spatial(16, i)
+            if vi >= 9:
+                B[vi] = 2
+
+
+@pytest.mark.parametrize("func", [summed, overwritten], ids=lambda func: func.sym_name.data)
+def test_more_is_done_in_place_of_a_branch_where_that_changes_nothing(func: PrimFuncOp) -> None:
+    with weft.transform.PassContext(config={"tir.ReduceBranchingThroughOvercompute": {"use_dataflow_analysis": True}}):
+        changed = after("ReduceBranchingThroughOvercompute", func)
+    branches = [sum(op.name == "scf.if" for op in each.walk()) for each in (func, changed)]
+    assert branches[1] < branches[0]
+    x = np.random.default_rng(0).integers(-9, 9, 16).astype(np.int32)
+    expected, given = (np.asarray(Interpreter(each)([x])[0]) for each in (func, changed))
+    np.testing.assert_array_equal(given, expected)

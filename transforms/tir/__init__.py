@@ -17,6 +17,9 @@ PASSES: dict[str, str] = {
     "plan-and-update-buffer-allocation-location": (
         "plan_and_update_buffer_allocation_location:PlanAndUpdateBufferAllocationLocationPass"
     ),
+    "reduce-branching-through-overcompute": (
+        "reduce_branching_through_overcompute:ReduceBranchingThroughOvercomputePass"
+    ),
     "remove-assume": "remove_assume:RemoveAssumePass",
     "remove-no-op": "remove_no_op:RemoveNoOpPass",
     "remove-store-undef": "remove_store_undef:RemoveStoreUndefPass",

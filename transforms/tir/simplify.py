@@ -179,7 +179,7 @@ class _Body:
             case arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() if op.lhs.type == i1:
                 self._logic(op)
             case scf.IfOp() if (known := _truth(op.cond)) is not None:
-                _take(op, op.true_region if known else op.false_region)
+                take_side(op, op.true_region if known else op.false_region)
             case _:
                 pass
 
@@ -316,7 +316,7 @@ def _truth(value: SSAValue) -> bool | None:
     return None
 
 
-def _take(op: scf.IfOp, region: Region) -> None:
+def take_side(op: scf.IfOp, region: Region) -> None:
     """Put the side that is taken in the place of a branch."""
     values: list[SSAValue] = []
     for inner in list(region.block.ops) if region.blocks else []:

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.support.hints import isa
-from ....dialects.tir.affine import Range, affine_of, expr_range
+from ....dialects.tir.affine import Range, affine_of
 from ....dialects.tir.analyzer.analyzer import Analyzer
 from ....dialects.tir.analyzer.build import all_of, any_of, negate
 from ....dialects.tir.analyzer.convert import dim, from_affine
@@ -100,19 +100,15 @@ class KnownConditions:
     def number(self, value: SSAValue, facts: Sequence[IntExpr]) -> IntExpr | None:
         """An integer as an expression of indices where `facts` hold; `None` where it is of something else."""
         if isinstance(value.type, IndexType):
-            expr = affine_of(value, self.dims)
-            return None if expr is None else from_affine(expr)
+            return self._index(value)
         if not isa(value.type, IntegerType) or value.type.width.data < 32:
             return None  # it may wrap around
         match value.owner:
             case arith.ConstantOp(value=IntegerAttr() as literal):
                 return const(literal.value.data)
             case arith.IndexCastOp() as cast if isinstance(cast.input.type, IndexType):
-                expr = affine_of(cast.input, self.dims)
-                bounds = None if expr is None else expr_range(expr, self.ranges)
-                if expr is None or bounds is None or not -_NARROWEST <= bounds[0] <= bounds[1] < _NARROWEST:
-                    return None
-                return from_affine(expr)
+                index = self._index(cast.input)
+                return index if index is not None and self._is_narrow(index) else None
             case memref.LoadOp() as load if self.element is not None:
                 return self.element(load, facts)
             case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op if self.element is not None:
@@ -120,11 +116,24 @@ class KnownConditions:
                 if left is None or right is None:
                     return None
                 result = _COMBINED[type(op)](left, right)
-                low, high = self._analyzer().const_int_bound(result)
-                fits = low is not None and high is not None and -_NARROWEST <= low <= high < _NARROWEST
-                return result if fits else None
+                return result if self._is_narrow(result) else None
             case _:
                 return None
+
+    def _index(self, value: SSAValue) -> IntExpr | None:
+        """An index as an expression of the dimensions, products of which are none of affine expressions."""
+        if (expr := affine_of(value, self.dims)) is not None:
+            return from_affine(expr)
+        if (combine := _COMBINED.get(type(value.owner))) is None:
+            return None
+        assert isinstance(value.owner, Operation)
+        left, right = (self._index(operand) for operand in value.owner.operands)
+        return None if left is None or right is None else combine(left, right)
+
+    def _is_narrow(self, expr: IntExpr) -> bool:
+        """Whether a value is the same as an integer of 32 bits."""
+        low, high = self._analyzer().const_int_bound(expr)
+        return low is not None and high is not None and -_NARROWEST <= low <= high < _NARROWEST
 
     def proves(self, condition: IntExpr, facts: Sequence[IntExpr]) -> bool:
         """Whether a condition surely holds where `facts` do."""
