@@ -266,9 +266,10 @@ PASSES = (
         "they overlap copies with computing where a machine has copies that do not wait; processors have none",
     ),
     built("ThreadSync", "thread-sync"),
+    built("UnifyThreadBinding", "unify-thread-binding"),
     built("VerifyGPUCode", "verify-gpu-code", note="TVM's analysis of that name, and `VerifyMemory`"),
     upstream(
-        "UnifyThreadBinding LowerDeviceStorageAccessInfo DecorateDeviceScope",
+        "LowerDeviceStorageAccessInfo DecorateDeviceScope",
         "convert-tir-to-gpu",
         note="a nest is a launch, in which an axis has as many threads as its longest loop",
     ),

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 import weft
 from weft.dialects.support.verifier import verify
 from weft.dialects.tir.buffers import AllocBufferOp, memref_of
-from weft.dialects.tir.core import BlockOp, PrimFuncOp
+from weft.dialects.tir.core import BlockOp, ForOp, PrimFuncOp
 from weft.dialects.tir.loop_iterators import speaks_of_loops
 from weft.script import tir as T
 from weft.tir import Interpreter, structural_equal
@@ -120,3 +120,31 @@ def test_what_cannot_be_said_by_loops_is_refused_and_left_as_it_was() -> None:
         with pytest.raises(weft.Diagnostic, match=message):
             getattr(weft.tir.transform, name)()(module)
         assert str(module) == before
+
+
+@T.prim_func
+def launched(A: T.Buffer[(8, 16), "float32"], C: T.Buffer[(8, 16), "float32"]):
+    B = T.alloc_buffer((8, 16), "float32")
+    for i in T.thread_binding(8, thread="blockIdx.x"):
+        for t in T.thread_binding(4, thread="threadIdx.x"):
+            for k in range(4):
+                with T.block("to"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(16, t * 4 + k)
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+        for k in range(4):
+            for t in T.thread_binding(4, thread="threadIdx.x"):
+                with T.block("from"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(16, t * 4 + k)
+                    C[vi, vj] = B[vi, vj] + T.float32(1)
+
+
+def test_an_axis_of_a_launch_becomes_one_loop_and_keeps_what_is_computed() -> None:
+    changed = after(launched, "UnifyThreadBinding")
+    threads = [op.thread.data for op in changed.walk() if isinstance(op, ForOp) and op.thread is not None]
+    assert threads == ["blockIdx.x", "threadIdx.x"]
+    x = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
+    for seed in (None, 0):
+        np.testing.assert_array_equal(np.asarray(Interpreter(changed)([x], seed)[0], np.float32), x * 2 + 1)
+    assert structural_equal(after(changed, "UnifyThreadBinding"), changed)

@@ -28,6 +28,7 @@ PASSES: dict[str, str] = {
     "skip-assert": "skip_assert:SkipAssertPass",
     "storage-rewrite": "storage_rewrite:StorageRewritePass",
     "thread-sync": "thread_sync:ThreadSyncPass",
+    "unify-thread-binding": "unify_thread_binding:UnifyThreadBindingPass",
     "unroll-loop": "unroll_loop:UnrollLoopPass",
     "verify-gpu-code": "verify_gpu_code:VerifyGPUCodePass",
 }
