@@ -1015,3 +1015,25 @@ def test_what_no_size_gives_a_value_is_refused_where_it_is_named() -> None:
         @T.prim_func
         def scaled(A: T.Buffer[(4,), "float32"]):
             A[0] = scale * A[0]
+
+
+def test_loops_and_memory_are_read_in_either_of_tvms_ways() -> None:
+    text = """
+def f(c: T.handle, n: T.int32, m: T.int32):
+    C = T.match_buffer(c, (n, m), "float32")
+    for i in T.serial(n, annotations={"pragma_note": 1}):
+        B = T.alloc_buffer((m,), "float32")
+        for j in T.serial(m):
+            B[j] = T.float32(1)
+        for j in T.serial(m):
+            C[i, j] = B[j] * T.float32(2)
+"""
+    other = text.replace("alloc_buffer", "decl_buffer").replace("T.serial(n,", "range(n,")
+    assert_structural_equal(from_source(other), from_source(text))
+    assert "pragma_note" in from_source(other).script()
+    bound = """
+def f(C: T.Buffer[(8,), "float32"]):
+    for i in T.thread_binding(0, 8, thread="threadIdx.x"):
+        C[i] = T.float32(1)
+"""
+    assert_structural_equal(from_source(bound.replace('0, 8, thread="', '8, "')), from_source(bound))

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region
-from xdsl.ir.affine import AffineConstantExpr
 
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.memory_scopes import memories, why_no_scope
-from ..affine import simplify
 from ..blocks import blocks_under
 from ..buffers import AXIS_SEPARATORS, AllocBufferOp
 from ..functions import PrimFuncOp
 from ..legality.midway import verify_midway
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
-from ..symbols import Extent, as_affine, as_extent
+from ..symbols import Extent
 from .alone import LAYOUT, are_alone, is_value
 from .arguments import Arguments, attributes_of
 from .attributes import attribute_of
@@ -32,20 +30,16 @@ from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
 from .captured import written_out
 from .layouts import layout_names
-from .loop_indices import Extents, LoopIndices
+from .loop_indices import LoopIndices
+from .loops import loops_of, one_loop
 from .modules import IRModule
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .parts import fixed_in, is_part, without_parts
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol, Words, harmless
 from .source import Source
-from .views import allocation, declaration, memory_of, own_memory, view_of, without_view
+from .views import allocation, declaration, is_dense, memory_of, own_memory, view_of, without_view
 from .words import ALIASES, DTYPES
 
-LOOPS = {
-    "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
-    "unroll": ForKind.UNROLLED, "thread_binding": ForKind.THREAD_BINDING,
-}  # fmt: skip
-"""`T.<word>(min, extent)`."""
 KNOWN_ATTRIBUTES = ("global_symbol", "tir.noalias")
 """Attributes of functions that Weft says otherwise: by the function's name, and always."""
 
@@ -241,13 +235,13 @@ class FunctionParser:
         self, name: str, call: ast.Call, inner: Sequence[ast.stmt] | None, rest: Sequence[ast.stmt], body: Block
     ) -> None:
         """`V = T.decl_buffer(...)`, a buffer in memory that is there or of its own, and the statements that follow."""
-        memory = memory_of(self.scope, call)
+        memory, is_whole = memory_of(self.scope, call), False
         if memory is None:
             self._alloc(name, own_memory(self.scope, call), body)
             own = self.scope.local[name]
             assert isinstance(own, Buffer)
-            memory = name, own
-        view = view_of(self.scope, name, call, *memory)
+            memory, is_whole = (name, own), is_dense(self.scope, call)
+        view = None if is_whole else view_of(self.scope, name, call, *memory)
         if view is None:
             self.scope.local[name] = memory[1]
         elif inner is None:
@@ -391,7 +385,7 @@ class FunctionParser:
         if not isinstance(target, ast.Name):
             raise self._error(target, "a thread's number gets a name", 'with T.launch_thread("threadIdx.x", 32) as tx:')
         named = self._thread(thread)
-        loop = self._loop(target, ForKind.THREAD_BINDING, 0, extent)
+        loop = one_loop(self.scope, target, ForKind.THREAD_BINDING, 0, extent)
         loop.properties["thread"] = StringAttr(named)
         loop.location = self.source.location(call)
         saved = dict(self.scope.local)
@@ -532,68 +526,12 @@ class FunctionParser:
     def _for(self, statement: ast.For, body: Block) -> None:
         if statement.orelse:
             raise self._error(statement, "a loop has no else")
-        call = statement.iter
-        word = self.scope.word(call.func) if isinstance(call, ast.Call) else None
-        is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
-        if not isinstance(call, ast.Call) or not (is_range or word == "grid" or word in LOOPS):
-            raise self._error(
-                call, f"a loop does not run over '{ast.unparse(call)}'",
-                "over range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding",
-            )  # fmt: skip
-        if word == "grid":
-            names = statement.target.elts if isinstance(statement.target, ast.Tuple) else [statement.target]
-            if len(names) != len(call.args) or call.keywords:
-                raise self._error(statement, f"T.grid has {len(call.args)} extents for {len(names)} loop variables")
-            loops = [self._loop(name, ForKind.SERIAL, 0, extent) for name, extent in zip(names, call.args, strict=True)]
-        else:
-            names = [statement.target]
-            loops = [self._single(statement.target, call, "range" if is_range else str(word))]
+        names, loops = loops_of(self.scope, statement)
         saved = dict(self.scope.local)
         for name, loop in zip(names, loops, strict=True):
-            assert isinstance(name, ast.Name)
             loop.location = self.source.location(statement)
-            self.scope.local[name.id] = loop
+            self.scope.local[name] = loop
             body.add_op(loop)
             body = loop.body.block
         self._statements(statement.body, body)
         self.scope.local = saved
-
-    def _single(self, target: ast.expr, call: ast.Call, word: str) -> ForOp:
-        """A loop that is no grid."""
-        arguments = Arguments(self.scope, call, word if word == "range" else f"T.{word}")
-        more = () if word == "range" else ("annotations",)
-        more = ("thread", *more) if word == "thread_binding" else more
-        if len(call.args) == 1 or "stop" in arguments.by_name or not call.args:
-            arguments.nodes("stop", optional=more)
-            low = 0
-        else:
-            arguments.nodes("start", "stop", optional=more)
-            low = self._integer(arguments.given["start"])
-        loop = self._loop(target, LOOPS.get(word, ForKind.SERIAL), low, arguments.given["stop"])
-        if word == "thread_binding":
-            thread = arguments.static("thread", None)
-            if not isinstance(thread, str):
-                raise self._error(call, 'T.thread_binding names a thread: thread="threadIdx.x"')
-            loop.properties["thread"] = StringAttr(thread)
-        if (node := arguments.given.get("annotations")) is not None and (
-            not isinstance(node, ast.Constant) or node.value is not None
-        ):
-            loop.properties["annotations"] = DictionaryAttr(attributes_of(self.scope, node))
-        return loop
-
-    def _integer(self, node: ast.expr) -> int:
-        try:
-            value = self.scope.static(node)
-        except NotStatic:
-            value = Extents(self.scope).extent(node)
-            if not isinstance(value, int):
-                raise self._error(node, "the bounds of a loop are numbers that are known here") from None
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self._error(node, f"the bounds of a loop are whole numbers, not {value!r}")
-        return value
-
-    def _loop(self, target: ast.expr, kind: ForKind, low: int, stop: ast.expr) -> ForOp:
-        if not isinstance(target, ast.Name):
-            raise self._error(target, "a loop has one variable")
-        size = as_extent(simplify(as_affine(Extents(self.scope).extent(stop)) + AffineConstantExpr(-low)))
-        return ForOp(max(0, size) if isinstance(size, int) else size, min=low, kind=kind, name_hint=target.id)

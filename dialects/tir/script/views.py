@@ -188,6 +188,12 @@ def _says_nothing(node: ast.expr) -> bool:
     )
 
 
+def is_dense(scope: Scope, call: ast.Call) -> bool:
+    """Whether the elements that a call of `DECLARING` describes follow one another from the start of their memory."""
+    _, strides, offset = shaped(scope, call)
+    return strides is None and offset == 0
+
+
 def own_memory(scope: Scope, call: ast.Call) -> ast.Call:
     """The `T.alloc_buffer` of what a call of `DECLARING` describes, which has its own memory.
 

@@ -1,0 +1,108 @@
+"""From TVMScript to loops: what stands behind `for ... in`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.ir.affine import AffineConstantExpr
+
+from ..affine import simplify
+from ..loops import ForKind, ForOp
+from ..symbols import as_affine, as_extent
+from .arguments import Arguments, attributes_of
+from .loop_indices import Extents
+from .scope import NotStatic, Scope
+
+LOOPS = {
+    "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
+    "unroll": ForKind.UNROLLED, "thread_binding": ForKind.THREAD_BINDING,
+}  # fmt: skip
+"""`T.<word>(min, extent)`."""
+
+
+def loops_of(scope: Scope, statement: ast.For) -> tuple[Sequence[str], Sequence[ForOp]]:
+    """The variables of a statement, and its loops, one for each, with nothing in them.
+
+    Raises:
+        Diagnostic: it does not run over what loops run over.
+    """
+    call = statement.iter
+    word = scope.word(call.func) if isinstance(call, ast.Call) else None
+    is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+    if not isinstance(call, ast.Call) or not (is_range or word == "grid" or word in LOOPS):
+        raise scope.source.error(
+            call, f"a loop does not run over '{ast.unparse(call)}'",
+            "over range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding",
+        )  # fmt: skip
+    if word != "grid":
+        loop = _single(scope, statement.target, call, "range" if is_range else str(word))
+        return _names([statement.target]), [loop]
+    names = statement.target.elts if isinstance(statement.target, ast.Tuple) else [statement.target]
+    if len(names) != len(call.args) or call.keywords:
+        message = f"T.grid has {len(call.args)} extents for {len(names)} loop variables"
+        raise scope.source.error(statement, message)
+    loops = [one_loop(scope, name, ForKind.SERIAL, 0, extent) for name, extent in zip(names, call.args, strict=True)]
+    return _names(names), loops
+
+
+def _names(targets: Sequence[ast.expr]) -> list[str]:
+    """What the text calls loop variables."""
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> ForOp:
+    """A loop that is no grid."""
+    more = ("thread", "annotations") if word == "thread_binding" else ("annotations",)
+    arguments = Arguments(scope, call, word if word == "range" else f"T.{word}")
+    if len(call.args) == 1 or "stop" in arguments.by_name or not call.args or _names_thread(call, word):
+        arguments.nodes("stop", optional=more)
+        low = 0
+    else:
+        arguments.nodes("start", "stop", optional=more)
+        low = _integer(scope, arguments.given["start"])
+    loop = one_loop(scope, target, LOOPS.get(word, ForKind.SERIAL), low, arguments.given["stop"])
+    if word == "thread_binding":
+        thread = arguments.static("thread", None)
+        if not isinstance(thread, str):
+            raise scope.source.error(call, 'T.thread_binding names a thread: thread="threadIdx.x"')
+        loop.properties["thread"] = StringAttr(thread)
+    if (node := arguments.given.get("annotations")) is not None and (
+        not isinstance(node, ast.Constant) or node.value is not None
+    ):
+        loop.properties["annotations"] = DictionaryAttr(attributes_of(scope, node))
+    return loop
+
+
+def _names_thread(call: ast.Call, word: str) -> bool:
+    """Whether a call is `T.thread_binding(128, "threadIdx.x")`."""
+    match call.args:
+        case [_, ast.Constant(value=str())]:
+            return word == "thread_binding"
+        case _:
+            return False
+
+
+def _integer(scope: Scope, node: ast.expr) -> int:
+    try:
+        value = scope.static(node)
+    except NotStatic:
+        value = Extents(scope).extent(node)
+        if not isinstance(value, int):
+            raise scope.source.error(node, "the bounds of a loop are numbers that are known here") from None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise scope.source.error(node, f"the bounds of a loop are whole numbers, not {value!r}")
+    return value
+
+
+def one_loop(scope: Scope, target: ast.expr, kind: ForKind, low: int, stop: ast.expr) -> ForOp:
+    """A loop from `low` to below `stop`.
+
+    Raises:
+        Diagnostic: its variable is no name, or its end is not known when it begins.
+    """
+    if not isinstance(target, ast.Name):
+        raise scope.source.error(target, "a loop has one variable")
+    size = as_extent(simplify(as_affine(Extents(scope).extent(stop)) + AffineConstantExpr(-low)))
+    return ForOp(max(0, size) if isinstance(size, int) else size, min=low, kind=kind, name_hint=target.id)
