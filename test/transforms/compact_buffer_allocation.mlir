@@ -51,10 +51,9 @@ tir.prim_func @what_is_never_used_is_left_out(%x: memref<8xf32>, %y: memref<4xf3
 tir.prim_func @what_is_carried_stays(%x: memref<9xf32>, %y: memref<8xf32>) {
   tir.for %i = 0 to 8 {
     %b = tir.alloc_buffer "global" : memref<9xf32>
-    tir.block @begin(%v: partial opaque 8) = [%i] where [%i * -1] reads(%x[0] : memref<9xf32>) writes(%b[0] : memref<9xf32>) {
-      %z = arith.constant 0 : index
-      %0 = memref.load %x[%z] : memref<9xf32>
-      memref.store %0, %b[%z] : memref<9xf32>
+    tir.block @begin(%v: partial opaque 8) = [%i] where [%i * -1] reads(%x[%v] : memref<9xf32>) writes(%b[%v] : memref<9xf32>) {
+      %0 = memref.load %x[%v] : memref<9xf32>
+      memref.store %0, %b[%v] : memref<9xf32>
     }
     tir.block @on(%v: opaque 8) = [%i] reads(%b[%v] : memref<9xf32>) writes(%b[%v + 1] : memref<9xf32>, %y[%v] : memref<8xf32>) {
       %one = arith.constant 1 : index
