@@ -10,9 +10,9 @@ answered in those.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import partial, reduce, wraps
 from typing import Any, cast
 
 from xdsl.dialects.builtin import i1
@@ -23,14 +23,17 @@ from ..tir.analyzer import analyzer as engine
 from ..tir.analyzer import equations, functions, iter_forms, narrowing, regions, solve_equations, solve_inequalities
 from ..tir.analyzer.answers import NEG_INF, POS_INF, Infinity, Range
 from ..tir.analyzer.constraints import IntConstraints, IntConstraintsTransform
-from ..tir.analyzer.nodes import Const, ExprLike, IntExpr
+from ..tir.analyzer.nodes import Const, ExprLike, IntExpr, is_condition
 from ..tir.analyzer.nodes import Var as Variable
 from . import text as text  # writes expressions
-from .expr import Expr, as_expr
-from .integer_forms import Inner, bits_of, direct_parts, integer_form, is_integer, map_operands, replaced
+from .expr import Expr, as_expr, binary, select, unary
+from .expr import cast as cast_node
+from .integer_forms import Inner, bits_of, direct_parts, does_more, integer_form, is_integer, map_operands, replaced
+from .kinds import BinaryKind as B
+from .kinds import UnaryKind as U
 from .kinds import index
 from .lanes import simplified_lanes
-from .written_forms import size_of, written
+from .written_forms import leaf_types, size_of, widest, written
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,11 @@ def simplified(expr: Expr, analyzer: engine.Analyzer) -> Expr:
 
 
 def _smaller(expr: Expr, analyzer: engine.Analyzer, inner: Inner) -> Expr:
+    if does_more(expr):  # each call is made as often as it was written
+        return map_operands(expr, inner)
     form = integer_form(expr, inner)
     simple = analyzer.simplify(form)
-    if not isinstance(simple, Const | Variable) and not _is_of_one_type(expr):
+    if not isinstance(simple, Const | Variable) and not _are_of_one_type([expr]):
         return expr  # the simpler form may not be what registers of those types compute
     try:
         made = written(simple, expr.type, [expr])
@@ -89,9 +94,9 @@ def _smaller(expr: Expr, analyzer: engine.Analyzer, inner: Inner) -> Expr:
     return expr if simple is form and size_of(expr) <= size_of(made) else made
 
 
-def _is_of_one_type(expr: Expr) -> bool:
-    """Whether all integers in an expression are of one type that is taken not to wrap, or extents."""
-    types, stack = set[Attribute](), [expr]
+def _are_of_one_type(exprs: Sequence[Expr]) -> bool:
+    """Whether all integers in expressions are of one type that is taken not to wrap, or extents."""
+    types, stack = set[Attribute](), [*exprs]
     while stack:
         each = stack.pop()
         if is_integer(each.type) and each.type != i1:
@@ -124,7 +129,7 @@ class _Exchange:
     def nodes(self, value: Any) -> Any:
         """`value` with a node for each form in it; sets of integers stay what they are."""
         if isinstance(value, IntExpr):
-            return written(value, given=self.heard)
+            return written(value, self._type_of(value), self.heard)
         if isinstance(value, tuple | list):
             given = [self.nodes(each) for each in cast("list[object]", value)]
             return tuple(given) if isinstance(value, tuple) else given
@@ -135,6 +140,13 @@ class _Exchange:
         if isinstance(value, IntConstraints | IntConstraintsTransform):
             return replace(value, **{each.name: self._part(value, each.name) for each in fields(value)})
         return value
+
+    def _type_of(self, form: IntExpr) -> Attribute | None:
+        """The widest type of the nodes that were given and of the variables of a result; `None` for a condition."""
+        if is_condition(form) and not isinstance(form, Const):
+            return None
+        types = [each.type for each in self.heard if is_integer(each.type) and each.type not in (i1, index)]
+        return widest([*types, *leaf_types(form)]) if types else None
 
     def _part(self, value: IntConstraints | IntConstraintsTransform, name: str) -> Any:
         if name == "relations":
@@ -152,28 +164,51 @@ def pos_inf() -> Infinity:
     return POS_INF
 
 
-def of_nodes(function: Callable[..., object]) -> Callable[..., Any]:
-    """A function of the analyzer's that takes nodes too, and then gives nodes."""
+def of_nodes(function: Callable[..., object], plain: Callable[..., Expr] | None = None) -> Callable[..., Any]:
+    """A function of the analyzer's that takes nodes too, and then gives nodes: by `plain`, if there is one, where the
+    analyzer's forms may not be what registers of the nodes' types compute."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         exchange = _Exchange()
         given = [exchange.forms(each) for each in args]
         named = {name: exchange.forms(each) for name, each in kwargs.items()}
+        if plain is not None and exchange.heard and not _are_of_one_type(exchange.heard):
+            return plain(*_of_type_of(exchange.heard, args), **kwargs)
         result = function(*given, **named)
         return exchange.nodes(result) if exchange.heard else result
 
     return call
 
 
-Not, Select, all, any = (of_nodes(each) for each in (functions.Not, functions.Select, functions.all, functions.any))
-bitwise_and, evaluate = of_nodes(functions.bitwise_and), of_nodes(functions.evaluate)
-floordiv, floormod = of_nodes(functions.floordiv), of_nodes(functions.floormod)
-truncdiv, truncmod = of_nodes(functions.truncdiv), of_nodes(functions.truncmod)
-indexdiv, indexmod = floordiv, floormod
-if_then_else, is_const = of_nodes(functions.if_then_else), of_nodes(functions.is_const)
-max, min = of_nodes(functions.max), of_nodes(functions.min)
-shift_left, shift_right = of_nodes(functions.shift_left), of_nodes(functions.shift_right)
+def _of_type_of(heard: Sequence[Expr], values: Sequence[Any]) -> list[Expr]:
+    """Values as nodes, numbers being of the type of the integers among those that were given."""
+    type = next((each.type for each in heard if each.type != i1), i1)
+    return [as_expr(each, type) for each in values]
+
+
+def _joined(kind: B) -> Callable[..., Expr]:
+    def join(*values: Expr) -> Expr:
+        return reduce(partial(binary, kind), values)
+
+    return join
+
+
+def _negated(condition: Expr) -> Expr:
+    return unary(U.NOT, cast_node(condition, i1))
+
+
+Not = of_nodes(functions.Not, _negated)
+Select = if_then_else = of_nodes(functions.Select, select)
+all, any = of_nodes(functions.all, _joined(B.AND)), of_nodes(functions.any, _joined(B.OR))
+bitwise_and, evaluate = of_nodes(functions.bitwise_and, _joined(B.AND)), of_nodes(functions.evaluate)
+floordiv = indexdiv = of_nodes(functions.floordiv, _joined(B.FLOORDIV))
+floormod = indexmod = of_nodes(functions.floormod, _joined(B.FLOORMOD))
+truncdiv, truncmod = of_nodes(functions.truncdiv, _joined(B.DIV)), of_nodes(functions.truncmod, _joined(B.TRUNCMOD))
+is_const = of_nodes(functions.is_const)
+max, min = of_nodes(functions.max, _joined(B.MAX)), of_nodes(functions.min, _joined(B.MIN))
+shift_left = of_nodes(functions.shift_left, _joined(B.SHL))
+shift_right = of_nodes(functions.shift_right, _joined(B.SHR))
 
 
 @checked

@@ -39,6 +39,8 @@ class Expr:
     """What one is to the analyzer (`te.integer_forms`)."""
     from_integer: ClassVar[Callable[[object], Expr | None]] = lambda value: None
     """The expression that one of the analyzer's is; `None` for other values (`te.written_forms`)."""
+    does_more: ClassVar[Callable[[Expr], bool]] = lambda expr: False
+    """Whether a call in one may do more than give a value (`te.integer_forms`)."""
 
     matched_lanes: ClassVar[Callable[[str, Expr, Expr], tuple[Expr, Expr]]]
     converted_lanes: ClassVar[Callable[[Expr, Attribute], Expr]]
@@ -266,8 +268,7 @@ class IterVar(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Const(Expr):
-    """A literal: `value` is an `int` for integer and index types, a `float` that the type holds for float types, a
-    `bool` for `i1`."""
+    """A literal: `value` is an `int`, a `float` that a float type holds, or a `bool` for `i1`."""
 
     value: int | float | bool
     type: Attribute
@@ -443,7 +444,8 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
     lhs, rhs = _matched(f"operands of '{kind}'", lhs, as_expr(rhs, lhs.type))
     _refuse_storage(lhs.type)
     if isinstance(lhs, Const) or isinstance(rhs, Const) or isinstance(lhs, IterVar):
-        if (folded := _folded(kind, lhs, rhs)) is not None:
+        folded = _folded(kind, lhs, rhs)
+        if folded is not None and not (isinstance(folded, Const) and (Expr.does_more(lhs) or Expr.does_more(rhs))):
             return folded
     return Binary(kind, lhs, rhs, truth_type(lhs.type) if kind.is_comparison else lhs.type)
 

@@ -6,7 +6,8 @@ The arithmetic of `index` and of signed integers of 32 bits or more is taken not
 what is computed in a narrower or unsigned type is the remainder that its register holds. What is no integer arithmetic
 (an element of a tensor, a call, a float that is rounded) is a variable, one for each form: two reads of one element are
 the same, two calls of a function that may do more than give a value are not. Nothing is divided by zero, and nothing
-shifted by a negative amount: of expressions that do that, nothing is said.
+shifted by a negative amount: of expressions that do that, nothing is said, and a
+quotient by the literal 0 is a variable.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from ..support.arguments import ArgumentError
 from ..tir.analyzer import IntExpr, maximum, minimum
 from ..tir.analyzer import const as integer
 from ..tir.analyzer import var as variable
-from ..tir.analyzer.build import all_of, any_of, negate, not_zero, select, truncdiv, truncmod, truth, wrap
+from ..tir.analyzer.build import all_of, any_of, negate, select, truncdiv, truncmod, truth, wrap
 from ..tir.analyzer.functions import floordiv, floormod
 from ..tir.analyzer.nodes import Const as Integer
 from ..tir.analyzer.nodes import Flag
@@ -78,11 +80,10 @@ def integer_form(expr: Expr, inner: Inner | None = None) -> IntExpr:
     """An integer expression, or a condition, as the analyzer's.
 
     Raises:
-        TypeError: its values are no integers.
-        ZeroDivisionError: it divides by the literal 0.
+        ArgumentError: its values are no integers.
     """
     if not is_integer(expr.type):
-        raise TypeError(f"te: no integer expression: {expr}, a {expr.dtype}")
+        raise ArgumentError(f"te: no integer expression: {expr}, a {expr.dtype}")
     return _Forms(inner).of(expr)
 
 
@@ -151,7 +152,9 @@ class _Forms:
                 return None
             return a << b if kind == B.SHL else a >> b
         made = _INTEGERS.get(kind)
-        return None if made is None else made(a, b)
+        if made is None or (kind in _DIVISIONS and isinstance(b, Integer) and not b.value):
+            return None
+        return made(a, b)
 
     def _opaque(self, expr: Expr) -> IntExpr:
         if self.inner is not None:
@@ -191,11 +194,23 @@ def _does_more(expr: Expr) -> bool:
     return "pure" not in getattr(expr, "word", "pure")
 
 
+def does_more(expr: Expr) -> bool:
+    """Whether a call anywhere in an expression may do more than give a value."""
+    stack, seen = [expr], set[Expr]()
+    while stack:
+        if (each := stack.pop()) not in seen:
+            if _does_more(each):
+                return True
+            seen.add(each)
+            stack += direct_parts(each)
+    return False
+
+
 def _narrowed(type: Attribute, form: IntExpr) -> IntExpr:
     if type == i1:
         return truth(form)
     bits, signed = bits_of(type)
-    return form if bits >= 64 and signed else wrap(form, bits, signed)
+    return wrap(form, bits, signed)
 
 
 def variable_for(expr: Slot | IterVar) -> IntExpr:
@@ -294,8 +309,8 @@ _INTEGERS: dict[B, Callable[[IntExpr, IntExpr], IntExpr]] = {
     B.ADD: lambda a, b: a + b,
     B.SUB: lambda a, b: a - b,
     B.MUL: lambda a, b: a * b,
-    B.DIV: lambda a, b: truncdiv(a, not_zero(b)),
-    B.TRUNCMOD: lambda a, b: truncmod(a, not_zero(b)),
+    B.DIV: truncdiv,
+    B.TRUNCMOD: truncmod,
     B.FLOORDIV: floordiv,
     B.FLOORMOD: floormod,
     B.MIN: minimum,
@@ -309,4 +324,7 @@ _INTEGERS: dict[B, Callable[[IntExpr, IntExpr], IntExpr]] = {
     B.GE: lambda a, b: a >= b,
 }
 
+_DIVISIONS = frozenset({B.DIV, B.TRUNCMOD, B.FLOORDIV, B.FLOORMOD})
+
 Expr.as_integer = staticmethod(integer_form)
+Expr.does_more = staticmethod(does_more)

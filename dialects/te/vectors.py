@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import VectorType, i1, i32
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from ..support.arguments import checked
+from ..support.arguments import ArgumentError, checked
 from .element_types import element_type
 from .expr import Cast, Expr, ExprLike, as_expr, cast, const
 from .kinds import common_type, index
@@ -36,9 +36,18 @@ def index_like(value: ExprLike) -> Expr:
     return value if isinstance(value, Expr) else as_expr(value, index)
 
 
+def _check_lanes(what: str, lanes: int) -> None:
+    if lanes < 1:
+        raise ArgumentError(f"te: {what} has one lane or more, and not {lanes}")
+
+
 @dataclass(frozen=True, eq=False)
 class Ramp(Expr):
-    """`base`, `base + stride`, ... in `lanes` lanes."""
+    """`base`, `base + stride`, ... in `lanes` lanes.
+
+    Raises:
+        ArgumentError: there is no lane.
+    """
 
     base: Expr
     stride: Expr
@@ -46,6 +55,7 @@ class Ramp(Expr):
 
     @checked
     def __init__(self, base: ExprLike, stride: ExprLike, lanes: int):
+        _check_lanes("Ramp", lanes)
         object.__setattr__(self, "base", operand(base, index_like(stride)))
         object.__setattr__(self, "stride", operand(stride, self.base))
         object.__setattr__(self, "lanes", lanes)
@@ -57,13 +67,18 @@ class Ramp(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Broadcast(Expr):
-    """`value` in each of `lanes` lanes."""
+    """`value` in each of `lanes` lanes.
+
+    Raises:
+        ArgumentError: there is no lane.
+    """
 
     value: Expr
     lanes: int
 
     @checked
     def __init__(self, value: ExprLike, lanes: int):
+        _check_lanes("Broadcast", lanes)
         object.__setattr__(self, "value", operand(value, value))
         object.__setattr__(self, "lanes", lanes)
 

@@ -18,6 +18,7 @@ from .expr import Binary, Const, Expr, Unary, Var, as_expr, binary, cast, const,
 from .integer_forms import Named, Opaque, bits_of, direct_parts
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
+from .literals import held
 
 _KINDS: Mapping[type[n.IntExpr], B] = {
     n.Product: B.MUL, n.FloorDiv: B.FLOORDIV, n.FloorMod: B.FLOORMOD, n.TruncDiv: B.DIV, n.TruncMod: B.TRUNCMOD,
@@ -48,9 +49,21 @@ def _wide(type: Attribute, *forms: n.IntExpr) -> Attribute:
     """The type in which arithmetic of `type` is written: in a wider one what a register holds is said by a remainder,
     and what has none does not wrap."""
     bits, signed = bits_of(type)
-    if type == i1 or (bits >= 32 and signed) or not any(isinstance(form, n.Sum | n.Op) for form in forms):
+    computed = any(isinstance(form, n.Sum | n.Op) for form in forms)
+    beyond = any(isinstance(form, n.Const) and held(form.value, type) is None for form in forms)
+    if type == i1 or (bits >= 32 and signed and not beyond) or not (computed or beyond):
         return type
     return i32 if bits < 32 else i64
+
+
+def leaf_types(form: n.IntExpr) -> list[Attribute]:
+    """The types of the variables in a form, but for conditions and extents."""
+    return [leaf.type for each in form.variables if (leaf := _leaf(each)).type not in (i1, index)]
+
+
+def widest(types: Sequence[Attribute]) -> Attribute:
+    """Of types of integers that with the most bits; of two, that with a sign."""
+    return max(types, key=bits_of)
 
 
 def size_of(expr: Expr) -> int:
@@ -92,9 +105,9 @@ class _Writer:
         return self._meeting(form)
 
     def _meeting(self, form: n.IntExpr) -> Attribute:
-        types = [leaf.type for each in form.variables if (leaf := _leaf(each)).type not in (i1, index)]
+        types = leaf_types(form)
         if types:
-            return max(types, key=lambda each: (bits_of(each)[0], bits_of(each)[1]))
+            return widest(types)
         return index if form.variables else i32
 
     def write(self, form: n.IntExpr, type: Attribute) -> Expr:

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from weft import arith, te, tir
+from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.te.expr import Binary, Cast, Const, Expr, Select, Slot, Unary
 from weft.dialects.te.kinds import BinaryKind as B
@@ -295,3 +296,54 @@ def test_what_has_no_literal_is_left_to_the_machine():
     assert (i + 0) is i and (1 * i) is i and te.all(flag, te.const(True, "bool")) is flag
     floating = tir.Var("f", "float32")
     assert (floating + 0.0) is not floating, "-0.0 + 0.0 is 0.0"
+
+
+def test_a_number_without_a_sign_may_be_negative_as_one_with_a_sign():
+    u = tir.Var("u", "uint64")
+    assert not arith.Analyzer().can_prove(tir.Cast("int64", u) >= 0)
+    assert arith.Analyzer().can_prove(u >= 0)
+
+
+def test_functions_of_narrow_numbers_and_large_constants_have_the_type_of_what_was_given():
+    b, c, u = tir.Var("b", "int8"), tir.Var("c", "int32"), tir.Var("u", "uint64")
+    wide = tir.Cast("int32", b)
+    assert arith.max(wide + 100, 3).dtype == "int32"
+    assert arith.floordiv(wide + 100, 3).dtype == "int32"
+    assert str(arith.Not(wide > 1000)) == "not T.Cast('int32', b) > 1000"
+    assert str(arith.all(wide > 1000, c > 3)) == "T.Cast('int32', b) > 1000 and c > 3"
+    assert str(arith.Not(u > te.const(2**64 - 1, "uint64"))) == f"not u > {2**64 - 1}"
+    assert arith.shift_left(wide, 4).dtype == "int32"
+
+
+def test_what_is_divided_by_the_literal_zero_stays():
+    n = tir.Var("n", "int32")
+    for divided in (n // 0, n % 0, te.truncdiv(n, 0), te.truncmod(n, 0)):
+        assert str(arith.Analyzer().simplify(divided + 3)) == f"{divided} + 3"
+    assert str(arith.Analyzer().simplify((n // 0) * 2 - n // 0)) == "n // 0"
+
+
+def test_a_call_that_may_do_more_is_made_as_often_as_it_was_written():
+    n = tir.Var("n", "int32")
+    call, pure = tir.call_extern("int32", "f", n), tir.call_pure_extern("int32", "g", n)
+    for written in (call * 0, 0 * call, call % 1, 0 // call, te.all(call > 0, te.const(False, "bool"))):
+        assert "f" in str(written)
+    assert str(pure * 0) == "T.int32(0)"
+    for written in (call - call, te.min(call, call), (call + n) * 0, (call + n) - n):
+        assert str(arith.Analyzer().simplify(written)) == str(written)
+    assert str(arith.Analyzer().simplify(call + (n * 2 - n))) == f"{call} + n"
+
+
+@pytest.mark.parametrize("lanes", [0, -1])
+def test_a_vector_has_a_lane(lanes: int):
+    with pytest.raises(ArgumentError, match="one lane or more"):
+        tir.Ramp(tir.Var("n", "int32"), 1, lanes)
+    with pytest.raises(ArgumentError, match="one lane or more"):
+        tir.Broadcast(tir.Var("n", "int32"), lanes)
+
+
+def test_bounds_are_integers():
+    n = tir.Var("n", "int32")
+    with pytest.raises(ArgumentError, match="no integer"):
+        arith.Analyzer().bind(n, te.const(1.5, "float32"))
+    with pytest.raises(ArgumentError, match="and not 0"):
+        arith.Analyzer().update(n, arith.ConstIntBound(0.5, 2))  # pyright: ignore[reportArgumentType]

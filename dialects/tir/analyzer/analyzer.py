@@ -101,7 +101,14 @@ class Analyzer:
 
     def update(self, variable: ExprLike, known: ConstIntBound | ModularSet, override: bool = False) -> None:
         """Say between which values an atom lies, or which remainder it has, besides what is known; or, with `override`,
-        in place of what its type, `update` and assumptions about it alone said."""
+        in place of what its type, `update` and assumptions about it alone said.
+
+        Raises:
+            ArgumentError: a bound or a remainder is no integer.
+        """
+        for each in known:
+            if not isinstance(each, int | None):
+                raise ArgumentError(f"a bound or a remainder is an integer, and not {each!r}")
         atom = as_expr(variable)
         if isinstance(atom, Sum | Const):
             raise TypeError(f"bounds are of a variable, not of {atom}: assume a condition")
