@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.buffers import decl_buffer as decl_buffer
     from .dialects.tir.nodes.equality import assert_structural_equal as assert_structural_equal
     from .dialects.tir.nodes.equality import structural_equal as structural_equal
+    from .dialects.tir.nodes.equality import structural_hash as structural_hash
     from .dialects.tir.nodes.expressions import EQ as EQ
     from .dialects.tir.nodes.expressions import GE as GE
     from .dialects.tir.nodes.expressions import GT as GT

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import count
+from math import copysign
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, i1
@@ -183,7 +184,9 @@ class _Forms:
                 return self._parts(value)
             case tuple():
                 return tuple(map(self._key, cast("tuple[object, ...]", value)))
-            case int() | float() | str() | Attribute() | None:
+            case float():
+                return value, copysign(1.0, value)  # the zeros are two
+            case int() | str() | Attribute() | None:
                 return value
             case _:
                 return id(value)

@@ -8,9 +8,11 @@ variables are mapped, where they stand at the same places.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import count
+from math import copysign
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
@@ -18,9 +20,11 @@ from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
 from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var, index
-from ...te.integer_forms import bits_of, integer_form, is_integer
+from ...te.integer_forms import bits_of, direct_parts, integer_form, is_integer
 from ...te.let import Let
+from ...te.reduction import Combiner, Fold, Reduce
 from ...te.tensor import Tensor
+from ..analyzer.nodes import Const as Integer
 from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
 from .buffers import Allocate, Buffer
@@ -35,8 +39,18 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
         ArgumentError: they are neither.
     """
     if are_nodes(lhs, rhs):
-        return _Comparison(map_free_vars).same(lhs, rhs)
+        return _same(lhs, rhs, map_free_vars)
     return operations.structural_equal(lhs, rhs)
+
+
+@checked
+def structural_hash(node: Any, map_free_vars: bool = False) -> int:
+    """A number that is the same for nodes, or operations, that `structural_equal` takes for one.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    return hash(_form(node, map_free_vars)) if _is_node(node) else operations.structural_hash(node)
 
 
 @checked
@@ -47,7 +61,7 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     """
     if not are_nodes(lhs, rhs):
         operations.assert_structural_equal(lhs, rhs)
-    elif not _Comparison(map_free_vars).same(lhs, rhs):
+    elif not _same(lhs, rhs, map_free_vars):
         raise AssertionError(f"they differ:\n{lhs}\n{rhs}")
 
 
@@ -86,71 +100,162 @@ def alike(a: Attribute, b: Attribute) -> bool:
     return index in (a, b) and all(is_integer(each) and bits_of(each) >= (32, True) for each in (a, b))
 
 
-def _class_of(value: object) -> type:
-    """What kind of node a value is: `==` makes a comparison, and extents make arithmetic, like any other."""
-    return Binary if isinstance(value, Binary) else type(value)
+@dataclass(frozen=True)
+class _Type:
+    """A type within a form: an index is `alike` to several."""
+
+    type: Attribute
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Type) and alike(self.type, other.type)
+
+    def __hash__(self) -> int:
+        if isa(self.type, VectorType[Attribute]):
+            return hash((self.type.get_shape(), _Type(self.type.element_type)))
+        return 0 if is_integer(self.type) and bits_of(self.type) >= (32, True) else hash(self.type)
 
 
-class _Comparison:
+@dataclass(frozen=True)
+class _Number:
+    """A number within a form, of a type if it is a literal. The zeros are two, and NaNs one."""
+
+    value: float
+    type: _Type | None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Number) or None is not self.type != other.type is not None:
+            return False
+        return self._told_by() == other._told_by()
+
+    def __hash__(self) -> int:
+        return hash(self._told_by())
+
+    def _told_by(self) -> object:
+        if self.value != self.value:
+            return "nan"
+        return self.value, isinstance(self.value, float) and copysign(1.0, self.value) < 0
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """What else stands in a node."""
+
+    value: object
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+
+Form: TypeAlias = "tuple[object, ...] | _Type | _Number | _Plain | str | None"
+
+
+class _Forms:
+    """The form of a node: equal, and of one hash, where nodes are one but for names. Variables that are defined in it
+    are known by the order of their definitions, and free ones by themselves, or by the order in which they appear."""
+
     def __init__(self, maps_free: bool):
         self.maps_free = maps_free
-        self.there: dict[object, object] = {}
-        self.back: dict[object, object] = {}
+        self.bound: dict[object, int] = {}
+        self.free: dict[object, int] = {}
+        self.defined = count()
 
-    def same(self, a: object, b: object) -> bool:
-        """Whether two values are the same."""
-        if isinstance(a, Const) and isinstance(b, int | float):
-            a = a.value
-        if isinstance(b, Const) and isinstance(a, int | float):
-            b = b.value
-        if isinstance(a, IntExpr) or isinstance(b, IntExpr):
-            return as_integer(a) is as_integer(b)
-        if isinstance(a, Slot | Var | IterVar | Tensor):
-            return self._variable(a, b)
-        if not self.there and not self.maps_free and isinstance(a, Expr) and isinstance(b, Expr):
-            if is_extent(a) and is_extent(b):
-                return as_integer(a) is as_integer(b)
-        if _class_of(a) is not _class_of(b):
-            return False
-        if isinstance(a, Buffer) and isinstance(b, Buffer):
-            return self._buffer(a, b)
-        if isinstance(a, tuple | list):
-            pairs = cast("Sequence[object]", a), cast("Sequence[object]", b)
-            return len(pairs[0]) == len(pairs[1]) and all(map(self.same, *pairs))
-        if isinstance(a, Expr) and isinstance(b, Expr):
-            return alike(a.type, b.type) and self._node(a, b)
-        return self._node(a, b) if isinstance(a, Stmt) else bool(a == b)
-
-    def _node(self, a: Expr | Stmt, b: object) -> bool:
-        """Whether two nodes of one class, and of one type, have the same in them."""
-        match a, b:
-            case For(), For():
-                self._define(a.loop_var, b.loop_var)
-            case (LetStmt(), LetStmt()) | (Let(), Let()):
-                self._define(a.var, b.var)
-            case Allocate(), Allocate():
-                self._define(a.buffer.data, b.buffer.data)
+    def of(self, value: object) -> Form:
+        """The form of anything that stands in a node."""
+        match value:
+            case Const():
+                return _Number(value.value, _Type(value.type))
+            case IntExpr():
+                return self._integer(index, value)
+            case Slot() | Var() | IterVar() | Tensor():
+                return self._variable(value)
+            case Expr():
+                if not self.maps_free and is_extent(value) and not self._has_bound(value):
+                    return self._integer(value.type, integer_form(value))
+                return (_Type(value.type), *self._node(value))
+            case Stmt() | Combiner():
+                return self._node(value)
+            case Buffer():
+                parts = value.shape, value.strides, value.elem_offset
+                return ("buffer", self._variable(value.data), value.type, value.scope(), self.of(parts))
+            case tuple() | list():
+                return tuple(map(self.of, cast("Sequence[object]", value)))
+            case Mapping():
+                items = cast("Mapping[str, object]", value)
+                return tuple((name, self.of(items[name])) for name in sorted(items))
+            case int() | float():
+                return _Number(value, None)
+            case str() | None:
+                return value
             case _:
-                pass
-        shown = Binary if isinstance(a, Binary) else a
-        names = [each.name for each in fields(shown) if each.name != "type"] if is_dataclass(shown) else []
-        return all(self.same(getattr(a, name), getattr(b, name)) for name in names)
+                return _Plain(value)
 
-    def _define(self, a: Expr, b: Expr) -> None:
-        self.there[a], self.back[b] = b, a
+    def _integer(self, type: Attribute, form: IntExpr) -> Form:
+        kind = _Type(type)
+        return _Number(form.value, kind) if isinstance(form, Integer) else (kind, "integer", form)
 
-    def _variable(self, a: object, b: object) -> bool:
-        if a in self.there or b in self.back:
-            return self.there.get(a) is b
-        if (a is not b and not self.maps_free) or type(a) is not type(b):
-            return False
-        if isinstance(a, Expr) and isinstance(b, Expr) and a.type != b.type:
-            return False
-        self.there[a], self.back[b] = b, a
-        return True
+    def _has_bound(self, expr: Expr) -> bool:
+        stack = [expr] if self.bound else []
+        while stack:
+            if (each := stack.pop()) in self.bound:
+                return True
+            stack += direct_parts(each)
+        return False
 
-    def _buffer(self, a: Buffer, b: Buffer) -> bool:
-        known = self._variable(a.data, b.data)
-        one = (a.shape, a.strides, a.elem_offset, a.scope())
-        other = (b.shape, b.strides, b.elem_offset, b.scope())
-        return known and a.type == b.type and self.same(one, other)
+    def _node(self, node: Expr | Stmt | Combiner) -> tuple[object, ...]:
+        """The class of a node and what is in it; what it defines is defined in the last part only."""
+        match node:
+            case For():
+                head = self.of((node.min, node.extent, node.kind, node.thread_binding, node.annotations))
+                return ("for", _Type(node.loop_var.type), head, self._within((node.loop_var,), node.body))
+            case LetStmt() | Let():
+                name = node.var
+                return (type(node), _Type(name.type), self.of(node.value), self._within((name,), node.body))
+            case Allocate():
+                buffer = node.buffer
+                head = self.of((buffer.shape, buffer.strides, buffer.elem_offset))
+                return ("allocate", buffer.type, buffer.scope(), head, self._within((buffer.data,), node.body))
+            case Reduce():
+                return ("reduce", node.kind, self._axes(node.axes), self._within(node.axes, node.operand))
+            case Fold():
+                inside = self._within(node.axes, node.operands)
+                return ("fold", node.number, self.of(node.combiner), self._axes(node.axes), inside)
+            case Combiner():
+                slots = (*node.so_far, *node.step)
+                types = tuple(_Type(each.type) for each in slots)
+                return ("combiner", types, self.of(node.identity), self._within(slots, node.results))
+            case _:
+                shown = Binary if isinstance(node, Binary) else node
+                names = [each.name for each in fields(shown) if each.name != "type"] if is_dataclass(shown) else []
+                kind = Binary if isinstance(node, Binary) else type(node)
+                return (kind, *(self.of(getattr(node, name)) for name in names))
+
+    def _axes(self, axes: Sequence[IterVar]) -> tuple[object, ...]:
+        return tuple((self.of(each.dim), each.start, each.reduce) for each in axes)
+
+    def _within(self, names: Sequence[Expr], body: object) -> Form:
+        """The form of what variables are defined in."""
+        before = dict(self.bound)
+        for name in names:
+            self.bound[name] = next(self.defined)
+        form = self.of(body)
+        self.bound = before
+        return form
+
+    def _variable(self, value: Expr | Tensor) -> Form:
+        if value in self.bound:
+            return ("bound", self.bound[value])
+        if not self.maps_free:
+            return ("object", id(value))
+        kind = _Type(value.type) if isinstance(value, Expr) else None
+        return ("free", self.free.setdefault(value, len(self.free)), type(value), kind)
+
+
+def _form(value: object, maps_free: bool) -> Form:
+    """The form of a node by itself: an integer of the analyzer's is one of the extents."""
+    return _Forms(maps_free).of(value)
+
+
+def _same(lhs: object, rhs: object, maps_free: bool) -> bool:
+    if isinstance(lhs, IntExpr) or isinstance(rhs, IntExpr):
+        return as_integer(lhs) is as_integer(rhs)
+    return _form(lhs, maps_free) == _form(rhs, maps_free)

@@ -64,6 +64,16 @@ def _by_name(op: PrimFuncOp | ModuleOp) -> Mapping[str, object]:
 
 
 @checked
+def structural_hash(op: Compared) -> int:
+    """A number that is the same for what `structural_equal` takes for the same."""
+    if isinstance(op, STATEMENTS):
+        return hash(_FunctionForm().statement(op))
+    if isinstance(op, PrimFuncOp):
+        return hash(_FunctionForm().form(op))
+    return hash(frozenset(_by_name(op).items()))
+
+
+@checked
 def assert_structural_equal(lhs: Compared, rhs: Compared) -> None:
     """Raise an `AssertionError` that shows where two functions, modules, loops or blocks differ, unless they are the
     same."""
