@@ -14,12 +14,13 @@ each. `weft_constants` is a table of addresses that the runtime fills in once, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects.support.alignment import ALIGNMENT as ALIGNMENT
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes
+from ..dialects.support.records import record
 from .sizes import Size
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ DYNAMIC = -(2**63)
 """An extent that is not known, as xDSL has it (`DYNAMIC_INDEX`)."""
 
 
-@dataclass(frozen=True)
+@record
 class TensorSpec:
     """A tensor that a graph takes or gives: its name, NumPy's name of its element type, its shape."""
 
@@ -101,7 +102,7 @@ class TensorSpec:
         return f"{self.name}: {self.type}"
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """What a check says when it fails, with `{index}` and `{extent}` for the numbers, and the place in the model, or in
     a module, that it comes from: no file where none is known."""
@@ -118,7 +119,7 @@ PROCESSORS = ("cpu", "ext_dev")
 """Those of them that run the code of the processor."""
 
 
-@dataclass(frozen=True)
+@record
 class Argument:
     """What a kernel is given in a step: memory, or a number.
 
@@ -147,7 +148,7 @@ PARAMETERS = (BUFFER, OPEN_BUFFER, "slots", "record", *NUMBERS)
 """The kinds of a kernel's parameters."""
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """One kernel call of a graph, or one copy, which has no kernel: its arguments are what is copied, and where to.
 
@@ -161,7 +162,7 @@ class Step:
     device: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class DeviceMemory:
     """A device by name, and the bytes that a call of the graph takes in its memory, of which those at the start, so
     many, are zero when the call begins. Of a graph with symbols, `pools` stand behind those: numbers whose product is
@@ -173,7 +174,7 @@ class DeviceMemory:
     pools: tuple[tuple[Size, ...], ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Launch:
     """A launch of a kernel on a GPU: the blocks of its grid and the threads of a block, along x, y and z, and which of
     the arguments of the function that launches it are its own."""
@@ -184,7 +185,7 @@ class Launch:
     arguments: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class DeviceCode:
     """A function that a GPU runs, by name: the text of its kernels (PTX), and its launches, one after the other."""
 
@@ -193,7 +194,7 @@ class DeviceCode:
     launches: tuple[Launch, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Parameter:
     """What a kernel takes: a `buffer`, or `slots`, of so many bytes, an `open_buffer`, a `record`, the number of
     `threads`, or an `extent`. `element` is what MLIR calls the elements of a buffer (`f32`, `i8` with or without a
@@ -204,7 +205,7 @@ class Parameter:
     element: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Platform:
     """A machine that code is for: LLVM's triple and processor, and the features that the code may use."""
 
@@ -247,7 +248,7 @@ _SYSTEMS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class HostedSegment:
     """A part of a program that branches, on several devices: what the host does when the program comes to it."""
 
@@ -261,7 +262,7 @@ class HostedSegment:
     extents: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class ProgramPart:
     """A part of a program that branches, which its code runs on all threads: what each thread runs, by name; how many
     tensors the part takes and gives, of which the last `decided` say what data has decided; how many symbols it has;
@@ -275,7 +276,7 @@ class ProgramPart:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
+@record
 class CompiledGraph:
     """The artefact of a compilation, for whatever machine: object code with what is needed to run it.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, cast
+
+from ..dialects.support.records import record
 
 Size: TypeAlias = "int | tuple[str, int] | tuple[str, Size, Size]"
 
@@ -112,7 +113,7 @@ def from_json(value: object, symbols: int) -> Size:
     raise ValueError(f"{value} is no size over {symbols} symbols")
 
 
-@dataclass(frozen=True)
+@record
 class SymbolExtents:
     """The symbols that follow from others, by number, in an order in which they can be evaluated, and pairs of sizes of
     which the first must not be above the second, with words for it."""
