@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from .base import ReshapeLike, shape_of
-from .core import FuncOp, TupleGetOp, TupleOp
+from .core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from .ops.slicing import ConcatenateOp
 
 
@@ -17,11 +17,13 @@ def copied_arguments(function: FuncOp) -> int:
     it does anything else.
 
     1 is a reshape, and may be a field of a tuple of such; 2 and more are a concatenation whose parts are contiguous in
-    the whole. Functions that only put tuples together and take them apart are kernels, as in TVM.
+    the whole. What takes fields, and computes others of them or reshapes nothing, is a kernel, as in TVM.
     """
     ops = function.body.block.ops
-    if any(isinstance(op, TupleGetOp) for op in ops) and not any(op.has_trait(ReshapeLike) for op in ops):
-        return 0
+    if any(isinstance(op, TupleGetOp) for op in ops):
+        others = [op for op in ops if not isinstance(op, TupleOp | TupleGetOp | ConstantOp | ReturnOp)]
+        if not others or not all(op.has_trait(ReshapeLike) for op in others):
+            return 0
     end, arguments = function.return_op, list(function.body.block.args)
     types = (*function.function_type.inputs, *function.function_type.outputs)
     tensors = all(isinstance(type, TensorType) for type in types)
