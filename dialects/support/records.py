@@ -7,8 +7,8 @@
 
 is `@dataclass(frozen=True)` to whoever uses it, `replace`, `asdict` and `fields` included. But its methods are the same
 functions for all classes, where those of a dataclass are written and compiled for each, some half a millisecond of them
-each time a process imports them. Making and comparing values takes longer instead, by about a microsecond: it is for
-what a saved program is described by, and not for what is made by the thousand.
+each time a process imports them. Making values takes up to twice as long instead, some microseconds: it is for what a
+saved program is described by, and not for what is made by the thousand.
 """
 
 from __future__ import annotations
@@ -28,11 +28,19 @@ def record(cls: C) -> C:
     names = tuple(each.name for each in found)
     defaults = {each.name: each.default for each in found if each.default is not MISSING}
     factories = {each.name: each.default_factory for each in found if each.default_factory is not MISSING}
+    wanted = set(names)
     shown = tuple(each.name for each in found if each.repr)
 
     def init(self: object, /, *args: object, **given: object) -> None:
+        values = self.__dict__
+        values.update(zip(names, args, strict=False), **given)
+        if len(args) + len(given) != len(names) or values.keys() != wanted:
+            values.update(completed(args, given))
+
+    def completed(args: tuple[object, ...], given: dict[str, object]) -> dict[str, object]:
+        """The values of all fields, where not each is given once."""
         values = dict(zip(names, args, strict=False))
-        if len(args) > len(names) or not values.keys().isdisjoint(given) or not given.keys() <= set(names):
+        if len(args) > len(names) or not values.keys().isdisjoint(given) or not given.keys() <= wanted:
             raise TypeError(f"{made.__name__} takes {', '.join(names)}, each once")
         values = {**defaults, **values, **given}
         for name, make in factories.items():
@@ -41,19 +49,16 @@ def record(cls: C) -> C:
         if len(values) < len(names):
             lacking = ", ".join(name for name in names if name not in values)
             raise TypeError(f"{made.__name__} lacks {lacking}")
-        self.__dict__.update(values)
-
-    def contents(self: object) -> tuple[object, ...]:
-        return tuple([getattr(self, name) for name in names])
+        return values
 
     def equal(self: object, other: object) -> bool:
-        return contents(self) == contents(other) if other.__class__ is self.__class__ else NotImplemented
+        return self.__dict__ == other.__dict__ if other.__class__ is self.__class__ else NotImplemented
 
     def text(self: object) -> str:
         return f"{made.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     def hashed(self: object) -> int:
-        return hash(contents(self))
+        return hash(tuple([self.__dict__[name] for name in names]))
 
     methods: dict[str, Callable[..., Any]] = {
         "__init__": init,
