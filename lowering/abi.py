@@ -47,6 +47,10 @@ its inputs and outputs, the arena and the number of threads; it gives 0, or that
 INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
 """Attributes of the graph's own function: names and tensor types of what it takes and gives."""
 
+LAST_FIRST = -(1 << 63)
+"""Added to the number of threads that a graph's own function and kernels take: this thread claims the last shares of
+loops first. Every second thread of an inference does, so that each goes on with what it wrote."""
+
 COUNTER_BYTES = "weft.counter_bytes"
 """Attribute of the graph's own function: the bytes at its arena's start that are zero when an inference begins."""
 

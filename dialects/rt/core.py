@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr, MemRefType, i8, i64
 from xdsl.ir import Attribute, Block, ParametrizedAttribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
@@ -107,7 +108,10 @@ class ShareOp(IRDLOperation):
     Args:
         slots, number: the counters of this loop: slot `number` of `slots`, of which no other loop makes use.
         extent: iterations that are divided.
-        threads: as many shares are made as are good for this many threads.
+        threads: as many shares are made as are good for this many threads. Negative, without its uppermost bit: this
+            thread claims the last ones first (`LAST_FIRST` in `lowering/abi.py`).
+        rows: divides `extent`. The first share of each row is claimed before the second of any: threads go from the
+            left and from the right through `rows` equal parts of the loop at once, instead of through its whole length.
 
     ```mlir
     rt.share %slots[0] for %first to %last of %extent threads %num_threads {
@@ -124,6 +128,7 @@ class ShareOp(IRDLOperation):
     extent = opt_operand_def(index)
     threads = opt_operand_def(index)
     number = prop_def(IntegerAttr.constr(i64))
+    rows = prop_def(IntegerAttr.constr(i64), default_value=integer_attribute(1, 64))
     body = region_def("single_block")
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoTerminator())
@@ -135,10 +140,11 @@ class ShareOp(IRDLOperation):
         body: Region,
         extent: SSAValue | None = None,
         threads: SSAValue | None = None,
+        rows: int = 1,
     ):
         super().__init__(
             operands=[slots, [] if extent is None else [extent], [] if threads is None else [threads]],
-            properties={"number": integer_attribute(number, 64)},
+            properties={"number": integer_attribute(number, 64), "rows": integer_attribute(rows, 64)},
             regions=[body],
         )
 
@@ -149,6 +155,9 @@ class ShareOp(IRDLOperation):
             raise VerifyException(f"there is no slot {number}: {self.slots.type} has {count}")
         if (self.extent is None) is not (self.threads is None):
             raise VerifyException("an extent and a number of threads are given together or not at all")
+        rows = self.rows.value.data
+        if rows < 1 or (rows > 1 and not self._divides_extent(rows)):
+            raise VerifyException(f"{rows} rows are not equal parts of the iterations")
         wanted = [] if self.extent is None else [index, index]
         given = list(self.body.block.arg_types)
         if given != wanted:
@@ -159,6 +168,12 @@ class ShareOp(IRDLOperation):
         if any(isinstance(op, ShareOp) for op in self.body.walk()):
             raise VerifyException("a share cannot be shared again: its threads would wait for one another")
 
+    def _divides_extent(self, rows: int) -> bool:
+        """Whether the number of iterations is a constant, and a multiple of `rows`."""
+        constant = None if self.extent is None else self.extent.owner
+        value = constant.value if isinstance(constant, arith.ConstantOp) else None
+        return isinstance(value, IntegerAttr) and value.value.data % rows == 0
+
     @classmethod
     def parse(cls, parser: Parser) -> ShareOp:
         slots = parser.parse_unresolved_operand()
@@ -166,6 +181,7 @@ class ShareOp(IRDLOperation):
             number = parser.parse_integer(allow_boolean=False)
         bounds: list[Parser.Argument] = []
         extent = threads = None
+        rows = 1
         if parser.parse_optional_keyword("for") is not None:
             first = parser.parse_argument(expect_type=False)
             parser.parse_keyword("to")
@@ -175,13 +191,15 @@ class ShareOp(IRDLOperation):
             extent = parser.resolve_operand(parser.parse_unresolved_operand(), index)
             parser.parse_keyword("threads")
             threads = parser.resolve_operand(parser.parse_unresolved_operand(), index)
+            if parser.parse_optional_keyword("rows") is not None:
+                rows = parser.parse_integer(allow_boolean=False, allow_negative=False)
         region = parser.parse_region(bounds)
         if not region.blocks:
             region.add_block(Block(arg_types=[index] * len(bounds)))
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         resolved = parser.resolve_operand(slots, parser.parse_type())
-        op = cls(resolved, number, region, extent, threads)
+        op = cls(resolved, number, region, extent, threads, rows)
         op.attributes |= attributes
         return op
 
@@ -197,6 +215,8 @@ class ShareOp(IRDLOperation):
             for word, value in words:
                 printer.print_string(f" {word} ")
                 printer.print_ssa_value(value)
+            if self.rows.value.data != 1:
+                printer.print_string(f" rows {self.rows.value.data}")
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
         printer.print_op_attributes(self.attributes)

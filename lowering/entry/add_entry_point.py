@@ -33,9 +33,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from ...dialects.extensions.llvm_atomics import AtomicBinOp, AtomicRMWOp, Ordering
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...transforms.infra import ModulePass
-from ..abi import COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, OUTPUTS, RUN
+from ..abi import COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, LAST_FIRST, OUTPUTS, RUN
 from ..check_sites import read_checks
 
 THREAD = "weft_thread"
@@ -133,7 +134,8 @@ def _thread(main: llvm.FuncOp, name: str) -> llvm.FuncOp:
             places = [_field(builder, table, len(entries) + position) for position in range(len(symbols))]
             extents = [builder.insert(llvm.LoadOp(place, i64)).dereferenced_value for place in places]
     arena = _load(builder, context, 2)
-    num_threads = builder.insert(llvm.LoadOp(_field(builder, context, 3), i64)).dereferenced_value
+    came = AtomicRMWOp(AtomicBinOp.add, _field(builder, context, 3), _integer(builder, LAST_FIRST), Ordering.monotonic)
+    num_threads = builder.insert(came).res  # with the bit for every second thread that comes here
     _call(builder, main.sym_name.data, [*arguments, *extents, arena, num_threads])
     builder.insert(llvm.ReturnOp())
     return function

@@ -2,11 +2,13 @@
 
     rt.share %slots[n] for %first to %last of %extent threads %threads { body }
 
-->    shares = min(4 * threads, extent)
+->    shares = min(4 * (threads without its sign), extent)          // up to whole rows
     ^claim:
-      share = atomicrmw add slot.claimed, 1 monotonic             // each number is given out once
-      cond_br share < shares, ^run, ^look
+      old = atomicrmw add slot.claimed, threads < 0 ? 2^32 : 1 monotonic
+      first, last = old mod 2^32, old >> 32                       // how many were claimed from either end
+      cond_br first + last < shares, ^run, ^look
     ^run:
+      share = threads < 0 ? shares - 1 - last : first             // each number is given out once
       body(share * extent / shares, (share + 1) * extent / shares)
       old = atomicrmw add slot.done, 1 acq_rel
       cond_br old == shares - 1, ^after, ^more                    // the last share, and nobody sleeps
@@ -15,6 +17,10 @@
     ^look:
       done = load atomic slot.done acquire
       cond_br (done & ~bit 31) < shares, ^wait, ^after            // ^wait calls the pool, which spins, then sleeps
+
+Some threads claim from the first share on and the others from the last one back (`LAST_FIRST`), always the same during
+an inference. So while they keep pace, what a thread reads is what it has written in the loop before, and of weights it
+reads the same half each time; one that has time left over takes over what is left of the others'.
 
 The claim needs no ordering: what a share reads was written before the loop, and this thread has waited for that. What
 the shares write is seen behind the loop: each `done` is a release, all of them are read-modify-writes and so continue
@@ -33,13 +39,16 @@ from xdsl.ir import SSAValue
 
 from ...dialects.extensions.llvm_atomics import AtomicBinOp, AtomicRMWOp, Ordering
 from ...dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp
-from ..abi import WAIT, WAKE
+from ..abi import LAST_FIRST, WAIT, WAKE
 from .function import OVERFLOW, FunctionLowering, Rules
 
 RULES = Rules()
 
 SHARES_PER_THREAD = 4
 """Shares of a loop for each thread: some for another to take over, few enough to cost nothing."""
+
+FROM_LAST = 1 << 32
+"""One share more that is claimed from the last one back, in the count of claimed shares; from the first on it is 1."""
 
 DONE_BYTES = SLOT_BYTES // 2
 """Where in a slot the count of done shares stands: an `i32`, on another cache line than the count of claims."""
@@ -61,18 +70,29 @@ def share_rule(lowering: FunctionLowering, op: ShareOp) -> None:
     slot = lowering.byte_offset(lowering.get(op.slots), op.number.value.data * SLOT_BYTES)
     done = lowering.byte_offset(slot, DONE_BYTES)
     one = lowering.integer(1)
-    shares, few = one, lowering.integer(1, i32)
+    shares, few, step, from_last = one, lowering.integer(1, i32), one, None
     if op.extent is not None and op.threads is not None:
-        shares = _number_of_shares(lowering, lowering.get(op.extent), lowering.get(op.threads))
+        threads = lowering.get(op.threads)
+        shares = _number_of_shares(lowering, lowering.get(op.extent), threads, op.rows.value.data)
         few = lowering.add(llvm.TruncOp, (shares,), i32)
+        from_last = lowering.add(llvm.ICmpOp, (threads, lowering.integer(0)), i1, _SLT)
+        step = lowering.add(llvm.SelectOp, (from_last, lowering.integer(FROM_LAST), one), i64)
     claim, run, more, wake, look, wait, after = (lowering.new_block() for _ in range(7))
     lowering.branch(claim)
     lowering.start(claim)
-    share = _change(lowering, AtomicBinOp.add, slot, one, Ordering.monotonic)
-    share.name_hint = "share"
-    lowering.branch_if(lowering.add(llvm.ICmpOp, (share, shares), i1, _ULT), (run, ()), (look, ()))
+    count = share = claimed = _change(lowering, AtomicBinOp.add, slot, step, Ordering.monotonic)
+    claimed.name_hint = "claimed"
+    if from_last is not None:
+        low = lowering.add(llvm.AndOp, (claimed, lowering.integer(FROM_LAST - 1)), i64)
+        high = lowering.add(llvm.LShrOp, (claimed, lowering.integer(FROM_LAST.bit_length() - 1)), i64)
+        count = lowering.add(llvm.AddOp, (low, high), i64, _NUW)
+        before = lowering.add(llvm.SubOp, (lowering.add(llvm.SubOp, (shares, one), i64), high), i64)
+        share = lowering.add(llvm.SelectOp, (from_last, before, low), i64)
+    lowering.branch_if(lowering.add(llvm.ICmpOp, (count, shares), i1, _ULT), (run, ()), (look, ()))
     lowering.start(run)
     if op.extent is not None:
+        share = _place(lowering, share, shares, op.rows.value.data)
+        share.name_hint = "share"
         extent = lowering.get(op.extent)
         following = lowering.add(llvm.AddOp, (share, one), i64, _NUW)
         for argument, number in zip(op.body.block.args, (share, following), strict=True):
@@ -101,10 +121,26 @@ def share_rule(lowering: FunctionLowering, op: ShareOp) -> None:
     lowering.start(after)
 
 
-def _number_of_shares(lowering: FunctionLowering, extent: SSAValue, threads: SSAValue) -> SSAValue:
-    wanted = lowering.add(llvm.MulOp, (threads, lowering.integer(SHARES_PER_THREAD)), i64, _NUW)
+def _number_of_shares(lowering: FunctionLowering, extent: SSAValue, threads: SSAValue, rows: int) -> SSAValue:
+    """As many in each of the `rows`: a few for each thread, or one for each iteration if those are fewer."""
+    number = lowering.add(llvm.AndOp, (threads, lowering.integer(~LAST_FIRST)), i64)
+    wanted = lowering.add(llvm.MulOp, (number, lowering.integer(SHARES_PER_THREAD)), i64, _NUW)
+    if rows > 1:
+        up = lowering.add(llvm.AddOp, (wanted, lowering.integer(rows - 1)), i64, _NUW)
+        columns = lowering.add(llvm.UDivOp, (up, lowering.integer(rows)), i64)
+        wanted = lowering.add(llvm.MulOp, (columns, lowering.integer(rows)), i64, _NUW)
     fewer = lowering.add(llvm.ICmpOp, (wanted, extent), i1, _ULT)
     return lowering.add(llvm.SelectOp, (fewer, wanted, extent), i64)
+
+
+def _place(lowering: FunctionLowering, number: SSAValue, shares: SSAValue, rows: int) -> SSAValue:
+    """Where the share that is claimed as the `number`th stands, of `rows` of equally many."""
+    if rows == 1:
+        return number
+    height = lowering.integer(rows)
+    columns = lowering.add(llvm.UDivOp, (shares, height), i64)
+    row, column = (lowering.add(kind, (number, height), i64) for kind in (llvm.URemOp, llvm.UDivOp))
+    return lowering.add(llvm.AddOp, (lowering.add(llvm.MulOp, (row, columns), i64, _NUW), column), i64, _NUW)
 
 
 def _change(

@@ -20,11 +20,12 @@ def share_out(
     num_threads: SSAValue,
     extent: int | SSAValue | None,
     emit: Callable[[Block, Sequence[SSAValue]], None],
+    rows: int = 1,
 ) -> None:
     """Append to `block` an `rt.share` by slot `number` of `slots`, in which `emit` puts what one share does.
 
     A parallel loop of `extent` iterations is divided, and `emit(body, [first, last])` gets the bounds of a share.
-    Without an `extent` there is one share: `emit(body, [])`.
+    Its shares stand in `rows` (see `rt.share`). Without an `extent` there is one share: `emit(body, [])`.
     """
     body = Block(arg_types=[] if extent is None else [index, index])
     length: SSAValue | None = None
@@ -38,4 +39,4 @@ def share_out(
         for argument, name in zip(body.args, ("first", "last"), strict=True):
             argument.name_hint = name
     emit(body, body.args)
-    block.add_op(ShareOp(slots, number, Region(body), length, None if length is None else num_threads))
+    block.add_op(ShareOp(slots, number, Region(body), length, None if length is None else num_threads, rows))

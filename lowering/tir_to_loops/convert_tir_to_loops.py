@@ -101,6 +101,7 @@ from .flat_buffers import FlatBuffer, alignments_of, flat_type, flatten_type, pl
 from .in_place import MAY_ALIAS, pairs_in_place
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
+from .rows_of_shares import rows_of_shares
 from .tile_products import share_configuration
 
 index = IndexType()
@@ -214,9 +215,11 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
             said = [{MAY_ALIAS: UnitAttr()} if n in overlapping else {} for n in range(len(function.args))]
             function.arg_attrs = ArrayAttr([DictionaryAttr(each) for each in said])
         parallel: int | SSAValue | None = None
+        rows = 1
         if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL:
+            rows = rows_of_shares(nest)
             parallel = nest.size if isinstance(nest.size, int) else at.extent(nest.size)
-        share_out(block, slots, number, num_threads, parallel, partial(_call, function, arguments))
+        share_out(block, slots, number, num_threads, parallel, partial(_call, function, arguments), rows)
     block.add_op(func.ReturnOp())
     return [*functions, kernel]
 

@@ -1,6 +1,7 @@
 // RUN: weft-opt %s -p add-entry-point --split-input-file | filecheck %s
 
-// The threads share a context: addresses of the inputs', the outputs' and the arena's memory, and their own number. The
+// The threads share a context: addresses of the inputs', the outputs' and the arena's memory, and their own number,
+// the sign of which each that comes turns around: every second one claims the last shares first. The
 // counters at the start of the arena are cleared. The pool runs the graph on them, and returns when none is in it.
 
 // CHECK-LABEL: llvm.func internal @weft_graph(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)
@@ -16,20 +17,21 @@
 // CHECK:         llvm.getelementptr %0[16]
 // CHECK-NEXT:    %[[ARENA:[0-9]+]] = llvm.load
 // CHECK:         llvm.getelementptr %0[24]
-// CHECK-NEXT:    %[[THREADS:[0-9]+]] = llvm.load {{.*}} -> i64
+// CHECK-NEXT:    %[[LAST_FIRST:[0-9]+]] = llvm.mlir.constant(-9223372036854775808) : i64
+// CHECK-NEXT:    %[[THREADS:[0-9]+]] = llvm.atomicrmw add %{{[0-9]+}}, %[[LAST_FIRST]] monotonic : !llvm.ptr, i64
 // CHECK-NEXT:    llvm.call @weft_graph(%[[X]], %[[W]], %[[Y]], %[[ARENA]], %[[THREADS]])
 // CHECK-NEXT:    llvm.return
-// CHECK-LABEL: llvm.func @weft_run(%15: !llvm.ptr, %16: !llvm.ptr, %17: !llvm.ptr, %18: i64) -> i64 {
+// CHECK-LABEL: llvm.func @weft_run(%16: !llvm.ptr, %17: !llvm.ptr, %18: !llvm.ptr, %19: i64) -> i64 {
 // CHECK:         %[[CONTEXT:[0-9]+]] = llvm.alloca
 // CHECK:         %[[BYTES:[0-9]+]] = llvm.mlir.constant(256) : i64
-// CHECK:         llvm.call_intrinsic "llvm.memset.p0.i64"(%17, %{{[0-9]+}}, %[[BYTES]], %{{[0-9]+}})
-// CHECK:         llvm.store %15
+// CHECK:         llvm.call_intrinsic "llvm.memset.p0.i64"(%18, %{{[0-9]+}}, %[[BYTES]], %{{[0-9]+}})
 // CHECK:         llvm.store %16
 // CHECK:         llvm.store %17
 // CHECK:         llvm.store %18
+// CHECK:         llvm.store %19
 // CHECK-NOT:     llvm.cond_br
 // CHECK:         %[[BODY:[0-9]+]] = llvm.mlir.addressof @weft_thread : !llvm.ptr
-// CHECK-NEXT:    llvm.call @weft_pool_1_run(%[[BODY]], %[[CONTEXT]], %18)
+// CHECK-NEXT:    llvm.call @weft_pool_1_run(%[[BODY]], %[[CONTEXT]], %19)
 // CHECK-NEXT:    %[[STATUS:[0-9]+]] = llvm.mlir.constant(0) : i64
 // CHECK-NEXT:    llvm.return %[[STATUS]] : i64
 llvm.func @main(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64) attributes {weft.inputs = [{name = "x", type = tensor<8xf32>}, {name = "w", type = tensor<8xf32>}], weft.outputs = [{name = "y", type = tensor<8xf32>}], weft.counter_bytes = 256 : i64} {

@@ -344,16 +344,26 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-SAME: (%slots: !llvm.ptr, %threads: i64)
 // CHECK: %[[SLOT:.*]] = llvm.getelementptr inbounds %slots[128] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK-NEXT: %[[DONE:.*]] = llvm.getelementptr inbounds %[[SLOT]][64] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK-NEXT: %[[WANTED:.*]] = llvm.mul %threads, %c4 overflow<nuw> : i64
+// CHECK-NEXT: %[[NUMBER:.*]] = llvm.and %threads, %c9223372036854775807 : i64
+// CHECK-NEXT: %[[WANTED:.*]] = llvm.mul %[[NUMBER]], %c4 overflow<nuw> : i64
 // CHECK-NEXT: %[[FEW:.*]] = llvm.icmp "ult" %[[WANTED]], %c100 : i64
 // CHECK-NEXT: %[[SHARES:.*]] = llvm.select %[[FEW]], %[[WANTED]], %c100 : i1, i64
 // CHECK-NEXT: %[[COUNT:.*]] = llvm.trunc %[[SHARES]] : i64 to i32
+// CHECK-NEXT: %[[FROM_LAST:.*]] = llvm.icmp "slt" %threads, %c0 : i64
+// CHECK-NEXT: %[[STEP:.*]] = llvm.select %[[FROM_LAST]], %c4294967296, %c1 : i1, i64
 // CHECK-NEXT: llvm.br ^[[CLAIM:.*]]
 // CHECK-NEXT: ^[[CLAIM]]:
-// CHECK-NEXT: %share = llvm.atomicrmw add %[[SLOT]], %c1 monotonic : !llvm.ptr, i64
-// CHECK-NEXT: %[[MORE:.*]] = llvm.icmp "ult" %share, %[[SHARES]] : i64
+// CHECK-NEXT: %claimed = llvm.atomicrmw add %[[SLOT]], %[[STEP]] monotonic : !llvm.ptr, i64
+// CHECK-NEXT: %[[LOW:.*]] = llvm.and %claimed, %c4294967295 : i64
+// CHECK-NEXT: %[[HIGH:.*]] = llvm.lshr %claimed, %c32 : i64
+// CHECK-NEXT: %[[BOTH:.*]] = llvm.add %[[LOW]], %[[HIGH]] overflow<nuw> : i64
+// CHECK-NEXT: %[[LAST:.*]] = llvm.sub %[[SHARES]], %c1 : i64
+// CHECK-NEXT: %[[BEFORE:.*]] = llvm.sub %[[LAST]], %[[HIGH]] : i64
+// CHECK-NEXT: %share = llvm.select %[[FROM_LAST]], %[[BEFORE]], %[[LOW]] : i1, i64
+// CHECK-NEXT: %[[MORE:.*]] = llvm.icmp "ult" %[[BOTH]], %[[SHARES]] : i64
 // CHECK-NEXT: llvm.cond_br %[[MORE]], ^[[BODY:.*]], ^[[LOOK:.*]]
 // CHECK-NEXT: ^[[BODY]]:
+// CHECK-NEXT: llvm.add %share, %c1 overflow<nuw> : i64
 // CHECK: %first = llvm.udiv %{{.*}}, %[[SHARES]] : i64
 // CHECK: %last = llvm.udiv %{{.*}}, %[[SHARES]] : i64
 // CHECK-NEXT: llvm.call @body(%first, %last)
@@ -388,10 +398,37 @@ func.func @shares_are_claimed(%slots: !rt.slots<2>, %threads: index) {
 
 // -----
 
+// Of rows, the first share of each comes before the second of any: 4 for each thread in whole columns of 3, of 100 or
+// fewer in each row.
+// CHECK-LABEL: llvm.func @shares_stand_in_rows
+// CHECK: %[[UP:.*]] = llvm.add %{{.*}}, %c2 overflow<nuw> : i64
+// CHECK-NEXT: %[[COLUMNS:.*]] = llvm.udiv %[[UP]], %c3 : i64
+// CHECK-NEXT: %[[WANTED:.*]] = llvm.mul %[[COLUMNS]], %c3 overflow<nuw> : i64
+// CHECK-NEXT: %[[FEW:.*]] = llvm.icmp "ult" %[[WANTED]], %c300 : i64
+// CHECK-NEXT: %[[SHARES:.*]] = llvm.select %[[FEW]], %[[WANTED]], %c300 : i1, i64
+// CHECK: llvm.sub
+// CHECK-NEXT: llvm.sub
+// CHECK-NEXT: %[[NUMBER:.*]] = llvm.select
+// CHECK: %[[PER_ROW:.*]] = llvm.udiv %[[SHARES]], %c3 : i64
+// CHECK-NEXT: %[[ROW:.*]] = llvm.urem %[[NUMBER]], %c3 : i64
+// CHECK-NEXT: %[[COLUMN:.*]] = llvm.udiv %[[NUMBER]], %c3 : i64
+// CHECK-NEXT: %[[START:.*]] = llvm.mul %[[ROW]], %[[PER_ROW]] overflow<nuw> : i64
+// CHECK-NEXT: %share = llvm.add %[[START]], %[[COLUMN]] overflow<nuw> : i64
+func.func private @body(index, index) -> ()
+func.func @shares_stand_in_rows(%slots: !rt.slots<2>, %threads: index) {
+  %extent = arith.constant 300 : index
+  rt.share %slots[1] for %first to %last of %extent threads %threads rows 3 {
+    func.call @body(%first, %last) : (index, index) -> ()
+  } : !rt.slots<2>
+  func.return
+}
+
+// -----
+
 // What is not divided is one share.
 // CHECK-LABEL: llvm.func @one_share
-// CHECK: %share = llvm.atomicrmw add %slots, %c1 monotonic : !llvm.ptr, i64
-// CHECK-NEXT: llvm.icmp "ult" %share, %c1 : i64
+// CHECK: %claimed = llvm.atomicrmw add %slots, %c1 monotonic : !llvm.ptr, i64
+// CHECK-NEXT: llvm.icmp "ult" %claimed, %c1 : i64
 // CHECK: %[[OLD:.*]] = llvm.atomicrmw add %{{.*}}, %c1_i32 acq_rel : !llvm.ptr, i32
 // CHECK: %[[IS_LAST:.*]] = llvm.icmp "eq" %[[OLD]], %{{.*}} : i32
 // CHECK-NEXT: llvm.cond_br %[[IS_LAST]], ^[[AFTER:.*]], ^{{.*}}

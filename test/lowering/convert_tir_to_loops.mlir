@@ -776,3 +776,66 @@ tir.prim_func @columns_found_by_data_are_read_one_by_one(%x: memref<8x4xf32>, %y
     }
   }
 }
+
+// -----
+
+// Threads go through blocks of channels side by side where they read more data than weights (64 columns of 4 KiB, 2 KiB
+// of weights), and one after the other where they read more weights.
+// CHECK-LABEL: func.func @more_data
+// CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads rows 2 {
+tir.prim_func @more_data(%x: memref<64x16xf32>, %w: memref<2x16xf32>, %y: memref<2x64x16xf32>) {
+  tir.for parallel %j = 0 to 128 {
+    tir.for %k = 0 to 16 {
+      tir.block @y(%a: spatial 2, %b: spatial 64, %c: spatial 16) = [%j floordiv 64, %j mod 64, %k]
+          reads(%x[%b, %c] : memref<64x16xf32>, %w[%a, %c] : memref<2x16xf32>) writes(%y[%a, %b, %c] : memref<2x64x16xf32>) {
+        %0 = memref.load %x[%b, %c] : memref<64x16xf32>
+        %1 = memref.load %w[%a, %c] : memref<2x16xf32>
+        %2 = arith.mulf %0, %1 : f32
+        memref.store %2, %y[%a, %b, %c] : memref<2x64x16xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func @more_weights
+// CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads {
+tir.prim_func @more_weights(%x: memref<16x16xf32>, %w: memref<8x16x16xf32>, %y: memref<8x16x16xf32>) {
+  tir.for parallel %j = 0 to 128 {
+    tir.for %k = 0 to 16 {
+      tir.for %l = 0 to 16 {
+        tir.block @y(%a: spatial 8, %b: spatial 16, %c: spatial 16, %d: reduce 16) = [%j floordiv 16, %j mod 16, %k, %l]
+            reads(%x[%b, %d] : memref<16x16xf32>, %w[%a, %d, %c] : memref<8x16x16xf32>) writes(%y[%a, %b, %c] : memref<8x16x16xf32>) {
+          %0 = memref.load %x[%b, %d] : memref<16x16xf32>
+          %1 = memref.load %w[%a, %d, %c] : memref<8x16x16xf32>
+          %2 = arith.mulf %0, %1 : f32
+          %3 = memref.load %y[%a, %b, %c] : memref<8x16x16xf32>
+          %4 = arith.addf %3, %2 : f32
+          memref.store %4, %y[%a, %b, %c] : memref<8x16x16xf32>
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func @a_sum_of_few_blocks
+// CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads rows 2 {
+// CHECK-LABEL: func.func @a_sum_of_many_blocks
+// CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads {
+tir.prim_func @a_sum_of_few_blocks(%x: memref<2x64xf32>, %y: memref<2x64xf32>) {
+  tir.for parallel %j = 0 to 128 {
+    tir.block @y(%a: spatial 2, %b: spatial 64) = [%j floordiv 64, %j mod 64] reads(%x[%a, %b] : memref<2x64xf32>) writes(%y[%a, %b] : memref<2x64xf32>) {
+      %0 = memref.load %x[%a, %b] : memref<2x64xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%a, %b] : memref<2x64xf32>
+    }
+  }
+}
+tir.prim_func @a_sum_of_many_blocks(%x: memref<16x8xf32>, %y: memref<16x8xf32>) {
+  tir.for parallel %j = 0 to 128 {
+    tir.block @y(%a: spatial 16, %b: spatial 8) = [%j floordiv 8, %j mod 8] reads(%x[%a, %b] : memref<16x8xf32>) writes(%y[%a, %b] : memref<16x8xf32>) {
+      %0 = memref.load %x[%a, %b] : memref<16x8xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%a, %b] : memref<16x8xf32>
+    }
+  }
+}

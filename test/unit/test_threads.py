@@ -18,7 +18,7 @@ from native import parse
 
 from weft.compiler import compile as weft_compile
 from weft.dialects.support.diagnostics import Diagnostic, handled_by
-from weft.lowering.abi import POOL, POOL_FUNCTIONS, RUN
+from weft.lowering.abi import LAST_FIRST, POOL, POOL_FUNCTIONS, RUN
 from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
@@ -50,7 +50,7 @@ func.func @sum(%x: memref<4096xi64>, %y: memref<4096xi64>, %slots: !rt.slots<2>,
       memref.store %w, %y[%i] : memref<4096xi64>
     }
   } : !rt.slots<2>
-  rt.share %slots[1] for %first to %last of %extent threads %threads {
+  rt.share %slots[1] for %first to %last of %extent threads %threads rows 8 {
     scf.for %i = %first to %last step %one {
       %c = arith.constant 4095 : index
       %j = arith.subi %c, %i : index
@@ -63,7 +63,7 @@ func.func @sum(%x: memref<4096xi64>, %y: memref<4096xi64>, %slots: !rt.slots<2>,
   func.return
 }
 """
-"""Twice: the second loop reads what other threads wrote in the first."""
+"""Twice: the second loop reads what other threads wrote in the first, and goes through eight rows at once."""
 
 REGION = f"""
 llvm.func @{RUN}(!llvm.ptr, !llvm.ptr, i64)
@@ -73,7 +73,8 @@ llvm.func internal @body(%context: !llvm.ptr) {{
   %y = llvm.getelementptr %context[4096] : (!llvm.ptr) -> !llvm.ptr, i64
   %slots = llvm.getelementptr %context[8192] : (!llvm.ptr) -> !llvm.ptr, i64
   %at = llvm.getelementptr %context[8224] : (!llvm.ptr) -> !llvm.ptr, i64
-  %threads = llvm.load %at : !llvm.ptr -> i64
+  %last_first = llvm.mlir.constant({LAST_FIRST} : i64) : i64
+  %threads = llvm.atomicrmw add %at, %last_first monotonic : !llvm.ptr, i64
   llvm.call @sum(%context, %y, %slots, %threads) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
   llvm.return
 }}
@@ -191,6 +192,11 @@ def test_an_absurd_number_of_threads_is_as_good_as_the_processors() -> None:
     for count in (100_000, 1 << 40):
         check_region(count)
     assert workers() < 200
+
+
+def test_one_thread_does_all_shares_whichever_end_it_begins_at() -> None:
+    for count in (1, 2, 3, 5000):
+        check_region(LAST_FIRST + count, 2)
 
 
 def test_a_graph_on_several_threads_gives_what_it_gives_on_one(oversubscribed: None) -> None:

@@ -39,6 +39,25 @@ func.func @an_extent_for_nobody(%slots: !rt.slots<1>, %n: index) {
 
 // -----
 
+func.func @rows_that_are_not_equal(%slots: !rt.slots<1>, %threads: index) {
+  %extent = arith.constant 100 : index
+  // expected-error @+1 {{3 rows are not equal parts of the iterations}}
+  rt.share %slots[0] for %first to %last of %extent threads %threads rows 3 {
+  } : !rt.slots<1>
+  func.return
+}
+
+// -----
+
+func.func @rows_of_who_knows_how_many(%slots: !rt.slots<1>, %extent: index) {
+  // expected-error @+1 {{2 rows are not equal parts of the iterations}}
+  rt.share %slots[0] for %first to %last of %extent threads %extent rows 2 {
+  } : !rt.slots<1>
+  func.return
+}
+
+// -----
+
 func.func @a_share_within_a_share(%slots: !rt.slots<2>) {
   // expected-error @+1 {{a share cannot be shared again: its threads would wait for one another}}
   rt.share %slots[0] {

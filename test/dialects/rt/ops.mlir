@@ -28,6 +28,15 @@ func.func @an_empty_share(%slots: !rt.slots<1>, %n: index) {
   func.return
 }
 
+// CHECK-LABEL: func.func @two_rows
+// CHECK:         rt.share %slots[0] for %{{.*}} to %{{.*}} of %extent threads %threads rows 2 {
+func.func @two_rows(%slots: !rt.slots<1>, %threads: index) {
+  %extent = arith.constant 100 : index
+  rt.share %slots[0] for %first to %last of %extent threads %threads rows 2 {
+  } : !rt.slots<1>
+  func.return
+}
+
 // CHECK-LABEL: func.func @an_empty_share_of_all_threads
 // CHECK-NEXT:    rt.share %slots[0] {
 // CHECK-NEXT:    } : !rt.slots<1>

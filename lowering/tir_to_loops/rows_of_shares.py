@@ -1,0 +1,85 @@
+"""How many rows a parallel loop's shares stand in: whether threads divide what they read or the weights that they read.
+
+A convolution's loop goes over blocks of channels and, within each, over pixels:
+
+    parallel j = 0 to 80:    out[j floordiv 40, ...] += data[j mod 40, ...] * weights[j floordiv 40, ...]
+
+Where half the threads take the first blocks of channels, each reads all of the data, half of which others have written,
+and half of the weights. Where each takes a part of the pixels, for all blocks, it reads half of the data, and all
+weights. The smaller part is the one to read from all threads: with more data than weights, there is a row of shares for
+each block of channels, and threads go along columns (`rt.share`). What reads neither, an addition or a padding of a few
+blocks, does the same: it stands between convolutions that do, and finds there what it has written itself.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.memref import LoadOp
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ...dialects.support.dtypes import byte_width
+from ...dialects.tir.buffers import memref_of, shape_of
+from ...dialects.tir.core import BlockOp, ForOp, blocks_under
+
+MOST_ROWS = 8
+"""With more, threads of a loop that has shares for two of them would find one column."""
+
+
+def rows_of_shares(loop: ForOp) -> int:
+    """The outermost extent of a fused loop of few, unless it reads more that only this one chooses than that only the
+    inner ones choose; 1 otherwise, and where extents are symbols."""
+    extent = loop.size
+    if not isinstance(extent, int) or extent < 2:
+        return 1
+    read: dict[SSAValue, set[tuple[int, int]]] = {}
+    for block in blocks_under(loop):
+        _note_reads(block, loop, extent, read)
+    inner = max((low for spans in read.values() for low, high in spans if high == extent and low > 1), default=1)
+    rows = extent // inner
+    if inner == 1 or extent % inner or not 1 < rows <= MOST_ROWS:
+        return 1
+    by_rows = by_columns = 0
+    for buffer, spans in read.items():
+        outside, within = any(high > inner for _, high in spans), any(low < inner for low, _ in spans)
+        if outside is not within:
+            size = _bytes(buffer)
+            by_rows, by_columns = by_rows + size * outside, by_columns + size * within
+    return rows if by_columns >= by_rows else 1
+
+
+def _note_reads(block: BlockOp, loop: ForOp, extent: int, read: dict[SSAValue, set[tuple[int, int]]]) -> None:
+    """Add to each buffer that `block` reads which digits of the loop's variable choose its elements."""
+    variables = [number for number, value in enumerate(block.loop_vars) if value is loop.var]
+    bound = [
+        _digits(expr, variables[0], extent) if variables else set[tuple[int, int]]()
+        for expr in block.bindings.data.results
+    ]
+    for access in block.accesses():
+        if isinstance(access.op, LoadOp) and access.map is not None:
+            used = {dim for expr in access.map.results for dim in expr.used_dims()}
+            found = read.setdefault(access.buffer, set())
+            for dim in used & set(range(len(bound))):
+                found |= bound[dim]
+
+
+def _digits(expr: AffineExpr, variable: int, extent: int) -> set[tuple[int, int]]:
+    """From which to which power an expression reads a variable's digits: `j floordiv 40` of 80 from 40 to 80."""
+    match expr:
+        case AffineDimExpr():
+            return {(1, extent)} if expr.position == variable else set()
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, lhs, AffineConstantExpr(value)):
+            return {(low * value, high) for low, high in _digits(lhs, variable, extent) if low * value < high}
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, lhs, AffineConstantExpr(value)):
+            return {(low, min(high, low * value)) for low, high in _digits(lhs, variable, extent)}
+        case AffineBinaryOpExpr():
+            return _digits(expr.lhs, variable, extent) | _digits(expr.rhs, variable, extent)
+        case _:
+            return set()
+
+
+def _bytes(buffer: SSAValue) -> int:
+    return prod(extent for extent in shape_of(buffer) if isinstance(extent, int)) * byte_width(
+        memref_of(buffer).element_type
+    )
