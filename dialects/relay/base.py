@@ -1,4 +1,5 @@
-"""What every `relay` operator is made of: `RelayOp`, its fusion pattern, its property fields.
+"""What every `relay` operator is made of: `RelayOp`, its fusion pattern, its property fields (`fields.py`), and shapes
+(`shapes.py`).
 
 An operator is one class. It declares operands, properties and result with xDSL's IRDL, and says
 
@@ -7,7 +8,7 @@ An operator is one class. It declares operands, properties and result with xDSL'
 * `compute`  its meaning, as a tensor expression,
 * `gradient` how its operands' gradients follow from its results',
 * `shared_rows`   what of an operand a row of its result needs, which FuseOps asks for chains of reductions,
-* `channel_block`, `to_blocks`   its layout rule,
+* `channel_block`, `to_blocks`, `reordered`, `reblocked`   its layout rules,
 * `ONNX`     the ONNX operators that it is, one to one.
 
 No table elsewhere lists operators by these: an operator of another package has all of them.
@@ -24,33 +25,52 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    DenseArrayBase,
-    Float64Type,
-    FloatAttr,
-    FunctionType,
-    IntegerAttr,
     IntegerType,
-    StringAttr,
     TensorType,
-    TupleType,
-    f64,
     i1,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, OptionalDef, ParsePropInAttrDict, opt_prop_def, prop_def
+from xdsl.irdl import IRDLOperation, OptionalDef, ParsePropInAttrDict
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
-from ..te.assume import agree
 from .blocking import PLAIN, Blocks, Wish
+from .fields import Value as Value
+from .fields import as_attribute as as_attribute
+from .fields import flag as flag
+from .fields import int_list as int_list
+from .fields import integer as integer
+from .fields import ints as ints
+from .fields import is_true as is_true
+from .fields import opt_int_list as opt_int_list
+from .fields import opt_integer as opt_integer
+from .fields import real as real
+from .fields import real_list as real_list
+from .fields import string as string
 from .inference import inferred_once
 from .precision import Accuracy, Precision
 from .reordering import Form, Order, Reordered
+from .shapes import DYNAMIC as DYNAMIC
+from .shapes import MAX_RANK as MAX_RANK
+from .shapes import Tensor as Tensor
+from .shapes import broadcast_dims as broadcast_dims
+from .shapes import broadcast_read as broadcast_read
+from .shapes import broadcast_shapes as broadcast_shapes
+from .shapes import common_rows as common_rows
+from .shapes import compatible as compatible
+from .shapes import flatten_types as flatten_types
+from .shapes import is_dynamic as is_dynamic
+from .shapes import is_static as is_static
+from .shapes import is_told as is_told
+from .shapes import leaf_types as leaf_types
+from .shapes import normalize_axis as normalize_axis
+from .shapes import shape_of as shape_of
+from .shapes import shape_text as shape_text
+from .shapes import tensor as tensor
+from .shapes import tensors_in as tensors_in
 from .types import IncompleteType, is_complete
 
 if TYPE_CHECKING:
@@ -60,9 +80,6 @@ if TYPE_CHECKING:
     from .gradient import Gradient, Terms
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
-
-Tensor: TypeAlias = TensorType[Attribute]
-DYNAMIC = DYNAMIC_INDEX
 
 
 class Fusion(IntEnum):
@@ -121,43 +138,10 @@ def fusion_pattern(op_type: type[Operation]) -> Fusion | None:
     return None
 
 
-def common_rows(a: SSAValue, b: SSAValue) -> int:
-    """The number of leading dimensions that an operator's operand and its result have in common: open extents too, as
-    what stands in one place of both has to agree."""
-    number = 0
-    for n, m in zip(shape_of(a), shape_of(b), strict=False):
-        if n != m:
-            break
-        number += 1
-    return number
-
-
 def describe(op_type: type[Operation], formula: str, example: str) -> None:
     """Complete a docstring that is a sentence by the formula and the example, which follow from the operator's name
     where a family has one form: so a member of it is a line for each of its facts."""
     op_type.__doc__ = f"{op_type.__doc__}\n\n`{formula}`\n\n```mlir\n{example}\n```\n"
-
-
-# The Python values that properties may be given as.
-Value: TypeAlias = "Attribute | int | float | bool | str | Sequence[int] | Sequence[float] | None"
-
-
-def as_attribute(value: Value) -> Attribute:
-    """`[1, 1]` -> `array<i64: 1, 1>`, `3` -> `3 : i64`, `0.5` -> `0.5 : f64`, `True` -> `true`, `"NCHW"` -> itself."""
-    if isinstance(value, Attribute):
-        return value
-    if isinstance(value, bool):
-        return IntegerAttr(int(value), i1)
-    if isinstance(value, int):
-        return IntegerAttr(value, i64)
-    if isinstance(value, float):
-        return FloatAttr(value, f64)
-    if isinstance(value, str):
-        return StringAttr(value)
-    assert value is not None
-    if any(isinstance(v, float) for v in value):
-        return DenseArrayBase.from_list(f64, [float(v) for v in value])
-    return DenseArrayBase.from_list(i64, [int(v) for v in value])
 
 
 class RelayOp(IRDLOperation, ABC):
@@ -469,210 +453,12 @@ _ACCURACY = {
 }
 """How exactly an operator is computed that says nothing of it, by its fusion pattern."""
 
-MAX_RANK = 64
-"""Of tensors: as many dimensions as NumPy's arrays have."""
 
 MAX_ELEMENTS = 1 << 56
 """Of a tensor: its size in bytes, and what is computed with it, fits an index of 64 bits."""
-
-
-def compatible(inferred: Attribute, declared: Attribute) -> bool:
-    """Whether `declared` is `inferred`, but for dimensions that one of the two leaves dynamic."""
-    if inferred == declared:
-        return True
-    if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
-        x, y = cast(Tensor, inferred), cast(Tensor, declared)
-        a, b = x.get_shape(), y.get_shape()
-        return (
-            x.element_type == y.element_type
-            and len(a) == len(b)
-            and all(m == n or DYNAMIC in (m, n) for m, n in zip(a, b, strict=True))
-        )
-    if isinstance(inferred, TupleType) and isinstance(declared, TupleType):
-        a, b = inferred.types.data, declared.types.data
-        return len(a) == len(b) and all(compatible(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(inferred, FunctionType) and isinstance(declared, FunctionType):
-        sides = ((inferred.inputs.data, declared.inputs.data), (inferred.outputs.data, declared.outputs.data))
-        return all(len(a) == len(b) and all(map(compatible, a, b)) for a, b in sides)
-    return False
-
-
-def tensor(value: SSAValue | Attribute) -> Tensor:
-    """The tensor type of a value.
-
-    Raises:
-        VerifyException: it is not a tensor.
-    """
-    type = value.type if isinstance(value, SSAValue) else value
-    if not isinstance(type, TensorType):
-        raise VerifyException(f"expected a tensor, got {type}")
-    return cast(Tensor, type)
-
-
-def shape_of(value: SSAValue | Attribute) -> tuple[int, ...]:
-    """The shape of a tensor value or type; `DYNAMIC` stands for `?`."""
-    return tensor(value).get_shape()
-
-
-def is_told(extent: te.Dim) -> bool:
-    """Whether an extent is a number or a symbol, and not the `?` of a type."""
-    return not isinstance(extent, int) or extent != DYNAMIC
-
-
-def shape_text(shape: Sequence[int]) -> str:
-    """A shape as messages show it: `[2, ?]`."""
-    return f"[{', '.join('?' if n == DYNAMIC else str(n) for n in shape)}]"
-
-
-def is_static(type: Attribute) -> bool:
-    """Whether a tensor or tuple type has no dynamic dimension."""
-    if isinstance(type, TupleType):
-        return all(is_static(t) for t in type.types)
-    return isinstance(type, TensorType) and DYNAMIC not in type.get_shape()
-
-
-def is_dynamic(type: Attribute) -> bool:
-    """Whether a tensor, or one in a tuple, has a dynamic dimension; functions, references and data types have none."""
-    if isinstance(type, TupleType):
-        return any(is_dynamic(t) for t in type.types)
-    return isinstance(type, TensorType) and DYNAMIC in type.get_shape()
 
 
 def fits_blocks(value: SSAValue) -> bool:
     """Whether `Blocks.fit` knows the shape of `value`: it is static, or that of a whole tensor."""
     shape = shape_of(value)
     return DYNAMIC not in shape or (len(shape) == 4 and shape[1] > 1 and shape[2:] != (1, 1))
-
-
-def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
-    """`types` with tuples opened, depth first: of tensors, functions, references."""
-    flat: list[Attribute] = []
-    for type in types:
-        flat.extend(leaf_types(type.types.data) if isinstance(type, TupleType) else [type])
-    return flat
-
-
-def flatten_types(types: Sequence[Attribute]) -> list[Tensor]:
-    """The tensor types in `types`, tuples opened, depth first.
-
-    Raises:
-        VerifyException: there is something else among them.
-    """
-    return [tensor(type) for type in leaf_types(types)]
-
-
-def tensors_in(*types: Attribute) -> list[Tensor]:
-    """The tensor types in `types`, tuples opened, depth first; other types are passed over."""
-    return [cast(Tensor, type) for type in leaf_types(types) if isinstance(type, TensorType)]
-
-
-def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:
-    """`axis` with negative values counted from the end.
-
-    Raises:
-        VerifyException: it is outside `[-rank, rank)`.
-    """
-    if not -rank <= axis < rank:
-        raise VerifyException(f"{what} {axis} is out of range for a tensor of rank {rank}")
-    return axis % rank
-
-
-def broadcast_dims(a: int, b: int) -> int:
-    """One dimension of a broadcast.
-
-    Raises:
-        VerifyException: neither equals the other, or 1.
-    """
-    if a == b or b == 1:
-        return a
-    if a == 1:
-        return b
-    if DYNAMIC in (a, b):
-        return max(a, b)  # the other one is static and not 1: the dynamic one must be equal to it, or 1
-    if agree(a, b):
-        return b if isinstance(cast("object", b), int) else a
-    raise VerifyException(f"dimensions {a} and {b} do not broadcast")
-
-
-def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """NumPy's broadcast of shapes, with dynamic dimensions.
-
-    Raises:
-        VerifyException: the shapes do not broadcast; the message shows both.
-    """
-    result: tuple[int, ...] = ()
-    for shape in shapes:
-        rank = max(len(result), len(shape))
-        a = (1,) * (rank - len(result)) + tuple(result)
-        b = (1,) * (rank - len(shape)) + tuple(shape)
-        try:
-            result = tuple(broadcast_dims(x, y) for x, y in zip(a, b, strict=True))
-        except VerifyException as error:
-            raise VerifyException(
-                f"shapes {shape_text(result)} and {shape_text(shape)} do not broadcast: {error}"
-            ) from None
-    return result
-
-
-def broadcast_read(x: te.Tensor, indices: Sequence[te.ExprLike]) -> te.Read:
-    """`x` read at the trailing `indices` of a broadcast: size-one dimensions of `x` are read at 0."""
-    trailing = indices[len(indices) - x.rank :]
-    return x[tuple(0 if n == 1 else i for n, i in zip(x.shape, trailing, strict=True))]
-
-
-def int_list(value: Sequence[int] | None = None) -> DenseArrayBase[IntegerType]:
-    """A property of integers, as in `strides = array<i64: 1, 1>`; without a value, the property is required."""
-    constraint = DenseArrayBase.constr(i64)
-    if value is None:
-        return prop_def(constraint)
-    return prop_def(constraint, default_value=DenseArrayBase.from_list(i64, list(value)))
-
-
-def opt_int_list() -> DenseArrayBase[IntegerType] | None:
-    """A property of integers that may be absent, which means something else than any value."""
-    return opt_prop_def(DenseArrayBase.constr(i64))
-
-
-def opt_integer() -> IntegerAttr | None:
-    """An integer property that may be absent, which means something else than any value."""
-    return opt_prop_def(IntegerAttr.constr(i64))
-
-
-def integer(value: int | None = None) -> IntegerAttr:
-    """An integer property, as in `axis = 1 : i64`."""
-    constraint = IntegerAttr.constr(i64)
-    return prop_def(constraint) if value is None else prop_def(constraint, default_value=IntegerAttr(value, i64))
-
-
-def real(value: float | None = None) -> FloatAttr:
-    """A float property, as in `epsilon = 1.0e-05 : f64`."""
-    constraint = FloatAttr.constr(f64)
-    return prop_def(constraint) if value is None else prop_def(constraint, default_value=FloatAttr(value, f64))
-
-
-def real_list(value: Sequence[float] | None = None) -> DenseArrayBase[Float64Type]:
-    """A property of floats, as in `roi = array<f64: 0.0, 1.0>`; without a value, the property is required."""
-    constraint = DenseArrayBase.constr(f64)
-    if value is None:
-        return prop_def(constraint)
-    return prop_def(constraint, default_value=DenseArrayBase.from_list(f64, list(value)))
-
-
-def flag(value: bool) -> IntegerAttr:
-    """A truth-valued property, as in `keepdims = true`; `is_true` reads it."""
-    return prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(int(value), i1))
-
-
-def string(value: str | None = None) -> StringAttr:
-    """A string property, as in `layout = "NCHW"`."""
-    return prop_def(StringAttr) if value is None else prop_def(StringAttr, default_value=StringAttr(value))
-
-
-def ints(value: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """The Python values of an `int_list` property."""
-    return tuple(int(v) for v in value.get_values())
-
-
-def is_true(value: IntegerAttr) -> bool:
-    """The Python value of a `flag` property."""
-    return value.value.data != 0
