@@ -1,0 +1,521 @@
+"""Relay expressions as values: an `Expr` is the value of an operation, whose type is known at once.
+
+What is made of several, functions and branches and tuples, is in `expr.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
+from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.interpreter import free_values
+from ...dialects.relay.ops import broadcast, elementwise
+from ...dialects.relay.types import IncompleteType, instance, is_complete
+from ...dialects.support.arguments import ArgumentError, checked
+from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
+from .attrs import Attrs
+from .op_class import Op
+
+T = TypeVar("T", bound=Operation)
+
+Operand: TypeAlias = "Expr | FuncOp | GlobalVar | SSAValue | npt.ArrayLike"
+"""What may stand where a value is wanted: an expression, a function, or a number or an array, which becomes a
+constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """An expression: the value of an operation, or a variable. Operators of Python are Relay's."""
+
+    value: SSAValue
+
+    @property
+    def checked_type(self) -> Attribute:
+        """The type: a tensor's, or a tuple's."""
+        return self.value.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of a tensor; `-1` for one that is not known.
+
+        Raises:
+            UsageError: the expression is a tuple.
+        """
+        return tuple(-1 if extent == DYNAMIC else extent for extent in _tensor(self).get_shape())
+
+    @property
+    def dtype(self) -> str:
+        """The name of a tensor's element type, as NumPy's.
+
+        Raises:
+            UsageError: the expression is a tuple.
+        """
+        return dtype_name(_tensor(self).element_type)
+
+    @property
+    def op(self) -> Op | Expr | GlobalVar:
+        """What is called: an operator, a function value, or the name of a function.
+
+        Raises:
+            AttributeError: the expression is no call.
+        """
+        match owner := self.value.owner:
+            case RelayOp():
+                return Op(owner.name.removeprefix("relay."))
+            case ApplyOp():
+                return expr_of(owner.callee)
+            case CallOp():
+                return GlobalVar(owner.callee.string_value())
+            case _:
+                raise AttributeError(f"{self!r} is no call")
+
+    @property
+    def args(self) -> list[Expr]:
+        """The operands of an operator, or the arguments of a call."""
+        owner = self._operation("args")
+        return [expr_of(value) for value in (owner.arguments if isinstance(owner, ApplyOp) else owner.operands)]
+
+    @property
+    def type_args(self) -> list[Attribute]:
+        """The types of the operands, or of the arguments of a call."""
+        return [each.checked_type for each in self.args]
+
+    @property
+    def attrs(self) -> Attrs:
+        """What an operator was called with beside its operands, under TVM's names: `call.attrs.strides`."""
+        return Attrs(self._operation("attrs"))
+
+    @property
+    def fields(self) -> list[Expr]:
+        """The fields that a tuple is made of."""
+        owner = self.value.owner
+        if not isinstance(owner, TupleOp):
+            raise AttributeError(f"{self!r} is not made as a tuple")
+        return [expr_of(value) for value in owner.fields]
+
+    @property
+    def data(self) -> npt.NDArray[np.generic]:
+        """The array of a constant."""
+        owner = self.value.owner
+        if not isinstance(owner, ConstantOp) or (array := owner.numpy()) is None:
+            raise AttributeError(f"{self!r} is no constant")
+        return array
+
+    @property
+    def tuple_value(self) -> Expr:
+        """The tuple that a field is taken of."""
+        return expr_of(self._of_kind(TupleGetOp, "a field of a tuple").tuple)
+
+    @property
+    def index(self) -> int:
+        """Which field of a tuple it is."""
+        return self._of_kind(TupleGetOp, "a field of a tuple").index.value.data
+
+    @property
+    def cond(self) -> Expr:
+        """The condition of an `If`."""
+        return expr_of(self._of_kind(IfOp, "an If").condition)
+
+    @property
+    def true_branch(self) -> Expr:
+        """What an `If` is where its condition holds."""
+        return _given(self._of_kind(IfOp, "an If").then_region)
+
+    @property
+    def false_branch(self) -> Expr:
+        """What an `If` is where its condition does not hold."""
+        return _given(self._of_kind(IfOp, "an If").else_region)
+
+    def _of_kind(self, kind: type[T], what: str) -> T:
+        if not isinstance(owner := self.value.owner, kind):
+            raise AttributeError(f"{self!r} is not {what}")
+        return owner
+
+    def astuple(self) -> Expr:
+        """Itself: TVM's operators with several results give what has to be made a tuple."""
+        return self
+
+    def same_as(self, other: object) -> bool:
+        """Whether it is the same expression, and not only an equal one."""
+        return isinstance(other, Expr) and other.value is self.value
+
+    def __eq__(self, other: object) -> bool:
+        return self.same_as(other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __call__(self, *args: Operand) -> Expr:
+        """A function value applied to arguments."""
+        return apply(self, args)
+
+    def _operation(self, what: str) -> Operation:
+        owner = self.value.owner
+        if not isinstance(owner, Operation):
+            raise AttributeError(f"{self!r} has no '{what}'")
+        return owner
+
+    def __len__(self) -> int:
+        if not isinstance(self.value.type, TupleType):
+            raise UsageError(f"{self!r} is no tuple")
+        return len(self.value.type.types.data)
+
+    def __getitem__(self, index: int) -> Expr:
+        """Field `index` of a tuple."""
+        return TupleGetItem(self, index)
+
+    def __iter__(self) -> Iterator[Expr]:
+        return (self[index] for index in range(len(self)))
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression of Relay has no truth value before it runs; compare with relay.equal, ...")
+
+    def __repr__(self) -> str:
+        return f"relay expression of type {self.value.type}"
+
+    def astype(self, dtype: str) -> Expr:
+        """The elements converted to `dtype`."""
+        return Expr(elementwise.CastOp(self.value, dtype=dtype).result)
+
+    def __neg__(self) -> Expr:
+        return Expr(elementwise.NegativeOp(self.value).result)
+
+    def __add__(self, other: Operand) -> Expr:
+        return _binary(broadcast.AddOp, self, other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return _binary(broadcast.AddOp, other, self)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return _binary(broadcast.SubtractOp, self, other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return _binary(broadcast.SubtractOp, other, self)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return _binary(broadcast.MultiplyOp, self, other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return _binary(broadcast.MultiplyOp, other, self)
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return _binary(broadcast.DivideOp, self, other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return _binary(broadcast.DivideOp, other, self)
+
+    def __lt__(self, other: Operand) -> Expr:
+        return _binary(broadcast.LessOp, self, other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return _binary(broadcast.LessEqualOp, self, other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return _binary(broadcast.GreaterOp, self, other)
+
+    def __ge__(self, other: Operand) -> Expr:
+        return _binary(broadcast.GreaterEqualOp, self, other)
+
+
+class Var(Expr):
+    """A variable: a parameter of a function, or what a `let` names.
+
+    Args:
+        name_hint: its name, as for `var`; or the value that it is.
+        type_annotation: its type, where it is a new one; without it, it has that of what it will be bound to.
+
+    Raises:
+        UsageError: there cannot be such a name.
+    """
+
+    def __init__(self, name_hint: str | SSAValue, type_annotation: Attribute | None = None):
+        value = var(name_hint, type_annotation).value if isinstance(name_hint, str) else name_hint
+        super().__init__(value)
+
+    @property
+    def name_hint(self) -> str:
+        return self.value.name_hint or ""
+
+    def __repr__(self) -> str:
+        return f"relay variable %{self.name_hint} of type {self.value.type}"
+
+
+def _given(region: Region) -> Expr:
+    """What a region gives."""
+    end = region.block.last_op
+    assert isinstance(end, YieldOp)
+    return expr_of(end.operands[0])
+
+
+def expr_of(value: SSAValue) -> Expr:
+    """The expression of a value: a `Var` where it is one."""
+    return Var(value) if isinstance(value, BlockArgument) else Expr(value)
+
+
+class GlobalVar:
+    """The name of a function of a module: `GlobalVar("f")(x)` calls it, and as an operand it is the function itself.
+
+    Args:
+        name_hint: the name.
+        type_annot: the type of the function, where it has to be known before the function is there.
+    """
+
+    def __init__(self, name_hint: str, type_annot: FunctionType | None = None):
+        self.name_hint, self.type_annotation = name_hint, type_annot
+
+    def __call__(self, *args: Operand) -> Expr:
+        """The function applied to arguments."""
+        values = [as_value(arg) for arg in args]
+        outputs: Sequence[Attribute] = [IncompleteType()]
+        if (type := self.type_annotation) is not None:
+            given = [value.type for value in values]
+            outputs = instance([*type.inputs, *type.outputs], given)[len(type.inputs) :]
+        return Expr(CallOp(self.name_hint, values, outputs).results[0])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GlobalVar) and other.name_hint == self.name_hint
+
+    def __hash__(self) -> int:
+        return hash(self.name_hint)
+
+    def __repr__(self) -> str:
+        return f"@{self.name_hint}"
+
+
+def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
+    """The value of an operand. Numbers and arrays become constants; a number of the element type of `like`."""
+    if isinstance(operand, Expr):
+        return operand.value
+    if isinstance(operand, SSAValue):
+        return operand
+    if isinstance(operand, FuncOp):
+        return function_value(operand)
+    if isinstance(operand, GlobalVar):
+        type = operand.type_annotation or IncompleteType()
+        return ClosureOp(operand.name_hint, [], type).result
+    if np.isscalar(operand) and isinstance(like, TensorType):
+        array = _held(np.asarray(operand), numpy_dtype(cast(Tensor, like).element_type))
+        return ConstantOp.from_numpy(array).result
+    return const(operand).value
+
+
+def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
+    """A function value applied to arguments.
+
+    Raises:
+        UsageError: it is no function, or takes other arguments.
+    """
+    callee, values = as_value(function), [as_value(arg) for arg in args]
+    if not isinstance(callee.type, FunctionType | IncompleteType):
+        raise UsageError(f"a value of type {callee.type} is no function")
+    made = ApplyOp(callee, values)
+    completed([made.res[0]])
+    if is_complete(callee.type) and all(is_complete(value.type) for value in values):
+        try:
+            made.verify_()
+        except VerifyException as error:
+            raise UsageError(str(error)) from None
+    return Expr(made.res[0])
+
+
+def function_value(func: FuncOp) -> SSAValue:
+    """A function as a value, which sees what its body has of variables beside its parameters."""
+    block = Block(arg_types=func.function_type.inputs.data)
+    values: dict[SSAValue, SSAValue] = {}
+    for new, old in zip(block.args, func.body.block.args, strict=True):
+        new.name_hint = old.name_hint
+        values[old] = new
+    end = func.return_op
+    for op in func.body.block.ops:
+        if op is not end:
+            copy = op.clone(values)
+            block.add_op(copy)
+            values.update(zip(op.results, copy.results, strict=True))
+    block.add_op(YieldOp(*(values.get(each, each) for each in end.arguments)))
+    made = FnOp(func.function_type, Region(block))
+    made.attributes |= func.attributes
+    return made.result
+
+
+def _binary(op_type: type[RelayOp], lhs: Operand, rhs: Operand) -> Expr:
+    left = lhs.checked_type if isinstance(lhs, Expr) else None
+    right = rhs.checked_type if isinstance(rhs, Expr) else None
+    return Expr(op_type(as_value(lhs, right), as_value(rhs, left)).results[0])
+
+
+def _tensor(expr: Expr) -> Tensor:
+    type: Attribute = expr.value.type
+    if not isinstance(type, TensorType):
+        raise UsageError(f"{expr!r} is no tensor")
+    return cast(Tensor, type)
+
+
+class AnyExtent:
+    """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
+
+
+@checked
+def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -> Tensor:
+    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`.
+
+    Raises:
+        UsageError: there is no such dtype, or an extent is negative.
+    """
+    try:
+        element = scalar_type(dtype)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"there is no element type '{dtype}'") from error
+    extents = [DYNAMIC if isinstance(n, AnyExtent) else int(n) for n in shape]
+    if any(n < 0 and n != DYNAMIC for n in extents):
+        raise UsageError(f"a shape has no negative extents: {list(extents)}")
+    return TensorType(element, extents)
+
+
+@checked
+def var(
+    name_hint: str,
+    type_annotation: Attribute | str | Sequence[int | AnyExtent] | None = None,
+    shape: Sequence[int | AnyExtent] | None = None,
+    dtype: str = "float32",
+    span: LocationAttr | None = None,
+) -> Var:
+    """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
+
+    With neither it stands for whatever a `Let` binds it to, or a call of a function gives it: what is computed from it
+    has no type until then. Patterns match it all the same. `span` is
+    taken as TVM takes it, and not kept: a variable has no place of its own.
+
+    Raises:
+        UsageError: both a type and a shape are given, or there cannot be such a name.
+    """
+    if type_annotation is not None and shape is not None:
+        raise UsageError(f"the variable '{name_hint}' is given either a type or a shape")
+    type: Attribute = IncompleteType()
+    if type_annotation is not None:
+        type = _annotated(type_annotation, dtype)
+    elif shape is not None:
+        type = tensor_type(shape, dtype)
+    value = Block(arg_types=[type]).args[0]
+    if not SSAValue.is_valid_name(name_hint):
+        raise UsageError(
+            f"a variable cannot be called '{name_hint}'",
+            hint="a name is made of letters, digits and _ $ . - and does not begin with a digit",
+        )
+    value.name_hint = name_hint
+    return Var(value)
+
+
+def _annotated(type: Attribute | str | Sequence[int | AnyExtent], dtype: str) -> Attribute:
+    """The type that stands in the place of one: a dtype, or, as in TVM, a shape."""
+    if isinstance(type, str):
+        return tensor_type((), type)
+    return type if isinstance(type, Attribute) else tensor_type(type, dtype)
+
+
+@checked
+def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
+    """A constant, which holds a copy of an array. As in TVM, Python's integers are `int32` and its floats `float32`,
+    unless `dtype` says otherwise.
+
+    Raises:
+        UsageError: an integer lies outside of what the type holds.
+    """
+    try:
+        array = np.array(value)
+    except ValueError as error:  # rows of several lengths
+        raise UsageError(f"a constant is an array of numbers: {error}") from None
+    if dtype is not None:
+        array = _held(array, _numpy_dtype(dtype))
+    elif not isinstance(value, bool) and (isinstance(value, int | float) or _is_plain(value)):
+        kinds = {"f": np.float32, "i": np.int32, "u": np.int32, "O": np.int32}
+        array = _held(array, np.dtype(kinds.get(array.dtype.kind, array.dtype)))
+    else:
+        _numpy_dtype(array.dtype.name)
+    return Expr(ConstantOp.from_numpy(array).result)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _numpy_dtype(name: str) -> np.dtype[np.generic]:
+    try:
+        return numpy_dtype(scalar_type(name))
+    except TypeError as error:
+        raise ArgumentError(str(error)) from error
+
+
+def _held(array: npt.NDArray[np.generic], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
+    """`array` in another type; in one of integers, its numbers have to be the same."""
+    try:
+        with np.errstate(invalid="ignore"):
+            converted = array.astype(dtype)
+    except (OverflowError, TypeError, ValueError):  # integers beyond 64 bits, or what is no number
+        raise UsageError(f"a constant of {dtype} does not hold what it is given") from None
+    if array.dtype.kind in "iufO" and "int" in dtype.name and not np.array_equal(converted.astype(array.dtype), array):
+        raise UsageError(
+            f"a constant of {dtype} does not hold what it is given", hint="say a type that does: dtype=..."
+        )
+    return converted
+
+
+def completed(roots: Sequence[SSAValue]) -> None:
+    """Find the types of what `roots` are made of."""
+    if all(is_complete(root.type) for root in roots):
+        return
+    from ...transforms.relay.completion import complete
+
+    for op in operations_of(roots):
+        complete(op)
+
+
+@checked
+def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
+    """Field `index` of a tuple; a negative one counts from the end.
+
+    Raises:
+        IndexError: there is no such field.
+        UsageError: it is no tuple.
+    """
+    value = as_value(tuple_value)
+    if value.type == IncompleteType() and index >= 0:
+        return Expr(TupleGetOp(value, index).result)
+    if not isinstance(value.type, TupleType):
+        raise UsageError(f"a value of type {value.type} is no tuple")
+    count = len(value.type.types.data)
+    if not -count <= index < count:
+        raise IndexError(f"field {index} of a tuple of {count}")
+    return Expr(TupleGetOp(value, index % count).result)
+
+
+def needs(op: Operation) -> Sequence[SSAValue]:
+    """The values that an operation is made of: its operands, and what its branches see."""
+    return [*op.operands, *(free_values(op) if op.regions else ())]
+
+
+def operations_of(roots: Sequence[SSAValue]) -> list[Operation]:
+    """The operations that `roots` are made of, each once and after those of its operands."""
+    order: dict[Operation, None] = {}
+    stack: list[tuple[Operation, bool]] = [
+        (root.owner, False) for root in reversed(roots) if isinstance(root.owner, Operation)
+    ]
+    while stack:
+        op, ready = stack.pop()
+        if ready:
+            order[op] = None
+        elif op not in order:
+            stack.append((op, True))
+            owners = [value.owner for value in reversed(needs(op))]
+            stack.extend((owner, False) for owner in owners if isinstance(owner, Operation) and owner not in order)
+    return list(order)
