@@ -17,21 +17,13 @@ from onnx.reference import ReferenceEvaluator
 from weft.dialects.relay.base import RelayOp, Value
 from weft.dialects.relay.ops.image import GridSampleOp, Resize2dOp
 from weft.dialects.relay.ops.nn.activation import LeakyReluOp, LogSoftmaxOp, PreluOp, ReluOp, SoftmaxOp
+from weft.dialects.relay.ops.nn.adaptive_pool import GlobalAvgPool2dOp, GlobalMaxPool2dOp
 from weft.dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp
 from weft.dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp, MatmulOp
 from weft.dialects.relay.ops.nn.norm import BatchNormOp, GroupNormOp, InstanceNormOp, LayerNormOp, LrnOp
 from weft.dialects.relay.ops.nn.padding import PadOp
-from weft.dialects.relay.ops.nn.pool import (
-    AvgPool1dOp,
-    AvgPool2dOp,
-    AvgPool3dOp,
-    GlobalAvgPool2dOp,
-    GlobalMaxPool2dOp,
-    MaxPool1dOp,
-    MaxPool2dOp,
-    MaxPool3dOp,
-)
+from weft.dialects.relay.ops.nn.pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, MaxPool1dOp, MaxPool2dOp, MaxPool3dOp
 from weft.dialects.relay.ops.nn.spatial import DepthToSpaceOp, SpaceToDepthOp
 from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
 from weft.testing.operators import assert_close, random_floats, run_operator

@@ -19,18 +19,17 @@ from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.layout import LayoutTransformOp, parse_layout
 from weft.dialects.relay.ops.image import Resize2dOp
 from weft.dialects.relay.ops.nn.activation import SoftmaxOp
+from weft.dialects.relay.ops.nn.adaptive_pool import (
+    AdaptiveAvgPool2dOp,
+    AdaptiveMaxPool2dOp,
+    GlobalAvgPool2dOp,
+    GlobalMaxPool2dOp,
+)
 from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, Conv3dOp, DepthwiseConv2dNCHWcOp
 from weft.dialects.relay.ops.nn.dense import DenseOp, DensePackOp
 from weft.dialects.relay.ops.nn.norm import L2NormalizeOp, LayerNormOp
 from weft.dialects.relay.ops.nn.padding import DilateOp, MirrorPadOp
-from weft.dialects.relay.ops.nn.pool import (
-    AdaptiveAvgPool2dOp,
-    AdaptiveMaxPool2dOp,
-    AvgPool2dOp,
-    GlobalAvgPool2dOp,
-    GlobalMaxPool2dOp,
-    MaxPool2dOp,
-)
+from weft.dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
 from weft.dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, SpaceToBatchNdOp
 from weft.dialects.relay.ops.nn.upsampling import UpsamplingOp
 from weft.dialects.relay.reference import evaluate_op

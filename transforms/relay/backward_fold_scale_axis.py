@@ -31,9 +31,10 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
 from ...dialects.relay.ops.elementwise import NegativeOp
 from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
+from ...dialects.relay.ops.nn.adaptive_pool import GlobalAvgPool2dOp, GlobalMaxPool2dOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
-from ...dialects.relay.ops.nn.pool import AvgPool2dOp, GlobalAvgPool2dOp, GlobalMaxPool2dOp, MaxPool2dOp
+from ...dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
 from ..infra import FunctionPass, remarks, report_changed
 from .scale_axis import (
     AxisScale,

@@ -19,7 +19,7 @@ from ...dialects.relay.ops import transcendental
 from ...dialects.relay.ops.broadcast import AddOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from ...dialects.relay.ops.elementwise import AbsOp, CastOp, ClipOp
 from ...dialects.relay.ops.image import Resize2dOp
-from ...dialects.relay.ops.nn import pool
+from ...dialects.relay.ops.nn import adaptive_pool, pool
 from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
 from ...dialects.relay.ops.nn.conv_transpose import Conv2dTransposeOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
@@ -174,7 +174,12 @@ def split(site: Site) -> Quantized:
     return moved(site)
 
 
-@register(pool.AvgPool2dOp, pool.GlobalAvgPool2dOp, pool.AdaptiveAvgPool1dOp, pool.AdaptiveAvgPool2dOp)
+@register(
+    pool.AvgPool2dOp,
+    adaptive_pool.GlobalAvgPool2dOp,
+    adaptive_pool.AdaptiveAvgPool1dOp,
+    adaptive_pool.AdaptiveAvgPool2dOp,
+)
 def averaged(site: Site) -> Quantized:
     """In 32 bits, of integers that have the scale of the result already."""
     (value, affine), wanted = site.operand(0), site.goal().single("the result")

@@ -1,7 +1,7 @@
 """Operators of neural networks: `relay.nn`."""
 
 FAMILIES = (
-    "activation", "dense", "padding", "upsampling", "spatial", "norm", "convolution", "pool", "backward_weight",
-    "conv_transpose", "deformable", "loss", "pool_gradient", "winograd", "sparse", "planes",
+    "activation", "dense", "padding", "upsampling", "spatial", "norm", "convolution", "pool", "adaptive_pool",
+    "backward_weight", "conv_transpose", "deformable", "loss", "pool_gradient", "winograd", "sparse", "planes",
 )  # fmt: skip
 """What is met most often stands first."""
