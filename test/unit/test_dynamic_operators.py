@@ -86,3 +86,21 @@ def test_a_result_that_no_shape_was_told_of_has_open_extents():
     made = relay.dyn.topk(x, k, axis=1).value.owner
     assert isinstance(made, RelayOp)
     assert str(made.results[0].type) == "tuple<tensor<2x?xf32>, tensor<2x?xi32>>"
+
+
+@pytest.mark.parametrize(("count", "taken"), [(0, 0), (-1, 5), (2, 2)])
+def test_as_many_elements_are_taken_whether_their_number_is_computed_of_constants_or_given(
+    count: int, taken: int
+) -> None:
+    x, k = relay.var("x", shape=(2, 5)), relay.var("k", shape=(1,), dtype="int64")
+    array = np.arange(10, dtype=np.float32).reshape(2, 5)
+    given = relay.Function([x, k], relay.topk(x, k, axis=1, ret_type="values"))
+    sums = relay.subtract(relay.const(np.array([count + 3])), relay.const(np.array([3])))
+    computed = relay.Function([x], relay.topk(x, sums, axis=1, ret_type="values"))
+    wanted = np.sort(array, axis=1)[:, ::-1][:, :taken]
+    numbers = [np.array([count])]
+    for function, arrays in ((given, [array, *numbers]), (computed, [array])):
+        (found,) = evaluate_function(function, arrays)
+        np.testing.assert_array_equal(found, wanted)
+    (found,) = weft.compile(computed).run({"x": array}).values()
+    np.testing.assert_array_equal(found, wanted)

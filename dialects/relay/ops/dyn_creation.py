@@ -28,7 +28,6 @@ from ..base import (
     string,
     tensor,
 )
-from ..core import ConstantOp
 from ..nn_common import tuple_type
 from ..precision import Accuracy
 from ..told import DynOp
@@ -198,7 +197,7 @@ class DynOneHotOp(DynOp):
 class DynTopkOp(DynOp):
     """The first `k` elements along `axis` in order, their indices, or both.
 
-    A `k` of 0 that is computed gives none; one that is a constant gives all, as that of `topk` does.
+    A `k` of 0 gives none, one below 0 all.
 
     ```mlir
     %k = relay.constant dense<2> : tensor<i64>
@@ -223,20 +222,12 @@ class DynTopkOp(DynOp):
 
     def told_by(self, *values: NDArray) -> RelayOp:
         (k,) = numbers(values[0])
-        return TopkOp(self.data, k=k, **self.properties)
-
-    def numpy(self, *inputs: NDArray) -> Sequence[NDArray]:
-        found = super().numpy(*inputs)
-        if isinstance(self.k.owner, ConstantOp) or inputs[1].item() != 0:
-            return found
-        part = [slice(None)] * inputs[0].ndim
-        part[self.axis.value.data] = slice(0, 0)
-        return [array[tuple(part)] for array in found]
+        return TopkOp(self.data, k=k, zero_is_none=True, **self.properties)
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
         (x,), (k,) = data, extents(told[0])
         axis = normalize_axis(self.axis.value.data, x.rank)
-        if te.is_number(k) and k < 1:
+        if te.is_number(k) and k < 0:
             k = x.dims[axis]
         if not at_most(k, x.dims[axis]):
             raise TypeError("te: whether there are so many elements is known only when it runs")

@@ -248,7 +248,7 @@ class SortOp(_OrderOp):
 class TopkOp(_OrderOp):
     """The first `k` elements along `axis` in order (all of them for a `k` below one), their indices, or both.
 
-    `ret_type` is "both", "values" or "indices"; `dtype` is the type of the indices.
+    With `zero_is_none`, a `k` of 0 gives none. `ret_type` is "both", "values" or "indices"; `dtype` is the type of the indices.
 
     `y = np.sort(x, axis=1)[:, ::-1][:, :3], np.argsort(-x, axis=1)[:, :3]`
 
@@ -264,6 +264,7 @@ class TopkOp(_OrderOp):
     ret_type = string("both")
     is_ascend = flag(False)
     dtype = string("int32")
+    zero_is_none = flag(False)
 
     def count(self, extent: int) -> int:
         """How many elements are taken.
@@ -273,7 +274,7 @@ class TopkOp(_OrderOp):
         """
         k = self.k.value.data
         if k < 1:
-            return extent
+            return 0 if k == 0 and is_true(self.zero_is_none) else extent
         if is_told(extent) and not te.at_most(k, extent):
             raise VerifyException(f"there are no {k} elements along an axis of extent {extent}")
         return k
