@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 Inputs: TypeAlias = "Sequence[NDArray] | Mapping[str, NDArray] | NDArray"
-Outputs: TypeAlias = "tuple[NDArray, ...]"
+Outputs: TypeAlias = "tuple[NDArray | list[NDArray], ...]"
 
 
 class Executable(Protocol):
@@ -48,7 +48,14 @@ class WeftRep(BackendRep):
             Diagnostic: an input is missing, or has another shape or dtype than the model takes.
         """
         outputs = self.executable.run(_named(inputs, self.input_names))
-        return tuple(outputs[name] for name in self.output_names)
+        return tuple(_output(outputs, name) for name in self.output_names)
+
+
+def _output(outputs: Mapping[str, NDArray], name: str) -> NDArray | list[NDArray]:
+    """An output of a model; a sequence is the list of its tensors, which are numbered."""
+    if name in outputs:
+        return outputs[name]
+    return [outputs[each] for i in range(len(outputs)) if (each := f"{name}.{i}") in outputs]
 
 
 def _named(inputs: Inputs, names: Sequence[str]) -> Mapping[str, NDArray]:

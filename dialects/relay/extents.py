@@ -195,10 +195,10 @@ class Extents:
             self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
             self.values[symbol] = value
         for a, b in asked.at_most:
-            if (pair := self._asked_of_inputs(op, a, b)) is not None and pair not in self.at_most:
+            if (pair := self.asked_of_inputs(op, a, b)) is not None and pair not in self.at_most:
                 self.at_most.append(pair)
 
-    def _asked_of_inputs(self, op: Operation, a: te.Dim, b: te.Dim) -> tuple[te.Dim, te.Dim] | None:
+    def asked_of_inputs(self, op: Operation, a: te.Dim, b: te.Dim) -> tuple[te.Dim, te.Dim] | None:
         """What is asked of inputs so that `a` is not above `b` whatever data decides; nothing where that is sure.
 
         Raises:

@@ -208,12 +208,7 @@ class Emitter:
 
     def _note(self, op: Operation, extents: Extents) -> None:
         """Note what is known of the results of an operation."""
-        missing = [operand for operand in op.operands if operand not in extents.known]
-        for operand in missing:
-            if isinstance(operand.owner, ConstantOp):
-                extents.add(operand.owner)
-                continue
-            extents.known[operand] = unknown(flatten_types([operand.type]), operand.name_hint or "n")
+        _note_operands(op, extents)
         types = [flatten_types([result.type]) for result in op.results]
         flat = [type for each in types for type in each]
         if not op.results:
@@ -248,10 +243,13 @@ class Emitter:
         """Whether an operation can be computed with the extents that its operands have; it is not inserted."""
         if self.extents is None:
             return True
+        _note_operands(op, self.extents)
         try:
             given = [tensor for operand in op.operands for tensor in self.extents.tensors(operand)]
-            with assuming():
+            with assuming() as asked:
                 results_of(op, given)
+            for a, b in asked.at_most:
+                self.extents.asked_of_inputs(op, a, b)
         except Diagnostic:
             return False
         return True
@@ -288,6 +286,17 @@ class Emitter:
             if op.results and not any(r.first_use for r in op.results) and not op.has_trait(Stateful):
                 op.detach()
                 op.erase()
+
+
+def _note_operands(op: Operation, extents: Extents) -> None:
+    """Note what is known of the operands of an operation, as far as nothing is noted yet."""
+    for operand in op.operands:
+        if operand in extents.known:
+            continue
+        if isinstance(operand.owner, ConstantOp):
+            extents.add(operand.owner)
+        else:
+            extents.known[operand] = unknown(flatten_types([operand.type]), operand.name_hint or "n")
 
 
 def _no_function(name: str, function: FuncOp) -> str:

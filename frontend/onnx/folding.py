@@ -12,8 +12,8 @@ from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
-from .shapes import positions
 from .tensors import check_memory
+from .told import positions
 from .window import Window
 
 MAX_WINDOW = 1024

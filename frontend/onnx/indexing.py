@@ -15,6 +15,7 @@ from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
+from .told import Told, up_to
 
 
 def from_front(node: Node, indices: SSAValue, size: te.Dim) -> SSAValue:
@@ -108,10 +109,6 @@ def scatter_nd(node: Node) -> SSAValue:
 
 def one_hot(node: Node) -> SSAValue:
     indices, values = node.input(0), node.input(2, rank=1)
-    told = node.symbolic(1)
-    if len(told) != 1:
-        raise Malformed(f"input 1 must be a single number, but has {len(told)}")
-    depth = told[0]
     if shape_of(values) != (2,):
         raise Malformed(f"input 2 holds the values off and on, but has shape {list(shape_of(values))}")
     axis = node.axis(node.integer("axis", -1), rank_of(indices) + 1)
@@ -120,11 +117,28 @@ def one_hot(node: Node) -> SSAValue:
         off, on = node.constant(known[0:1].reshape(())), node.constant(known[1:2].reshape(()))
     else:
         off, on = (node.reshape(part, []) for part in node.emit_tuple("split", values, indices_or_sections=2, axis=0))
+    told = node.symbolic_or_none(1)
+    if told is None:
+        depth = Told(node, node.reshape(node.cast(node.input(1), i64), [1]))
+        return marked(node, node.cast(indices, i64), depth, axis, on, off)
+    if len(told) != 1:
+        raise Malformed(f"input 1 must be a single number, but has {len(told)}")
+    depth = told[0]
     positions = from_front(node, node.cast(indices, i64), depth)
     dtype = dtype_name(tensor(values).element_type)
     if isinstance(depth, int):
         return node.emit("one_hot", positions, on, off, depth=depth, axis=axis, dtype=dtype)
     return node.emit("dyn.one_hot", positions, on, off, node.extent(depth), axis=axis, dtype=dtype)
+
+
+def marked(node: Node, indices: SSAValue, depth: Told, axis: int, on: SSAValue, off: SSAValue) -> SSAValue:
+    """Along a new axis of an extent that data decides, `on` where an index says so."""
+    given = Told(node, indices)
+    places = (given < 0).where(given + depth.number(), given)
+    numbers, behind = up_to(node, depth.provided(depth >= 0)).value, rank_of(indices) - axis
+    if behind:
+        numbers = node.emit("expand_dims", numbers, axis=1, num_newaxis=behind)
+    return node.emit("where", node.emit("equal", node.emit("expand_dims", places.value, axis=axis), numbers), on, off)
 
 
 def reverse_sequence(node: Node) -> SSAValue:

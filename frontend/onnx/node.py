@@ -114,6 +114,11 @@ class Node:
             )
         return array
 
+    def is_known(self, index: int) -> bool:
+        """Whether the value of the input at `index` is known at import; one that is absent is."""
+        given = self.optional(index)
+        return given is None or self.emitter.evaluate(given) is not None
+
     def symbolic(self, index: int) -> list[te.Dim]:
         """The integers of the input at `index`, which may be made of symbols.
 
@@ -238,6 +243,15 @@ class Node:
         self.emitter.insert(op)
         return op.results
 
+    def emit_if_computed(self, operator: str, *operands: SSAValue, **properties: Value) -> SSAValue | None:
+        """`emit` of an operator of one result, if it can be computed with the extents that its operands have."""
+        op = relay_operator(operator)(*operands, **properties)
+        if self.emitter.computes(op):
+            self.emitter.insert(op)
+            return op.results[0]
+        op.erase()
+        return None
+
     def emit_tuple(
         self, operator: str, *operands: SSAValue | Sequence[SSAValue], **properties: Value
     ) -> list[SSAValue]:
@@ -320,11 +334,8 @@ class Node:
             return value
         newshape = _grouped(wanted, dims) or _places(wanted, dims)
         if newshape.count(-1) <= 1 and not (_has_empty(wanted) and _has_empty(dims)):
-            op = relay_operator("reshape")(value, newshape=newshape, allowzero=False)
-            if self.emitter.computes(op):
-                self.emitter.insert(op)
-                return op.results[0]
-            op.erase()
+            if (found := self.emit_if_computed("reshape", value, newshape=newshape, allowzero=False)) is not None:
+                return found
         return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told)
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:

@@ -10,13 +10,14 @@ from xdsl.ir import SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, is_static, shape_of, tensor
-from ...dialects.relay.bounded import first
 from ...dialects.relay.ops.slicing import ENDLESS
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import check_memory, element_type
+from .told import positions
+from .told_shapes import pad_told, range_told, slice_told, split_told, squeeze_told, unsqueeze_told
 
 MAX_REPEATS = 1024
 """How often padding may repeat a tensor."""
@@ -79,6 +80,8 @@ def split(node: Node) -> Sequence[SSAValue]:
     """By sizes (an attribute before opset 13, then an input), or into equal parts of which the last may be smaller."""
     x = node.input(0)
     axis = node.axis(node.integer("axis", 0), rank_of(x))
+    if not node.is_known(1):
+        return split_told(node, x, axis, len(node.proto.output))
     sizes = node.static_ints_or(1, "split")
     parts = len(node.proto.output) if sizes is None else len(sizes)
     if sizes is None:
@@ -109,19 +112,20 @@ def slice_by_attributes(node: Node) -> SSAValue:
 
 def slice_by_inputs(node: Node) -> SSAValue:
     found = node.symbolic_or_none(1), node.symbolic_or_none(2)
-    if found[0] is None or found[1] is None:
-        return slice_by_data(node)
-    bounds = found[0], found[1]
+    if None in found or not (node.is_known(3) and node.is_known(4)):
+        return slice_told(node)
+    bounds = node.symbolic(1), node.symbolic(2)
     axes = node.static_ints(3) if node.optional(3) is not None else list(range(len(bounds[0])))
     if any(isinstance(n, te.Expr) for each in bounds for n in each):
-        return slice_by_symbols(node, *bounds, axes)
+        return slice_by_symbols(node, *bounds, axes) or slice_told(node)
     starts, ends = node.static_ints(1), node.static_ints(2)
     steps = node.static_ints(4) if node.optional(4) is not None else [1] * len(starts)
     return slice_of(node, starts, ends, axes, steps)
 
 
-def slice_by_symbols(node: Node, starts: Sequence[te.Dim], ends: Sequence[te.Dim], axes: list[int]) -> SSAValue:
-    """A slice whose bounds are made of symbols: `relay.dyn.strided_slice`, which takes one for each dimension."""
+def slice_by_symbols(node: Node, starts: Sequence[te.Dim], ends: Sequence[te.Dim], axes: list[int]) -> SSAValue | None:
+    """A slice whose bounds are made of symbols: `relay.dyn.strided_slice`, which takes one for each dimension. `None`
+    where it is not known on which side of the beginning they lie."""
     import numpy as np
 
     x = node.input(0)
@@ -136,53 +140,7 @@ def slice_by_symbols(node: Node, starts: Sequence[te.Dim], ends: Sequence[te.Dim
         at = node.axis(axis, rank)
         first[at], last[at], step[at] = start, end, stride
     strides = node.constant(np.asarray(step, np.int64))
-    return node.emit("dyn.strided_slice", x, node.shape_value(first), node.shape_value(last), strides)
-
-
-def slice_by_data(node: Node) -> SSAValue:
-    """A slice whose bounds data decides, and so how many elements it has: of the places that it may take along an axis,
-    as many as there are elements, the first ones.
-
-    Raises:
-        Malformed: there are not as many bounds as axes and steps, or a step is 0.
-    """
-    import numpy as np
-
-    x, starts, ends = node.input(0), node.input(1, rank=1), node.input(2, rank=1)
-    axes = node.static_ints(3) if node.optional(3) is not None else list(range(shape_of(starts)[0]))
-    steps = node.static_ints(4) if node.optional(4) is not None else [1] * len(axes)
-    if not shape_of(starts) == shape_of(ends) == (len(axes),) == (len(steps),) or 0 in steps:
-        raise Malformed(f"{starts.type} and {ends.type} do not bound the axes {axes} in steps {steps}")
-    for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
-        axis = node.axis(axis, rank_of(x))
-        length = node.shape_value([node.dims(x)[axis]])
-        step = max(-ENDLESS, min(step, ENDLESS))
-        zero, one = (node.constant(np.array([n])) for n in (0, 1))
-        last = node.emit("subtract", length, one)
-        begin, end = (
-            between(
-                node,
-                node.emit("add", bound, node.emit("where", node.emit("less", bound, zero), length, zero)),
-                low,
-                length if step > 0 else last,
-            )
-            for vector, low in ((starts, 0), (ends, 0 if step > 0 else -1))
-            for bound in [node.cast(node.emit("take", vector, node.constant(np.array([number])), axis=0), i64)]
-        )
-        covered = node.emit("subtract", end, begin) if step > 0 else node.emit("subtract", begin, end)
-        rounded = node.emit("add", covered, node.constant(np.array([abs(step) - 1])))
-        count = node.emit("floor_divide", rounded, node.constant(np.array([abs(step)])))
-        ahead = node.emit("multiply", positions(node, node.dims(x)[axis]), node.constant(np.array(step)))
-        (places,) = first(node.written, count, node.emit("add", ahead, begin))
-        x = node.emit("take", x, places, axis=axis, mode="clip")
-    return x
-
-
-def between(node: Node, value: SSAValue, low: int, high: SSAValue) -> SSAValue:
-    """Integers brought between two bounds."""
-    import numpy as np
-
-    return node.emit("maximum", node.emit("minimum", value, high), node.constant(np.array([low])))
+    return node.emit_if_computed("dyn.strided_slice", x, node.shape_value(first), node.shape_value(last), strides)
 
 
 def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], steps: list[int]) -> SSAValue:
@@ -216,6 +174,8 @@ def clamped(start: int, end: int, step: int, size: int) -> tuple[int, int, int]:
 
 def squeeze(node: Node) -> SSAValue:
     x = node.input(0)
+    if not node.is_known(1):
+        return squeeze_told(node, x)
     axes = node.static_ints_or(1, "axes")
     if axes is None:
         axes = [i for i, n in enumerate(node.static_shape(x)) if n == 1]
@@ -226,6 +186,8 @@ def squeeze(node: Node) -> SSAValue:
 def unsqueeze(node: Node) -> SSAValue:
     """One `expand_dims` for each run of neighbouring axes."""
     x = node.input(0)
+    if not node.is_known(1):
+        return unsqueeze_told(node, x)
     given = node.static_ints_or(1, "axes", [])
     assert given is not None
     axes = sorted(node.axis(a, rank_of(x) + len(given)) for a in given)
@@ -310,6 +272,14 @@ def pad(node: Node) -> SSAValue:
     """Amounts and value are attributes before opset 11, inputs after; a negative amount crops."""
     x = node.input(0)
     rank = rank_of(x)
+    mode = node.string("mode", "constant")
+    if mode not in ("constant", "edge", "reflect", "wrap"):
+        raise Malformed(f"attribute 'mode' is '{mode}', but must be one of constant, edge, reflect, wrap")
+    value = node.optional(2) if node.version >= 11 else node.scalar(node.real("value", 0.0), x)
+    if value is None:
+        value = node.scalar(0.0, x)
+    if node.version >= 11 and (node.symbolic_or_none(1) is None or not node.is_known(3)):
+        return pad_told(node, mode, value)
     pads = node.integers("pads") if node.version < 11 else node.symbolic(1)
     axes = list(range(rank))
     if node.optional(3) is not None:
@@ -319,12 +289,6 @@ def pad(node: Node) -> SSAValue:
     width: list[list[te.Dim]] = [[0, 0] for _ in range(rank)]
     for i, axis in enumerate(axes):
         width[axis] = [pads[i], pads[i + len(axes)]]
-    mode = node.string("mode", "constant")
-    if mode not in ("constant", "edge", "reflect", "wrap"):
-        raise Malformed(f"attribute 'mode' is '{mode}', but must be one of constant, edge, reflect, wrap")
-    value = node.optional(2) if node.version >= 11 else node.scalar(node.real("value", 0.0), x)
-    if value is None:
-        value = node.scalar(0.0, x)
     amounts = [[n for n in pair if isinstance(n, int)] for pair in width]
     if any(len(pair) != 2 for pair in amounts):
         return pad_by_symbols(node, x, value, width, mode)
@@ -447,26 +411,19 @@ def constant_of_shape(node: Node) -> SSAValue:
 def range_(node: Node) -> SSAValue:
     import numpy as np
 
-    known = [node.emitter.evaluate(node.input(i)) for i in range(3)]
-    by_data = isinstance(tensor(node.input(0)).element_type, IntegerType) and known[2] is not None
-    if any(each is None for each in known) and (by_data or node.emitter.extents is not None):
+    if not all(map(node.is_known, range(3))):
+        element = tensor(node.input(0)).element_type
+        dtype = dtype_name(element)
         ends = [node.emit("reshape", node.input(i), newshape=[], allowzero=True) for i in range(3)]
-        return node.emit("arange", *ends, dtype=dtype_name(tensor(node.input(0)).element_type))
+        if isinstance(element, IntegerType) and node.is_known(2):
+            return node.emit("arange", *ends, dtype=dtype)
+        by_extents = None if node.emitter.extents is None else node.emit_if_computed("arange", *ends, dtype=dtype)
+        return by_extents or range_told(node)
     start, limit, delta = (node.static_scalar(i) for i in range(3))
     if delta == 0 or not all(map(isfinite, (start, limit, delta))):
         raise Malformed(f"there are no numbers from {start} to {limit} in steps of {delta}")
     check_memory(max((limit - start) / delta, 0) * 8)
     return node.constant(np.arange(start, limit, delta).astype(numpy_dtype(tensor(node.input(0)).element_type)))
-
-
-def positions(node: Node, length: te.Dim) -> SSAValue:
-    """The numbers from 0 up to an extent."""
-    import numpy as np
-
-    if isinstance(length, int):
-        return node.constant(np.arange(length))
-    zero, one = (node.constant(np.asarray(number, np.int64)) for number in (0, 1))
-    return node.emit("arange", zero, node.extent(length), one, dtype="int64")
 
 
 def eye_like(node: Node) -> SSAValue:

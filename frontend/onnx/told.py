@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, shape_of
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import YieldOp
 from ...dialects.support.advice import give_shapes
@@ -33,7 +33,7 @@ Integers: TypeAlias = "Told | int | Sequence[int]"
 
 @dataclass(frozen=True)
 class Told:
-    """A tensor of int64 that is computed when the graph runs, mostly a vector. It computes as such in NumPy does."""
+    """A tensor, mostly a vector of int64, that is computed when the graph runs. It computes as one of NumPy does."""
 
     node: Node
     value: SSAValue
@@ -63,6 +63,26 @@ class Told:
 
     def __ge__(self, other: Integers) -> Told:
         return self.by("greater_equal", other)
+
+    def both(self, other: Told) -> Told:
+        """Where this and the other are true."""
+        return self.by("logical_and", other)
+
+    def all(self) -> Told:
+        """Whether a vector is true everywhere, as a vector of one."""
+        return self.along("all")
+
+    def any(self) -> Told:
+        """Whether a vector is true somewhere, as a vector of one."""
+        return self.along("any")
+
+    def provided(self, is_right: Told) -> Told:
+        """The same; the run fails where `is_right`, a vector of one, is not true."""
+        wrong = Told(self.node, self.node.cast(self.node.emit("logical_not", is_right.value), i64))
+        nothing = told(self.node, [0]).at(wrong, "error").value
+        return Told(
+            self.node, self.node.emit("add", self.value, self.node.cast(nothing, tensor(self.value).element_type))
+        )
 
     def equal(self, other: Integers) -> Told:
         """Where both are equal."""
@@ -121,6 +141,12 @@ def vector(node: Node, index: int) -> Told:
     if rank_of(value) != 1:
         raise Malformed(f"input {index} must be a vector, not {value.type}")
     return Told(node, node.cast(value, i64))
+
+
+def of_either_sign(given: Told) -> Told:
+    """The same numbers, opaque: else what they are computed of is taken for extents as well, where they are extents,
+    which are not negative."""
+    return given.equal(0).where(0, given)
 
 
 def count_of(given: Told) -> int:
@@ -203,8 +229,8 @@ class Along:
         dims = self.node.dims(self.x)
         total = te.product(dims)
         strides = Told(self.node, self.node.shape_value([te.product(dims[axis + 1 :]) for axis in range(self.rank)]))
-        positions = Told(self.node, of_positions(self.node, total))
-        places = moved(positions, self.dims.at(self.order), strides.at(self.order), self.rank)
+        numbers = Told(self.node, positions(self.node, total))
+        places = moved(numbers, self.dims.at(self.order), strides.at(self.order), self.rank)
         flat = self.node.reshape(self.x, [total]) if isinstance(total, int) else self.node.reshape_to(self.x, [total])
         rows, columns = (self.marked.equal(kept).where(self.dims, 1).product() for kept in (0, 1))
         shape = self.node.emit("concatenate", self.node.emitter.tuple([rows.value, columns.value]), axis=0)
@@ -223,7 +249,7 @@ class Along:
         return self.node.emit("take", self.node.reshape(number, [1]), missing.value, axis=0, mode="error")
 
 
-def of_positions(node: Node, length: te.Dim) -> SSAValue:
+def positions(node: Node, length: te.Dim) -> SSAValue:
     """The numbers from 0 up to an extent."""
     import numpy as np
 

@@ -89,7 +89,19 @@ def test_only_the_cpu_is_a_supported_device():
 def test_a_single_node_runs_without_a_model():
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     [y] = backend.run_node(helper.make_node("Softmax", ["x"], ["y"], axis=0), [x], opset_version=13)
-    np.testing.assert_allclose(y.sum(axis=0), np.ones(3), rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(y).sum(axis=0), np.ones(3), rtol=1e-6)
+
+
+def test_a_sequence_is_a_list():
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 2])
+    parts = helper.make_tensor_sequence_value_info("parts", TensorProto.FLOAT, None)
+    node = helper.make_node("SplitToSequence", ["x"], ["parts"], keepdims=0)
+    graph = helper.make_graph([node], "g", [x], [parts])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    data = np.arange(6, dtype=np.float32).reshape(3, 2)
+    (rows,) = backend.run_model(model, [data])
+    assert isinstance(rows, list)
+    np.testing.assert_array_equal(rows, data)
 
 
 def test_too_few_inputs_are_an_error():

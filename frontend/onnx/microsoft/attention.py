@@ -14,7 +14,7 @@ from ....dialects.relay.base import shape_of, tensor
 from ..errors import Malformed, Unsupported
 from ..linear import product, swap_last
 from ..node import Converter, Node, rank_of
-from ..shapes import positions
+from ..told import positions
 
 MASKED = -10000.0
 """What is added to scores that a mask leaves out, where the node does not say."""
