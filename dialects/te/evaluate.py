@@ -489,6 +489,14 @@ _UNARY_OF_BOOL: dict[UnaryKind, _Function] = {
 }
 
 
+def evaluate_binary(kind: BinaryKind, lhs: NDArray, rhs: NDArray) -> NDArray:
+    """What `kind` makes of the elements of two arrays that are broadcast: as `evaluate` of that expression, which need
+    not be built. Both are of one dtype."""
+    with np.errstate(all="ignore"):
+        result = np.asarray(_binary_function(kind, lhs.dtype.kind)(lhs, rhs))
+    return result.astype(np.bool_ if kind.is_comparison else lhs.dtype, copy=False)
+
+
 def _binary_function(kind: BinaryKind, dtype_kind: str) -> _Function:
     return _BINARY_OF_KIND.get((kind, dtype_kind), _BINARY[kind])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i1
 from xdsl.ir import Attribute, Operation
@@ -17,6 +17,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.dtypes import is_storage
 from ...support.operations import irdl_op_definition
 from ..base import (
     Fusion,
@@ -36,7 +37,12 @@ from .elementwise import FloorOp, TruncOp, integers, truth_values
 from .transcendental import LogOp
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from ..gradient import Gradient, Terms
+
+    NDArray: TypeAlias = npt.NDArray[np.generic]
 
 
 class BroadcastOp(RelayOp, ABC):
@@ -88,6 +94,14 @@ class BinaryFunction(BroadcastOp, ABC):
 
     def combine(self, x: te.Expr, y: te.Expr) -> te.Expr:
         return te.binary(self.KIND, x, y)
+
+    def numpy(self, *inputs: NDArray) -> NDArray | None:
+        from ...te.evaluate import evaluate_binary
+
+        own = (type(self).combine, type(self).compute) != (BinaryFunction.combine, BroadcastOp.compute)
+        if own or is_storage(tensor(self.lhs).element_type):
+            return None
+        return evaluate_binary(self.KIND, *inputs)
 
 
 class _Comparison(BinaryFunction, ABC):
