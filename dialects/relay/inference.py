@@ -4,6 +4,7 @@ is made, when types are inferred, and when it is verified."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -15,6 +16,18 @@ MAX_KNOWN = 10_000
 
 _known: dict[Hashable, Sequence[Attribute]] = {}
 """Result types by what they were inferred from. Only what was right is here."""
+
+
+Infer = TypeVar("Infer", bound=Callable[..., Sequence[Attribute]])
+
+_BY_TYPES: set[object] = set()
+
+
+def by_types(infer: Infer) -> Infer:
+    """Say of an `infer` that it does not look at the data of constants, so that operators on different ones (weights,
+    most often) are alike. One that overrides it is asked for each constant again, unless it says so as well."""
+    _BY_TYPES.add(infer)
+    return infer
 
 
 def inferred_once(op: Operation, infer: Callable[[], Sequence[Attribute]]) -> Sequence[Attribute]:
@@ -37,8 +50,9 @@ def inferred_once(op: Operation, infer: Callable[[], Sequence[Attribute]]) -> Se
 
 def _told(op: Operation) -> Hashable:
     """What tells operators apart that may have different result types."""
-    constants = tuple([_constant(operand) for operand in op.operands])
-    return getattr(type(op), "infer", None), constants, Looks().of(op)
+    infer = getattr(type(op), "infer", None)
+    constants = () if infer in _BY_TYPES else tuple([_constant(operand) for operand in op.operands])
+    return infer, constants, Looks().of(op)
 
 
 def _constant(value: SSAValue) -> Hashable:

@@ -40,13 +40,14 @@ SMALL_FLOATS = (
 )  # fmt: skip
 """The floats of at most 8 bits."""
 
+_ALL_SMALL = frozenset[object](SMALL_FLOATS)
 _NAMES = {mlir: name for name, mlir in STORAGE_NAMES.items()}
 _SMALL_FLOATS = {_NAMES[type.name]: type for type in SMALL_FLOATS}
 
 
 def is_small_float(type: Attribute) -> bool:
     """Whether it is a float of at most 8 bits."""
-    return isinstance(type, SMALL_FLOATS)
+    return type.__class__ in _ALL_SMALL  # `isinstance` takes long where it says no
 
 
 def is_storage(type: Attribute) -> bool:

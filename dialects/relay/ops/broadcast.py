@@ -31,6 +31,7 @@ from ..base import (
     describe,
     tensor,
 )
+from ..inference import by_types
 from ..precision import Accuracy, Precision
 from ..slopes import slopes
 from .elementwise import FloorOp, TruncOp, integers, truth_values
@@ -66,6 +67,7 @@ class BroadcastOp(RelayOp, ABC):
             raise VerifyException(f"operands have different element types: {lhs} and {rhs}")
         return lhs, rhs
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         lhs, rhs = self.checked_types()
         return [TensorType(lhs.element_type, broadcast_shapes(lhs.get_shape(), rhs.get_shape()))]
@@ -109,6 +111,7 @@ class _Comparison(BinaryFunction, ABC):
 
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         lhs, rhs = self.checked_types()
         return [TensorType(i1, broadcast_shapes(lhs.get_shape(), rhs.get_shape()))]

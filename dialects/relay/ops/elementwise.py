@@ -32,6 +32,7 @@ from ..base import (
     string,
     tensor,
 )
+from ..inference import by_types
 from ..precision import Accuracy
 from ..slopes import slope
 
@@ -50,6 +51,7 @@ class SameTypeOp(RelayOp, ABC):
     traits = traits_def(Pure())
     assembly_format = "$data attr-dict `:` type($result)"
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         return [tensor(self.data)]
 

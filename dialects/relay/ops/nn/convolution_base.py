@@ -23,6 +23,7 @@ from .... import te
 from ....support.dtypes import numpy_dtype
 from ....te.assume import agree, at_most
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
+from ...inference import by_types
 from ...layout import Layout, parse_layout, transform_array, unblocked
 from ...nn_common import (
     Window,
@@ -225,6 +226,7 @@ class ConvolutionBase(RelayOp, ABC):
         """The spatial extents of the result, for those of the data."""
         return window.outputs(extents)
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         layout, _, out = self.layouts()
         self.check_operands()

@@ -31,6 +31,7 @@ from ...base import (
     real,
     tensor,
 )
+from ...inference import by_types
 from ...nn_common import accumulator, check_vector, narrow, tuple_type, vector_along
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axes, reordered_axis
@@ -116,6 +117,7 @@ class BatchNormOp(RelayOp):
     def implied(self) -> Mapping[int, Attribute]:
         return dict.fromkeys(range(1, 5), vector_along(self.data.type, self.axis.value.data))
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
