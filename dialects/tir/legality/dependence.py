@@ -164,7 +164,7 @@ def _is_repeated(loop: ForOp, first: Touch, second: Touch) -> bool:
     within = {each.var for each in enclosing_loops(block) if loop.is_ancestor(each) and each is not loop}
     moving = {number for number, value in enumerate(block.loop_vars) if value in within}
     exprs, used = _over_loops(writer)
-    return moving <= used and _leads_apart(block, exprs, used)
+    return moving <= used and leads_apart(block, exprs, used)
 
 
 def _over_loops(touch: Touch) -> tuple[list[AffineExpr], set[int]]:
@@ -180,10 +180,10 @@ def _is_one_to_one(loop: ForOp, touch: Touch) -> bool:
     exprs, used = _over_loops(touch)
     if not any(block.loop_vars[number] is loop.var for number in used):
         return False
-    return _leads_apart(block, exprs, used)
+    return leads_apart(block, exprs, used)
 
 
-def _leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) -> bool:
+def leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) -> bool:
     """Whether the loops of a block of numbers `used`, which are all that indices depend on, never lead to an element
     twice."""
     values: list[AffineExpr] = [dimension(number) for number in range(len(block.loop_vars))]

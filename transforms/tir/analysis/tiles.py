@@ -68,6 +68,8 @@ def _tile(block: BlockOp, number: int, form: Linear, values: list[SSAValue], mov
         if factor != tile or loop.is_symbolic or loop.start != 0:
             raise _no_tile(block, number, "the loops in it do not count up to the tile's extent")
         tile *= loop.trip_count
+    if tile == 0:
+        raise _no_tile(block, number, "a loop in it has no iterations")
     extent = block.sizes[number]
     constant = form.constant
     whole = not constant % tile and not any(factor % tile for factor in outside.values())

@@ -57,8 +57,9 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ....dialects.support.hints import isa
 from ....dialects.tir.affine import Range
-from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind
+from ....dialects.tir.core import AllocBufferOp, BlockOp, IterKind, blocks_under, enclosing_loops
 from ....dialects.tir.integers import value_range
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import as_affine, greatest, is_symbol
 from ..analysis.producers import nest_of
 from .checks import check_live
@@ -173,7 +174,8 @@ def check_cache_index(block: BlockOp, least: int = 0) -> list[Expression]:
     at, or with `least`, all that stands at least so often in it.
 
     Raises:
-        ScheduleError: `least` is negative, or there is no such expression.
+        ScheduleError: `least` is negative, or there is no such expression; or it says where a buffer is touched that
+            iterations write which run at the same time.
     """
     check_live(block)
     if least < 0:
@@ -183,7 +185,31 @@ def check_cache_index(block: BlockOp, least: int = 0) -> list[Expression]:
     if not found:
         what = f"that it has {least} times" if least else "that it reads at"
         raise ScheduleError.at(block, f"block @{block.block_name} computes nothing of its iterators {what}")
+    _check_places_known(block, found)
     return found
+
+
+def _check_places_known(block: BlockOp, found: Sequence[Expression]) -> None:
+    """Where iterations that run at the same time touch what one of them writes stays known, as of memory it is not."""
+    shared = {
+        buffer
+        for loop in enclosing_loops(block)
+        if loop.for_kind.is_concurrent and loop.size not in (0, 1)
+        for other in blocks_under(loop)
+        for buffer in other.writes
+    }
+    kept: set[SSAValue] = {value for each in found for value in each.values}
+    for op in block.body.walk():
+        if not kept.isdisjoint(op.operands):
+            kept.update(op.results)
+    for access in block.accesses():
+        if access.buffer in shared and not kept.isdisjoint(access.op.indices):
+            raise ScheduleError.at(
+                access.op,
+                f"block @{block.block_name} would ask memory where it touches {buffer_name(access.buffer)}, which "
+                "iterations write that run at the same time",
+                hint="choose the kinds of loops last",
+            )
 
 
 def cache_index(block: BlockOp, scope: str, least: int = 0) -> list[BlockOp]:

@@ -17,7 +17,8 @@ from itertools import pairwise
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
+from ....dialects.tir.affine import dims_in
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, enclosing_loops
 from ....dialects.tir.legality.bounds import buffer_name, restricted_iterators
 from ....dialects.tir.symbols import Extent
 from ..analysis.producers import allocation_of, is_before, nest_of, writers, written_buffer
@@ -128,12 +129,14 @@ def check_order(block: BlockOp, spot: Spot) -> None:
             )
 
 
-def place_allocation(alloc: AllocBufferOp, spot: Spot, users: Sequence[BlockOp]) -> None:
+def place_allocation(alloc: AllocBufferOp, spot: Spot, users: Sequence[BlockOp], writer: BlockOp | None = None) -> None:
     """Put the allocation of a copy that `users` use into the innermost block of blocks around it and all of them, else
-    before the nest."""
+    before the nest; not where each step of the reduction that `writer` is would have memory of its own."""
+    stepping = _step_variables(writer) if writer is not None else set[SSAValue]()
     outer = spot.statement.parent_op()
     while outer is not None and not isinstance(outer, PrimFuncOp):
-        if isinstance(outer, OuterBlockOp) and all(outer.is_ancestor(user) for user in users):
+        whole = stepping.isdisjoint(loop.var for loop in enclosing_loops(outer))
+        if isinstance(outer, OuterBlockOp) and whole and all(outer.is_ancestor(user) for user in users):
             first = outer.body.block.first_op
             assert first is not None
             outer.body.block.insert_op_before(alloc, first)
@@ -142,6 +145,16 @@ def place_allocation(alloc: AllocBufferOp, spot: Spot, users: Sequence[BlockOp])
     top = nest_of(spot.statement)
     assert top.parent is not None
     top.parent.insert_op_before(alloc, top)
+
+
+def _step_variables(block: BlockOp) -> set[SSAValue]:
+    """The variables of the loops that the steps of a reduction are bound to."""
+    return {
+        block.loop_vars[d]
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind == IterKind.REDUCE
+        for d in dims_in(binding)
+    }
 
 
 def copy_at(

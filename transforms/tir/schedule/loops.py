@@ -86,14 +86,18 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
         uses = loop.var in block.loop_vars
         if uses:
             rebind(block, {loop.var: whole})
-        if not divides and (uses or _counts_runs(block)):
+        if not divides and (uses or _counts_runs(block, blocks)):
             _add_condition(block, ValueExpr(as_affine(extent) + (expr * -1 - 1), whole.values))
     return loops
 
 
-def _counts_runs(block: BlockOp) -> bool:
-    """Whether it matters how often an instance of `block` runs: it goes on from what it wrote before."""
-    return block.is_reduction or not set(block.reads).isdisjoint(block.writes)
+def _counts_runs(block: BlockOp, blocks: Sequence[BlockOp]) -> bool:
+    """Whether it matters how often an instance of `block` runs: it goes on from what it wrote before, or undoes what
+    another of the `blocks` writes."""
+    written = set(block.writes)
+    return block.is_reduction or any(
+        not written.isdisjoint(other.reads if other is block else other.writes) for other in blocks
+    )
 
 
 def _quotient_up(extent: Extent, divisor: int) -> Extent:

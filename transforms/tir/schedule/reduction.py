@@ -9,7 +9,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
-from ....dialects.tir.affine import dims_in
+from ....dialects.tir.affine import dims_in, substitute
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
@@ -24,6 +24,7 @@ from ....dialects.tir.core import (
     memref_of,
 )
 from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.legality.dependence import leads_apart
 from ....dialects.tir.legality.scopes import is_torn
 from ..analysis.block_scopes import scope_of
 from ..analysis.producers import allocation_of, is_before, nest_of, written_buffer
@@ -42,7 +43,7 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
     Raises:
         ScheduleError: the block has no init, `loop` is not around it, threads share the reduction, a reduction loop
             lies outside `loop`, a loop or a condition within it concerns elements and steps together, or a loop
-            neither; or another block writes what it reduces into.
+            neither; it may reduce an element anew in it; or another block writes what it reduces into.
     """
     check_live(block, loop)
     if block.init is None:
@@ -76,7 +77,25 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         used = {block.loop_vars[d] for d in dims_in(condition)}
         if used & spatial_vars and used & reduce_vars:
             raise ScheduleError.at(block, f"{name} has a predicate on elements and steps of its reduction, together")
+    _check_begins_once(block, [each for each in loops[loops.index(loop) :] if each.var in spatial_vars])
     check_sole_writer(block, written_buffer(block))
+
+
+def _check_begins_once(block: BlockOp, inside: Sequence[ForOp]) -> None:
+    """No two iterations of the loops `inside`, to which spatial iterators are bound, reduce into one element, as they
+    do where each computes what the next one needs, too."""
+    moving = {each.var for each in inside if each.size not in (0, 1)}
+    numbers = {d for d, value in enumerate(block.loop_vars) if value in moving}
+    values = [AffineExpr.dimension(d) if d in numbers else AffineExpr.constant(0) for d in range(len(block.loop_vars))]
+    indices = [
+        substitute(binding, values)
+        for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True)
+        if kind != IterKind.REDUCE and dims_in(binding) & numbers
+    ]
+    if indices and not leads_apart(block, indices, numbers):
+        raise ScheduleError.at(
+            inside[0], f"block @{block.block_name} may reduce into one element in several iterations, each time anew"
+        )
 
 
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
@@ -194,7 +213,7 @@ def cache_write(
     shape = shape_of(target)
     alloc = AllocBufferOp(memref_of(target), scope, shape)
     alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope}"
-    place_allocation(alloc, spot, [block, *consumers])
+    place_allocation(alloc, spot, [block, *consumers], block)
     for access in block.accesses():
         if access.buffer is target:
             access.op.operands[1 if access.is_write else 0] = alloc.buffer
