@@ -126,6 +126,12 @@ def test_what_is_written_after_all_readers_is_copied_before_them() -> None:
     assert data.tolist() == list(range(8, 0, -1))
 
 
+def test_what_the_loop_writes_that_a_block_reads_keeps_it_outside() -> None:
+    schedule = Schedule(in_place)
+    with pytest.raises(ScheduleError, match=r"@copy_out writes %data, .*, and its later iterations would read"):
+        schedule.compute_at("copy_in", schedule.get_loops("copy_out")[0])
+
+
 @T.prim_func
 def diagonal(X: T.Buffer[(4, 8), "float32"], C: T.Buffer[(8,), "float32"]):
     A = T.alloc_buffer((4, 8), "float32")

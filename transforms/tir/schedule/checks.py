@@ -112,14 +112,18 @@ def check_effects(block: BlockOp) -> None:
 
 
 def check_inputs_stay(block: BlockOp, until: Operation) -> None:
-    """Nothing between `block` and `until` writes what `block` reads, so that it may run there instead."""
+    """Nothing writes what `block` reads between it and `until`, nor in the loops around `until` that it would be moved
+    into, of which later iterations would read it; so that it may run there instead."""
     reads = {access.buffer for access in block.accesses() if not access.is_write} - set(block.writes)
-    for other in blocks_between(block, until):
-        if changed := [v for v in other.writes if v in reads]:
-            name = f"%{changed[0].name_hint}" if changed[0].name_hint else "a buffer"
-            raise ScheduleError.at(
-                block, f"block @{other.block_name} writes {name}, which block @{block.block_name} reads, in between"
-            )
+    entered = [loop for loop in enclosing_loops(until) if not loop.is_ancestor(block)]
+    again = [other for other in blocks_under(entered[0]) if other is not block] if entered else []
+    for others, when in ((blocks_between(block, until), "in between"), (again, "and its later iterations would read")):
+        for other in others:
+            if changed := [v for v in other.writes if v in reads]:
+                name = f"%{changed[0].name_hint}" if changed[0].name_hint else "a buffer"
+                raise ScheduleError.at(
+                    block, f"block @{other.block_name} writes {name}, which block @{block.block_name} reads, {when}"
+                )
 
 
 def check_reorderable(loops: Sequence[ForOp]) -> None:
