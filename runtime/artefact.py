@@ -16,7 +16,7 @@ import os
 import stat
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from math import prod
@@ -28,7 +28,6 @@ import numpy as np
 from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
 from ..dialects.support.digests import Digest, digest_of_bytes
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
-from ..dialects.support.file_facts import FileFacts
 from ..dialects.support.files import replacing
 from ..lowering.abi import (
     ABI_VERSION,
@@ -241,11 +240,14 @@ _LOCAL_HEADER = 30
 """Bytes of an archive before the name of its first member."""
 
 
-def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGraph:
+def load(
+    path: str | os.PathLike[str],
+    kept_as: str | None = None,
+    is_whole: Callable[[os.stat_result], bool] = lambda status: False,
+) -> CompiledGraph:
     """Read what `save` wrote, for whatever machine it is, and, if that is said, `kept_as` this.
 
-    The constants of a large file that is kept are not held against their digest again, where they were and nobody has
-    touched the file since.
+    The constants are not held against their digest where a file of this status `is_whole`: they were before.
 
     Raises:
         Diagnostic: the file cannot be read.
@@ -254,14 +256,9 @@ def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGr
     place = Place(os.fspath(path))
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-            if kept_as is None:
-                return _read(archive, file)
-            if archive.comment != kept_as.encode():
+            if kept_as is not None and archive.comment != kept_as.encode():
                 raise ArtefactError("another program is kept under this name")
-            status = os.fstat(file.fileno())
-            graph = _read(archive, file, is_whole=_WHOLE.of(Path(path), status) is True)
-            _WHOLE.remember(Path(path), status, True)
-            return graph
+            return _read(archive, file, is_whole(os.fstat(file.fileno())))
     except OSError as error:
         raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
     except ArtefactError as error:
@@ -271,10 +268,7 @@ def load(path: str | os.PathLike[str], kept_as: str | None = None) -> CompiledGr
         raise ArtefactError(f"not a saved Weft executable ({error})", place) from None
 
 
-_WHOLE = FileFacts(f"artefact {FORMAT} is whole")
-
-
-def _read(archive: zipfile.ZipFile, file: IO[bytes], is_whole: bool = False) -> CompiledGraph:
+def _read(archive: zipfile.ZipFile, file: IO[bytes], is_whole: bool) -> CompiledGraph:
     text = read_member(archive, file, MANIFEST)[0]
     fields = _Fields(_parsed(bytes(text)), "")
     made = fields.integer("format")

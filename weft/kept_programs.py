@@ -32,6 +32,7 @@ import numpy as np
 from .dialects.support import diagnostics, knobs, plugins
 from .dialects.support.diagnostics import Diagnostic, Place
 from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache, mark_used
+from .dialects.support.file_facts import FileFacts
 from .dialects.support.model_files import Unknown, digest_of, external_files, takes_long
 from .dialects.support.processors import available_processors
 from .lowering.abi import CompiledGraph
@@ -348,13 +349,24 @@ def forget() -> None:
         _ALIVE.clear()
 
 
+_WHOLE = FileFacts(f"artefact of format {artefact.FORMAT} is whole")
+"""Programs that were held against their digests, so that large ones are not again while nobody touches them."""
+
+
 def _from_disk(key: str) -> CompiledGraph | None:
     if (cache := FileCache.from_environment()) is None:
         return None
     path = cache.path(key + PROGRAM_SUFFIX)
+    seen: list[os.stat_result] = []
+
+    def is_whole(status: os.stat_result) -> bool:
+        seen.append(status)
+        return _WHOLE.of(path, status) is True
+
     try:
-        graph = artefact.load(path, kept_as=key)
-    except Diagnostic:
+        graph = artefact.load(path, kept_as=key, is_whole=is_whole)
+        _WHOLE.remember(path, seen[0], True)
+    except (Diagnostic, OSError):
         return None
     mark_used(path)
     return graph

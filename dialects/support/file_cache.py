@@ -122,7 +122,8 @@ class FileCache:
         digest, object_file = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
         if digest != _digest(key, object_file):
             return None
-        mark_used(path)
+        with suppress(OSError):
+            os.utime(path)
         return object_file
 
     def path(self, key: str) -> Path:
@@ -206,7 +207,8 @@ class FileCache:
 
 
 def mark_used(path: Path) -> None:
-    """Note that a file was used just now. Within an hour of its last use that is no news, and it is left alone."""
+    """Note that a file, which is known by its times too, was used just now. Within an hour of its last use that is no
+    news, and it is left alone."""
     with suppress(OSError):
         if path.stat().st_mtime < time.time() - _HOUR:
             os.utime(path)

@@ -95,6 +95,16 @@ def blocked(i: AffineExpr) -> object:
     return [(i + 1) // 4, (i + 1) % 4]
 
 
+PLANES = """
+@T.prim_func
+def f(x: T.Buffer[(3, 7), "int32"], y: T.Buffer[(3, 7), "int32"]):
+    for i, j in T.grid(3, 7):
+        with T.block("copy"):
+            v, w = T.axis.remap("SS", [i, j])
+            y[v, w] = x[v, w]
+"""
+
+
 PADS: list[float | ScheduleMap] = [7, lambda i, j: i * 10 + j]
 
 
@@ -163,6 +173,21 @@ def test_padding_that_is_none_is_refused() -> None:
     sums = of(SUMS)
     block = sums.get_block("sum")
     refused(lambda: sums.transform_layout(block, "y", blocked, pad_value=0), sums, "are not padded with 0")
+
+
+def test_gaps_that_no_index_tells_are_refused() -> None:
+    """Of `i`, a digit shares an index with `j`: whether an element is in a gap is not said by indices alone."""
+    schedule = of(PLANES)
+    block = schedule.get_block("copy")
+    refused(
+        lambda: schedule.transform_layout(block, "y", lambda i, j: [i // 2, i % 2 * 7 + j], pad_value=0),
+        schedule,
+        "does not give each index a place of its own",
+    )
+    schedule.transform_layout(block, "y", lambda i, j: [i // 2, i % 2, j], pad_value=5)
+    x = np.arange(21, dtype=np.int32).reshape(3, 7)
+    wanted = np.pad(x, ((0, 1), (0, 0)), constant_values=5).reshape(2, 2, 7)
+    np.testing.assert_array_equal(Interpreter(schedule.mod["f"])([x])[0], wanted)
 
 
 def test_gaps_of_a_thread_s_own_buffer_are_filled_by_its_writer_only() -> None:

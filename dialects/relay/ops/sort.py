@@ -248,7 +248,8 @@ class SortOp(_OrderOp):
 class TopkOp(_OrderOp):
     """The first `k` elements along `axis` in order (all of them for a `k` below one), their indices, or both.
 
-    With `zero_is_none`, a `k` of 0 gives none. `ret_type` is "both", "values" or "indices"; `dtype` is the type of the indices.
+    With `zero_is_none`, a `k` of 0 gives none. `ret_type` is "both", "values" or "indices"; `dtype` is the type of the
+    indices.
 
     `y = np.sort(x, axis=1)[:, ::-1][:, :3], np.argsort(-x, axis=1)[:, :3]`
 

@@ -107,7 +107,7 @@ class Analyzer:
             ArgumentError: a bound or a remainder is no integer.
         """
         for each in known:
-            if not isinstance(each, int | None):
+            if not (each is None or isinstance(each, int)):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise ArgumentError(f"a bound or a remainder is an integer, and not {each!r}")
         atom = as_expr(variable)
         if isinstance(atom, Sum | Const):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm
+from math import lcm, prod
 
 from .build import linear, parts
 from .convert import substitute
@@ -93,9 +93,9 @@ def _gaps(indices: Sequence[IterSumExpr], variable: IntExpr, before: int, after:
             if not isinstance(digit.lower_factor, Const) or not isinstance(digit.extent, Const):
                 return f"divides {variable} by what is not known"
             digits.append((digit.lower_factor.value, number, digit.extent.value))
-    if not digits:
-        return f"{variable} is no index of its own: it is fused with others, and then divided"
     digits.sort(reverse=True)
+    if not digits or prod(extent for *_, extent in digits) != digits[0][0] * digits[0][2]:
+        return f"{variable} is no index of its own: it is fused with others, and then divided"
     (scale, top, extent), lower = digits[0], tuple((number, each) for each, number, _ in digits[1:])
     found: list[Gap] = []
     for size, outer in ((before, 0), (after, extent - 1)):
