@@ -292,21 +292,26 @@ def pad(node: Node) -> SSAValue:
     amounts = [[n for n in pair if isinstance(n, int)] for pair in width]
     if any(len(pair) != 2 for pair in amounts):
         return pad_by_symbols(node, x, value, width, mode)
-    cropped = [axis for axis in range(rank) if min(amounts[axis]) < 0]
-    if mode == "wrap":
+    if mode == "wrap":  # around what is left of an axis
+        x = cropped(node, x, amounts)
         for axis in range(rank):
             x = wrapped(node, x, axis, *(max(n, 0) for n in amounts[axis]))
-    elif any(n > 0 for pair in amounts for n in pair):
+        return x
+    if any(n > 0 for pair in amounts for n in pair):
         x = node.emit(
             "nn.pad", x, node.reshape(value, []), pad_width=[max(n, 0) for pair in amounts for n in pair], pad_mode=mode
         )
-    if cropped:
-        begins = [max(-amounts[a][0], 0) for a in cropped]
-        ends = [min(amounts[a][1], 0) or ENDLESS for a in cropped]  # counted from the end
-        x = node.emit(
-            "strided_slice", x, begin=begins, end=ends, strides=[1] * len(cropped), axes=cropped, slice_mode="end"
-        )
-    return x
+    return cropped(node, x, amounts)
+
+
+def cropped(node: Node, x: SSAValue, amounts: Sequence[Sequence[int]]) -> SSAValue:
+    """`x` without what negative amounts take away from either end of an axis."""
+    axes = [axis for axis, pair in enumerate(amounts) if min(pair) < 0]
+    if not axes:
+        return x
+    begins = [max(-amounts[a][0], 0) for a in axes]
+    ends = [min(amounts[a][1], 0) or ENDLESS for a in axes]  # counted from the end
+    return node.emit("strided_slice", x, begin=begins, end=ends, strides=[1] * len(axes), axes=axes, slice_mode="end")
 
 
 def pad_by_symbols(node: Node, x: SSAValue, value: SSAValue, width: Sequence[Sequence[te.Dim]], mode: str) -> SSAValue:

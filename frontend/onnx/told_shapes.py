@@ -153,8 +153,10 @@ def padded(node: Node, x: SSAValue, axis: int, ahead: Told, size: Told, mode: st
         case "reflect":
             places = places % (last * 2).at_least(1)
             places = (places < length).where(places, last * 2 - places)
-        case _:
-            places = places % length.at_least(1)
+        case _:  # around what is left of the axis
+            begin, behind = (ahead * -1).at_least(0), size - length - ahead
+            left = length - begin - (behind * -1).at_least(0)
+            places = (places - begin) % left.at_least(1) + begin
     return node.emit("take", x, places.value, axis=axis, mode="clip" if has_some else "error")
 
 

@@ -161,6 +161,11 @@ def test_updates_are_brought_in_in_every_way(reduction: str):
     check(model("ScatterND", [x, np.array([[1], [3]]), updates], reduction=reduction), x, np.array([[1], [3]]), updates)
 
 
+@pytest.mark.parametrize("pads", [[-1, 0, 2, 0], [2, -2, -1, 3]])
+def test_padding_wraps_around_what_is_left_of_an_axis(pads: list[int]):
+    check(model("Pad", [normal(3, 4)], [np.array(pads)], opset=19, mode="wrap"), normal(3, 4))
+
+
 @pytest.mark.parametrize("pads", [[1, 0, 2, 3], [0, 2, 0, 0], [3, 4, 3, 4], [0, 9, 7, 0]])
 def test_padding_wraps_around(pads: list[int]):
     x = normal(3, 4)

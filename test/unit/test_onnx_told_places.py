@@ -31,6 +31,7 @@ def test_a_slice_along_axes_and_in_steps_that_data_decides():
 def test_padding_by_amounts_that_data_decides(mode: str):
     node = helper.make_node("Pad", ["x", "by"], ["y"], mode=mode)
     amounts = ([0, 1, 2, 0], [1, -1, 0, 0], [0, 0, -1, 2], [0, -3, 0, -2])
+    amounts += ([2, -2, -1, 3],) if mode == "wrap" else ()
     check([node], {"x": [3, 4], "by": [4]}, [{"x": X[0], "by": by} for by in amounts])
 
 
