@@ -40,7 +40,7 @@ from ..scheduling.recorded import (
 )
 from .choosing import is_chosen
 from .op_cost import is_expensive
-from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, may_fuse, split_loops
+from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, fuse_what_follows, may_fuse, split_loops
 
 
 def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
@@ -55,6 +55,9 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
     depth = shared_rows(blocks, machine.kept_near // 2)
     if depth is None or not is_chosen("rows", output):
         return False
+    for block in blocks[:-1]:
+        fuse_what_follows(block, len(_shape(block)))
+    fuse_what_follows(output, depth)
     if output.is_reduction:
         known_row = all(isinstance(extent, int) for extent in _shape(output)[depth:])
         copy = cache_write(output, Scope.LOCAL if known_row else Scope.GLOBAL)

@@ -79,14 +79,14 @@ def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
     return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, last, size))), None)
 
 
-def fuse_what_follows(block: BlockOp) -> None:
-    """Fuse neighbouring iterators wherever every access walks straight from one to the next.
+def fuse_what_follows(block: BlockOp, first: int = 0) -> None:
+    """Fuse neighbouring iterators, from the `first` on, wherever every access walks straight from one to the next.
 
     An iterator that decides a branch (where a concatenation's inputs meet, or where padding begins) stays on its own:
     within the loops inside it the branch is the same.
     """
     accesses, deciding = strides(block), deciding_iterators(block)
-    for position in range(len(block.iters) - 2, -1, -1):
+    for position in range(len(block.iters) - 2, first - 1, -1):
         if may_fuse(block, position, accesses, deciding) and is_chosen("fuse-neighbours", block):
             fuse_iters(block, position)
             accesses, deciding = strides(block), deciding_iterators(block)
@@ -97,7 +97,7 @@ def may_fuse(block: BlockOp, position: int, accesses: Sequence[Stride], deciding
     extents, kinds = block.likely_extents, block.kinds
     return (
         block.iters[position] not in deciding
-        and kinds[position] == kinds[position + 1] == IterKind.SPATIAL
+        and kinds[position] == kinds[position + 1]
         and extents[position] > 1
         and extents[position + 1] > 1
         and isinstance(block.sizes[position + 1], int)
