@@ -153,6 +153,18 @@ def layer_norm(rows: int, columns: int) -> Stage:
     ]
 
 
+def instance_norm(channels: int, height: int, width: int) -> Stage:
+    """The distance of each pixel from the mean of its channel, of which the squares' sum is one."""
+    x = te.placeholder((channels, height, width), f32, "x")
+    h, w, v, u = (te.reduce_axis(n, name) for n, name in ((height, "h"), (width, "w"), (height, "v"), (width, "u")))
+    total = te.compute((channels,), lambda i: te.sum(x[i, h, w], (h, w)), "total")
+    mean = te.compute((channels,), lambda i: total[i] / float(height * width), "mean")
+    squares = te.compute(
+        (channels,), lambda i: te.sum((x[i, v, u] - mean[i]) * (x[i, v, u] - mean[i]), (v, u)), "squares"
+    )
+    return [x], [te.compute(x.shape, lambda i, j, k: (x[i, j, k] - mean[i]) * te.rsqrt(squares[i] + 1e-5), "norm")]
+
+
 def reduction(shape: tuple[int, ...], axes: tuple[int, ...], kind: te.ReduceKind, type: Attribute = f32) -> Stage:
     """A reduction over any of the axes of a tensor."""
     x = te.placeholder(shape, type, "x")

@@ -30,6 +30,20 @@ relay.func @a_chain_is_computed_along_two_axes(%x: tensor<2x32x5xf32>, %b: tenso
   relay.return %3 : tensor<2x64x5xf32>
 }
 
+// Pools between convolutions are of one row too.
+// CHECK-LABEL: relay.func @pools_are_of_one_row
+// CHECK: relay.nn.conv2d
+// CHECK: relay.nn.max_pool2d {{.*}}{pool_size = array<i64: 1, 3>, strides = array<i64: 1, 2>, padding = array<i64: 0, 1, 0, 0>, ceil_mode = true}
+// CHECK-NEXT: relay.nn.avg_pool2d {{.*}}{pool_size = array<i64: 1, 2>{{.*}}, count_include_pad = true} : (tensor<2x64x1x5xf32>)
+// CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 64, 4>}
+relay.func @pools_are_of_one_row(%x: tensor<2x32x9xf32>) -> tensor<2x64x4xf32> {
+  %w = relay.constant dense<0.5> : tensor<64x32x3xf32>
+  %0 = relay.nn.conv1d %x, %w {padding = array<i64: 1>} : (tensor<2x32x9xf32>, tensor<64x32x3xf32>) -> tensor<2x64x9xf32>
+  %1 = relay.nn.max_pool1d %0 {pool_size = array<i64: 3>, strides = array<i64: 2>, padding = array<i64: 1, 0>, ceil_mode = true} : (tensor<2x64x9xf32>) -> tensor<2x64x5xf32>
+  %2 = relay.nn.avg_pool1d %1 {pool_size = array<i64: 2>, count_include_pad = true} : (tensor<2x64x5xf32>) -> tensor<2x64x4xf32>
+  relay.return %2 : tensor<2x64x4xf32>
+}
+
 // CHECK-LABEL: relay.func @each_channel_by_itself
 // CHECK: relay.nn.conv2d {{.*}}groups = 16 : i64
 relay.func @each_channel_by_itself(%x: tensor<1x16x5xf32>) -> tensor<1x16x3xf32> {

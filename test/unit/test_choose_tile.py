@@ -62,6 +62,17 @@ def test_rows_may_leave_a_rest_where_those_that_divide_keep_the_units_idle() -> 
     assert (tile.rows, tile.columns) == (13, 2)
 
 
+@pytest.mark.parametrize("rows", [17, 19, 23])
+def test_a_prime_number_of_rows_is_divided_into_nearly_whole_tiles(rows: int) -> None:
+    """All rows at once take one another's place in the nearest cache where they lie 4096 bytes apart, and no other
+    number divides them: 17 are 9 and 8, or 6, 6 and 5."""
+    x, w = te.placeholder((rows, 1024), f32, "x"), te.placeholder((48, 1024, 16), f32, "w")
+    k = te.reduce_axis(1024, "k")
+    y = te.compute((rows, 768), lambda i, j: te.sum(x[i, k] * w[j // 16, k, j % 16], k), "y")
+    tile = tile_of(([x, w], [y]))
+    assert 6 <= tile.rows <= 14 and -rows % tile.rows <= 2
+
+
 def test_tiles_of_open_rows_halve_down_to_one_and_known_factors_leave_no_rest() -> None:
     n = te.var("n")
     tile = tile_of(dense_of(n))

@@ -17,6 +17,7 @@ from te_samples import (
     dense,
     depthwise,
     gather,
+    instance_norm,
     layer_norm,
     pool,
     reduction,
@@ -214,6 +215,18 @@ def test_softmax_of_any_shape_is_right(leading: list[int], columns: int) -> None
 @given(small, wide)
 def test_layer_norm_of_any_shape_is_right(rows: int, columns: int) -> None:
     check(layer_norm(rows, columns))
+
+
+@few
+@given(small, small, wide)
+def test_a_norm_of_images_of_any_size_is_right(channels: int, height: int, width: int) -> None:
+    check(instance_norm(channels, height, width))
+
+
+def test_a_row_of_two_dimensions_that_follow_each_other_is_walked_as_one() -> None:
+    """A short inner loop would be unrolled, and the outer one gather what lies apart."""
+    func = scheduled(instance_norm(3, 28, 28))
+    assert [loop.size for loop in func.walk() if isinstance(loop, ForOp)] == [3, 784, 784, 784]
 
 
 @few

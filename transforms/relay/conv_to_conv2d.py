@@ -16,9 +16,9 @@ data as often as the kernel has planes.
 
 Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts
 other than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result
-or products for each element to be worth while. Reshapes of results go behind the arithmetic on them (`sink-reshape`),
-so that it is computed in blocks too, and reach the next convolution's, which they undo. `fold-constant` should follow,
-and `alter-op-layout`.
+or products for each element to be worth while. Reshapes of results go behind the arithmetic on them (`sink-reshape`)
+and behind pools along one axis, which become those of one row, so that it is all computed in blocks; they reach the
+next convolution's, which they undo. `fold-constant` should follow, and `alter-op-layout`.
 
 No counterpart in TVM.
 """
@@ -39,6 +39,7 @@ from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.planes import SeePlanesOp
+from ...dialects.relay.ops.nn.pool import AvgPool1dOp, AvgPool2dOp, MaxPool1dOp, MaxPool2dOp
 from ...dialects.relay.ops.transform import ReshapeOp, TransposeOp
 from ...dialects.relay.planes import Planes
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
@@ -72,8 +73,10 @@ class ConvToConv2dPass(FunctionPass):
         unit = vector_unit_of(func).with_machine(self.machine)
         unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
         changed = RewriteDriver((OneAxis(unit), ThreeAxes(unit))).rewrite(func)
-        if changed:
+        moved = changed
+        while moved:
             sink_reshapes(func.body.block)
+            moved = RewriteDriver((PoolOneAxis(),)).rewrite(func)
         report_changed(changed)
 
 
@@ -102,6 +105,30 @@ class OneAxis(RewritePattern):
             out_dtype=op.out_dtype,
         )
         emit(ReshapeOp(emit(convolution), newshape=shape_of(op.result)))
+        rewriter.replace(op, emit.ops)
+
+
+class PoolOneAxis(RewritePattern):
+    """`max_pool1d(y as [N, C, W])` -> `max_pool2d(y) as [N, C, W]`, where `y` has one row; means alike"""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MaxPool1dOp | AvgPool1dOp, rewriter: PatternRewriter, /) -> None:
+        view, (batch, channels, width) = op.data.owner, shape_of(op.data)
+        if op.parsed_layout().text != "NCW" or not isinstance(view, ReshapeOp):
+            return
+        if shape_of(view.data) != (batch, channels, 1, width):
+            return
+        emit, window = Emitter(), op.window()
+        options = {name: value for name, value in op.properties.items() if name in ("ceil_mode", "count_include_pad")}
+        pool = (MaxPool2dOp if isinstance(op, MaxPool1dOp) else AvgPool2dOp)(
+            view.data,
+            pool_size=[1, *window.kernel],
+            strides=[1, *window.strides],
+            padding=[0, *window.before, 0, *window.after],
+            dilation=[1, *window.dilation],
+            **options,
+        )
+        emit(ReshapeOp(emit(pool), newshape=shape_of(op.result)))
         rewriter.replace(op, emit.ops)
 
 
