@@ -303,7 +303,7 @@ def _sizes(n: int) -> list[int]:
 
 
 def _sizes_with_rest(n: int) -> list[int]:
-    """The sizes that `_sizes` leaves out, where some whole tiles fit beside the rest, or the rest is nearly a whole one."""
+    """The sizes that `_sizes` leaves out, where some whole tiles fit beside the rest, or all tiles are nearly alike."""
     known = _sizes(n)
     return [size for size in range(6, 15) if size not in known and (4 * size <= n or size == -(-n // -(-n // size)))]
 
