@@ -17,7 +17,7 @@ from .branching import BranchingProgram
 from .hosted import Watch
 from .kernels import Kernels
 from .memory import address
-from .profiling import COPY, Profile, StepTimes
+from .profiling import COPY, Profile, Span, StepTimes
 from .program import Program
 from .stepping import CPU, Bound, traffic
 
@@ -25,12 +25,14 @@ _WORD = 8
 
 
 class _Times:
-    """The times of one step: of each run how often it was, when first, how long together; and the bytes of a time."""
+    """The times of one step: of each run when it was first, how long all together; the bytes of the largest; and each
+    time in the last run."""
 
     def __init__(self) -> None:
         self.begins: list[float] = []
         self.lasts: list[float] = []
         self.bytes = 0
+        self.spans: list[Span] = []
 
 
 class PartProfiler:
@@ -60,6 +62,7 @@ class PartProfiler:
         """Where steps are; on the CPU, unless it is said."""
         self._start = 0
         self._turn = 0
+        self._is_last = False
         self._raised: BaseException | None = None
 
     def profile(
@@ -71,7 +74,8 @@ class PartProfiler:
         for turn in range(repeat + 1):
             if turn == 1:
                 self._times.clear()
-            self._turn, self._start = max(0, turn - 1), perf_counter_ns()
+            self._turn, self._is_last = max(0, turn - 1), turn == repeat
+            self._start = perf_counter_ns()
             status = self.program.entry(inputs, outputs, arena, threads)
             if self._raised is not None:
                 raise self._raised
@@ -88,6 +92,7 @@ class PartProfiler:
                     times.bytes,
                     _whole(times.begins, repeat),
                     _whole(times.lasts, repeat),
+                    tuple(times.spans),
                 )
                 for step, device, times in found
             )
@@ -160,10 +165,14 @@ class PartProfiler:
         self._steps[key] = step
         times = self._times.setdefault(key, _Times())
         times.bytes = max(times.bytes, bytes)
+        began, lasts = (begin - self._start) / 1e3, (end - begin) / 1e3
         if len(times.lasts) <= self._turn:
-            times.begins += [(begin - self._start) / 1e3] * (self._turn + 1 - len(times.begins))
-            times.lasts += [0.0] * (self._turn + 1 - len(times.lasts))
-        times.lasts[self._turn] += (end - begin) / 1e3
+            missed = [0.0] * (self._turn - len(times.lasts))
+            times.begins += [*missed, began]
+            times.lasts += [*missed, 0.0]
+        times.lasts[self._turn] += lasts
+        if self._is_last:
+            times.spans.append(Span(began, lasts, bytes))
 
 
 def _unknown() -> Diagnostic:

@@ -17,9 +17,21 @@ COPY = "copy"
 
 
 @dataclass(frozen=True)
+class Span:
+    """A step once: microseconds from the beginning of its repetition, how many it took, the bytes of its tensors."""
+
+    begin: float
+    lasts: float
+    bytes: int
+
+
+@dataclass(frozen=True)
 class StepTimes:
     """One step of a graph: the kernel, the layers of the model that it computes, where, and how many bytes it reads and
-    writes. `begins` and `lasts` are microseconds, one for each repetition; the former from the beginning of its own."""
+    writes. `begins` and `lasts` are microseconds, one for each repetition; the former from the beginning of its own.
+
+    What branches may take a step several times in a repetition, or not at all: then `lasts` are sums, `begins` the
+    first times, `bytes` those of the largest, and `spans` each time in the last repetition."""
 
     kernel: str
     layers: tuple[str, ...]
@@ -27,6 +39,14 @@ class StepTimes:
     bytes: int
     begins: tuple[float, ...]
     lasts: tuple[float, ...]
+    spans: tuple[Span, ...] | None = None
+
+    @property
+    def last_spans(self) -> tuple[Span, ...]:
+        """Each time that the step was taken in the last repetition."""
+        if self.spans is not None:
+            return self.spans
+        return (Span(self.begins[-1], self.lasts[-1], self.bytes),)
 
     @property
     def us(self) -> float:
@@ -78,7 +98,8 @@ class Profile:
         return _aligned(rows)
 
     def chrome_trace(self) -> str:
-        """The last repetition as JSON that `chrome://tracing` and Perfetto show: a line for each device."""
+        """The last repetition as JSON that `chrome://tracing` and Perfetto show: a line for each device, an event for
+        each time that a step was taken."""
         devices = list(dict.fromkeys(step.device for step in self.steps))
         named: list[dict[str, object]] = [
             {"name": "thread_name", "ph": "M", "pid": 0, "tid": number, "args": {"name": device}}
@@ -91,11 +112,12 @@ class Profile:
                 "ph": "X",
                 "pid": 0,
                 "tid": devices.index(step.device),
-                "ts": round(step.begins[-1], 3),
-                "dur": round(step.lasts[-1], 3),
-                "args": {"kernel": step.kernel, "bytes": step.bytes},
+                "ts": round(span.begin, 3),
+                "dur": round(span.lasts, 3),
+                "args": {"kernel": step.kernel, "bytes": span.bytes},
             }
             for step in self.steps
+            for span in step.last_spans
         ]
         return json.dumps({"traceEvents": [*named, *events], "displayTimeUnit": "ns"}, indent=1)
 

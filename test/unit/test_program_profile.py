@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from weft import relay
 from weft.dialects.support.checks import CheckError
 from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
+from weft.runtime.profiling import Profile, StepTimes
 
 OPEN = relay.Any()
 
@@ -45,6 +47,29 @@ def test_each_kernel_of_a_loop_is_timed(rows: Any, tmp_path: Path) -> None:
         none = each.profile(np.array(0), x, repeat=1)
         assert [step.kernel for step in none.steps] == ["fused_greater"]
         assert np.shape(each(np.array(1), x)) == ((8, 2) if rows is OPEN else (4, 2))
+
+
+@pytest.mark.parametrize("rows", [OPEN, 4], ids=["open", "one size"])
+def test_a_trace_has_an_event_for_each_turn_and_none_that_overlap(rows: Any) -> None:
+    profile = doubling(rows).profile(np.array(3), np.ones((4, 2), np.float32), repeat=2)
+    events = [event for event in json.loads(profile.chrome_trace())["traceEvents"] if event["ph"] == "X"]
+    taken = [event["args"]["kernel"] for event in sorted(events, key=lambda event: event["ts"])]
+    grown = "fused_concatenate" if rows is OPEN else "fused_add"
+    assert (taken.count("fused_greater"), taken.count("fused_subtract"), taken.count(grown)) == (4, 3, 3)
+    assert taken[0] == taken[-1] == "fused_greater"
+    ordered = sorted((event["ts"], event["dur"]) for event in events)
+    ends = [begin + lasts for begin, lasts in ordered]
+    assert all(end <= begin + 0.002 for end, (begin, _) in zip(ends, ordered[1:], strict=False))
+    for step in profile.steps:
+        assert sum(span.lasts for span in step.last_spans) == pytest.approx(step.lasts[-1])
+    sizes = [event["args"]["bytes"] for event in events if event["args"]["kernel"] == grown]
+    assert len(set(sizes)) == (3 if rows is OPEN else 1), "each turn has bytes of its own"
+
+
+def test_a_step_that_is_not_taken_has_no_event() -> None:
+    step = StepTimes("k", (), "cpu", 8, (1.0, 0.0), (2.0, 0.0), ())
+    events = json.loads(Profile((step,)).chrome_trace())["traceEvents"]
+    assert [event["ph"] for event in events] == ["M"]
 
 
 def test_what_data_decides_in_a_part_is_followed() -> None:
