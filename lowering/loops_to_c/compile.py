@@ -28,7 +28,8 @@ from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
-from ..machine.codegen import CodegenError
+from ..machine.codegen import CodegenError, compile_module
+from ..machine.half_floats import CONVERSIONS, calls_conversions
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
 from .module import FLAGS, GCC_FLAGS, arena_bytes, emit_c
@@ -58,8 +59,11 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     checks, records_at = read_checks(graph.attributes)
     symbols, pools, extents = read_sizes(graph.attributes)
     files = [text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
+    objects = tuple(cached_c(file, target.resolved(), level, flags) for file in files)
+    if any(calls_conversions(each, target.resolved().triple) for each in objects):
+        objects += (compile_module(CONVERSIONS, target),)
     return CompiledGraph(
-        tuple(cached_c(file, target.resolved(), level, flags) for file in files),
+        objects,
         constants,
         inputs,
         outputs,

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ...dialects.support.matrix_unit import allowed
+from .half_floats import CONVERSIONS, calls_conversions
 
 if TYPE_CHECKING:
     import llvmlite.binding as binding
@@ -68,11 +69,17 @@ class Machine:
         Raises:
             LLVMError: the text is not a valid module.
         """
-        return self._machine.emit_object(self._optimized(text))
+        made = self._machine.emit_object(self._optimized(text))
+        if text != CONVERSIONS and calls_conversions(made, self._machine.triple):
+            made = self._machine.emit_object(self._optimized(text + CONVERSIONS))
+        return made
 
     def assembly(self, text: str) -> str:
         """Optimise a module and print its assembly."""
-        return self._machine.emit_assembly(self._optimized(text))
+        made = self._machine.emit_assembly(self._optimized(text))
+        if calls_conversions(made.encode(), self._machine.triple):
+            made = self._machine.emit_assembly(self._optimized(text + CONVERSIONS))
+        return made
 
     def optimized(self, text: str) -> str:
         """The module after LLVM's pipeline."""

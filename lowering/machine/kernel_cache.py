@@ -20,7 +20,7 @@ from ...dialects.support.file_cache import LOWERED_SUFFIX as LOWERED_SUFFIX
 from ...dialects.support.file_cache import MEGABYTE as MEGABYTE
 from ...dialects.support.file_cache import CacheCounts as CacheCounts
 from ...dialects.support.file_cache import FileCache
-from . import binding
+from . import binding, half_floats
 from .binding import version
 from .target import Target
 
@@ -38,7 +38,8 @@ class KernelCache(FileCache):
 @cache
 def _code_generator() -> str:
     """A digest of what has LLVM make an object of a text: another version of it may ask for another one."""
-    return hashlib.sha256(Path(binding.__file__).read_bytes()).hexdigest()
+    texts = [Path(binding.__file__).read_bytes(), half_floats.CONVERSIONS.encode()]
+    return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 class MemoryCache:

@@ -1,0 +1,75 @@
+"""f16 on processors that have no conversions for it: every number, rounded once, in machine code and in C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay
+from weft.lowering.loops_to_c.compile import has_compiler
+
+TARGETS = ["llvm -mcpu=x86-64", "c -mcpu=x86-64"]
+EVERY = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+
+
+def _same(found: Any, wanted: npt.NDArray[Any]) -> None:
+    """Bit for bit, NaNs aside, which are NaNs."""
+    bits = f"u{wanted.dtype.itemsize}"
+    nan = np.isnan(wanted)
+    np.testing.assert_array_equal(np.isnan(found), nan)
+    np.testing.assert_array_equal(np.asarray(found)[~nan].view(bits), wanted[~nan].view(bits))
+
+
+def _cast(source: str, to: str, count: int, target: str) -> weft.Executable:
+    if target.startswith("c") and not has_compiler():
+        pytest.skip("there is no C compiler")
+    x = relay.var("x", shape=(count,), dtype=source)
+    exe = weft.compile(relay.Function([x], relay.cast(x, to)), target=target)
+    if exe.graph.platform.architecture != "x86_64":
+        pytest.skip("the conversions are x86-64's")
+    return exe
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("to", ["float32", "float64"])
+def test_every_half_becomes_the_number_that_it_is(to: str, target: str) -> None:
+    _same(_cast("float16", to, EVERY.size, target)(EVERY), EVERY.astype(to))
+
+
+def _near_halves(dtype: str) -> npt.NDArray[Any]:
+    """The numbers of f16, those half way between two, and the nearest to these; what is too large, and what is not."""
+    every = np.sort(EVERY[np.isfinite(EVERY)].astype(np.float64))
+    halfway = (every[1:] + every[:-1]) / 2
+    ends = np.array([65504, 65519.99, 65520, 65536, 1e30, np.inf, np.nan, 1e-30, 2.0**-25, 2.0**-149, -0.0])
+    found = np.concatenate([every, halfway, ends, -ends]).astype(dtype)
+    return np.concatenate([found, np.nextafter(found, found.dtype.type(np.inf)), np.nextafter(found, -found)])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("source", ["float32", "float64"])
+def test_a_number_is_rounded_once_to_the_nearest_half(source: str, target: str) -> None:
+    x = _near_halves(source)
+    with np.errstate(over="ignore"):
+        wanted = x.astype(np.float16)
+    _same(_cast(source, "float16", x.size, target)(x), wanted)
+
+
+def test_kernels_that_convert_are_kept_and_made_a_library(tmp_path: Path) -> None:
+    """Several objects that bring conversions go together, in a file that loads by itself."""
+    x, y = relay.var("x", shape=(4, 40), dtype="float16"), relay.var("y", shape=(6, 40), dtype="float16")
+    product = relay.nn.softmax(relay.nn.dense(relay.exp(x), y))
+    exe = weft.compile(relay.Function([x, y], product), target="llvm -mcpu=x86-64")
+    if exe.graph.platform.architecture != "x86_64":
+        pytest.skip("the conversions are x86-64's")
+    rng = np.random.default_rng(3)
+    inputs = [rng.uniform(-1, 1, shape).astype(np.float16) for shape in ((4, 40), (6, 40))]
+    exe.save(tmp_path / "halves.weft")
+    wanted = np.asarray(weft.compile(relay.Function([x, y], product))(*inputs), np.float32)
+    for each in (exe, weft.load(tmp_path / "halves.weft")):
+        np.testing.assert_allclose(np.asarray(each(*inputs), np.float32), wanted, rtol=2e-3)
+    exe.export_library(tmp_path / "libhalves.so")
