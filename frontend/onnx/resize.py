@@ -22,6 +22,8 @@ from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Node, T, Versions, rank_of
+from .resize_told import by_scales, by_sizes
+from .told import Told, vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _METHODS = {"nearest": "nearest_neighbor", "linear": "linear", "cubic": "cubic"}
 _BY_OPERATOR = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
 _BY_TAPS = ("half_pixel_symmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
+_POLICIES = ("stretch", "not_larger", "not_smaller")
 _ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
@@ -107,8 +110,6 @@ def of_sizes(node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int],
     scales = [Fraction(n, shape[axis]) for axis, n in zip(axes, sizes, strict=True)]
     if policy == "stretch":
         return with_sizes(node, x, axes, sizes, scales)
-    if policy not in ("not_larger", "not_smaller"):
-        raise Malformed(f"attribute 'keep_aspect_ratio_policy' is '{policy}'")
     scale = min(scales) if policy == "not_larger" else max(scales)
     sizes = [floor(scale * shape[axis] + Fraction(1, 2)) for axis in axes]
     return with_sizes(node, x, axes, sizes, [scale] * len(axes))
@@ -154,13 +155,18 @@ def upsample(node: Node) -> SSAValue:
     if node.version < 9:
         scales = list(node.attributes["scales"].floats) if "scales" in node.attributes else []
     else:
+        if not node.is_known(1):
+            return by_scales(node, x, range(rank_of(x)), 1, "asymmetric", "floor")
         scales = [float(v) for v in node.static(1).reshape(-1)]
     return resize_by(node, x, scales)
 
 
 def resize_by_scales(node: Node) -> SSAValue:
     """The first revision: Upsample's coordinates, but rounded up along an axis that becomes shorter."""
-    x, scales = node.input(0), [float(v) for v in node.static(1).reshape(-1)]
+    x = node.input(0)
+    if not node.is_known(1):
+        return by_scales(node, x, range(rank_of(x)), 1, "asymmetric", "ceil where shorter")
+    scales = [float(v) for v in node.static(1).reshape(-1)]
     if node.string("mode", "nearest") != "nearest":
         return resize_by(node, x, scales)
     axes, scales = that_change(x, range(rank_of(x)), matching(scales, range(rank_of(x))))
@@ -174,14 +180,14 @@ def resize_by_scales(node: Node) -> SSAValue:
 def resize_by(node: Node, x: SSAValue, scales: Sequence[float]) -> SSAValue:
     axes, scales = that_change(x, range(rank_of(x)), matching(scales, range(rank_of(x))))
     if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
-        return of_open_images(node, x, axes, scaled(node, x, axes, scales), "asymmetric", "floor")
+        if (size := scaled(node, x, axes, scales)) is None:
+            raise Unsupported(f"scales {list(scales)} of open images", give_shapes())
+        return of_open_images(node, x, axes, size, "asymmetric", "floor")
     return resampled(node, x, of_scales(node, x, axes, scales), "asymmetric", "floor")
 
 
 def resize(node: Node) -> SSAValue:
     """By scales or to sizes, and with any of the modes."""
-    import numpy as np
-
     x = node.input(0)
     coordinates = node.string("coordinate_transformation_mode", "half_pixel")
     if coordinates not in (*_BY_OPERATOR, *_BY_TAPS):
@@ -190,49 +196,75 @@ def resize(node: Node) -> SSAValue:
     axes = [node.axis(a, rank_of(x)) for a in node.integers("axes", range(rank_of(x)))]
     if len(set(axes)) != len(axes):
         raise Malformed(f"axes {axes} name a dimension twice")
-    given = axes
     if node.optional(2) is not None and shape_of(node.input(2)) != (0,):
-        scales = matching([float(v) for v in node.static(2).reshape(-1)], axes)
-        axes, scales = that_change(x, axes, scales)
-        if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
-            return of_open_images(node, x, axes, scaled(node, x, axes, scales), coordinates, rounding)
-        found = of_scales(node, x, axes, scales)
-    else:
-        policy = node.string("keep_aspect_ratio_policy", "stretch")
-        wanted = matching(sizes_of(node), axes)
-        if DYNAMIC in shape_of(x) or any(not isinstance(size, int) for size in wanted):
-            dims = node.dims(x)
-            changed = [i for i, (n, axis) in enumerate(zip(wanted, axes, strict=True)) if not is_same(n, dims[axis])]
-        else:
-            changed = list(range(len(axes)))
-        sizes = [size for number in changed if isinstance(size := wanted[number], int)]
-        axes = [axes[number] for number in changed]
-        if len(sizes) != len(axes) or any(shape_of(x)[axis] == DYNAMIC for axis in axes):
-            if policy != "stretch":
-                raise Unsupported(f"attribute 'keep_aspect_ratio_policy' {policy} of open images", give_shapes())
-            size = node.emit("take", node.input(3), node.constant(np.array(changed, np.int64)), axis=0)
-            return of_open_images(node, x, axes, size, coordinates, rounding)
-        found = of_sizes(node, x, axes, sizes, policy)
-    if coordinates == "tf_crop_and_resize":
-        bounds = [float(v) for v in node.static(1).reshape(-1)]
-        if len(bounds) != 2 * len(given):
-            raise Malformed(f"a region of {len(bounds)} bounds for {len(given)} dimensions")
-        regions = {axis: (bounds[i], bounds[i + len(given)]) for i, axis in enumerate(given)}
-        if any(regions[axis] != (0.0, 1.0) for axis in given if axis not in axes):
-            raise Unsupported("a region of an axis of open images", give_shapes())
-        found = [Axis(each.axis, each.extent, each.size, each.scale, regions[each.axis]) for each in found]
-    return resampled(node, x, found, coordinates, rounding)
+        return resize_to_scales(node, x, axes, coordinates, rounding)
+    return resize_to_sizes(node, x, axes, coordinates, rounding)
 
 
-def sizes_of(node: Node) -> list[te.Dim | None]:
-    """The sizes that are asked for; `None` for those that data decides.
+def resize_to_scales(node: Node, x: SSAValue, given: Sequence[int], coordinates: str, rounding: str) -> SSAValue:
+    """Along the axes that are given, by the scales that input 2 holds."""
+    roi = 1 if coordinates == "tf_crop_and_resize" else None
+    if not node.is_known(2) or (roi is not None and not node.is_known(roi)):
+        return by_scales(node, x, given, 2, coordinates, rounding, roi)
+    axes, scales = that_change(x, given, matching([float(v) for v in node.static(2).reshape(-1)], given))
+    if any(shape_of(x)[axis] == DYNAMIC for axis in axes):
+        if roi is not None or (size := scaled(node, x, axes, scales)) is None:
+            return by_scales(node, x, given, 2, coordinates, rounding, roi)
+        return of_open_images(node, x, axes, size, coordinates, rounding)
+    return resampled(
+        node, x, regions_of(node, of_scales(node, x, axes, scales), given, coordinates), coordinates, rounding
+    )
+
+
+def resize_to_sizes(node: Node, x: SSAValue, given: Sequence[int], coordinates: str, rounding: str) -> SSAValue:
+    """Along the axes that are given, to the sizes that input 3 holds."""
+    import numpy as np
+
+    roi = 1 if coordinates == "tf_crop_and_resize" else None
+    policy = node.choice("keep_aspect_ratio_policy", {name: name for name in _POLICIES}, "stretch")
+    wanted = sizes_of(node)
+    if wanted is None or (roi is not None and not node.is_known(roi)):
+        return by_sizes(node, x, given, vector(node, 3), coordinates, rounding, policy, roi)
+    matching(wanted, given)
+    changed = list(range(len(given)))
+    if DYNAMIC in shape_of(x) or any(not isinstance(size, int) for size in wanted):
+        dims = node.dims(x)
+        changed = [i for i, (n, axis) in enumerate(zip(wanted, given, strict=True)) if not is_same(n, dims[axis])]
+    sizes = [size for number in changed if isinstance(size := wanted[number], int)]
+    axes = [given[number] for number in changed]
+    if len(sizes) != len(axes) or any(shape_of(x)[axis] == DYNAMIC for axis in axes):
+        if policy != "stretch" or roi is not None:
+            return by_sizes(node, x, given, vector(node, 3), coordinates, rounding, policy, roi)
+        size = node.emit("take", vector(node, 3).value, node.constant(np.array(changed, np.int64)), axis=0)
+        return of_open_images(node, x, axes, size, coordinates, rounding)
+    found = of_sizes(node, x, axes, sizes, policy)
+    return resampled(node, x, regions_of(node, found, given, coordinates), coordinates, rounding)
+
+
+def regions_of(node: Node, found: Sequence[Axis], given: Sequence[int], coordinates: str) -> list[Axis]:
+    """The axes with the regions that input 1 holds for those that are given, where `coordinates` ask for one.
 
     Raises:
-        Unsupported: it decides all of them, and so which axes change.
+        Malformed: it does not hold two bounds for each.
+        Unsupported: it takes a part of an axis that stays as it is.
     """
+    if coordinates != "tf_crop_and_resize":
+        return list(found)
+    bounds = [float(v) for v in node.static(1).reshape(-1)]
+    if len(bounds) != 2 * len(given):
+        raise Malformed(f"a region of {len(bounds)} bounds for {len(given)} dimensions")
+    regions = {axis: (bounds[i], bounds[i + len(given)]) for i, axis in enumerate(given)}
+    if any(regions[axis] != (0.0, 1.0) for axis in set(given) - {each.axis for each in found}):
+        raise Unsupported("a region of an axis of open images", give_shapes())
+    return [Axis(each.axis, each.extent, each.size, each.scale, regions[each.axis]) for each in found]
+
+
+def sizes_of(node: Node) -> list[te.Dim | None] | None:
+    """The sizes that are asked for; `None` for those that data decides, and for all, if it decides all."""
     held = None if node.emitter.evaluate(node.input(3)) is not None else node.emitter.contents(node.input(3))
     if held is None or all(size is None for size in held):
-        return [*node.symbolic(3)]
+        found = node.symbolic_or_none(3)
+        return None if found is None else [*found]
     return [None if isinstance(size, float) else size for size in held]
 
 
@@ -248,16 +280,13 @@ def that_change(x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> tu
     return [axis for axis, _ in pairs], [scale for _, scale in pairs]
 
 
-def scaled(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
-    """The extents of `axes` of `x`, multiplied.
-
-    Raises:
-        Unsupported: by what is no integer: then the places of elements do not follow from the extents.
-    """
+def scaled(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> SSAValue | None:
+    """The extents of `axes` of `x`, multiplied; `None` by what is no integer: then the places of elements do not follow
+    from the extents."""
     import numpy as np
 
     if any(scale != int(scale) for scale in scales):
-        raise Unsupported(f"scales {list(scales)} of open images", give_shapes())
+        return None
     shape = node.emit("shape_of", x, dtype="int64")
     taken = node.emit("take", shape, node.constant(np.array(axes, np.int64)), axis=0)
     return node.emit("multiply", taken, node.constant(np.array(scales, np.int64)))
@@ -266,17 +295,13 @@ def scaled(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]
 def of_open_images(
     node: Node, x: SSAValue, axes: Sequence[int], size: SSAValue, coordinates: str, rounding: str
 ) -> SSAValue:
-    """Images of open extents resampled to `size`; what has one axis is an image one element high.
-
-    Raises:
-        Unsupported: other axes change than those of images.
-    """
+    """Images of open extents resampled to `size`; what has one axis is an image one element high."""
     import numpy as np
 
     method = _METHODS.get(node.string("mode", "nearest"))
     antialias = bool(node.integer("antialias", 0)) and method != "nearest_neighbor"
     if antialias or method is None or coordinates not in _BY_OPERATOR:
-        raise Unsupported(f"open images resampled by {coordinates}", give_shapes())
+        return by_sizes(node, x, axes, Told(node, size), coordinates, rounding)
     if rank_of(x) == 4 and list(axes) in ([2], [3]):
         kept = node.reshape(node.extent(node.dims(x)[5 - axes[0]]), [1])
         size = node.emit("concatenate", node.emitter.tuple([size, kept][:: 1 if axes[0] == 2 else -1]), axis=0)
@@ -285,7 +310,7 @@ def of_open_images(
         high = node.emit("expand_dims", x, axis=2, num_newaxis=1)
         return node.emit("squeeze", resampled_images(node, high, size, method, coordinates, rounding), axis=[2])
     elif rank_of(x) != 4 or list(axes) != [2, 3]:
-        raise Unsupported(f"axes {list(axes)} of open extents", give_shapes())
+        return by_sizes(node, x, axes, Told(node, size), coordinates, rounding)
     return resampled_images(node, x, size, method, coordinates, rounding)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import AnyFloat, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import te
@@ -24,11 +24,15 @@ from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import YieldOp
 from ...dialects.support.advice import give_shapes
+from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, rank_of
 
 Integers: TypeAlias = "Told | int | Sequence[int]"
 """Integers, known or told."""
+
+Numbers: TypeAlias = "Integers | float"
+"""Integers or floats, known or told."""
 
 
 @dataclass(frozen=True)
@@ -38,30 +42,40 @@ class Told:
     node: Node
     value: SSAValue
 
-    def by(self, operator: str, *others: Integers) -> Told:
+    def by(self, operator: str, *others: Numbers) -> Told:
         """What an element-wise operator gives of this and others."""
-        given = [told(self.node, other).value for other in others]
+        given = [self._beside(other, others).value for other in others]
         return Told(self.node, self.node.emit(operator, self.value, *given))
 
-    def __add__(self, other: Integers) -> Told:
+    def _beside(self, number: Numbers, others: Sequence[Numbers]) -> Told:
+        """A number as one of the type of what it is computed with: of floats, where those are."""
+        import numpy as np
+
+        if isinstance(number, Told):
+            return number
+        types = [tensor(each.value).element_type for each in (self, *others) if isinstance(each, Told)]
+        dtype = next((numpy_dtype(type) for type in types if isinstance(type, AnyFloat)), np.int64)
+        return Told(self.node, self.node.constant(np.array(number, dtype)))
+
+    def __add__(self, other: Numbers) -> Told:
         return self.by("add", other)
 
-    def __sub__(self, other: Integers) -> Told:
+    def __sub__(self, other: Numbers) -> Told:
         return self.by("subtract", other)
 
-    def __mul__(self, other: Integers) -> Told:
+    def __mul__(self, other: Numbers) -> Told:
         return self.by("multiply", other)
 
-    def __floordiv__(self, other: Integers) -> Told:
+    def __floordiv__(self, other: Numbers) -> Told:
         return self.by("floor_divide", other)
 
-    def __mod__(self, other: Integers) -> Told:
+    def __mod__(self, other: Numbers) -> Told:
         return self.by("floor_mod", other)
 
-    def __lt__(self, other: Integers) -> Told:
+    def __lt__(self, other: Numbers) -> Told:
         return self.by("less", other)
 
-    def __ge__(self, other: Integers) -> Told:
+    def __ge__(self, other: Numbers) -> Told:
         return self.by("greater_equal", other)
 
     def both(self, other: Told) -> Told:
@@ -84,19 +98,19 @@ class Told:
             self.node, self.node.emit("add", self.value, self.node.cast(nothing, tensor(self.value).element_type))
         )
 
-    def equal(self, other: Integers) -> Told:
+    def equal(self, other: Numbers) -> Told:
         """Where both are equal."""
         return self.by("equal", other)
 
-    def at_least(self, other: Integers) -> Told:
+    def at_least(self, other: Numbers) -> Told:
         """The greater of both."""
         return self.by("maximum", other)
 
-    def at_most(self, other: Integers) -> Told:
+    def at_most(self, other: Numbers) -> Told:
         """The smaller of both."""
         return self.by("minimum", other)
 
-    def where(self, yes: Integers, no: Integers) -> Told:
+    def where(self, yes: Numbers, no: Numbers) -> Told:
         """The elements of `yes` where this is true, else those of `no`."""
         return self.by("where", yes, no)
 
