@@ -1,4 +1,4 @@
-"""Random numbers: RandomNormal, RandomUniform, their `Like`s, Bernoulli and Multinomial.
+"""Random numbers: RandomNormal, RandomUniform, their `Like`s, Bernoulli, Multinomial, and Dropout in training.
 
 A program of Weft has no state, so each node draws from a key of its own, and draws the same numbers whenever it runs:
 a node with a `seed` from that, as ONNX asks; one without from its place, which is the name of its result. To draw
@@ -26,7 +26,8 @@ from .tensors import element_type
 def key_of(node: Node) -> SSAValue:
     """The key of a node: ten words, of which the first are its seed's bits, or, without one, a sum of its name."""
     if "seed" in node.attributes:
-        words = [0, 0, 0, struct.unpack("<I", struct.pack("<f", node.real("seed")))[0]]
+        seed = float(node.attributes["seed"].i) or node.real("seed")  # Dropout's is an integer
+        words = [0, 0, 0, struct.unpack("<I", struct.pack("<f", seed))[0]]
     else:
         words = [0, 0, 1, crc32(node.proto.output[0].encode())]
     return node.constant(np.array([*words, 0, 0, 0, 0, 1 << 63, 0], np.uint64))
@@ -107,11 +108,39 @@ def multinomial(node: Node) -> SSAValue:
     return node.emit("sum", node.emit("cast", passed, dtype=dtype_name(element)), axis=[2])
 
 
+def dropout(node: Node) -> list[SSAValue | None]:
+    """At inference, and where nothing is dropped, the data passes and the mask, if asked for, is all true. What data
+    says to be training drops what random numbers below the ratio say, and makes up for it."""
+    x = node.input(0)
+    element = tensor(x).element_type
+    said = None if node.is_known(2) else node.input(2)
+    is_training = said is None and node.optional(2) is not None and bool(node.static_scalar(2))
+    if said is None and (not is_training or (node.is_known(1) and not ratio_of(node))):
+        dtype = np.bool_ if node.version >= 10 else numpy_dtype(element)
+        mask = node.constant(np.ones(node.static_shape(x), dtype)) if node.output_used(1) else None
+        return [node.emit_tuple("nn.dropout", x, rate=ratio_of(node) if node.is_known(1) else 0.5)[0], mask]
+    wide = f64 if element == f64 else f32
+    numbers = drawn(node, "random.uniform", list(node.static_shape(x)), wide, 0.0, 1.0)
+    ratio = node.scalar(ratio_of(node), numbers) if node.is_known(1) else node.cast(node.input(1), wide)
+    if said is not None:
+        ratio = node.emit("where", said, ratio, node.scalar(0.0, ratio))
+    kept = node.emit("greater_equal", numbers, ratio)
+    part = node.emit("divide", node.cast(x, wide), node.emit("subtract", node.scalar(1.0, ratio), ratio))
+    y = node.emit("where", kept, part, node.scalar(0.0, part))
+    return [node.cast(y, element), kept]
+
+
+def ratio_of(node: Node) -> float:
+    """The share of the data that is dropped, where it is known."""
+    return node.static_scalar(1) if node.optional(1) is not None else node.real("ratio", 0.5)
+
+
 _NORMAL = ("random.normal", "mean", "scale", (0.0, 1.0))
 _UNIFORM = ("random.uniform", "low", "high", (0.0, 1.0))
 
 CONVERTERS: dict[str, Versions] = {
     "Bernoulli": {15: bernoulli},
+    "Dropout": {7: dropout},
     "Multinomial": {7: multinomial},
     "RandomNormal": {1: _of_shape(*_NORMAL)},
     "RandomNormalLike": {1: _like(*_NORMAL)},

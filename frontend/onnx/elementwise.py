@@ -263,21 +263,6 @@ def gelu_of(node: Node, x: SSAValue, by_tanh: bool) -> SSAValue:
     return node.emit("multiply", half, node.emit("add", node.scalar(1.0, x), curve))
 
 
-def dropout(node: Node) -> list[SSAValue | None]:
-    """At inference, and where nothing is dropped, the data passes and the mask, if asked for, is all true."""
-    import numpy as np
-
-    x = node.input(0)
-    ratio = node.static_scalar(1) if node.optional(1) is not None else node.real("ratio", 0.5)
-    if node.optional(2) is not None and node.static_scalar(2) and ratio:
-        raise Unsupported("training_mode", "export the model for inference")
-    mask = None
-    if node.output_used(1):
-        dtype = np.bool_ if node.version >= 10 else numpy_dtype(tensor(x).element_type)
-        mask = node.constant(np.broadcast_to(np.ones((), dtype), node.static_shape(x)))
-    return [node.emit_tuple("nn.dropout", x, rate=float(ratio))[0], mask]
-
-
 CONVERTERS: dict[str, Versions] = {
     "BitCast": {26: bit_cast},
     "BitShift": {11: bit_shift},
@@ -285,7 +270,6 @@ CONVERTERS: dict[str, Versions] = {
     "CastLike": {15: cast_like},
     "Celu": {12: celu},
     "Clip": {6: clip_by_attributes, 11: clip_by_inputs},
-    "Dropout": {7: dropout},
     "Elu": {6: elu},
     "Gelu": {20: gelu},
     "HardSigmoid": {6: hard_sigmoid},

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("onnx")
 
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import weft
 from weft.dialects.relay.core import FuncOp
@@ -88,6 +88,26 @@ def test_bernoulli_is_as_often_true_as_the_data_says() -> None:
     (short,) = run(one("Bernoulli", (3, 1000), 10, 10, seed=5.0), data.astype(np.float16))
     assert short.dtype == np.float16
     np.testing.assert_array_equal(short, y)
+
+
+@pytest.mark.parametrize("told", [(), ("r",), ("t",), ("r", "t")])
+def test_dropout_drops_its_ratio_and_makes_up_for_it_if_data_says_to_be_training(told: tuple[str, ...]) -> None:
+    """Which of the ratio and the mode are inputs of the model, `told` says; the others are constants."""
+    given: dict[str, Any] = {"r": np.float32(0.25), "t": np.bool_(True)}
+    values = {"x": (1, (40, 50)), "r": (1, ()), "t": (TensorProto.BOOL, ())}
+    inputs = [helper.make_tensor_value_info(name, *values[name]) for name in ("x", *told)]
+    node = helper.make_node("Dropout", ["x", "r", "t"], ["y", "m"], seed=3)
+    model = model_of([node], inputs, [helper.make_empty_tensor_value_info(name) for name in ("y", "m")])
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(given[n]), n) for n in given if n not in told)
+    x = np.arange(1, 2001, dtype=np.float32).reshape(40, 50)
+    y, mask = run(model, x, *(given[name] for name in told))
+    assert 400 < (~mask).sum() < 600
+    np.testing.assert_allclose(y, np.where(mask, x / 0.75, 0), rtol=1e-6)
+    for other, value in (("r", np.float32(0)), ("t", np.bool_(False))):
+        if other in told:
+            y, mask = run(model, x, *({**given, other: value}[name] for name in told))
+            assert mask.all()
+            np.testing.assert_array_equal(y, x)
 
 
 def test_multinomial_draws_classes_by_their_logarithms() -> None:

@@ -64,6 +64,9 @@ DECLINED = Path(__file__).parents[1] / "Inputs" / "onnx_declined.txt"
 """Cases that the importer declines, and what it says: `NAME: MESSAGE`, written anew by running this file, below a line
 that counts all cases."""
 
+DRAWN = {f"test_training_dropout{suffix}" for suffix in ("", "_mask", "_default", "_default_mask")}
+"""Cases that drop what random numbers say."""
+
 LEAST = 0.95
 """The share of cases that must run."""
 
@@ -364,8 +367,8 @@ def differs(found: Sequence[NDArray], graph: Graph) -> str:
     for got, wanted, tolerance in zip(found, graph.outputs, graph.tolerances, strict=True):
         if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
             return f"{got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}"
-        if graph.group == "bernoulli":  # ONNX's numbers are NumPy's; test_onnx_drawing.py asks how ours are spread
-            continue
+        if graph.group == "bernoulli" or graph.case.name in DRAWN:
+            continue  # ONNX's numbers are NumPy's; test_onnx_drawing.py asks how ours are spread
         excess = tolerance.excess(got, wanted)
         if excess.any():
             place = tuple(np.argwhere(excess)[0])

@@ -49,8 +49,8 @@ def program(proto: Any) -> Executable:
 def check(nodes: Sequence[tuple[str, dict[int, Any], dict[str, Any]]], opset: int = 19) -> None:
     proto, feeds = model(nodes, opset)
     runtime = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    compiled = program(proto)
-    for ours, theirs in zip(compiled.run(feeds).values(), runtime.run(None, feeds), strict=True):
+    found: list[Any] = [*program(proto).run(feeds).values()]
+    for ours, theirs in zip(found, runtime.run(None, feeds), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5, strict=True)
 
 
@@ -96,7 +96,7 @@ def test_what_stays_as_it_is_stays_so_whatever_the_coordinates_and_however_large
     proto, feeds = model([resize({2: f32(1, 1, 2, 2)}, "tf_half_pixel_for_nn", mode="linear")], 19)
     x = X.copy()
     x[0, 0] = np.inf
-    (y,) = program(proto).run({**feeds, "x": x}).values()
+    y: Any = program(proto).run({**feeds, "x": x})["y0"]
     assert np.isinf(y[0, 0]).all() and np.isfinite(y[0, 1:]).all() and np.isfinite(y[1]).all()
 
 
