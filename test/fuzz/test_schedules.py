@@ -63,9 +63,11 @@ def test_random_schedules_compute_the_same(schedule_cases: range) -> None:
     assert not wrong, f"{len(wrong)} of {len(schedule_cases)}:\n" + "\n".join(wrong[:20])
 
 
-MENDED = (204951, 205018, 206292, 206663, 206976)
-"""Cases that once showed a mistake: a copy of each step's own, an init before what reduces twice, a repeated init, a
-loop without iterations, places that memory says."""
+MENDED = (200112, 202880, 203349, 204951, 205018, 206292, 206663, 206976, 207444, 209939)
+"""Cases that once showed a mistake: a vectorized loop that a split repeats, a thread's own buffer whose steps a reorder
+parts, a partial iterator that is narrowed, a copy of each step's own, an init before what reduces twice, a repeated
+init, a loop without iterations, places that memory says, a parallel loop of one iteration that is run again, and a
+reduction along one."""
 
 
 def test_schedules_that_were_wrong_are_right() -> None:

@@ -524,3 +524,15 @@ def test_a_parallel_loop_keeps_the_assertion_that_it_needs() -> None:
     schedule.mod.verify()
     schedule.unannotate(plain, "independent")
     schedule.mod.verify()
+
+
+def test_a_parallel_loop_is_split_into_no_more_iterations_than_it_takes() -> None:
+    schedule = Schedule(parsed(TWO_READERS))
+    (loop,) = schedule.get_loops(schedule.get_block("first"))
+    schedule.parallel(loop)
+    before = str(schedule.mod)
+    with pytest.raises(ScheduleError, match="what it repeats would run at the same time"):
+        schedule.split(loop, [5, 2])
+    assert str(schedule.mod) == before
+    schedule.split(loop, [4, 2])
+    schedule.mod.verify()

@@ -19,12 +19,21 @@ from .finding import Finding
 
 def check_kind(loop: ForOp, kind: ForKind, axis: str | None = None) -> Iterator[Finding]:
     """Whether the iterations of `loop` may run as `kind` has it: at the same time only where no two depend on each
-    other, none is a step of a reduction, and none finds in a private buffer what another one left.
+    other, none is a step of a reduction, and none finds in a private buffer what another one left. A single one does
+    not find there what an earlier run of the loop left, either.
 
     Threads of a block, along `axis`, may share a reduction: they add up their parts together.
     """
-    if not kind.is_concurrent or loop.size in (0, 1):
+    if not kind.is_concurrent or loop.size == 0:
         return
+    if loop.size != 1:
+        yield from _check_together(loop, kind, axis)
+    for finding in check_carried(loop, kind):
+        yield finding if finding.certain or loop.is_independent else _refused(kind, finding)
+
+
+def _check_together(loop: ForOp, kind: ForKind, axis: str | None) -> Iterator[Finding]:
+    """Whether no two iterations of `loop` depend on each other, nor are steps of a reduction."""
     name = f"%{loop.var.name_hint or 'i'}"
     shared = shared_reductions(loop, axis) if kind == ForKind.THREAD_BINDING else []
     for block in blocks_under(loop):
@@ -46,8 +55,6 @@ def check_kind(loop: ForOp, kind: ForKind, axis: str | None = None) -> Iterator[
             yield _refused(kind, finding)
         else:
             yield finding
-    for finding in check_carried(loop, kind):
-        yield finding if finding.certain or loop.is_independent else _refused(kind, finding)
 
 
 def check_uses(loop: ForOp) -> Iterator[Finding]:

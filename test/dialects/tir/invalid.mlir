@@ -657,6 +657,26 @@ tir.prim_func @a_loop_that_is_too_long(%y: memref<?xf32>, %z: f32, %n: index) sh
 
 // -----
 
+tir.prim_func @a_private_sum_runs_on_from_one_run_of_a_parallel_loop_to_the_next(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %b = tir.alloc_buffer "local" : memref<1xf32>
+  tir.for %k = 0 to 8 {
+    tir.for parallel %i = 0 to 1 {
+      // expected-error @+1 {{it is not shown that each iteration of %i writes what it reads of %b, each thread's own}}
+      tir.block @sum(%v: spatial 1, %vk: reduce 8) = [%i, %k] reads(%x[%vk] : memref<8xf32>) writes(%b[%v] : memref<1xf32>) {
+        %0 = memref.load %b[%v] : memref<1xf32>
+        %1 = memref.load %x[%vk] : memref<8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %b[%v] : memref<1xf32>
+      } init(%w, %wk) {
+        %3 = arith.constant 0.0 : f32
+        memref.store %3, %b[%w] : memref<1xf32>
+      }
+    }
+  }
+}
+
+// -----
+
 tir.prim_func @a_private_sum_runs_on_from_iteration_to_iteration(%x: memref<8xf32>, %y: memref<8xf32>) {
   %b = tir.alloc_buffer "local" : memref<1xf32>
   tir.for parallel %i = 0 to 8 {

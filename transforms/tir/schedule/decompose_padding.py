@@ -254,7 +254,6 @@ def _narrow(block: BlockOp, loop: ForOp, padding: Padding) -> None:
     conditions += [substitute(each, given) for each in padding.shared()]
     block.properties["iter_extents"] = DenseArrayBase.from_list(i64, extents)
     assign(block, bindings, conditions, values)
-    block.partial_iters = frozenset[int]()
     shifted: list[AffineExpr] = [
         AffineDimExpr(number) + AffineConstantExpr(low) if low else AffineDimExpr(number)
         for number, low in enumerate(lows)

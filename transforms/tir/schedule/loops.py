@@ -35,7 +35,8 @@ def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -
 
     Raises:
         ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations, or the
-            loops would have fewer iterations than it has, or might, as that is a symbol.
+            loops would have fewer iterations than it has, or might, as that is a symbol; or iterations that run at the
+            same time would be more than it has.
     """
     check_live(loop)
     check_free(loop)
@@ -47,6 +48,13 @@ def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -
         )
     if any(f < 1 for f in factors) or (outer is not None and outer < 1):
         raise ScheduleError.at(loop, f"cannot split into {list(factors)}: factors must be positive")
+    if outer is not None and loop.for_kind.is_concurrent and outer > -(-check_known_trips(loop) // prod(factors)):
+        raise ScheduleError.at(
+            loop,
+            f"cannot split a {loop.for_kind.value} loop into {[outer, *factors]}: what it repeats would run at the "
+            "same time",
+            hint="leave one factor out, for the loop to say, or choose the kinds of loops last",
+        )
     if loop.start != 0:
         raise ScheduleError.at(loop, f"cannot split a loop that starts at {loop.start}")
 

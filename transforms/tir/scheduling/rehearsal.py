@@ -16,13 +16,15 @@ from ....dialects.schedule import blocks, loops
 from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import Diagnostics
 from ....dialects.support.verifier import verify
-from ....dialects.tir.core import PrimFuncOp
+from ....dialects.support.walking import all_within
+from ....dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
+from ....dialects.tir.legality.carried import BY_THREADS
 from ....dialects.tir.legality.midway import on_their_way, share
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Meaning, State
 
-REHEARSED = (
+_ALWAYS = (
     blocks.ComputeAtOp,
     blocks.ReverseComputeAtOp,
     blocks.ComputeInlineOp,
@@ -32,6 +34,23 @@ REHEARSED = (
     loops.BindOp,
 )
 """The instructions that move a block or what it computes, or give its loops or its buffer to threads."""
+
+
+def needs_rehearsal(state: State, op: Instruction) -> bool:
+    """Whether only the verifier can tell what becomes of the function: also where loops change places of which some are
+    run by threads, each of which has buffers of its own."""
+    if isinstance(op, _ALWAYS):
+        return True
+    if not isinstance(op, loops.ReorderOp):
+        return False
+    func = _function_of(state, op)
+    return (
+        func is not None and _has_private(func) and any(loop.for_kind in BY_THREADS for loop in all_within(func, ForOp))
+    )
+
+
+def _has_private(func: PrimFuncOp) -> bool:
+    return any(alloc.is_private for alloc in all_within(func, AllocBufferOp))
 
 
 MOVES = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp)

@@ -34,7 +34,7 @@ from .buffer_names import BufferName, buffer_of, index_of, other_readers
 from .handles import BlockRV, ExprRV, LoopRV
 from .index_maps import IndexMap, affine_map_of, layout_of, rank_of
 from .instructions import APPLY
-from .rehearsal import REHEARSED, rehearse
+from .rehearsal import needs_rehearsal, rehearse
 from .state import Location, Meaning, State, StmtSRef
 from .trace import Trace
 
@@ -204,7 +204,7 @@ class Schedule:
         body.add_op(op)
         try:
             self._check(op)
-            if isinstance(op, REHEARSED):
+            if needs_rehearsal(self.state, op):
                 rehearse(self.state, op)
             touched = self.state.touched_by(op)
             meanings = APPLY[type(op)](self.state, op)
