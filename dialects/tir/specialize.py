@@ -13,6 +13,7 @@ Counterpart of TVM's `PrimFunc.specialize`, which also does so for some of the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith
@@ -24,10 +25,10 @@ from xdsl.rewriter import Rewriter
 from ..support.diagnostics import Diagnostic
 from ..support.facts import while_changing
 from .affine import linear
-from .blocks import BlockOp, IterKind
+from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
 from .loops import ForOp, enclosing_loops
-from .symbols import ASSUMED, Extent, as_affine, is_symbol, symbols_in, with_sizes
+from .symbols import ASSUMED, Extent, as_affine, dimension, is_symbol, symbols_in, with_sizes
 
 _Func = TypeVar("_Func", bound=Operation)
 
@@ -110,19 +111,24 @@ def _steps(block: BlockOp) -> list[Extent]:
 
 
 def _reduce_nothing(block: BlockOp) -> None:
-    """A reduction of no steps gives its starting value: let `block`, alone in its loops, do its `init` only."""
+    """A reduction of no steps gives its starting value: let `block` do its `init` only, in place of its steps if it is
+    alone in their loops, else before them."""
     reduce = [kind == IterKind.REDUCE for kind in block.kinds]
+    if any(extent == 0 for extent, step in zip(block.sizes, reduce, strict=True) if not step):
+        return
     bindings = block.bindings.data.results
     moving = {block.loop_vars[d] for b, step in zip(bindings, reduce, strict=True) if step for d in b.used_dims()}
     loops = [loop for loop in enclosing_loops(block) if loop.var in moving]
-    if any(len(list(loop.body.block.ops)) != 1 for loop in loops):
-        return
-    for loop in loops:
-        loop.size = 1
-    kept = [c for c in block.conditions if not {block.loop_vars[d] for d in c.used_dims()} & moving]
-    zero = AffineConstantExpr(0)
-    block.set_bindings([zero if step else b for b, step in zip(bindings, reduce, strict=True)], list(block.loop_vars))
-    block.set_predicate(kept)
+    elements = {block.loop_vars[d] for b, step in zip(bindings, reduce, strict=True) if not step for d in b.used_dims()}
+    if elements & moving or (loops and blocks_under(loops[0]) != [block]):
+        _begin_before(block, loops[0], moving)
+    else:
+        for loop in loops:
+            loop.size = 1
+        kept = [c for c in block.conditions if not {block.loop_vars[d] for d in c.used_dims()} & moving]
+        bound = [AffineConstantExpr(0) if step else b for b, step in zip(bindings, reduce, strict=True)]
+        block.set_bindings(bound, list(block.loop_vars))
+        block.set_predicate(kept)
     block.sizes = [1 if step else extent for extent, step in zip(block.sizes, reduce, strict=True)]
     block.properties["iter_kinds"] = ArrayAttr([StringAttr(IterKind.SPATIAL.value)] * len(reduce))
     init = block.init
@@ -134,6 +140,46 @@ def _reduce_nothing(block: BlockOp) -> None:
     block.body.add_block(new)
     old.erase(safe_erase=False)
     block.update_accesses()
+
+
+def _begin_before(block: BlockOp, steps: ForOp, moving: set[SSAValue]) -> None:
+    """Take a block without steps out of `steps`, the outermost of their loops, and put it before it, in loops of its
+    own: those within `steps` that lead to other elements, and one for each iterator that is bound to one of the
+    `moving` variables of the steps, too."""
+    values = list(block.loop_vars)
+    own: dict[SSAValue, ForOp] = {}
+    for loop in enclosing_loops(block):
+        if loop.var not in moving and steps.is_ancestor(loop) and loop.var in values:
+            own[loop.var] = copy = ForOp(loop.size, name_hint=loop.var.name_hint)
+            copy.properties.update(loop.properties)
+    kept = [c for c in block.conditions if not {values[d] for d in c.used_dims()} & moving]
+    bound: list[AffineExpr] = []
+    for binding, kind, extent in zip(block.bindings.data.results, block.kinds, block.sizes, strict=True):
+        if kind == IterKind.REDUCE:
+            binding = AffineConstantExpr(0)
+        elif {values[d] for d in binding.used_dims()} & moving:
+            loop = ForOp(extent, name_hint=block.iters[len(bound)].name_hint)
+            own[loop.var] = loop
+            values.append(loop.var)
+            binding = dimension(len(values) - 1)
+        bound.append(binding)
+    loops = list(own.values())
+    for outer, inner in pairwise(loops):
+        outer.body.block.add_op(inner)
+    place, emptied = steps.parent, block.parent_op()
+    assert place is not None
+    block.detach()
+    if loops:
+        loops[-1].body.block.add_op(block)
+    place.insert_op_before(loops[0] if loops else block, steps)
+    block.set_predicate([])
+    block.set_bindings(bound, [own[v].var if v in own else v for v in values])
+    block.set_predicate(kept)
+    while isinstance(emptied, ForOp) and emptied.body.block.is_empty:
+        around = emptied.parent_op()
+        emptied.detach()
+        emptied.erase()
+        emptied = around
 
 
 def _replace_symbol(symbol: SSAValue, size: int) -> None:

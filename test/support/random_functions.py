@@ -42,6 +42,8 @@ class RandomFunction:
     text: str
     shapes: tuple[tuple[int, ...], ...]
     dtype: str
+    gathered: tuple[int | None, ...] = ()
+    """Of each input, the number below which its elements are, which are indices; `None` of one that has values."""
 
     def parse(self) -> PrimFuncOp:
         """The function, verified."""
@@ -59,12 +61,17 @@ class RandomFunction:
             for array in arrays:
                 array[generator.random(array.shape) < 0.1] = info.min
                 array[generator.random(array.shape) < 0.1] = info.max
+        for number, below in enumerate(self.gathered):
+            if below is not None:
+                arrays[number] = generator.integers(0, below, self.shapes[number]).astype("int32")
         return arrays
 
 
 class _Writer:
-    def __init__(self, random: Random):
+    def __init__(self, random: Random, gathers: bool):
         self.random = random
+        self.gathers = gathers
+        self.places: dict[str, tuple[tuple[int, ...], int]] = {}
         self.dtype = random.choice(DTYPES)
         self.lines: list[str] = []
         self.inputs: dict[str, tuple[int, ...]] = {}
@@ -116,6 +123,9 @@ class _Writer:
         conditions: list[str] = []
         for extent in shape:
             dim = random.choice(dims) if dims else Dim("0", 1)
+            if self.gathers and random.random() < 0.15:
+                indices.append(self.place(dims, extent))
+                continue
             kind, by = random.random(), -(-dim.extent // extent)
             if dim.extent <= extent and kind < 0.75:
                 offset = 0 if kind < 0.5 else random.randint(0, extent - dim.extent)
@@ -138,6 +148,17 @@ class _Writer:
         if conditions:
             return f"T.if_then_else({' and '.join(conditions)}, {text}, {self.number(-1, 1)})"
         return text
+
+    def place(self, dims: Sequence[Dim], extent: int) -> str:
+        """An index below `extent` that an input holds."""
+        shape = tuple(dim.extent for dim in dims[:2]) or (1,)
+        for name, (other, below) in self.places.items():
+            if other == shape and below == extent:
+                break
+        else:
+            name = self.name("J")
+            self.places[name] = shape, extent
+        return f"{name}[{', '.join(dim.text for dim in dims[:2]) or '0'}]"
 
     def value(self, dims: Sequence[Dim], readable: dict[str, tuple[int, ...]], depth: int = 2) -> str:
         random = self.random
@@ -368,12 +389,19 @@ class _Writer:
             return f'(({", ".join(map(str, shape))},), "{self.dtype}")'
 
         passed = {**self.inputs, **{name: self.made[name] for name in outputs}}
-        written = ", ".join(f"{name}: T.Buffer{buffer(shape)}" for name, shape in passed.items())
+        written = ", ".join(
+            [
+                *(f'{name}: T.Buffer({shape}, "int32")' for name, (shape, _) in self.places.items()),
+                *(f"{name}: T.Buffer{buffer(shape)}" for name, shape in passed.items()),
+            ]
+        )
         kept = [f"    {name} = T.alloc_buffer{buffer(self.made[name])}" for name in names if name not in outputs]
         text = "\n".join(["@T.prim_func", f"def k({written}):", *kept, *self.lines]) + "\n"
-        return RandomFunction(text, tuple(self.inputs.values()), self.dtype)
+        shapes = (*(shape for shape, _ in self.places.values()), *self.inputs.values())
+        return RandomFunction(text, shapes, self.dtype, tuple(below for _, below in self.places.values()))
 
 
-def random_function(random: Random) -> RandomFunction:
-    """One to four kinds of blocks, of which the last, or the last two, write what the function gives."""
-    return _Writer(random).function()
+def random_function(random: Random, gathers: bool = False) -> RandomFunction:
+    """One to four kinds of blocks, of which the last, or the last two, write what the function gives; with `gathers`,
+    some read at indices that are read."""
+    return _Writer(random, gathers).function()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,13 +21,15 @@ def function(schedule: Schedule) -> PrimFuncOp:
 
 
 class Fuzzer:
-    """Applies primitives at random to a function of one element type."""
+    """Applies primitives at random to a function of one element type; those for threads of devices, too, where asked."""
 
-    def __init__(self, schedule: Schedule, seed: int):
+    def __init__(self, schedule: Schedule, seed: int, threads: bool = False):
         self.schedule = schedule
         self.random = random.Random(seed)
+        self.primitives = PRIMITIVES | FOR_THREADS if threads else PRIMITIVES
         self.applied: list[str] = []
-        element = str(memref_of(function(schedule).body.block.args[0]).element_type)
+        buffers = [arg for arg in function(schedule).body.block.args if isinstance(arg.type, MemRefType)]
+        element = str(memref_of(buffers[-1]).element_type)
         self.dtype = element.replace("f", "float") if element.startswith("f") else element.replace("i", "int")
 
     def block(self, likely: Callable[[BlockOp], bool] = lambda op: True) -> BlockRV:
@@ -69,10 +72,10 @@ class Fuzzer:
 
     def step(self, favourite: str | None = None) -> bool:
         """One primitive; whether it was accepted. What is refused has changed nothing."""
-        name = favourite if favourite and self.maybe(0.3) else self.random.choice(list(PRIMITIVES))
+        name = favourite if favourite and self.maybe(0.3) else self.random.choice(list(self.primitives))
         before = str(self.schedule.mod)
         try:
-            PRIMITIVES[name](self)
+            self.primitives[name](self)
         except ScheduleError:
             after = str(self.schedule.mod)
             assert name in COMPOSED or after == before, f"{name} was refused, but has changed\n{before}\nto\n{after}"
@@ -104,7 +107,7 @@ def _split(f: Fuzzer) -> None:
     factors = f.random.choice(
         [[None, number(1, 5)], [number(1, 4), None], [None, number(1, 3), number(1, 3)], [number(1, 2), None, 2, 2]]
     )
-    if f.maybe(0.2):
+    if f.maybe(0.2) and not loop_op.is_symbolic:
         factors = [-(-loop_op.trip_count // by), by]
     f.schedule.split(loop, factors, preserve_unit_iters=f.maybe())
 
@@ -152,9 +155,9 @@ def _map(f: Fuzzer, extents: tuple[int, ...] | None, rank: int, within: bool) ->
             results += [dim // by, dim % by]
         elif kind < 0.32 and not within:
             results.append(dim + f.random.randint(0, 2))
-        elif kind < 0.38 and extents:
+        elif kind < 0.38 and extents and extents[d] >= 0:
             results.append(dim * -1 + (extents[d] - 1))
-        elif kind < 0.45 and results and extents:
+        elif kind < 0.45 and results and extents and extents[d] >= 0:
             results[-1] = results[-1] * extents[d] + dim
         else:
             results.append(dim)
@@ -178,7 +181,8 @@ def _layout(f: Fuzzer) -> None:
 def _block_layout(f: Fuzzer) -> None:
     block = f.block()
     op = f.op(block)
-    f.schedule.transform_block_layout(block, _map(f, tuple(op.extents), len(op.iters), False))
+    extents = tuple(size if isinstance(size, int) else -1 for size in op.sizes)
+    f.schedule.transform_block_layout(block, _map(f, extents, len(op.iters), False))
 
 
 def _separator(f: Fuzzer) -> None:
@@ -292,6 +296,11 @@ PRIMITIVES: dict[str, Callable[[Fuzzer], object]] = {
     "sample_compute_location": _sample_compute,
     "sample_perfect_tile": _sample_tile,
 }
+FOR_THREADS: dict[str, Callable[[Fuzzer], object]] = {
+    name: lambda f: f.schedule.bind(f.loop(), f.random.choice(AXES)) for name in ("bind", "bind again", "and again")
+}
+"""What a device has; as often as what loops are otherwise."""
+AXES = ("threadIdx.x", "threadIdx.x", "threadIdx.y", "blockIdx.x", "blockIdx.y", "vthread.x")
 COMPOSED = {"fuse_buffer_dims", "rolling_buffer", "tensorize", "sample_compute_location", "sample_perfect_tile"}
 """What is several primitives, of which a later one may be refused."""
 HARMLESS = {"unroll", "split", "add_unit_loop", "annotate"}

@@ -62,7 +62,7 @@ from ....dialects.tir.affine import linear, simplify, substitute
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under, enclosing_loops
 from ....dialects.tir.legality.carried import BY_THREADS
 from ..analysis.producers import allocation_of, written_buffer
-from .checks import check_free, check_live, check_one_element, check_sole_writer
+from .checks import check_free, check_known, check_live, check_one_element, check_sole_writer
 from .conditions import conditions_of
 from .copies import drop_unused, empty_loop, free_block_name, is_sum, move_access
 from .errors import ScheduleError
@@ -103,7 +103,7 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
     Raises:
         ScheduleError: the block writes more than one element, or reduces; it does not choose between a value and a
             literal by comparing its iterators, or always chooses the value; another block writes the buffer; `loop` is
-            not around the block, or it stands with others in it; or the buffer would be filled before it is there.
+            not around the block, or it stands with others in it; or the buffer would be filled before it is there; or an extent is a symbol.
     """
     check_live(block, loop)
     name = f"block @{block.block_name}"
@@ -112,6 +112,7 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
         raise ScheduleError.at(loop, f"the loop is not around {name}")
     if any(kind != IterKind.SPATIAL for kind in block.kinds):
         raise ScheduleError.at(block, f"{name} reduces, and does not only pad")
+    check_known(block, [*block.sizes, *(each.size for each in around[around.index(loop) :])], name)
     buffer = written_buffer(block)
     check_sole_writer(block, buffer)
     store = check_one_element(block)

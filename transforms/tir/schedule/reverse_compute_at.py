@@ -259,6 +259,7 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
     for access in block.accesses():
         if access.buffer is not buffer:
             continue
+        before, mine = set(plan.parts), set[int]()
         for index, part, extent in zip(access.op.indices, box, shape, strict=True):
             whole = part.offset == AffineConstantExpr(0) and _is_at_least(part.size, extent)
             if whole:
@@ -279,8 +280,23 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
                     f"no iteration of the loop would have them",
                 )
             known = plan.parts.setdefault(number, part)
+            mine.add(number)
             if known != part:
                 raise ScheduleError.at(block, f"{name} reads different parts along {block.iter_name(number)}")
+        _check_together(block, plan, before - mine, mine - before)
+
+
+def _check_together(block: BlockOp, plan: Plan, before: set[int], added: set[int]) -> None:
+    """What an access lets the iterators `added` run over is not told by the loop that tells what those `before` run
+    over, which it does not restrict: they would move together, and not take all that they take now."""
+    for number in added:
+        for other in before:
+            if plan.parts[number].offset.used_dims() & plan.parts[other].offset.used_dims():
+                raise ScheduleError.at(
+                    block,
+                    f"block @{block.block_name} reads different parts along {block.iter_name(number)} and "
+                    f"{block.iter_name(other)}: an iteration of the loop has not all of them",
+                )
 
 
 def _following(block: BlockOp, loop: ForOp, index: int) -> Operation | None:
