@@ -152,10 +152,8 @@ class _Writer:
     def place(self, dims: Sequence[Dim], extent: int) -> str:
         """An index below `extent` that an input holds."""
         shape = tuple(dim.extent for dim in dims[:2]) or (1,)
-        for name, (other, below) in self.places.items():
-            if other == shape and below == extent:
-                break
-        else:
+        name = next((each for each, place in self.places.items() if place == (shape, extent)), None)
+        if name is None:
             name = self.name("J")
             self.places[name] = shape, extent
         return f"{name}[{', '.join(dim.text for dim in dims[:2]) or '0'}]"

@@ -21,7 +21,7 @@ def function(schedule: Schedule) -> PrimFuncOp:
 
 
 class Fuzzer:
-    """Applies primitives at random to a function of one element type; those for threads of devices, too, where asked."""
+    """Applies primitives at random to a function of one element type; those for devices, too, where asked."""
 
     def __init__(self, schedule: Schedule, seed: int, threads: bool = False):
         self.schedule = schedule

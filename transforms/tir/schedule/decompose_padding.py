@@ -103,7 +103,8 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
     Raises:
         ScheduleError: the block writes more than one element, or reduces; it does not choose between a value and a
             literal by comparing its iterators, or always chooses the value; another block writes the buffer; `loop` is
-            not around the block, or it stands with others in it; or the buffer would be filled before it is there; or an extent is a symbol.
+            not around the block, or it stands with others in it; an extent is a symbol; or the buffer would be filled
+            before it is there.
     """
     check_live(block, loop)
     name = f"block @{block.block_name}"
