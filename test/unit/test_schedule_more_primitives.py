@@ -335,6 +335,15 @@ def test_one_of_several_readers_does_not_become_part_of_the_producer() -> None:
     refused(lambda: schedule.reverse_compute_inline(last), schedule, "reads 2 buffers that are computed, not one")
 
 
+def test_what_a_reduction_does_after_its_beginning_has_the_name_that_tvm_gives_it() -> None:
+    schedule = of(DENSE)
+    dense_block = schedule.get_block("dense")
+    with pytest.raises(ScheduleError, match="has no block @dense_update"):
+        schedule.get_block("dense_update")
+    schedule.decompose_reduction(dense_block, schedule.get_loops(dense_block)[2])
+    assert schedule.get(schedule.get_block("dense_update")) is schedule.get(dense_block)
+
+
 # rfactor
 
 
@@ -381,6 +390,24 @@ def f(A: T.Buffer((1, 1), "float32"), B: T.Buffer((1,), "float32")):
     schedule.rfactor(schedule.get_loops("sum")[1], 0)
     ((total,),) = Interpreter(function(schedule))([np.full((1, 1), 3, np.float32)])
     assert total == 3
+
+
+def test_a_reduction_that_one_of_its_results_does_not_begin_is_not_factored() -> None:
+    text = """@T.prim_func
+def f(X: T.Buffer((4, 8), "float32"), P: T.Buffer((4,), "int32"), V: T.Buffer((4,), "float32")):
+    for i, k in T.grid(4, 8):
+        with T.block("most"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                P[vi] = -1
+            p = T.Select(V[vi] >= X[vi, vk], P[vi], vk)
+            v = T.Select(V[vi] >= X[vi, vk], V[vi], X[vi, vk])
+            P[vi] = p
+            V[vi] = v
+"""
+    schedule = Schedule(from_source(text), debug_mask="all")
+    k = schedule.get_loops("most")[1]
+    refused(lambda: schedule.rfactor(k, 0), schedule, "no init for %V")
 
 
 def test_what_cannot_be_factored_is_refused() -> None:

@@ -36,16 +36,20 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
 ```
 
 The block may read the elements in another order, or laid out in another shape: where element `(i, j)` of a buffer of
-128 columns is read at `(i * 128 + j) floordiv 64`, the producer computes the iterators of the block from its own.
+128 columns is read at `(i * 128 + j) floordiv 64`, the producer computes the iterators of the block from its own. Where
+it reads a part of what is there, `t[v]` for 6 of 8 elements, the producer runs for that part only: `where [-%i + 5]`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from xdsl.dialects import arith, memref
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ....dialects.tir.affine import access_map, simplify, substitute
+from ....dialects.tir.affine import access_map, linear, simplify, substitute
 from ....dialects.tir.blocks import iterator_ranges
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, IterKind, accessing_blocks, blocks_under, enclosing_loops
@@ -60,7 +64,7 @@ from ..analysis.producers import (
     written_buffer,
 )
 from .bijections import inverse
-from .checks import allocate_first, check_allocations_first, check_effects, check_live, check_not_passed
+from .checks import allocate_first, check_allocations_first, check_effects, check_live, check_not_passed, makes_checks
 from .copies import drop_unused_indices, index_ops
 from .errors import ScheduleError
 from .inline import erase_with_loops
@@ -71,14 +75,14 @@ def check_reverse_compute_inline(block: BlockOp) -> BlockOp:
 
     Raises:
         ScheduleError: `block` reduces, has a predicate, does not write one element for each value of its iterators, or
-            reads more than one buffer that is computed; its producer is not alone in writing that buffer, reduces, has
-            a predicate, does not write each element of it once, or is read by others too; the block does not read
-            each element once, at one place; or something around or in between touches what the block writes, or
-            writes what it reads.
+            reads more than one buffer that is computed; its producer is not alone in writing that buffer, reduces,
+            does not write each element of it once, or is read by others too; the block does not read each element
+            once, at one place, nor a part of them at its iterators; or something around or in between touches what the
+            block writes, or writes what it reads.
     """
     check_live(block)
     name = f"block @{block.block_name}"
-    if block.is_reduction or block.conditions:
+    if block.is_reduction or block.conditions or block.partial_iters:
         raise ScheduleError.at(block, f"{name} is a reduction or has a predicate")
     _check_writes_apart(block)
     target = written_buffer(block)
@@ -93,14 +97,13 @@ def check_reverse_compute_inline(block: BlockOp) -> BlockOp:
             block, f"{name} is not the only reader of {buffer_name(buffer)}, or that has not one writer"
         )
     producer = made[0]
-    if producer.is_reduction or producer.conditions or producer.partial_iters:
-        raise ScheduleError.at(producer, f"block @{producer.block_name} is a reduction or has a predicate")
+    if producer.is_reduction:
+        raise ScheduleError.at(producer, f"block @{producer.block_name} is a reduction")
     if written_buffer(producer) is not buffer or buffer in producer.reads or target in (*block.reads, *producer.reads):
         raise ScheduleError.at(block, f"{name} or its producer reads what it writes")
     if not is_before(producer, block):
         raise ScheduleError.at(block, f"{name} does not come after block @{producer.block_name}")
-    _place_of(producer, buffer, is_write=True)
-    _values_at(block, buffer)
+    _meeting(producer, block, buffer)
     check_allocations_first(block, nest_of(producer))
     inputs = set(block.reads) - {buffer}
     shared = [loop for loop in enclosing_loops(producer) if loop in enclosing_loops(block)]
@@ -129,15 +132,69 @@ def _check_writes_apart(block: BlockOp) -> None:
     raise ScheduleError.at(block, f"block @{block.block_name} does not write one element for each iterator value")
 
 
-def _place_of(block: BlockOp, buffer: SSAValue, *, is_write: bool) -> list[AffineExpr]:
-    """The one place at which `block` writes, or reads, `buffer`: expressions of its iterators, which take every element
-    of it once.
+@dataclass(frozen=True)
+class Meeting:
+    """How the instances of a producer and its reader belong together."""
+
+    values: Sequence[AffineExpr]
+    """What the reader's iterators are, over the producer's as dimensions."""
+    conditions: Sequence[AffineExpr]
+    """What is not negative where there is such an instance of the reader, over the producer's iterators."""
+
+
+def _meeting(producer: BlockOp, block: BlockOp, buffer: SSAValue) -> Meeting:
+    """How `block` reads what `producer` writes to `buffer`.
 
     Raises:
-        ScheduleError: there are several, or one that data decide; or elements are left out, or taken twice.
+        ScheduleError: one of them touches an element twice, or the block reads what its producer does not write.
     """
+    written, read = _place_of(producer, buffer, is_write=True), _place_of(block, buffer, is_write=False)
+    ranges = iterator_ranges(producer)
+    if not producer.conditions and not producer.partial_iters:
+        found = inverse(read, block.sizes, shape_of(buffer))
+        if found is not None and inverse(written, producer.sizes, shape_of(buffer)) is not None:
+            return Meeting([simplify(substitute(expr, written), ranges) for expr in found], [])
+    _check_apart(producer, written, _refusal(producer, buffer, is_write=True))
+    _check_apart(block, read, _refusal(block, buffer, is_write=False))
+    if makes_checks(producer):
+        raise ScheduleError.at(producer, f"block @{producer.block_name} checks indices for all that it computes")
+    values: list[AffineExpr] = [AffineConstantExpr(0)] * len(block.iters)
+    conditions: list[AffineExpr] = []
+    for mine, own in zip(read, written, strict=True):
+        if isinstance(mine, AffineDimExpr) and isinstance(own, AffineDimExpr):
+            values[mine.position] = own
+            extent, count = block.sizes[mine.position], producer.sizes[own.position]
+            if extent == count:
+                continue
+            if not isinstance(extent, int) or not isinstance(count, int) or extent > count:
+                raise ScheduleError.at(block, _refusal(block, buffer, is_write=False))
+            conditions.append(AffineConstantExpr(extent - 1) + own * -1)
+        elif mine != own:
+            raise ScheduleError.at(block, _refusal(block, buffer, is_write=False))
+    return Meeting(values, conditions)
+
+
+def _refusal(block: BlockOp, buffer: SSAValue, *, is_write: bool) -> str:
     what = "write" if is_write else "read"
-    refusal = f"block @{block.block_name} does not {what} every element of {buffer_name(buffer)} once, at one place"
+    return f"block @{block.block_name} does not {what} every element of {buffer_name(buffer)} once, at one place"
+
+
+def _check_apart(block: BlockOp, place: Sequence[AffineExpr], refusal: str) -> None:
+    """The indices in `place` are iterators, each once and all of them, and constants."""
+    used = [expr.position for expr in place if isinstance(expr, AffineDimExpr)]
+    left = [size for number, size in enumerate(block.sizes) if number not in used and size != 1]
+    known = all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in place)
+    if left or len(set(used)) != len(used) or not known:
+        raise ScheduleError.at(block, refusal)
+
+
+def _place_of(block: BlockOp, buffer: SSAValue, *, is_write: bool) -> list[AffineExpr]:
+    """The one place at which `block` writes, or reads, `buffer`: expressions of its iterators.
+
+    Raises:
+        ScheduleError: there are several, or one that data decide.
+    """
+    refusal = _refusal(block, buffer, is_write=is_write)
     ranges = iterator_ranges(block)
     place: list[AffineExpr] | None = None
     for access in block.accesses():
@@ -148,16 +205,9 @@ def _place_of(block: BlockOp, buffer: SSAValue, *, is_write: bool) -> list[Affin
         if access.is_write is not is_write or found is None or place not in (None, found):
             raise ScheduleError.at(access.op, refusal)
         place = found
-    if place is None or inverse(place, block.sizes, shape_of(buffer)) is None:
+    if place is None:
         raise ScheduleError.at(block, refusal)
     return place
-
-
-def _values_at(block: BlockOp, buffer: SSAValue) -> list[AffineExpr]:
-    """The iterators of `block` where it reads an element of `buffer`, over the indices of that as dimensions."""
-    found = inverse(_place_of(block, buffer, is_write=False), block.sizes, shape_of(buffer))
-    assert found is not None
-    return found
 
 
 def reverse_compute_inline(block: BlockOp) -> None:
@@ -172,12 +222,11 @@ def reverse_compute_inline(block: BlockOp) -> None:
     allocate_first(check_allocations_first(block, nest_of(producer)), nest_of(producer))
     buffer = written_buffer(producer)
     store = stores_of(producer)[0]
-    element = _place_of(producer, buffer, is_write=True)
-    ranges = iterator_ranges(producer)
+    meeting = _meeting(producer, block, buffer)
     mapping: dict[SSAValue, SSAValue] = {}
     added: list[Operation] = []
-    for own, expr in zip(block.iters, _values_at(block, buffer), strict=True):
-        ops, mapping[own] = index_ops(simplify(substitute(expr, element), ranges), producer.iters)
+    for own, expr in zip(block.iters, meeting.values, strict=True):
+        ops, mapping[own] = index_ops(expr, producer.iters)
         added += ops
     for op in block.body.block.ops:
         if isinstance(op, memref.LoadOp) and op.memref is buffer:
@@ -189,9 +238,23 @@ def reverse_compute_inline(block: BlockOp) -> None:
     store.detach()
     store.erase()
     drop_unused_indices(producer)
+    _restrict(producer, meeting.conditions)
     producer.update_accesses()
     erase_with_loops(block)
     alloc = allocation_of(buffer)
     assert alloc is not None
     alloc.detach()
     alloc.erase()
+
+
+def _restrict(block: BlockOp, conditions: Sequence[AffineExpr]) -> None:
+    """Let `block` run only where `conditions` on its iterators are not negative."""
+    bindings = block.bindings.data.results
+    kept = list(block.conditions)
+    there = [linear(condition) for condition in kept]
+    for condition in conditions:
+        block.partial_iters |= condition.used_dims()
+        bound = simplify(substitute(condition, bindings))
+        if linear(bound) not in there:
+            kept.append(bound)
+    block.set_predicate(kept)

@@ -82,6 +82,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import arguments_around
 from ..analysis.producers import nest_of
 from ..analysis.reducers import Reduction, reduction_of
@@ -94,7 +95,8 @@ def check_rfactor(loop: ForOp, axis: int) -> Reduction:
     """Whether the reduction in `loop` can be factored along it.
 
     Raises:
-        ScheduleError: there is not one block in the loop's whole nest, or not one that reduces along it, with an init;
+        ScheduleError: there is not one block in the loop's whole nest, or not one that reduces along it, with an init
+            of all that it writes;
             the loop is bound to a spatial iterator too; the block has a predicate; its result is not combined by one
             known operation from a start that may be taken more than once; or there is no such axis.
     """
@@ -133,8 +135,11 @@ def check_rfactor(loop: ForOp, axis: int) -> Reduction:
         if isinstance(each, ForOp) and each.start != 0:
             raise ScheduleError.at(each, "does not start at 0")
     stores = check_elements(block)
+    begun = {op.memref for op in block.init.walk() if isinstance(op, memref.StoreOp)}
     for store in stores:
         check_sole_writer(block, store.memref)
+        if store.memref not in begun:
+            raise ScheduleError.at(block, f"{name} has no init for {buffer_name(store.memref)}: no part would begin")
     readers = {reader for store in stores for reader in accessing_blocks(store.memref) if reader is not block}
     if any(nest_of(reader) is top for reader in readers):
         raise ScheduleError.at(block, f"the result of {name} is read in its nest")

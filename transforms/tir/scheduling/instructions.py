@@ -20,6 +20,7 @@ from ....dialects.tir.core import (
     BlockOp,
     ForKind,
     ForOp,
+    IterKind,
     OuterBlockOp,
     PrimFuncOp,
     accessing_blocks,
@@ -72,7 +73,7 @@ def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
     func = state.function(None if op.function is None else op.function.data)
     name = op.block.data
     known = [op for op in func.walk() if isinstance(op, BlockOp | OuterBlockOp)]
-    found = [block for block in known if block.block_name == name]
+    found = [block for block in known if block.block_name == name] or _updates(known, name)
     number = 0 if op.number is None else op.number.value.data
     if not 0 <= number < max(1, len(found)):
         raise ScheduleError.at(func, f"@{func.sym_name.data} has {len(found)} blocks @{name}, none of number {number}")
@@ -87,6 +88,17 @@ def _get_block(state: State, op: queries.GetBlockOp) -> Sequence[Meaning]:
             func, f"@{func.sym_name.data} has {len(found)} blocks @{name}", hint="say which: number = 0, 1, ..."
         )
     return [found[number]]
+
+
+def _updates(blocks: Sequence[BlockOp | OuterBlockOp], name: str) -> list[BlockOp | OuterBlockOp]:
+    """The blocks that `decompose_reduction` has left without `init`: TVM's adds "_update" to their names."""
+    base = name.removesuffix("_update")
+    return [
+        block
+        for block in blocks
+        if base != name and block.block_name == base and isinstance(block, BlockOp) and block.init is None
+        if IterKind.REDUCE in block.kinds
+    ]
 
 
 def _get_loops(state: State, op: queries.GetLoopsOp) -> Sequence[Meaning]:

@@ -237,7 +237,7 @@ class Schedule:
     # queries
 
     def get_block(self, name: str, func_name: str | None = None, number: int | None = None) -> BlockRV:
-        """The block of a name; `number` tells blocks of one name apart."""
+        """The block of a name; `number` tells blocks of one name apart. `"b_update"` is a block `b` without `init`."""
         return self._block(queries.GetBlockOp.of(block=name, function=func_name, number=number))
 
     def get_loops(self, block: BlockRV | str) -> list[LoopRV]:
