@@ -62,9 +62,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, expr_range, linear, substitute
+from ....dialects.tir.affine import Access, expr_range, linear, simplify
+from ....dialects.tir.blocks import iterator_ranges
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     BlockOp,
@@ -73,12 +74,13 @@ from ....dialects.tir.core import (
     blocks_under,
     dimension_ranges,
     enclosing_loops,
-    loop_of,
 )
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.producers import allocation_of, blocks_between, is_before, nest_of, writers, written_buffer
 from ..analysis.proofs import always_holds
+from .bijections import inverse
+from .boxes import Part, part_of_sum, span_of
 from .checks import (
     FIRST,
     LAST,
@@ -93,14 +95,6 @@ from .checks import (
 from .errors import ScheduleError
 from .inline import erase_with_loops
 from .rebind import assign
-
-
-@dataclass(frozen=True)
-class Part:
-    """Which values an iterator takes in one iteration: from `offset`, over the loops outside as dimensions, `size`."""
-
-    offset: AffineExpr
-    size: Extent
 
 
 @dataclass
@@ -194,7 +188,7 @@ def _written_box(block: BlockOp, buffer: SSAValue, outer: list[SSAValue]) -> lis
         for access in producer.accesses():
             if access.buffer is not buffer or not access.is_write:
                 continue
-            box = None if access.map is None else [_span(producer, index, outer) for index in access.map.results]
+            box = None if access.map is None else [span_of(producer, index, outer) for index in access.map.results]
             if box is None or None in box:
                 raise ScheduleError.at(
                     producer, f"what block @{producer.block_name} writes in an iteration of the loop is not a box"
@@ -205,46 +199,6 @@ def _written_box(block: BlockOp, buffer: SSAValue, outer: list[SSAValue]) -> lis
             found = parts
     assert found is not None
     return found
-
-
-def _span(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part | None:
-    """The values of an index in one iteration of `outer`; `None` where they are not known to follow each other."""
-    loop_vars = list(producer.loop_vars)
-    ranges = dimension_ranges(loop_vars)
-    form = linear(substitute(index, producer.bindings.data.results), ranges)
-    renumber: list[AffineExpr] = [
-        AffineDimExpr(outer.index(v)) if v in outer else AffineConstantExpr(0) for v in loop_vars
-    ]
-    fixed: dict[AffineExpr, int] = {}
-    steps: list[tuple[int, int]] = []
-    whole: Extent | None = None
-    low = 0
-    for atom, factor in form.terms.items():
-        used = [loop_vars[d] for d in atom.used_dims()]
-        if all(v in outer for v in used):
-            fixed[substitute(atom, renumber)] = factor
-        elif isinstance(atom, AffineDimExpr) and factor > 0:
-            loop = loop_of(loop_vars[atom.position])
-            if loop.is_symbolic:
-                if factor != 1 or whole is not None:
-                    return None
-                whole = loop.size
-                low += loop.start
-                continue
-            first, last = ranges[atom]
-            low += factor * first
-            steps.append((factor, last - first + 1))
-        else:
-            return None
-    size = 1
-    for factor, count in sorted(steps):
-        if factor > size:
-            return None
-        size += factor * (count - 1)
-    if whole is not None and size != 1:
-        return None
-    size = size if whole is None else whole
-    return Part(Linear(fixed, form.constant + low).to_expr(), size)
 
 
 def _is_at_least(size: Extent, extent: Extent) -> bool:
@@ -260,14 +214,19 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
         if access.buffer is not buffer:
             continue
         before, mine = set(plan.parts), set[int]()
-        for index, part, extent in zip(access.op.indices, box, shape, strict=True):
-            whole = part.offset == AffineConstantExpr(0) and _is_at_least(part.size, extent)
-            if whole:
-                continue
-            if not (isinstance(index, BlockArgument) and index in block.iters):
-                raise ScheduleError.at(
-                    access.op, f"{name} reads {buffer_name(buffer)} at more than its iterators: not all is there yet"
-                )
+        partial = [
+            (index, part, extent)
+            for index, part, extent in zip(access.op.indices, box, shape, strict=True)
+            if part.offset != AffineConstantExpr(0) or not _is_at_least(part.size, extent)
+        ]
+        if any(index not in block.iters for index, _, _ in partial):
+            for number, part in _parts_of_digits(block, access, box, plan.outer).items():
+                mine.add(number)
+                if plan.parts.setdefault(number, part) != part:
+                    raise ScheduleError.at(block, f"{name} reads different parts along {block.iter_name(number)}")
+            partial = []
+        for index, part, extent in partial:
+            assert isinstance(index, BlockArgument)
             number = block.iters.index(index)
             if block.kinds[number] != IterKind.SPATIAL:
                 raise ScheduleError.at(
@@ -284,6 +243,30 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
             if known != part:
                 raise ScheduleError.at(block, f"{name} reads different parts along {block.iter_name(number)}")
         _check_together(block, plan, before - mine, mine - before)
+
+
+def _parts_of_digits(block: BlockOp, access: Access, box: list[Part], outer: list[SSAValue]) -> dict[int, Part]:
+    """What the iterators run over whose digits an access reads at, all elements once: `t[v floordiv 16, v mod 16]` of
+    rows of `t` is as many elements, one after the other."""
+    buffer = access.buffer
+    found = None
+    if access.map is not None and access.op.parent_op() is block:
+        ranges = iterator_ranges(block)
+        found = inverse([simplify(each, ranges) for each in access.map.results], block.sizes, shape_of(buffer))
+    parts: dict[int, Part] = {}
+    for number, value in enumerate(found or ()):
+        part = part_of_sum(linear(value), box, shape_of(buffer), outer)
+        if part is None or block.kinds[number] != IterKind.SPATIAL:
+            found = None
+            break
+        if part.offset != AffineConstantExpr(0) or part.size != block.sizes[number]:
+            parts[number] = part
+    if found is None:
+        raise ScheduleError.at(
+            access.op,
+            f"block @{block.block_name} reads {buffer_name(buffer)} at more than its iterators: not all is there yet",
+        )
+    return parts
 
 
 def _check_together(block: BlockOp, plan: Plan, before: set[int], added: set[int]) -> None:

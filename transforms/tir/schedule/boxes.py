@@ -1,0 +1,90 @@
+"""Which elements an iteration of a loop has to do with: in each dimension some that follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from ....dialects.tir.affine import Linear, expr_range, linear, substitute
+from ....dialects.tir.core import BlockOp, dimension_ranges, loop_of
+from ....dialects.tir.symbols import Extent
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which values an iterator takes in one iteration: from `offset`, over the loops outside as dimensions, `size`."""
+
+    offset: AffineExpr
+    size: Extent
+
+
+def span_of(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part | None:
+    """The values of an index in one iteration of `outer`; `None` where they are not known to follow each other."""
+    loop_vars = list(producer.loop_vars)
+    ranges = dimension_ranges(loop_vars)
+    form = linear(substitute(index, producer.bindings.data.results), ranges)
+    renumber: list[AffineExpr] = [
+        AffineDimExpr(outer.index(v)) if v in outer else AffineConstantExpr(0) for v in loop_vars
+    ]
+    fixed: dict[AffineExpr, int] = {}
+    steps: list[tuple[int, int]] = []
+    whole: Extent | None = None
+    low = 0
+    for atom, factor in form.terms.items():
+        used = [loop_vars[d] for d in atom.used_dims()]
+        if all(v in outer for v in used):
+            fixed[substitute(atom, renumber)] = factor
+        elif isinstance(atom, AffineDimExpr) and factor > 0:
+            loop = loop_of(loop_vars[atom.position])
+            if loop.is_symbolic:
+                if factor != 1 or whole is not None:
+                    return None
+                whole = loop.size
+                low += loop.start
+                continue
+            first, last = ranges[atom]
+            low += factor * first
+            steps.append((factor, last - first + 1))
+        else:
+            return None
+    size = _run(steps)
+    if size is None or (whole is not None and size != 1):
+        return None
+    size = size if whole is None else whole
+    return Part(Linear(fixed, form.constant + low).to_expr(), size)
+
+
+def part_of_sum(value: Linear, box: Sequence[Part], shape: Sequence[Extent], outer: Sequence[SSAValue]) -> Part | None:
+    """The values of a sum of indices, each of which takes those of `box`; `None` where they do not follow each other,
+    or might lie outside of `shape`, in a dimension where that would be elsewhere within it."""
+    offset: AffineExpr = AffineConstantExpr(value.constant)
+    ranges = dimension_ranges(list(outer))
+    steps: list[tuple[int, int]] = []
+    most = max(value.terms.values(), default=0)
+    for atom, factor in value.terms.items():
+        if not isinstance(atom, AffineDimExpr) or factor < 1:
+            return None
+        part, extent = box[atom.position], shape[atom.position]
+        last = expr_range(part.offset, ranges)
+        if not isinstance(part.size, int) or not isinstance(extent, int) or last is None:
+            return None
+        size = min(part.size, extent) if part.offset == AffineConstantExpr(0) else part.size
+        if factor != most and last[1] + size > extent:
+            return None
+        offset = offset + part.offset * factor
+        steps.append((factor, size))
+    size = _run(steps)
+    return None if size is None else Part(linear(offset).to_expr(), size)
+
+
+def _run(steps: list[tuple[int, int]]) -> int | None:
+    """How many numbers sums of multiples of factors are, so many of each; `None` where they leave some out."""
+    size = 1
+    for factor, count in sorted(steps):
+        if factor > size and count != 1:
+            return None
+        size += factor * (count - 1)
+    return size
