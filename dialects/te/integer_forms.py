@@ -160,10 +160,22 @@ class _Forms:
     def _opaque(self, expr: Expr) -> IntExpr:
         if self.inner is not None:
             expr = map_operands(expr, self.inner)
-        key = Opaque(self._parts(expr), expr)
+        key, within = Opaque(self._parts(expr), expr), self._variables_in(expr)
         if expr.type == i1:
-            return variable(key, str(expr), Flag)
-        return variable(key, _name(expr), Variable, _bounds_of(expr.type), next(_numbers))
+            return variable(key, str(expr), Flag, within=within)
+        return variable(key, _name(expr), Variable, _bounds_of(expr.type), next(_numbers), within)
+
+    def _variables_in(self, expr: Expr) -> frozenset[Variable]:
+        """The variables that an expression which is no integer arithmetic depends on."""
+        found, stack, seen = frozenset[Variable](), direct_parts(expr), set[int]()
+        while stack:
+            if id(each := stack.pop()) in seen:
+                continue
+            seen.add(id(each))
+            stack += direct_parts(each)
+            if is_integer(each.type) and isinstance(each, IterVar | Slot | Var):
+                found |= self.of(each).variables
+        return found
 
     def _parts(self, expr: Expr) -> Hashable:
         """What tells an expression from others: its class, and what is in it."""

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from weft.dialects.tir.analyzer import Analyzer, IntExpr, all_of, evaluate, var
+from weft.dialects.tir.analyzer import Analyzer, IntExpr, all_of, const, evaluate, var
+from weft.dialects.tir.analyzer.iter_forms import inverse_affine_iter_map
 from weft.dialects.tir.analyzer.iter_map import detect_iter_map, normalize_iter_map_to_expr
 from weft.dialects.tir.analyzer.nodes import TRUE
 
@@ -43,6 +44,13 @@ MAPS: list[tuple[list[IntExpr], Domains, IntExpr, list[tuple[int, int, int]]]] =
     ([i + j], {i: 1, j: 9}, j <= 24, [(9, 0, 1)]),
 ]
 
+TURNED: list[tuple[list[IntExpr], Domains, IntExpr, list[tuple[int, int, int]]]] = [
+    ([x * 4 + y * 2 + z * 12 - 1], {x: 3, y: 2, z: 5}, TRUE, []),
+    ([x * 12 + y * 2], {x: 1, y: 6}, TRUE, []),
+    ([(x + y) // 4, (x + y) % 4], {x: 1, y: 8}, TRUE, []),
+    ([(x * 6 + y) // 4 * 3, (x * 6 + y) % 4], {x: 4, y: 6}, TRUE, []),
+]
+
 
 @pytest.mark.parametrize("indices, domains, predicate, expected", MAPS, ids=str)
 def test_a_map_is_found_and_takes_each_value(
@@ -58,6 +66,31 @@ def test_a_map_is_found_and_takes_each_value(
     for index, sum_ in zip(indices, found.indices, strict=True):
         normalized = normalize_iter_map_to_expr(sum_)
         assert all(evaluate(normalized, p) == evaluate(index, p) for p in _points(domains, predicate))
+
+
+@pytest.mark.parametrize("keep_trivial", [False, True])
+@pytest.mark.parametrize("indices, domains, predicate, expected", [*MAPS, *TURNED], ids=str)
+def test_the_inverse_of_a_bijection_leads_back(
+    indices: list[IntExpr],
+    domains: Domains,
+    predicate: IntExpr,
+    expected: list[tuple[int, int, int]],
+    keep_trivial: bool,
+):
+    found = detect_iter_map(indices, domains, predicate, bijective=True, keep_trivial=keep_trivial)
+    assert found, found.reason
+    outputs = [var(f"o{number}") for number in range(len(indices))]
+    back = inverse_affine_iter_map(found.indices, outputs)
+    assert set(back) == {v for v, extent in domains.items() if extent > 1 or v in back}
+    for point in _points(domains, predicate):
+        values = {o: evaluate(index, point) for o, index in zip(outputs, indices, strict=True)}
+        assert {v: evaluate(each, values) for v, each in back.items()} == {v: point[v] for v in back}
+
+
+def test_a_condition_that_never_holds_gives_no_map():
+    for never in (all_of(x > 5, x < 0), x >= 3, const(0)):
+        found = detect_iter_map([x], {x: 3}, never)
+        assert not found and "never fulfilled" in found.reason
 
 
 NO_MAPS: list[tuple[list[IntExpr], Domains, IntExpr]] = [

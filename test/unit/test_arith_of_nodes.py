@@ -347,3 +347,19 @@ def test_bounds_are_integers():
         arith.Analyzer().bind(n, te.const(1.5, "float32"))
     with pytest.raises(ArgumentError, match="and not 0"):
         arith.Analyzer().update(n, arith.ConstIntBound(0.5, 2))  # pyright: ignore[reportArgumentType]
+
+
+def test_an_element_depends_on_the_variables_of_its_index():
+    i, n, table = te.var("i"), te.var("n"), te.placeholder((8,), "int32", name="table")
+    over = {i: arith.IntervalSet(0, 7)}
+    assert arith.eval_set(table[i], over).is_everything()
+    assert arith.eval_set(table[n], over).is_single_point()
+    assert arith.detect_linear_equation(table[i] + i * 2, [i]) == []
+    assert len(arith.detect_linear_equation(table[n] + i * 2, [i])) == 2
+    assert arith.deduce_bound(i, table[i] + i > 0, {}, {}).is_nothing()
+    assert not arith.deduce_bound(i, table[n] + i > 0, {}, {}).is_nothing()
+    assert arith.detect_clip_bound(te.all(table[i] + i > 0, i < 5), [i]) == []
+    spans = {i: arith.Range(0, 8)}
+    assert not arith.detect_iter_map([table[i] + i], spans).indices
+    assert arith.detect_iter_map([table[n] + i], spans).indices
+    assert str(arith.narrow_predicate_expression(table[i] > 0, spans)) in ("False", "T.bool(False)", "T.int32(0)")

@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 
-from weft import arith
+from weft import arith, te
 from weft.arith import IntConstraints, IntConstraintsTransform, IntExpr, Range
+from weft.dialects.support.arguments import ArgumentError
 
 Point = tuple[int, ...]
 
@@ -112,3 +113,25 @@ def test_ranges_speak_of_the_variables_that_follow() -> None:
     a, b = moved.dst.variables
     assert moved.dst.relations == (a + 2 * b <= 10,) and moved.dst.ranges == {a: Range(11), b: Range(6)}
     assert moved.src_to_dst[x] == a + b + 10 and moved.dst_to_src[a] == x - y - 10
+
+
+def test_relations_that_are_not_linear_stay_relations_and_are_in_no_range() -> None:
+    x, y = arith.var("x"), arith.var("y")
+    spans = {x: Range(-3, 5), y: Range(-3, 5)}
+    for relation in ((3 * y + x // 2).equal(4), x * y + y >= 2, (x * y).equal(y + 3)):
+        box = {v: range(-3, 5) for v in spans}
+        wanted = solutions(IntConstraints((x, y), spans, (relation,)), box, {})
+        solved = arith.solve_linear_inequalities([relation], [x, y], spans)
+        assert isinstance(solved, IntConstraints)
+        assert solutions(solved, {v: range(-6, 8) for v in spans}, {}) == wanted
+        moved = arith.solve_linear_inequalities([relation], [x, y], spans, deskew_range=True)
+        assert isinstance(moved, IntConstraintsTransform)
+        assert_same(moved, box, {})
+        assert not any({x, y} & each.variables for each in moved.src_to_dst.values())
+
+
+def test_what_depends_on_an_unknown_without_being_arithmetic_of_it_is_refused() -> None:
+    i, table = te.var("i"), te.placeholder((8,), "int32", name="table")
+    for solve in (arith.solve_linear_equations, arith.solve_linear_inequalities):
+        with pytest.raises(ArgumentError, match="depends on what is solved for"):
+            solve([table[i] + i >= 5], [i])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...support.arguments import ArgumentError
 from .answers import Range
 from .build import truth
 from .nodes import FALSE, All, IntExpr
@@ -37,6 +38,15 @@ class IntConstraintsTransform:
     dst: IntConstraints
     src_to_dst: Mapping[IntExpr, IntExpr] = field(default_factory=dict[IntExpr, IntExpr])
     dst_to_src: Mapping[IntExpr, IntExpr] = field(default_factory=dict[IntExpr, IntExpr])
+
+
+def refuse_dependent(relations: Sequence[IntExpr], unknown: Sequence[IntExpr]) -> None:
+    """Raise where a relation has what stands for an expression that depends on `unknown`, as `A[i]` on `i`: no other
+    variables can be put into it."""
+    for relation in relations:
+        for atom in relation.variables:
+            if not atom.within.isdisjoint(unknown):
+                raise ArgumentError(f"{atom} depends on what is solved for in {relation}", hint="solve for others")
 
 
 def each_of(relations: Sequence[IntExpr]) -> Iterator[IntExpr]:

@@ -55,9 +55,10 @@ class _Intervals:
             return expr, expr
         if isinstance(expr, Sum):
             return self._sum(expr)
-        assert isinstance(expr, Op)
         if is_condition(expr):
             return FALSE, TRUE
+        if not isinstance(expr, Op):
+            return UNBOUNDED  # what it stands for depends on them in a way that is not known
         sides = [self.of(arg) for arg in expr.args]
         if isinstance(expr, Min | Max):
             build = minimum if isinstance(expr, Min) else maximum

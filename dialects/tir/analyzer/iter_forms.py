@@ -102,11 +102,10 @@ def inverse_affine_iter_map(iter_map: Sequence[IterSumExpr], outputs: Sequence[E
         inside = {digit.source for mark in pending for digit in mark.digits}
         mark = next(mark for mark in pending if mark not in inside)
         pending.remove(mark)
-        value = values.pop(mark)
-        highest = max((d for d in mark.digits), key=lambda d: d.scale.value if isinstance(d.scale, Const) else 0)
-        for digit in mark.digits:
+        value = add(values.pop(mark), _first(mark))
+        for digit in mark.digits:  # lowest first
             part = floordiv(value, digit.scale)
-            if digit is not highest:
+            if digit is not mark.digits[-1]:
                 part = floormod(part, digit.extent)
             _give(values, digit, part)
             if digit.source.digits and digit.source not in pending:
@@ -117,6 +116,14 @@ def inverse_affine_iter_map(iter_map: Sequence[IterSumExpr], outputs: Sequence[E
         (variable,) = terms
         found[variable] = analyzer.simplify(add(value, as_expr(-constant)))
     return found
+
+
+def _first(mark: IterMark) -> IntExpr:
+    """What the digits of a fusion are together where it is 0: not nothing, if a condition cuts off its first values."""
+    whole: IntExpr = FALSE
+    for digit in mark.digits:
+        whole = add(whole, digit.to_expr())
+    return Analyzer().simplify(add(whole, mark.source, -1))
 
 
 def _give(values: dict[IterMark, IntExpr], digit: IterSplitExpr, value: IntExpr) -> None:

@@ -18,7 +18,7 @@ from math import gcd
 
 from .analyzer import Analyzer
 from .answers import Range
-from .build import add, floordiv, linear, maximum, minimum, multiply, parts, scale
+from .build import add, floordiv, linear, maximum, minimum, multiply, negate, parts, scale
 from .nodes import (
     FALSE,
     TRUE,
@@ -280,10 +280,12 @@ class _Detection:
         unit = first.scale
         source: IntExpr = FALSE
         extent: IntExpr = TRUE
+        inside: list[IterSplitExpr] = []
         for digit in ordered:
-            source = add(source, IterSplitExpr(digit.source, digit.lower_factor, digit.extent, extent).to_expr())
+            inside.append(IterSplitExpr(digit.source, digit.lower_factor, digit.extent, extent))
+            source = add(source, inside[-1].to_expr())
             extent = multiply(extent, digit.extent)
-        return IterSplitExpr(self._mark(source, extent, tuple(ordered), False), TRUE, extent, unit)
+        return IterSplitExpr(self._mark(source, extent, tuple(inside), False), TRUE, extent, unit)
 
     def _mark(self, source: IntExpr, extent: IntExpr, inside: tuple[IterSplitExpr, ...], overlaps: bool) -> IterMark:
         """The iterator that is the fusion of digits: one for each fusion and extent."""
@@ -392,6 +394,8 @@ class _Detection:
 def _bounds_of(condition: IntExpr, analyzer: Analyzer, variables: set[IntExpr]) -> list[_Bound]:
     """The conditions on sums of variables, those on one sum together."""
     found: dict[IntExpr, _Bound] = {}
+    if analyzer.can_prove(negate(condition)):
+        raise _NoMap(f"{condition} is never fulfilled")
     for part in condition.args if isinstance(condition, All) else (condition,):
         if analyzer.can_prove(part) or part.variables.isdisjoint(variables):
             continue

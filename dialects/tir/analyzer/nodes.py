@@ -79,7 +79,7 @@ class IntExpr:
         """The variables that occur in the expression."""
         if (known := self.memo.get("variables")) is None:
             found: frozenset[Var] = (
-                frozenset((self,))
+                self.within | {self}
                 if isinstance(self, Var)
                 else frozenset[Var]().union(*(arg.variables for arg in children(self)))
             )
@@ -183,13 +183,15 @@ class Const(IntExpr):
 
 class Var(IntExpr):
     """A variable. `key` tells it from others: a name, an affine dimension or symbol, an axis, an SSA value. `bounds`
-    are the values that it can have whatever else is known: those of its type."""
+    are the values that it can have whatever else is known: those of its type. `within` are other variables that its
+    value depends on: of one that stands for `A[i]`, `i`."""
 
-    __slots__ = ("bounds", "key", "name", "number")
+    __slots__ = ("bounds", "key", "name", "number", "within")
     key: Hashable
     name: str
     number: int
     bounds: tuple[int | None, int | None]
+    within: frozenset[Var]
 
     @override
     def _order(self) -> OrderKey:
@@ -381,9 +383,11 @@ def var(
     kind: type[Var] = Var,
     bounds: tuple[int | None, int | None] = (None, None),
     number: int = 0,
+    within: frozenset[Var] = frozenset(),
 ) -> IntExpr:
     """The variable with identity `key`; `number` orders those of one name."""
     made = kind()
+    made.within = within
     made.key, made.name, made.number = key, str(key) if name is None else name, number
     made.bounds = (0, 1) if issubclass(kind, Flag) else bounds
     return _intern((kind, key), made)

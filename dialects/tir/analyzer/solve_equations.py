@@ -14,7 +14,7 @@ from ...support.arguments import checked
 from .analyzer import Analyzer
 from .answers import Range
 from .build import add, floordiv, floormod, zero
-from .constraints import IntConstraints, IntConstraintsTransform, each_of
+from .constraints import IntConstraints, IntConstraintsTransform, each_of, refuse_dependent
 from .convert import substitute
 from .deduce import detect_linear_equation
 from .nodes import FALSE, TRUE, Const, ExprLike, IntExpr, Zero, as_expr
@@ -33,6 +33,7 @@ def solve_linear_equations(
     unknown = tuple(map(as_expr, variables))
     known = dict(ranges or {})
     given = tuple(each_of(list(map(as_expr, equations))))
+    refuse_dependent(given, unknown)
     own = {v: each for v, each in known.items() if v in unknown}
     source = IntConstraints(unknown, own, given)
     if not unknown:

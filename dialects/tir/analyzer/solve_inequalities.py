@@ -15,7 +15,7 @@ from ...support.arguments import checked
 from .analyzer import Analyzer
 from .answers import Range
 from .build import add, ceildiv, floordiv, linear, non_negative, parts
-from .constraints import IntConstraints, IntConstraintsTransform, each_of
+from .constraints import IntConstraints, IntConstraintsTransform, each_of, refuse_dependent
 from .convert import substitute
 from .deduce import detect_linear_equation
 from .nodes import FALSE, TRUE, Const, ExprLike, IntExpr, NonNegative, Zero, as_expr
@@ -44,6 +44,7 @@ def solve_linear_inequalities(
     unknown = tuple(map(as_expr, variables))
     known = dict(ranges or {})
     given = tuple(each_of(list(map(as_expr, equations))))
+    refuse_dependent(given, unknown)
     source = IntConstraints(unknown, {v: each for v, each in known.items() if v in unknown}, given)
     solved = _solve(source, {v: each for v, each in known.items() if v not in unknown})
     return _deskewed(source, solved) if deskew_range else solved
@@ -55,9 +56,9 @@ def _solve(source: IntConstraints, parameters: Mapping[IntExpr, Range]) -> IntCo
     spans = [c for v, each in source.ranges.items() for c in (v >= each.min, v <= each.last)]
     for relation in (*source.relations, *each_of(spans)):
         match relation:
-            case NonNegative():
+            case NonNegative() if _is_linear(relation.args[0], source.variables):
                 pending.append(relation.args[0])
-            case Zero():
+            case Zero() if _is_linear(relation.args[0], source.variables):
                 pending += [relation.args[0], relation.args[0] * -1]
             case Const(value=0):
                 return IntConstraints.nothing()
@@ -97,6 +98,13 @@ def _solve(source: IntConstraints, parameters: Mapping[IntExpr, Range]) -> IntCo
         return IntConstraints.nothing()
     relations = dict.fromkeys(each for each in left if each != TRUE)
     return IntConstraints(source.variables, {v: found[v] for v in source.variables if v in found}, tuple(relations))
+
+
+def _is_linear(expr: IntExpr, variables: Sequence[IntExpr]) -> bool:
+    """Whether `expr` is a sum of multiples of `variables`, by numbers, and of what depends on none of them: any other
+    one would be in the bounds of all of them."""
+    split = detect_linear_equation(expr, variables)
+    return split is not None and all(isinstance(factor, Const) for factor in split[:-1])
 
 
 def _bounds(v: IntExpr, exprs: Sequence[IntExpr]) -> tuple[list[_Bound], list[_Bound], list[IntExpr]]:
