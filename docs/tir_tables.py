@@ -262,9 +262,10 @@ PASSES = (
     upstream("InjectRollingBuffer", "apply-schedule", note="`rolling_buffer` is a primitive"),
     out("InjectPrefetch", "processors prefetch regular accesses themselves"),
     out(
-        "InjectDoubleBuffer InjectSoftwarePipeline ManifestSharedMemoryLocalStage LowerAsyncDMA InjectPTXAsyncCopy",
+        "InjectDoubleBuffer ManifestSharedMemoryLocalStage LowerAsyncDMA InjectPTXAsyncCopy",
         "they overlap copies with computing where a machine has copies that do not wait; processors have none",
     ),
+    built("InjectSoftwarePipeline", "inject-software-pipeline", note="stages wait for what they copy"),
     built("ThreadSync", "thread-sync"),
     built("UnifyThreadBinding", "unify-thread-binding"),
     built("VerifyGPUCode", "verify-gpu-code", note="TVM's analysis of that name, and `VerifyMemory`"),

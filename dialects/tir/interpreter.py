@@ -190,6 +190,8 @@ class _Writer:
         """The thread-private buffers that are alive here."""
         self.shared: list[AllocBufferOp] = []
         """Those of the threads of a block."""
+        self.placed: set[AllocBufferOp] = set()
+        """Those of them that are there before the loop over threads in which they stand."""
         self.undefined: set[SSAValue] = set()
         """Values that may be any: what they are stored to has none."""
         self.in_turns = False
@@ -245,6 +247,8 @@ class _Writer:
                 raise Diagnostic.at(op, "the interpreter does not know this operation outside of a block")
 
     def allocate(self, op: AllocBufferOp) -> None:
+        if op in self.placed:
+            return
         if op.is_private:
             self.private.append(op)
         elif is_shared(op.buffer):
@@ -262,7 +266,15 @@ class _Writer:
                 name = self.variable(alloc.buffer)
                 self.line(f"{name}[:] = [None] * len({name})")
 
+    def share(self, op: ForOp) -> None:
+        """What the threads of a block share, wherever it stands in `op`, a loop over them, is there once for all."""
+        for alloc in [inner for inner in op.walk() if isinstance(inner, AllocBufferOp) and is_shared(inner.buffer)]:
+            self.allocate(alloc)
+            self.placed.add(alloc)
+
     def loop(self, op: ForOp) -> None:
+        if is_of_block(op):
+            self.share(op)
         if is_of_block(op) and waits(op):
             self.threads(op)
             return

@@ -117,3 +117,28 @@ tir.prim_func @a_sum_that_is_carried(%x: memref<4x8xf32>) {
     }
   }
 }
+
+// Whose a buffer is that a launch has, its scope says; only the loop over what it holds at one time is asked about.
+// CHECK-LABEL: tir.prim_func @what_a_launch_has_lives_within_it
+// CHECK-NEXT:    tir.for thread_binding "blockIdx.x" %i = 0 to 2 {
+// CHECK-NEXT:      tir.for thread_binding "threadIdx.x" %t = 0 to 4 {
+// CHECK-NEXT:        tir.for %k = 0 to 3 {
+// CHECK-NEXT:          %s = tir.alloc_buffer "shared" : memref<2x4xf32>
+// CHECK-NEXT:          tir.block @copy
+tir.prim_func @what_a_launch_has_lives_within_it(%x: memref<2x3x4xf32>, %y: memref<2x3x4xf32>) {
+  %s = tir.alloc_buffer "shared" : memref<2x4xf32>
+  tir.for thread_binding "blockIdx.x" %i = 0 to 2 {
+    tir.for thread_binding "threadIdx.x" %t = 0 to 4 {
+      tir.for %k = 0 to 3 {
+        tir.block @copy(%u: spatial 2, %v: spatial 3, %w: spatial 4) = [%i, %k, %t] reads(%x[%u, %v, %w] : memref<2x3x4xf32>) writes(%s[%u, %w] : memref<2x4xf32>) {
+          %0 = memref.load %x[%u, %v, %w] : memref<2x3x4xf32>
+          memref.store %0, %s[%u, %w] : memref<2x4xf32>
+        }
+        tir.block @out(%u: spatial 2, %v: spatial 3, %w: spatial 4) = [%i, %k, %t] reads(%s[%u, %w] : memref<2x4xf32>) writes(%y[%u, %v, %w] : memref<2x3x4xf32>) {
+          %0 = memref.load %s[%u, %w] : memref<2x4xf32>
+          memref.store %0, %y[%u, %v, %w] : memref<2x3x4xf32>
+        }
+      }
+    }
+  }
+}

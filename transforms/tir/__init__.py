@@ -9,6 +9,7 @@ PASSES: dict[str, str] = {
     "convert-for-loops-to-serial": "convert_for_loops_to_serial:ConvertForLoopsToSerialPass",
     "gpu-schedule-rules": "gpu_schedule_rules:GPUScheduleRulesPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
+    "inject-software-pipeline": "inject_software_pipeline:InjectSoftwarePipelinePass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",
     "lower-cross-thread-reduction": "lower_cross_thread_reduction:LowerCrossThreadReductionPass",

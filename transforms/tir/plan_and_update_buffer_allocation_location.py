@@ -17,8 +17,9 @@ tir.for %i = 0 to 4 {
 ```
 
 A buffer moves into the loop that has all that uses it, and from there into the next, as long as each iteration is shown
-to write what it reads; it then stands before the first statement that uses it. Does not: make it smaller, or move it
-into loops whose iterations are lanes or threads of a launch; constants stay. Counterpart of TVM's
+to write what it reads; it then stands before the first statement that uses it. Loops over threads of a launch it moves
+into where its scope says whose it is, wherever it stands: a thread's (`local`), or those of a block (`shared`, `warp`).
+Does not: make it smaller, or move it into loops whose iterations are lanes; constants stay. Counterpart of TVM's
 PlanAndUpdateBufferAllocationLocation, which asks the kinds of iterators instead of accesses.
 """
 
@@ -32,6 +33,7 @@ from xdsl.ir import Block, Operation
 from ...dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp
 from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.outer_blocks import OuterBlockOp
+from ...dialects.tir.thread_axes import SHARED, WARP, axis_of
 from ..infra import PrimFuncPass, report_changed
 
 _ONE_AFTER_THE_OTHER = (ForKind.SERIAL, ForKind.UNROLLED, ForKind.PARALLEL)
@@ -71,5 +73,7 @@ def _inside(alloc: AllocBufferOp, block: Block, users: list[Operation]) -> Block
             if isinstance(op, OuterBlockOp):
                 return op.body.block
             if op.for_kind in _ONE_AFTER_THE_OTHER and is_fresh(op, alloc.buffer):
+                return op.body.block
+            if axis_of(op) is not None and (alloc.is_private or alloc.scope.data in (*SHARED, WARP)):
                 return op.body.block
     return None
