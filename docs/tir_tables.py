@@ -223,8 +223,9 @@ PASSES = (
     built("LowerInitBlock", "lower-init-block"),
     built("ReduceBranchingThroughOvercompute", "reduce-branching-through-overcompute"),
     built("PlanAndUpdateBufferAllocationLocation", "plan-and-update-buffer-allocation-location"),
+    built("FlattenBuffer", "flatten-buffer", note="of a function's own buffers; lowering flattens all memory"),
     upstream(
-        "FlattenBuffer StorageFlatten VectorizeLoop",
+        "StorageFlatten VectorizeLoop",
         LOOPS,
         note="one step from blocks to loops over flat memory: what they say is said of each other",
     ),

@@ -399,3 +399,45 @@ tir.prim_func @the_rest_of_unrolled_vectors_is_one_and_some_lanes(%x: memref<?xf
     }
   }
 }
+
+// A loop that asks for it is cut where branches are decided, at both ends.
+// CHECK-LABEL: tir.prim_func @a_hinted_loop_is_cut_at_branches
+// CHECK-NEXT:    tir.for %i = 0 to 3 annotations {kept = 1 : i64} {
+// CHECK-NEXT:      tir.block @b(%i_1: opaque 3) = [%i] reads() writes(%y[%i_1] : memref<10xf32>)
+// CHECK:         tir.for %i_2 = 0 to 5 annotations {kept = 1 : i64} {
+// CHECK-NEXT:      tir.block @b(%i_3: opaque 5) = [%i_2] reads() writes(%y[%i_3 + 3] : memref<10xf32>)
+// CHECK:         tir.for %i_4 = 0 to 2 annotations {kept = 1 : i64} {
+// CHECK-NEXT:      tir.block @b(%i_5: opaque 2) = [%i_4] reads() writes(%y[%i_5 + 8] : memref<10xf32>)
+tir.prim_func @a_hinted_loop_is_cut_at_branches(%y: memref<10xf32>) {
+  tir.for %i = 0 to 10 annotations {pragma_loop_partition_hint = 1, kept = 1} {
+    tir.block @b(%v: opaque 10) = [%i] reads() writes(%y[%v] : memref<10xf32>) {
+      %3 = arith.constant 3 : index
+      %8 = arith.constant 8 : index
+      %one = arith.constant 1.0 : f32
+      %two = arith.constant 2.0 : f32
+      memref.store %one, %y[%v] : memref<10xf32>
+      %low = arith.cmpi sge, %v, %3 : index
+      %high = arith.cmpi slt, %v, %8 : index
+      %within = arith.andi %low, %high : i1
+      scf.if %within {
+        memref.store %two, %y[%v] : memref<10xf32>
+      }
+    }
+  }
+}
+
+// Whose blocks have iterators of their own is left alone.
+// CHECK-LABEL: tir.prim_func @iterators_are_not_looked_into
+// CHECK-NEXT:    tir.for %i = 0 to 10 {
+tir.prim_func @iterators_are_not_looked_into(%y: memref<10xf32>) {
+  tir.for %i = 0 to 10 annotations {pragma_loop_partition_hint = 1} {
+    tir.block @b(%v: spatial 10) = [%i] reads() writes(%y[%v] : memref<10xf32>) {
+      %3 = arith.constant 3 : index
+      %one = arith.constant 1.0 : f32
+      %two = arith.constant 2.0 : f32
+      %low = arith.cmpi sge, %v, %3 : index
+      %0 = arith.select %low, %one, %two : f32
+      memref.store %0, %y[%v] : memref<10xf32>
+    }
+  }
+}

@@ -21,6 +21,7 @@ LOWERING = (
     "LowerInitBlock", "PlanAndUpdateBufferAllocationLocation", "ConvertBlocksToOpaque", "CompactBufferAllocation",
     "LowerOpaqueBlock", "Simplify",
 )  # fmt: skip
+STEPS = (*LOWERING[:-1], "FlattenBuffer", LOWERING[-1])
 
 
 @T.prim_func
@@ -77,10 +78,10 @@ def after(func: PrimFuncOp, *names: str) -> PrimFuncOp:
 def test_each_step_from_blocks_to_statements_keeps_what_is_computed(func: PrimFuncOp) -> None:
     x = np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32)
     expected = np.asarray(Interpreter(func)([x])[0], np.float32)
-    for number in range(len(LOWERING)):
-        changed = after(func, *LOWERING[: number + 1])
-        np.testing.assert_array_equal(Interpreter(changed)([x])[0], expected, LOWERING[number])
-        assert structural_equal(after(changed, LOWERING[number]), changed), f"{LOWERING[number]} has more to do"
+    for number in range(len(STEPS)):
+        changed = after(func, *STEPS[: number + 1])
+        np.testing.assert_array_equal(Interpreter(changed)([x])[0], expected, STEPS[number])
+        assert structural_equal(after(changed, STEPS[number]), changed), f"{STEPS[number]} has more to do"
     weft.build(changed)(x, out := np.zeros(50, np.float32))
     np.testing.assert_allclose(out, expected, rtol=1e-5)
     blocks = [op for op in changed.walk() if isinstance(op, BlockOp)]

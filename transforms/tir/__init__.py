@@ -7,6 +7,7 @@ PASSES: dict[str, str] = {
     "compact-buffer-allocation": "compact_buffer_allocation:CompactBufferAllocationPass",
     "convert-blocks-to-opaque": "convert_blocks_to_opaque:ConvertBlocksToOpaquePass",
     "convert-for-loops-to-serial": "convert_for_loops_to_serial:ConvertForLoopsToSerialPass",
+    "flatten-buffer": "flatten_buffer:FlattenBufferPass",
     "gpu-schedule-rules": "gpu_schedule_rules:GPUScheduleRulesPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
     "inject-software-pipeline": "inject_software_pipeline:InjectSoftwarePipelinePass",

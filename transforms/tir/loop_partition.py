@@ -21,7 +21,20 @@ A block whose predicate never holds is erased; where it was one of several that 
 together, as those of an unrolled loop do, the others become `partial`. Does not: cut at lower bounds, or along a loop
 variable that a predicate uses in a quotient or remainder, nor loops that are bound to threads, or around reductions
 that threads share; those predicates stay, and become branches.
-Counterpart of TVM's LoopPartition.
+
+A loop that is annotated with `pragma_loop_partition_hint` is cut where branches in statements beneath are decided too,
+at both ends; its parts count from 0:
+
+```mlir
+tir.for %i = 0 to 8 annotations {pragma_loop_partition_hint = 1} {
+  tir.block @b(%v: opaque 8) = [%i] ... { if %v < 3: ...
+
+tir.for %i = 0 to 3 {
+tir.for %i = 0 to 5 {
+```
+
+There `simplify` finds the branches decided. Blocks speak of loops there (`convert-blocks-to-opaque`). Counterpart of
+TVM's LoopPartition, whose configuration it takes: `PassContext(config={"tir.LoopPartition": {...}})`.
 """
 
 from __future__ import annotations
@@ -47,6 +60,7 @@ from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import shared_reductions
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
+from .branch_partition import cut_at_branches, is_hinted
 from .schedule.inline import erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
 from .schedule.rebind import ValueExpr, rebind
@@ -60,8 +74,15 @@ class LoopPartitionPass(PrimFuncPass):
     name = "loop-partition"
     tvm_name = "LoopPartition"
 
+    partition_const_loop: bool = True
+    """Whether loops of known extents are cut that do not ask for it."""
+    no_unroll_loop_with_extent_one: bool = False
+    """Whether a part of one iteration of a loop that asks for it stays a loop."""
+    unroll_loop_with_partition_hint_no_interval: bool = False
+    """Whether a part of a loop that asks for it is unrolled in which branches stay open."""
+
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        _partition_all(func.body.block)
+        self._partition_all(func.body.block)
         erased: set[str] = set()
         for block in blocks_under(func):
             ranges = dimension_ranges(block.loop_vars)
@@ -71,19 +92,28 @@ class LoopPartitionPass(PrimFuncPass):
         if not func.symbols:
             allow_what_is_left_out([block for block in blocks_under(func) if block.block_name in erased])
 
+    def _partition_all(self, block: Block) -> None:
+        """Partition the loops in `block` and beneath, outer ones first."""
+        previous: Operation | None = None
+        while (op := block.first_op if previous is None else previous.next_op) is not None:
+            if isinstance(op, ForOp):
+                self._partition(op)
+                if op.parent is None:
+                    continue  # dissolved: what stood in it stands here now
+                self._partition_all(op.body.block)
+            elif isinstance(op, OuterBlockOp):
+                self._partition_all(op.body.block)
+            previous = op
 
-def _partition_all(block: Block) -> None:
-    """Partition the loops in `block` and beneath, outer ones first."""
-    previous: Operation | None = None
-    while (op := block.first_op if previous is None else previous.next_op) is not None:
-        if isinstance(op, ForOp):
-            partition(op)
-            if op.parent is None:
-                continue  # dissolved: what stood in it stands here now
-            _partition_all(op.body.block)
-        elif isinstance(op, OuterBlockOp):
-            _partition_all(op.body.block)
-        previous = op
+    def _partition(self, loop: ForOp) -> None:
+        if is_hinted(loop) and not loop.is_symbolic and loop.for_kind != ForKind.THREAD_BINDING:
+            cut_at_branches(
+                loop,
+                unroll_rest=self.unroll_loop_with_partition_hint_no_interval,
+                keep_single=self.no_unroll_loop_with_extent_one,
+            )
+        elif self.partition_const_loop or loop.is_symbolic:
+            partition(loop)
 
 
 def partition(loop: ForOp) -> None:

@@ -292,3 +292,14 @@ def clone_with_buffers(loop: ForOp) -> ForOp:
             alloc.parent.insert_op_after(copy, alloc)
             mapping[alloc.buffer] = copy.buffer
     return loop.clone(mapping)
+
+
+def erase_with_buffers(loop: ForOp) -> None:
+    """Take a loop away, and the buffers of its own that nothing uses any more."""
+    buffers = {v for block in blocks_under(loop) for v in (*block.reads, *block.writes)}
+    loop.detach()
+    loop.erase(safe_erase=False)
+    for buffer in buffers:
+        if isinstance(buffer.owner, AllocBufferOp) and not buffer.uses and buffer.owner.parent is not None:
+            buffer.owner.detach()
+            buffer.owner.erase()

@@ -39,10 +39,13 @@ from ...dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
+from ...dialects.tir.loop_iterators import speaks_of_loops
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed, passed
+from .analysis.producers import function_of
+from .convert_blocks_to_opaque import with_loop_iterators
 from .schedule.loops import bind_constant
-from .symbolic_partition import clone_with_buffers
+from .symbolic_partition import clone_with_buffers, erase_with_buffers
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ def _holds_private_buffers(loop: ForOp) -> bool:
 def write_out(loop: ForOp) -> None:
     """Let the iterations of a loop stand one after the other."""
     assert loop.parent is not None
+    arguments = function_of(loop).body.block.args
     for value in range(loop.start, loop.start + loop.trip_count):
         copy = clone_with_buffers(loop)
         loop.parent.insert_op_before(copy, loop)
@@ -146,16 +150,9 @@ def write_out(loop: ForOp) -> None:
         copy.properties.pop("annotations", None)
         copy.properties["min"] = type(copy.min)(value, copy.min.type)
         copy.trip_count = 1
+        opaque = [block for block in blocks_under(copy) if speaks_of_loops(block)]
         bind_constant(copy)
-    _erase(loop)
-
-
-def _erase(loop: ForOp) -> None:
-    """Take a loop away, and the buffers of its own that nothing uses any more."""
-    buffers = {v for op in loop.walk() if isinstance(op, BlockOp) for v in (*op.reads, *op.writes)}
-    loop.detach()
-    loop.erase(safe_erase=False)
-    for buffer in buffers:
-        if isinstance(buffer.owner, AllocBufferOp) and not buffer.uses and buffer.owner.parent is not None:
-            buffer.owner.detach()
-            buffer.owner.erase()
+        for block in opaque:
+            if not speaks_of_loops(block):
+                with_loop_iterators(block, arguments)
+    erase_with_buffers(loop)

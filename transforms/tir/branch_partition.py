@@ -1,0 +1,148 @@
+"""Cutting loops where branches beneath them are decided: what `loop-partition` does with loops that are hinted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ...dialects.tir.affine import affine_of, linear, linear_range, over_dimensions, substitute
+from ...dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges
+from ...dialects.tir.loop_iterators import speaks_of_loops
+from ..infra.remarks import missed
+from .analysis.producers import function_of
+from .convert_blocks_to_opaque import with_loop_iterators
+from .schedule.loops import bind_constant
+from .schedule.rebind import ValueExpr, rebind
+from .symbolic_partition import clone_with_buffers, erase_with_buffers
+
+HINT = "pragma_loop_partition_hint"
+MAX_PARTS = 16
+"""A loop is cut in no more parts."""
+
+_EQUALS, _DIFFERS = 0, 1
+_SIGNED = {2: (-1, -1), 3: (-1, 0), 4: (1, -1), 5: (1, 0)}
+"""Of slt, sle, sgt and sge between `a` and `b`: the factor and the addend with which `a - b` is at least 0."""
+_UNSIGNED = {6: 2, 7: 3, 8: 4, 9: 5}
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """`factor * i + rest` is at least 0 (or is 0, or is not), for the variable `i` of a loop and any rest."""
+
+    factor: int
+    low: int
+    high: int
+    equality: bool
+
+    def cuts(self) -> list[int]:
+        """The values of the variable at which something begins to be certain, or ceases to be."""
+        if self.factor > 0:
+            possible, certain = -(self.high // self.factor), -(self.low // self.factor)
+            return [possible, -self.low // self.factor + 1] if self.equality else [possible, certain]
+        end, certain_end = self.high // -self.factor + 1, self.low // -self.factor + 1
+        return [-(-self.low // -self.factor), end] if self.equality else [certain_end, end]
+
+    def is_decided(self, begin: int, end: int) -> bool:
+        """Whether it has one answer for all values from `begin` up to `end`, and any rest."""
+        ends = sorted((self.factor * begin, self.factor * (end - 1)))
+        least, most = ends[0] + self.low, ends[1] + self.high
+        if self.equality:
+            return least > 0 or most < 0 or least == most == 0
+        return least >= 0 or most < 0
+
+
+def is_hinted(loop: ForOp) -> bool:
+    """Whether a loop asks to be cut where branches are decided."""
+    value = None if loop.annotations is None else loop.annotations.data.get(HINT)
+    return isinstance(value, IntegerAttr) and value.value.data != 0
+
+
+def cut_at_branches(loop: ForOp, *, unroll_rest: bool, keep_single: bool) -> None:
+    """Cut a hinted loop of a known extent into loops from 0 on, in each of which the comparisons of its variable that
+    can be decided are.
+
+    `unroll_rest` makes a part unrolled in which some are not; `keep_single` leaves parts of one iteration loops.
+    """
+    _drop_hint(loop)
+    blocks = blocks_under(loop)
+    if not all(speaks_of_loops(block) for block in blocks):
+        missed("loop-partition", loop, "blocks beneath have iterators of their own", "convert-blocks-to-opaque first")
+        return
+    begin, end = loop.start, loop.start + loop.trip_count
+    asked = [each for block in blocks for each in _comparisons(block, loop.var)]
+    cuts = sorted({cut for each in asked for cut in each.cuts() if begin < cut < end})
+    if len(cuts) >= MAX_PARTS:
+        missed("loop-partition", loop, f"it would be cut into {len(cuts) + 1} parts", "")
+        return
+    if not cuts:
+        if unroll_rest and asked and not all(each.is_decided(begin, end) for each in asked):
+            loop.for_kind = ForKind.UNROLLED
+        return
+    assert loop.parent is not None
+    for first, last in pairwise((begin, *cuts, end)):
+        part = clone_with_buffers(loop)
+        loop.parent.insert_op_before(part, loop)
+        _begin_at_zero(part, first, last)
+        if unroll_rest and not all(each.is_decided(first, last) for each in asked):
+            part.for_kind = ForKind.UNROLLED
+        elif part.trip_count == 1 and not keep_single:
+            bind_constant(part)
+    erase_with_buffers(loop)
+
+
+def _drop_hint(loop: ForOp) -> None:
+    assert loop.annotations is not None
+    kept = {key: value for key, value in loop.annotations.data.items() if key != HINT}
+    if kept:
+        loop.properties["annotations"] = DictionaryAttr(kept)
+    else:
+        del loop.properties["annotations"]
+
+
+def _begin_at_zero(part: ForOp, first: int, last: int) -> None:
+    """Let a loop be the iterations from `first` up to `last`, counted from 0."""
+    arguments = function_of(part).body.block.args
+    part.properties["min"] = type(part.min)(0, IndexType())
+    part.trip_count = last - first
+    moved = ValueExpr(AffineExpr.dimension(0) + first, (part.var,))
+    for block in blocks_under(part):
+        rebind(block, {part.var: moved})
+        if not speaks_of_loops(block):
+            with_loop_iterators(block, arguments)
+
+
+def _comparisons(block: BlockOp, var: SSAValue) -> list[_Comparison]:
+    """The comparisons of indices in a block that depend on the variable of a loop, in a sum."""
+    if var not in block.loop_vars:
+        return []
+    found: list[_Comparison] = []
+    ranges = dimension_ranges(list(block.loop_vars))
+    here = AffineExpr.dimension(list(block.loop_vars).index(var))
+    dims = over_dimensions(block.iters)
+    for op in block.body.walk():
+        if not isinstance(op, arith.CmpiOp) or not isinstance(op.lhs.type, IndexType):
+            continue
+        left, right = affine_of(op.lhs, dims), affine_of(op.rhs, dims)
+        if left is None or right is None:
+            continue
+        bound = block.bindings.data.results
+        left, right = substitute(left, bound), substitute(right, bound)
+        predicate = op.predicate.value.data
+        if predicate in _UNSIGNED:
+            low = [linear_range(linear(side, ranges), ranges) for side in (left, right)]
+            if any(each is None or each[0] < 0 for each in low):
+                continue
+            predicate = _UNSIGNED[predicate]
+        sign, addend = _SIGNED.get(predicate, (1, 0))
+        form = linear((left - right) * sign + addend, ranges)
+        rest = form.without(here)
+        bounds = linear_range(rest, ranges)
+        if not form.is_linear_in(here) or not form.coefficient(here) or bounds is None:
+            continue
+        found.append(_Comparison(form.coefficient(here), *bounds, predicate in (_EQUALS, _DIFFERS)))
+    return found
