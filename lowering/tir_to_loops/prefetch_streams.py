@@ -30,6 +30,8 @@ scf.for %tile = ... {                                     // column %tile / 16 o
     memref.prefetch %w[((%tile + 16) / 16) * 8192 + ((%tile % 16 * 512 + %k) / 16) * 16], read, ...
 ```
 
+Where the number of tiles is known at the call only, its inverse is computed before them.
+
 The scalars of a tile of rows come line by line: where channels stand in blocks, one line of each row holds a block of
 them, and the next block lies a whole image farther, where no processor looks by itself. So each step within a block
 asks for a part of the lines of the next block, if together they are more than stays in the second cache:
@@ -77,6 +79,9 @@ PAGE = 4096
 
 MIN_ROWS = 4
 """Tiles of rows from which on each has to ask for a small part of the next panel only."""
+
+WHOLE = 1 << 20
+"""What a part is given of: the place that is asked for need not be exact."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +145,8 @@ class _Stream:
     def prefetch_next(self, loop: scf.ForOp, panel: _Panel) -> None:
         """Ask at the begin of each iteration of `loop` for a vector of the panel after this one."""
         write = _Writer(loop)
-        tile, rows = panel.tiles.body.block.args[0], write.constant(panel.rows)
-        row = write.remainder(tile, rows) if panel.row is None else panel.row.body.block.args[0]
+        tile, rows = panel.tiles.body.block.args[0], write.constant(panel.rows or 1)
+        row = write.count(panel.loops) if panel.loops else write.remainder(tile, rows)
         at = write.multiply(row, write.constant(panel.vectors))
         vectors, zero = panel.vectors, write.constant(0)
         values: dict[SSAValue, SSAValue] = {column.body.block.args[0]: zero for column in panel.columns}
@@ -149,8 +154,9 @@ class _Stream:
             vectors //= _trips(level) or 1
             values[level.body.block.args[0]] = zero
             at = write.add(at, write.multiply(level.body.block.args[0], write.constant(vectors)))
-        values[tile] = write.add(tile, rows if panel.row is None else panel.tiles.step)
-        values[loop.body.block.args[0]] = write.divide(at, rows)
+        values[tile] = write.add(tile, panel.tiles.step if panel.loops else rows)
+        place = write.divide(at, rows) if panel.rows else write.scale(at, _part_of(panel.loops))
+        values[loop.body.block.args[0]] = place
         self._ask(write.block, write.anchor, panel.index, values, 2)
 
     def _ask(
@@ -174,27 +180,36 @@ class _Stream:
             if index is None or any(_trips(level) is None for level in levels):
                 return None
             users = [op for op in index if tile in op.operands]
-            if not users and tile not in self.load.indices and isinstance(around := outer.parent_op(), scf.ForOp):
-                return self._panel_around(outer, around, levels)
+            if not users and tile not in self.load.indices:
+                return self._panel_around(outer, levels)
             rows = {_constant(op.rhs) if isinstance(op, arith.DivUIOp) and op.lhs is tile else None for op in users}
             if len(rows) == 1 and (count := rows.pop()) is not None:
-                return self._worthwhile(_Panel(outer, None, count, self.columns, tuple(levels), index))
+                return self._worthwhile(_Panel(outer, (), count, self.columns, tuple(levels), index))
             levels.insert(0, outer)
         return None
 
-    def _panel_around(self, rows: scf.ForOp, tiles: scf.ForOp, levels: Sequence[scf.ForOp]) -> _Panel | None:
-        """The panel where a loop of its own goes through the tiles of rows, and the one around it through panels."""
-        index, count = _index_of(self.load, tiles.body.block), _trips(rows)
-        if index is None or count is None or not any(tiles.body.block.args[0] in op.operands for op in index):
-            return None
-        return self._worthwhile(_Panel(tiles, rows, count, self.columns, tuple(levels), index))
+    def _panel_around(self, innermost: scf.ForOp, levels: Sequence[scf.ForOp]) -> _Panel | None:
+        """The panel where loops of their own go through the tiles of rows, and one around them through panels."""
+        loops, tiles = [innermost], innermost.parent_op()
+        while isinstance(tiles, scf.ForOp):
+            index, tile = _index_of(self.load, tiles.body.block), tiles.body.block.args[0]
+            if index is None or any((_constant(loop.lb), _constant(loop.step)) != (0, 1) for loop in loops):
+                return None
+            if tile in self.load.indices or any(tile in op.operands for op in index):
+                trips = [_trips(loop) for loop in loops]
+                count = None if None in trips else prod(each or 0 for each in trips)
+                return self._worthwhile(_Panel(tiles, tuple(loops), count, self.columns, tuple(levels), index))
+            loops.insert(0, tiles)
+            tiles = tiles.parent_op()
+        return None
 
     def _worthwhile(self, panel: _Panel) -> _Panel | None:
         """`panel`, if it is large, far away, dense, and shared by enough tiles of rows."""
         size = prod(memref_of(self.load.base).get_shape()) * byte_width(self.load.result.type.element_type)
         far = size > self.machine.kept_near  # not there any more from one inference to the next, beside all else
         large = panel.vectors * _vector_bytes(self.load) > _nearest(self.machine)
-        return panel if panel.rows >= MIN_ROWS and large and far and self._is_dense(panel) else None
+        shared = panel.rows is None or panel.rows >= MIN_ROWS
+        return panel if shared and large and far and self._is_dense(panel) else None
 
     def _is_dense(self, panel: _Panel) -> bool:
         """Whether each step of the loops reads the vector after the one before, and each column follows the other."""
@@ -217,11 +232,12 @@ class _Panel:
     """What is streamed by for one tile of rows after the other. Each goes through `levels`, the loops over what is
     summed, and in each step of the innermost through `columns`, which are unrolled.
 
-    The tiles of rows are `rows` iterations of `tiles`, or of the loop `row`, where they have one of their own."""
+    The tiles of rows are `rows` iterations of `tiles`, or of the `loops` within, where they have such of their own;
+    then their number may be known at the call only."""
 
     tiles: scf.ForOp
-    row: scf.ForOp | None
-    rows: int
+    loops: tuple[scf.ForOp, ...]
+    rows: int | None
     columns: tuple[scf.ForOp, ...]
     levels: tuple[scf.ForOp, ...]
     index: tuple[Operation, ...]
@@ -263,6 +279,38 @@ class _Writer:
 
     def remainder(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return self._insert(index_binary(arith.RemUIOp, lhs, rhs))
+
+    def count(self, loops: Sequence[scf.ForOp]) -> SSAValue:
+        """How many iterations of the innermost of nested `loops` went before."""
+        outer, *inner = loops
+        count = outer.body.block.args[0]
+        for loop in inner:
+            count = self.add(self.multiply(count, loop.ub), loop.body.block.args[0])
+        return count
+
+    def scale(self, value: SSAValue, part: SSAValue) -> SSAValue:
+        """`value` times `part`, in parts of `WHOLE`."""
+        return self._insert(
+            index_binary(arith.ShRUIOp, self.multiply(value, part), self.constant(WHOLE.bit_length() - 1))
+        )
+
+
+def _part_of(loops: Sequence[scf.ForOp]) -> SSAValue:
+    """One of as many parts as `loops` have iterations together, in parts of `WHOLE`: a division outside of the
+    innermost, none in it. Nothing where there is one iteration, which would ask for all of the next panel at once."""
+    *around, inner = loops
+    one, whole, none = index_constant(1), index_constant(WHOLE), index_constant(0)
+    count: Operation = index_binary(arith.MaxUIOp, inner.ub, one.results[0])
+    ops: list[Operation] = [one, whole, none, count]
+    for loop in around:
+        ops.append(count := index_binary(arith.MuliOp, count.results[0], loop.ub))
+    part = index_binary(arith.DivUIOp, whole.results[0], count.results[0])
+    alone = arith.CmpiOp(count.results[0], one.results[0], "eq")
+    chosen = arith.SelectOp(alone, none, part)
+    block = inner.parent
+    assert block is not None
+    block.insert_ops_before([*ops, part, alone, chosen], inner)
+    return chosen.result
 
 
 @dataclass(frozen=True)

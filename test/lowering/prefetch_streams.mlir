@@ -245,6 +245,50 @@ func.func @rows_that_leave_a_rest_have_a_loop_of_their_own(%w: memref<131072xf32
   func.return
 }
 
+// How many tiles of rows there are is known at the call only: their number's inverse is found once, in parts of 2^20, and
+// nothing is asked for ahead where there is one.
+// CHECK-LABEL: func.func @rows_of_open_number
+// CHECK:         scf.for %image = %c0 to %images step %c1 {
+// CHECK-NEXT:      %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:      %[[WHOLE:.*]] = arith.constant 1048576 : index
+// CHECK-NEXT:      %[[NONE:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %[[SOME:.*]] = arith.maxui %tiles, %[[ONE]] : index
+// CHECK-NEXT:      %[[COUNT:.*]] = arith.muli %[[SOME]], %images : index
+// CHECK-NEXT:      %[[PART:.*]] = arith.divui %[[WHOLE]], %[[COUNT]] : index
+// CHECK-NEXT:      %[[ALONE:.*]] = arith.cmpi eq, %[[COUNT]], %[[ONE]] : index
+// CHECK-NEXT:      %[[EACH:.*]] = arith.select %[[ALONE]], %[[NONE]], %[[PART]] : index
+// CHECK-NEXT:      scf.for %tile = %c0 to %tiles step %c1 {
+// CHECK-NEXT:        scf.for %k = %c0 to %c1024 step %c1 {
+// CHECK:               %[[BEFORE:.*]] = arith.muli %image, %tiles : index
+// CHECK-NEXT:          %[[TILE:.*]] = arith.addi %[[BEFORE]], %tile : index
+// CHECK:               %[[PARTS:.*]] = arith.muli %{{.*}}, %[[EACH]] : index
+// CHECK:               arith.shrui %[[PARTS]], %{{.*}} : index
+// CHECK:               memref.prefetch %w[%{{.*}}], read, locality<2>, data : memref<131072xf32>
+func.func @rows_of_open_number(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index, %images: index, %tiles: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  %c16384 = arith.constant 16384 : index
+  scf.for %panel = %first to %last step %c1 {
+    scf.for %image = %c0 to %images step %c1 {
+      scf.for %tile = %c0 to %tiles step %c1 {
+        scf.for %k = %c0 to %c1024 step %c1 {
+          scf.for %row = %c0 to %c8 step %c1 {
+            %0 = arith.muli %panel, %c16384 : index
+            %1 = arith.muli %k, %c16 : index
+            %2 = arith.addi %0, %1 : index
+            %3 = vector.load %w[%2] : memref<131072xf32>, vector<16xf32>
+            vector.store %3, %y[%c0] : memref<128xf32>, vector<16xf32>
+          } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+        }
+      }
+    }
+  }
+  func.return
+}
+
 // Sixteen steps go through a line for each of eight rows, then through one 256 KiB farther: each step asks for a line of
 // the next block. Where blocks lie next to each other, %near, a processor looks by itself, and %small stays in a cache.
 // CHECK-LABEL: func.func @lines_of_the_next_block_are_asked_for
