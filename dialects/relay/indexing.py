@@ -229,13 +229,29 @@ def _limit(type: Attribute) -> int:
     return (1 << (8 * byte_width(type))) - 1
 
 
+def unless_empty(x: te.Tensor, value: te.Expr, shape: Sequence[te.Dim]) -> te.Expr:
+    """`value`, which is read from `x` at indices that are data; zero where `x` has no elements, for then there is
+    nothing that an index could stand for.
+
+    Args:
+        shape: extents of what `value` is computed for. Where one of them is 0 nothing is read, so that nothing is asked
+            of extents of `x` that are among them.
+    """
+    zero = te.const(0, value.type)
+    if 0 in x.shape:
+        return zero
+    open_ones = [n for n in x.dims if not te.always_at_most(1, n) and not any(te.same(n, m) for m in shape)]
+    asked = [te.binary(te.BinaryKind.GT, te.dim_expr(n), 0) for n in open_ones]  # which Python's `>` takes for given
+    return te.select(te.all_of(asked), value, zero) if asked else value
+
+
 def gathered(
     x: te.Tensor, shape: Sequence[int], body: te.AnyRankBody, name: str, checked: te.Tensor | None = None
 ) -> te.Tensor:
-    """The tensor of `shape` whose elements `body` reads from `x` at indices that are data; zeros where `x` has no
-    elements, for then there is nothing that an index could stand for. Indices that are `checked` are even then."""
+    """The tensor of `shape` whose elements `body` reads from `x` at indices that are data, `unless_empty`. Indices that
+    are `checked` are even then."""
     if 0 not in x.shape:
-        return te.compute(shape, body, name)
+        return te.compute(shape, lambda *i: unless_empty(x, te.as_expr(body(*i), x.element_type), shape), name)
     zero = te.const(0, x.element_type)
     if checked is None or 0 in checked.shape:
         return te.compute(shape, lambda *_: zero, name)

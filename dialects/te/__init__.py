@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .assume import agree as agree
     from .assume import at_most as at_most
     from .assume import extreme as extreme
+    from .dims import always_at_most as always_at_most
     from .dims import ceil_divided as ceil_divided
     from .dims import dim_expr as dim_expr
     from .dims import is_number as is_number

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 import weft
+from weft import relay
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.core import FuncOp, ReturnOp, TupleOp
 from weft.dialects.relay.interpreter import evaluate_function
@@ -398,6 +399,43 @@ def test_indices_into_a_tensor_without_elements_are_checked() -> None:
     for run in (weft.compile(module), lambda *arrays: evaluate_function(main, arrays)):  # pyright: ignore
         with pytest.raises(weft.CheckError, match="index 0 lies outside of an axis of 0 elements"):
             run(*inputs)
+
+
+def test_data_of_open_extents_without_elements_gives_zeros() -> None:
+    """What lies behind the data is no zero, so that whoever reads it is found."""
+    open_extent = relay.Any()
+    indices = relay.const(np.array([0, 1, -1]))
+    whole = relay.const(np.zeros((1, 2, 2, 2), np.float32))
+    regions = relay.const(np.array([[0, 0, 0, 2, 2]], np.float32))
+    of_rows: list[Callable[[relay.Expr], relay.Expr]] = [
+        lambda x: relay.take(x, indices, axis=0, mode="clip"),
+        lambda x: relay.take(x, indices, mode="wrap"),
+        lambda x: relay.gather(x, 0, relay.const(np.zeros((1, 3), np.int64))),
+        lambda x: relay.gather_nd(x, relay.const(np.zeros((2, 2), np.int64))),
+        lambda x: relay.adv_index([x, indices]),
+        lambda x: relay.take(x + relay.const(np.float32(1)), indices, axis=0, mode="clip"),
+    ]
+    of_images: list[Callable[[relay.Expr], relay.Expr]] = [
+        lambda x: relay.vision.roi_align(x, regions, (2, 2), 1.0, 1),
+        lambda x: relay.vision.roi_pool(x, regions, (2, 2), 1.0),
+        lambda x: relay.image.crop_and_resize(
+            x, relay.const(np.array([[0, 0, 1, 1]], np.float32)), relay.const(np.zeros(1, np.int32)), (2, 2), "NCHW"
+        ),
+    ]
+    of_heights: list[Callable[[relay.Expr], relay.Expr]] = [
+        lambda x: relay.image.grid_sample(x, whole, padding_mode="border")
+    ]
+    behind = np.full(1000, 7.5, np.float32)
+    for rest, bodies in (((3,), of_rows), ((1, 3, 3), of_images)):
+        for body in bodies:
+            x = relay.var("x", shape=(open_extent, *rest))
+            found = np.asarray(weft.compile(relay.Function([x], body(x)))(behind[:0].reshape(0, *rest)))
+            assert found.size and not found.any(), body(x)
+    for body in of_heights:
+        for height in (open_extent, 0):
+            x = relay.var("x", shape=(1, 1, height, 3))
+            found = np.asarray(weft.compile(relay.Function([x], body(x)))(behind[:0].reshape(1, 1, 0, 3)))
+            assert found.size and not found.any()
 
 
 def test_the_table_names_every_operator_that_takes_indices() -> None:

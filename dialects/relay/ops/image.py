@@ -31,6 +31,7 @@ from ..base import (
     tensor,
 )
 from ..blocking import PLAIN, Blocks, layout_text
+from ..indexing import unless_empty
 from ..layout import Layout, unblocked, with_whole
 from ..nn_common import accumulator, narrow, result_element
 from ..precision import Accuracy, Precision
@@ -285,7 +286,8 @@ class CropAndResizeOp(RelayOp):
             def read(*at: te.Expr) -> te.Expr:
                 h, w = (clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip("HW", at, strict=True))
                 image = clamped_index(te.cast(which[out["N"]], te.index), extents["N"])
-                return te.cast(x[layout.arrange({"N": image, "C": out["C"], "H": h, "W": w})], f32)
+                pixel = x[layout.arrange({"N": image, "C": out["C"], "H": h, "W": w})]
+                return te.cast(unless_empty(x, pixel, [extents["C"]]), f32)
 
             if self.method.data == "nearest_neighbor":
                 value = read(*(te.floor(p + 0.5) for p in places))
@@ -474,7 +476,8 @@ class GridSampleOp(RelayOp):
             def read(*at: te.Expr) -> te.Expr:
                 at = tuple(self._inside(p, extents[k]) for k, p in zip(spatial, at, strict=True))
                 inner = {k: clamped_index(te.cast(p, te.index), extents[k]) for k, p in zip(spatial, at, strict=True)}
-                value = te.cast(x[layout.arrange({"N": out["N"], "C": out["C"], **inner})], f32)
+                pixel = x[layout.arrange({"N": out["N"], "C": out["C"], **inner})]
+                value = te.cast(unless_empty(x, pixel, shape), f32)
                 if self.padding_mode.data != "zeros":
                     return value
                 ends = [c for k, p in zip(spatial, at, strict=True) for c in (p >= 0, p <= _real(extents[k] - 1))]

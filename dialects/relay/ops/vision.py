@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, real, string, tensor
+from ..indexing import unless_empty
 from ..layout import unblocked
 from ..nn_common import narrow
 from ..precision import Accuracy
@@ -63,7 +64,7 @@ class _RegionPool(RelayOp, ABC):
         extents = layout.extents(x.shape)
 
         def pixel(*at: te.Expr) -> te.Expr:
-            return x[layout.arrange(dict(zip("NCHW", at, strict=True)))]
+            return unless_empty(x, x[layout.arrange(dict(zip("NCHW", at, strict=True)))], [extents["C"]])
 
         return extents["N"], [extents["H"], extents["W"]], pixel
 
