@@ -229,8 +229,9 @@ class BodyEmitter:
                 rest = self.insert(RemFOp(lhs, rhs))
                 zero = self.constant(0, rest.type)
                 signs = arith.XOrIOp(self._compare(rest, "olt", zero), self._compare(rhs, "olt", zero))
-                opposite = arith.AndIOp(self.insert(signs), self._compare(rest, "one", zero))
-                return self.insert(arith.SelectOp(self.insert(opposite), self.insert(arith.AddfOp(rest, rhs)), rest))
+                moved = self.insert(arith.SelectOp(self.insert(signs), self.insert(arith.AddfOp(rest, rhs)), rest))
+                nothing = self.insert(math.CopySignOp(zero, rhs))
+                return self.insert(arith.SelectOp(self._compare(rest, "oeq", zero), nothing, moved))
             case _ if kind in _FLOAT_COMPARE:
                 return self._compare(lhs, _FLOAT_COMPARE[kind], rhs)
             case _:
