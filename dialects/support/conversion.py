@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 def converted(x: NDArray, dtype: np.dtype[Any]) -> NDArray:
     """`x` as `dtype`: to truth values is `!= 0`; integers wrap; floats become integers towards zero, to the nearest of
-    the type where it does not hold them, and 0 for NaN."""
+    the type where it does not hold them, and 0 for NaN; floats become bfloat16 by rounding once."""
     if dtype == np.bool_:
         return x != 0
+    if dtype.name == "bfloat16" and x.dtype == np.float64:
+        return halfway_to_short(x).astype(dtype)
     if not is_integral(dtype) or is_integral(x.dtype) or x.dtype == np.bool_:
         return x.astype(dtype)
     least, greatest = integer_limits(dtype)
@@ -26,6 +28,20 @@ def converted(x: NDArray, dtype: np.dtype[Any]) -> NDArray:
     result = whole.astype(dtype)
     result[low], result[high] = (np.array(limit).astype(dtype) for limit in (least, greatest))
     return result
+
+
+def halfway_to_short(x: NDArray) -> NDArray:
+    """float64 as float32 that rounds to 16 bits as they would: what float32 cannot hold sets its last bit.
+
+    Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd"
+    (2008).
+    """
+    with np.errstate(over="ignore"):
+        nearest = np.asarray(x, np.float32)
+    lost = (nearest != x) & ~np.isnan(x)
+    away = lost & (np.abs(nearest) > np.abs(x))
+    bits = (nearest.view(np.int32) - away) | lost
+    return bits.astype(np.int32).view(np.float32)
 
 
 def is_integral(dtype: np.dtype[Any]) -> bool:

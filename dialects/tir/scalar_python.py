@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, I
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
+from ..support.conversion import converted
 from ..support.dtypes import numpy_dtype
 
 Number: TypeAlias = Any
@@ -239,6 +240,13 @@ def _to_float(op: Operation, x: Sequence[str], names: Namespace) -> str:
     return f"{names.name(np.int64 if signed else np.uint64)}({value}).astype({names.name(target)})"
 
 
+def _to_shorter(op: Operation, x: Sequence[str], names: Namespace) -> str:
+    target = numpy_dtype(op.results[0].type)
+    if target.name == "bfloat16":
+        return f"{names.name(converted)}(np.asarray({x[0]}), {names.name(target)})[()]"
+    return f"{names.name(target.type)}({x[0]})"
+
+
 def _moved_down(op: Operation, x: Sequence[str], names: Namespace) -> str:
     type = op.operands[0].type
     return wrapped(f"({_signed(x[0], type)} >> min({_unsigned(x[1], type)}, {width_of(type) - 1}))", type)
@@ -325,7 +333,7 @@ WRITERS: Mapping[str, Writer] = {
     "arith.minnumf": _float("_numeric(_smaller, {0}, {1})"),
     "arith.cmpf": _cmpf,
     "arith.extf": _float("{T}({0})"),
-    "arith.truncf": _float("{T}({0})"),
+    "arith.truncf": _to_shorter,
     "arith.sitofp": _to_float,
     "arith.uitofp": _to_float,
     "arith.fptosi": _to_integer,

@@ -54,6 +54,15 @@ static inline uint16_t weft_to_bf16(float x) {
   if (x != x) return (uint16_t)(bits >> 16 | 0x40);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }""",
+    """static inline float weft_odd_float(double x) {
+  float y = (float)x;
+  if (y == x || x != x) return y;
+  uint32_t bits;
+  memcpy(&bits, &y, 4);
+  bits = (bits - (x < 0 ? y < x : y > x)) | 1;
+  memcpy(&y, &bits, 4);
+  return y;
+}""",
     """static inline int64_t weft_check(int64_t at, int64_t given, int64_t extent, int64_t *record, int64_t number) {
   if (at >= 0 && at < extent) return at;
   int64_t nothing = 0;
@@ -239,6 +248,8 @@ def _power(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
 def _convert(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
     """By C's rules: to a float, to a narrower or wider float, to a wider signed integer."""
     source = element(op.operands[0].type)
+    if isinstance(source, Float64Type) and isinstance(type, BFloat16Type):  # rounded once
+        return f"weft_odd_float({operands[0]})"
     if scalar(source) == "bool" and op.name in ("arith.extsi", "arith.sitofp"):
         return f"({computed_type(type)})-(int){operands[0]}"
     if scalar(type) == "bool":

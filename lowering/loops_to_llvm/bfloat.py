@@ -79,17 +79,24 @@ def halfway_to_short(lowering: FunctionLowering, value: SSAValue) -> SSAValue:
     Source: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd"
     (2008).
     """
-    wide = with_element_type(value.type, i64)
-    lost = (1 << 29) - 1  # bits of the mantissa that f32 has not
-    bits = lowering.add(llvm.BitcastOp, (value,), wide)
-    rest = lowering.add(llvm.AndOp, (bits, lowering.integer(lost, wide)), wide)
-    # Adding `lost` carries into the bit above where, and only where, something is lost.
-    sticky = lowering.add(llvm.AddOp, (rest, lowering.integer(lost, wide)), wide, OVERFLOW[0])
-    kept = lowering.add(
-        llvm.AndOp, (lowering.add(llvm.OrOp, (bits, sticky), wide), lowering.integer(~lost, wide)), wide
-    )
-    odd = lowering.add(llvm.BitcastOp, (kept,), value.type)
-    return lowering.add(llvm.FPTruncOp, (odd,), with_element_type(value.type, f32))
+    Is = llvm.FCmpPredicateFlag
+    short, condition = (with_element_type(value.type, type) for type in (f32, i1))
+    wide = with_element_type(value.type, i32)
+
+    def compared(predicate: llvm.FCmpPredicateFlag, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        flag = IntegerAttr(predicate.to_int(), i64)
+        return lowering.add(llvmx.FCmpOp, (lhs, rhs), condition, {"predicate": flag, "fastmathFlags": NO_FLAGS})
+
+    nearest = lowering.add(llvm.FPTruncOp, (value,), short)
+    back = lowering.add(llvm.FPExtOp, (nearest,), value.type)
+    lost = compared(Is.ONE, back, value)
+    greater, negative = compared(Is.OGT, back, value), compared(Is.OLT, value, lowering.float(0.0, value.type))
+    away = lowering.add(llvm.XOrOp, (greater, negative), condition)  # from zero, where anything is lost
+    step = lowering.add(llvm.SExtOp, (lowering.add(llvm.AndOp, (lost, away), condition),), wide)
+    bits = lowering.add(llvm.BitcastOp, (nearest,), wide)
+    towards_zero = lowering.add(llvm.AddOp, (bits, step), wide, OVERFLOW[0])
+    odd = lowering.add(llvm.OrOp, (towards_zero, lowering.add(llvm.ZExtOp, (lost,), wide)), wide)
+    return lowering.add(llvm.BitcastOp, (odd,), short)
 
 
 def add_float(
