@@ -27,6 +27,7 @@ from ..dialects.mem.core import (
     ExtentOp,
     PoolOp,
     ReadExtentOp,
+    SizeOp,
     buffer_type,
     byte_size,
     root_of,
@@ -52,7 +53,7 @@ from .graph_to_memory.signature import UPDATES, memory_signature, read_signature
 from .read_steps import layers_of, parameters_of
 from .relay_to_tir.graph_symbols import EXTENTS
 from .relay_to_tir.place_calls import runs
-from .sizes import Size, product
+from .sizes import Size, product, read_extents
 
 if TYPE_CHECKING:
     from .abi import NDArray, Parameter
@@ -88,8 +89,7 @@ def read_hosted(module: ModuleOp) -> list[HostedProgram]:
     """The programs of the hosted graphs of a module of phase `loops`.
 
     Raises:
-        Diagnostic: a kernel is missing, a buffer has no place, the data of a constant was not loaded, or data
-            decides an extent.
+        Diagnostic: a kernel is missing, a buffer has no place, or the data of a constant was not loaded.
     """
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
     graphs = hosted_graphs(module)
@@ -179,9 +179,10 @@ class _Reading:
                     self.places[op.result] = self._constant(op)
                 case ExtentOp():
                     self.sizes[op.result] = self._extent(op)
+                case SizeOp():
+                    self.sizes[op.result] = op.kind.data, self.sizes[op.lhs], self.sizes[op.rhs]
                 case ReadExtentOp():
-                    what = "data decides an extent in a graph on several devices, which the host runs step by step"
-                    raise Diagnostic.at(op, what, hint="have it on one device")
+                    self.sizes[op.result] = self._decided(op)
                 case _:
                     pass
         inputs, outputs = read_signature(memory_signature(self.graph))
@@ -198,7 +199,14 @@ class _Reading:
             before += after
         cursors = [0 for _ in self.arenas]
         records = [arena.counters for arena in self.arenas]
-        steps = [self._step(op, cursors, records) for op in accesses]
+        steps: list[Step] = []
+        for op in ops:
+            if isinstance(op, CallOp | CopyOp):
+                steps.append(self._step(op, cursors, records))
+            elif isinstance(op, ReadExtentOp):  # the host has to know by now
+                place = self.places[op.source]
+                steps += [_copy(there, host) for host, there in after if there is place]
+                after = [pair for pair in after if pair[1] is not place]
         parameters = {name: taken for name, f in self.kernels.items() if (taken := parameters_of(f)) is not None}
         return HostedProgram(
             SEGMENT in self.graph.attributes,
@@ -215,6 +223,14 @@ class _Reading:
             self._symbols(),
             said.data if isinstance(said := self.graph.attributes.get(EXTENTS), StringAttr) else "",
         )
+
+    def _decided(self, op: ReadExtentOp) -> Size:
+        """An extent that data decides: symbols of such stand behind those of the graph, in the order of the outputs,
+        the last, that say what they are."""
+        said = self.graph.attributes.get(EXTENTS)
+        read = read_extents(said.data if isinstance(said, StringAttr) else "").read
+        first = len(self.graph.outputs) - len(read)
+        return "n", len(self.graph.symbols) + self.graph.outputs.index(op.source) - first
 
     def _symbols(self) -> tuple[str, ...]:
         names = self.graph.symbol_names

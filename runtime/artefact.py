@@ -385,16 +385,17 @@ def _part(entry: _Fields) -> ProgramPart:
 def _segment(entry: _Fields) -> HostedSegment:
     symbols = tuple(entry.strings("symbols")) if entry.has("symbols") else ()
     count = len(symbols)
+    extents = entry.string("extents") if entry.has("extents") else ""
+    known = count + len(read_extents(extents, count).read)
     segment = HostedSegment(
         tuple(_spec(spec, count) for spec in entry.each("inputs")),
         tuple(_spec(spec, count) for spec in entry.each("outputs")),
         tuple(tuple(_site(site) for site in record) for record in entry.groups("checks")),
-        tuple(_step(step, count) for step in entry.each("steps")),
+        tuple(_step(step, known) for step in entry.each("steps")),
         tuple(_device(device, count) for device in entry.each("devices")),
         symbols,
-        entry.string("extents") if entry.has("extents") else "",
+        extents,
     )
-    read_extents(segment.extents, count)
     if not segment.devices or not segment.steps:
         raise ArtefactError("a part of the program is on no device, or does nothing")
     return segment

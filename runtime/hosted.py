@@ -6,15 +6,18 @@ contexts for running calls. Its entry is a function of Python.
 
 from __future__ import annotations
 
+import ctypes
 import struct
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, Place
-from ..lowering.abi import CompiledGraph
+from ..lowering.abi import CompiledGraph, Step
+from ..lowering.sizes import read_extents
 from .devices import Device, copy, device_by_name
 from .host import why_not_here
 from .jit import LoadedObjects
@@ -97,7 +100,9 @@ class HostedProgram:
         self._contexts: weakref.WeakValueDictionary[int, HostedContext] = weakref.WeakValueDictionary()
         """By the addresses of their arenas on the host."""
         self._sized: dict[tuple[int, ...], CompiledGraph] = {} if graph.symbols else {(): graph}
-        """What the graph is where its symbols are known."""
+        """What the graph is where its symbols are known, and behind them what data has decided."""
+        self._decided = [number for number, _ in read_extents(graph.extents, len(graph.symbols)).read]
+        """The symbols that data decides: what they are stands in the last outputs."""
         self.free: list[Context] = []
         """Contexts that no call has at the moment."""
         self._records = [
@@ -141,20 +146,23 @@ class HostedProgram:
             if context.arena.nbytes >= needed:
                 return context
 
-    def _at(self, symbols: tuple[int, ...]) -> CompiledGraph:
-        """What the graph is where its symbols are these.
+    def _at(self, symbols: tuple[int, ...], counts: Sequence[int] | None = None) -> CompiledGraph:
+        """What the graph is where its symbols are these, and what data decides is what `counts` say, else the most.
 
         Raises:
             Diagnostic: it would use what is not there.
         """
-        if (known := self._sized.get(symbols)) is None:
+        if counts is None:
+            counts = [symbols[number] for number in self._decided]
+        key = (*symbols, *counts)
+        if (known := self._sized.get(key)) is None:
             layout = Layout(self._graph, [(symbol, symbol) for symbol in symbols])
-            known = graph_at(self._graph, symbols, layout)
+            known = graph_at(self._graph, key, layout)
             if (reason := misfit(known)) is not None:
                 raise Diagnostic(reason)
             if len(self._sized) >= KEPT:
                 self._sized.pop(next(iter(self._sized)), None)
-            self._sized[symbols] = known
+            self._sized[key] = known
         return known
 
     def entry(self, inputs: bytes, outputs: bytes, arena: int, threads: int, watch: Watch | None = None) -> int:
@@ -165,7 +173,8 @@ class HostedProgram:
         graph = self._at(taken[count:])
         context = self._contexts[arena]
         context.have([each.arena_bytes for each in graph.devices])
-        bound = self._stepper.bind(taken[:count], given, context.arenas, threads, graph.steps)
+        bind = partial(self._stepper.bind, taken[:count], given, context.arenas, threads)
+        bound = self._decide(bind, taken[count:], given) if self._decided else bind(graph.steps)
         self._clear(arena)
         for number, each in enumerate(bound):
             begin = perf_counter_ns()
@@ -176,6 +185,30 @@ class HostedProgram:
         for device in self.devices:
             device.synchronize()
         return self._status(arena)
+
+    def _decide(
+        self, bind: Callable[[Sequence[Step]], list[Bound]], symbols: tuple[int, ...], outputs: Sequence[int]
+    ) -> Iterator[Bound]:
+        """The steps, each as it is when those before it have run: it may be as large as they have found out.
+
+        Raises:
+            Diagnostic: a step would use what is not there.
+        """
+        first = len(outputs) - len(self._decided)
+        most = [symbols[number] for number in self._decided]
+        counts = list(most)
+        graph = self._at(symbols)
+        for number, step in enumerate(self._graph.steps):
+            (bound,) = bind(graph.steps[number : number + 1])
+            yield bound
+            said = [each.at - first for each in step.arguments if each.kind == "output" and each.at >= first]
+            if not said:
+                continue
+            bound.device.synchronize()
+            for place in said:
+                found = ctypes.c_int64.from_address(outputs[first + place]).value
+                counts[place] = min(max(0, found), most[place])
+            graph = self._at(symbols, counts)
 
     def _clear(self, arena: int) -> None:
         arenas = self._contexts[arena].arenas

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step
+from ..lowering.sizes import read_extents
 
 
 def misfit(graph: CompiledGraph) -> str | None:
     """What is wrong with the steps of a graph, if anything is. Of what depends on the graph's symbols nothing is known
     here: that is judged when they are (`sizes.graph_at`)."""
+    decided = len(read_extents(graph.extents, len(graph.symbols)).read)
+    counts = graph.outputs[max(0, len(graph.outputs) - decided) :]
+    if len(counts) < decided or any((spec.dtype, spec.shape) != ("int64", (1,)) for spec in counts):
+        return "data decides extents, and no outputs say what they are"
     if graph.steps and (reason := _wrong_step(graph)) is not None:
         return reason
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))

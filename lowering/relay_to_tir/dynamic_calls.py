@@ -51,7 +51,7 @@ from ...dialects.relay.core import (
     TupleOp,
     ViewOp,
 )
-from ...dialects.relay.devices import RESULT_DEVICES
+from ...dialects.relay.devices import RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr, listed_devices
 from ...dialects.relay.extents import Extents, Known
 from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
 from ...dialects.relay.nn_common import tuple_type
@@ -65,6 +65,7 @@ from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
+from .place_calls import device_of
 from .te_to_tir import opaque_extents
 
 SYMBOLS, SHAPES = "symbols", "shapes"
@@ -103,7 +104,7 @@ class DynamicCalls:
         """Let `lower_call` replace each call in `graph` that takes or gives what is not static.
 
         Raises:
-            Diagnostic: an operator cannot be computed with extents that are symbols, or data decides an extent.
+            Diagnostic: an operator cannot be computed with extents that are symbols.
         """
         values = [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]
         if not any(is_dynamic(value.type) for value in values):
@@ -131,12 +132,6 @@ class DynamicCalls:
         graph.attributes[SHAPES] = symbols.shapes(arguments)
         if asked or symbols.defined or sources:
             graph.attributes[EXTENTS] = symbols.described(asked, held)
-        if sources and RESULT_DEVICES in graph.attributes:
-            decides = next(iter(sources.values())).owner
-            what = "data decides an extent in a graph on several devices, which the host runs step by step"
-            raise Diagnostic.at(
-                decides if isinstance(decides, Operation) else graph, what, hint="have it on one device"
-            )
         for symbol, source in sources.items():
             read = ReadExtentOp(source, symbols.numbers[symbol])
             read.location = source.owner.location if isinstance(source.owner, Operation) else read.location
@@ -270,7 +265,7 @@ def _held_sizes(inputs: Sequence[Known]) -> list[tuple[int, int, te.Dim]]:
 
 
 def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
-    """Let a graph return more values, by these names."""
+    """Let a graph return more values, by these names; each where it is computed."""
     names = [StringAttr(name) for name in (*names_of(graph)[1], *more)]
     end, type = graph.return_op, graph.function_type
     end.operands = [*end.operands, *more.values()]
@@ -278,6 +273,11 @@ def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
         list(type.inputs), [*type.outputs, *(value.type for value in more.values())]
     )
     graph.attributes["output_names"] = ArrayAttr(names)
+    if RESULT_DEVICES in graph.attributes:
+        devices = listed_devices(graph.attributes[RESULT_DEVICES])
+        owners = [cast("Operation", value.owner) for value in more.values()]
+        computed = [device_of(owner) or VirtualDeviceAttr(VirtualDevice("cpu", 0)) for owner in owners]
+        graph.attributes[RESULT_DEVICES] = ArrayAttr([*map(VirtualDeviceAttr, devices), *computed])
 
 
 def _say_what_follows(graph: FuncOp, extents: Extents) -> None:

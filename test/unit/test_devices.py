@@ -277,17 +277,6 @@ def test_several_devices_run_graphs_of_open_extents(open_exe: weft.Executable, t
     assert [step.kernel for step in profile.steps].count("copy") == 4
 
 
-def test_extents_that_data_decides_are_refused_on_several_devices() -> None:
-    text = f"""relay.func @main(%x: tensor<6xf32>) -> tensor<?x1xi32> {{
-  %a = relay.exp %x : tensor<6xf32>
-  %b = relay.on_device %a {{virtual_device = {FAR}}} : tensor<6xf32>
-  %r = relay.argwhere %b : (tensor<6xf32>) -> tensor<?x1xi32>
-  relay.return %r : tensor<?x1xi32>
-}}"""
-    with pytest.raises(Diagnostic, match="data decides an extent in a graph on several devices"):
-        weft.compile(parse_mlir(text, "where.mlir"), threads=1)
-
-
 def test_what_is_too_much_for_any_memory_is_said(open_exe: weft.Executable) -> None:
     """An array may say that it is large where it takes up nothing."""
     with pytest.raises(NotEnoughMemory, match="no memory for a dense copy of input 'a'"):
