@@ -9,6 +9,7 @@ import pytest
 from evaluate import assert_same_results
 from oracle_records import graph_of, records
 from oracle_relay import build, unsupported
+from random_networks import random_network
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, FunctionType, FusedLoc, IntAttr, ModuleOp, StringAttr, TensorType, f32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -170,6 +171,46 @@ def reasons(module: ModuleOp, max_depth: int = 256, strategy: str = "weft") -> d
     with remarks.collect() as collected:
         FuseOpsPass(max_depth=max_depth, strategy=strategy)(module)
     return {r.op_name.removeprefix("relay."): r.message for r in collected if r.pass_name == "fuse-ops"}
+
+
+@pytest.mark.parametrize("strategy", ["weft", "tvm"])
+def test_each_value_that_goes_from_kernel_to_kernel_says_why(strategy: str) -> None:
+    """Those that are results of the function too, and one of several results of a kernel."""
+    networks = [random_network(random.Random(seed), 12) for seed in range(12)]
+    networks.append(parse_module(SEVERAL_RESULTS, new_ir_context(), "several.mlir"))
+    crossings = 0
+    for module in networks:
+        for line, op in enumerate(module.walk(), 1):
+            op.location = FileLineColLoc(StringAttr("net.mlir"), IntAttr(line), IntAttr(1))
+        with remarks.collect() as collected:
+            fused = FuseOpsPass(strategy=strategy)(module)
+        told = {remark.location for remark in collected if remark.pass_name == "fuse-ops"}
+        for kernel in [op for op in fused.walk() if isinstance(op, PrimitiveOp)]:
+            end = kernel.body.block.last_op
+            assert end is not None
+            for result, value in zip(kernel.results, end.operands, strict=True):
+                if any(isinstance(use.operation, PrimitiveOp) for use in result.uses):
+                    crossings += 1
+                    assert isinstance(value.owner, Operation)
+                    assert value.owner.location in told, f"{value.owner.name} says nothing"
+    assert crossings > 20
+
+
+SEVERAL_RESULTS = """
+relay.func @main(%x: tensor<64x512xf32>) -> (tensor<64xf32>, tensor<64x512xf32>, tensor<512x64xf32>) {
+  %1 = relay.nn.relu %x : tensor<64x512xf32>
+  %2 = relay.sum %1 {axis = array<i64: 1>} : (tensor<64x512xf32>) -> tensor<64xf32>
+  %3 = relay.exp %1 : tensor<64x512xf32>
+  %4 = relay.transpose %1 {axes = array<i64: 1, 0>} : (tensor<64x512xf32>) -> tensor<512x64xf32>
+  relay.return %2, %3, %4 : tensor<64xf32>, tensor<64x512xf32>, tensor<512x64xf32>
+}
+"""
+
+
+def test_a_result_of_several_kernels_names_the_users_that_are_apart() -> None:
+    assert reasons(parse_module(SEVERAL_RESULTS, new_ir_context(), "several.mlir"))["nn.relu"] == (
+        "not fused into 'relay.transpose': several kernels use it"
+    )
 
 
 def test_users_that_do_not_meet_are_a_reason() -> None:

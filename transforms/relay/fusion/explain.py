@@ -32,7 +32,11 @@ def _explain_operator(flow: Dataflow, partition: Partition, node: int, pass_name
     op, pattern = flow.ops[node], flow.graph.patterns[node]
     if (apart := partition.apart.get(node)) is not None and partition.root[node] == node:
         remarks.missed(pass_name, op, f"not computed with '{flow.ops[apart[1]].name}': {apart[0].value}")
-    if partition.root[node] != node or flow.graph.external[node]:
+    root = partition.root[node]
+    if flow.graph.external[node] or node in partition.results.get(root, ()):
+        _explain_result(flow, partition, node, pass_name)
+        return
+    if root != node:
         return
     refusal, at = partition.refusals.get(node, (None, node))
     if refusal is not None:
@@ -40,3 +44,17 @@ def _explain_operator(flow: Dataflow, partition: Partition, node: int, pass_name
         remarks.missed(pass_name, op, f"not fused into its users: {refusal.value}{where}", _SUGGESTIONS.get(refusal))
     elif pattern in (Fusion.COMM_REDUCE, Fusion.OPAQUE):
         remarks.missed(pass_name, op, f"an operator of pattern {pattern.name} is never fused into its users")
+
+
+def _explain_result(flow: Dataflow, partition: Partition, node: int, pass_name: str) -> None:
+    """Tell of a value that is written anyway which users are in other kernels."""
+    root = partition.root[node]
+    outside = [user for user in flow.graph.users[node] if partition.root[user] != root]
+    # A tuple in a kernel is a part of what takes it.
+    users = [flow.ops[user if is_operator(flow.ops[user]) else partition.root[user]] for user in outside]
+    refusal, _ = partition.refusals.get(node, (Refusal.SEVERAL_KERNELS, node))
+    if flow.graph.external[node]:
+        refusal = Refusal.EXTERNAL
+    suggestion = _SUGGESTIONS.get(refusal)
+    for name in dict.fromkeys(user.name for user in users if is_operator(user)):
+        remarks.missed(pass_name, flow.ops[node], f"not fused into '{name}': {refusal.value}", suggestion)

@@ -57,6 +57,7 @@ class Refusal(Enum):
     BETWEEN = "an operator on the way cannot be fused"
     SINK = "the operator where its users meet cannot take it in"
     SEVERAL_KERNELS = "several kernels use it"
+    EXTERNAL = "it is a result, or what is no kernel needs it"
     ROWS = "an operator needs more of a value than the row that it computes"
     TRANSPOSED = "a product reads a factor across its rows"
     FEW_ROWS = "there are too few rows to share out"
