@@ -211,7 +211,8 @@ class Extents:
             op, f"needs {to_text(a)} to be at most {to_text(b)}, which data decides", hint=give_shapes()
         )
         while self._depends_on_data(rest):
-            symbol = next(each for each in te.variables([rest]) if each in self.decided)
+            # The last one first: what it is at most may be said by those before.
+            symbol = next(each for each in reversed(self.decided) if each in te.variables([rest]))
             if (factor := coefficient(rest, symbol)) is None:
                 raise unknown
             worst = self.decided[symbol] if factor < 0 else 0

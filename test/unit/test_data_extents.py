@@ -162,3 +162,17 @@ def test_windows_with_strides_slide_over_images_of_any_size() -> None:
         np.testing.assert_allclose(exe(image), wanted.astype(np.float32), rtol=1e-4, atol=1e-4)
     with pytest.raises(Diagnostic, match="the graph takes inputs for which"):
         exe(np.ones((1, 2, 1, 8), np.float32))
+
+
+def test_what_is_found_among_what_was_found_asks_nothing_of_inputs() -> None:
+    """The bound of the second number is the first, which data decides as well."""
+
+    def positive(v: relay.Expr) -> relay.Expr:
+        return relay.take(v, relay.reshape(relay.argwhere(relay.nn.relu(v)), [-1]))
+
+    x = relay.var("x", shape=(relay.Any(),))
+    twice = positive(relay.subtract(positive(x), relay.const(np.float32(1.5))))
+    exe = weft.compile(relay.Function([x], twice))
+    for row in ([1, 0, 2, -3, 4], [0.5, 1], [], [0]):
+        data = np.array(row, np.float32)
+        np.testing.assert_array_equal(exe(data), data[data > 1.5] - np.float32(1.5))
