@@ -56,9 +56,12 @@ def are_inside(node: Node, indices: SSAValue, extents: Sequence[int]) -> bool:
 
 
 def gather(node: Node) -> SSAValue:
+    return take_along(node, node.axis(node.integer("axis", 0), rank_of(node.input(0))))
+
+
+def take_along(node: Node, axis: int) -> SSAValue:
     """`numpy.take`. Wrapping makes negative indices count from the end; only what may lie outside is checked."""
     x, indices = node.input(0), node.input(1)
-    axis = node.axis(node.integer("axis", 0), rank_of(x))
     mode = "wrap" if are_inside(node, indices, shape_of(x)[axis : axis + 1]) else "error"
     return node.emit("take", x, indices, axis=axis, mode=mode)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType, i1, i64
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType, TupleType, i1, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import te
@@ -74,6 +74,8 @@ class Loop:
         self.condition = condition
         self.carried = list(carried)
         self.body = body
+        if any(isinstance(value.type, TupleType) for value in carried):
+            raise Unsupported("a sequence or an optional value that turns hand on, as many as only a run tells")
         self.emitter.extents = self.emitter.extents or Extents()
         self.dims = [list(self.emitter.dims(value)) for value in carried]
         """The extents of what is carried; none where a body gives another one back."""

@@ -89,7 +89,7 @@ def values_read(nodes: Iterable[NodeProto]) -> set[str]:
         for attribute in node.attribute:
             for graph in (attribute.g, *attribute.graphs):
                 found |= values_read(graph.node) | {value.name for value in graph.output}
-    return found
+    return found - {""}  # an input that a node leaves out is no value
 
 
 def schema_of(node: NodeProto, opset: int) -> Schema:

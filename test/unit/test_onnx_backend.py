@@ -104,6 +104,66 @@ def test_a_sequence_is_a_list():
     np.testing.assert_array_equal(rows, data)
 
 
+def test_an_input_is_a_list_of_as_many_tensors_as_there_are():
+    given = helper.make_tensor_sequence_value_info("parts", TensorProto.FLOAT, None)
+    outputs = [helper.make_empty_tensor_value_info(name) for name in ("y", "count")]
+    nodes = [
+        helper.make_node("ConcatFromSequence", ["parts"], ["y"], axis=0),
+        helper.make_node("SequenceLength", ["parts"], ["count"]),
+    ]
+    graph = helper.make_graph(nodes, "g", [given], outputs)
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+    ones = np.ones((2, 3), np.float32)
+    for parts in ([ones], [ones, ones[:1] * 2], [ones[:1], ones, ones]):
+        y, count = prepared.run([parts])
+        np.testing.assert_array_equal(y, np.concatenate(parts))
+        assert count == len(parts)
+    with pytest.raises(Diagnostic, match="an empty sequence"):
+        prepared.run([[]])
+    with pytest.raises(Diagnostic, match="no list of shapes"):
+        prepared.run([None])
+
+
+def test_an_optional_input_may_not_be_there():
+    tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
+    given = helper.make_value_info("x", helper.make_optional_type_proto(tensor))
+    node = helper.make_node("OptionalHasElement", ["x"], ["y"])
+    graph = helper.make_graph([node], "g", [given], [helper.make_tensor_value_info("y", TensorProto.BOOL, [])])
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]))
+    assert prepared.run([None]) == (False,)
+    assert prepared.run([np.zeros(2, np.float32)]) == (True,)
+
+
+def test_a_loop_that_hands_on_sequences_is_refused():
+    sequence = helper.make_tensor_sequence_value_info
+    body = helper.make_graph(
+        [
+            helper.make_node("SequenceInsert", ["held", "x"], ["more"]),
+            helper.make_node("Identity", ["goes"], ["on"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("turn", TensorProto.INT64, []),
+            helper.make_tensor_value_info("goes", TensorProto.BOOL, []),
+            sequence("held", TensorProto.FLOAT, None),
+        ],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), sequence("more", TensorProto.FLOAT, None)],
+    )
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [2]),
+        helper.make_tensor_value_info("turns", TensorProto.INT64, []),
+        sequence("parts", TensorProto.FLOAT, None),
+    ]
+    loop = helper.make_node("Loop", ["turns", "", "parts"], ["all"], body=body)
+    graph = helper.make_graph([loop], "g", inputs, [sequence("all", TensorProto.FLOAT, None)])
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+    x = np.zeros(2, np.float32)
+    for parts in ([], [x]):
+        with pytest.raises(Diagnostic) as refused:
+            prepared.run([x, np.array(3), parts])
+        assert "that turns hand on" in refused.value.notes[0].message
+
+
 def test_too_few_inputs_are_an_error():
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "aby"]
     graph = helper.make_graph([helper.make_node("Add", ["a", "b"], ["y"])], "g", values[:2], values[2:])

@@ -145,12 +145,54 @@ def test_activations_and_norms_in_one() -> None:
 
 
 def test_the_sum_under_a_norm_is_an_output() -> None:
+    """A node that leaves out an input reads none of the outputs that others leave out."""
     x, skip, gamma = floats(2, 5, 8), floats(2, 5, 8), floats(8)
     made, feeds = model("SkipLayerNormalization", [x, skip, gamma], 4)
     made.graph.node[0].output[1] = made.graph.node[0].output[2] = ""
     del made.graph.output[1:3]
-    _, total = run(made, feeds)
+    made.graph.node.append(helper.make_node("Clip", ["y3", "", "x2"], ["y4"]))
+    del made.graph.node[-1].input[2]
+    made.graph.node[-1].input.append("most")
+    made.graph.initializer.append(numpy_helper.from_array(number(0.5), "most"))
+    made.graph.output.append(helper.make_empty_tensor_value_info("y4"))
+    _, total, clipped = run(made, feeds)
     np.testing.assert_allclose(total, x + skip, rtol=1e-6)
+    np.testing.assert_allclose(clipped, np.minimum(total, 0.5), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind, zero", [(21, True), (21, False), (22, True), (22, False)])
+def test_rows_of_a_table_of_few_bits(kind: int, zero: bool) -> None:
+    """21 is UINT4, 22 INT4."""
+    rows, width, block = 6, 40, 16
+    low = 0 if kind == 21 else -8
+    table, zeros = RNG.integers(low, low + 16, (rows, width)), RNG.integers(low, low + 16, (rows, 3))
+    scales = (RNG.random((rows, 3)) + 0.1).astype(np.float32)
+    at = np.array([[0, 5], [-1, 2]])
+    names = ["table", "at", "scales", *(["zeros"] if zero else [])]
+    node = helper.make_node("GatherBlockQuantized", names, ["y"], domain=DOMAIN, block_size=block, quantize_axis=1)
+    given = [
+        helper.make_tensor("table", kind, table.shape, table.reshape(-1)),
+        numpy_helper.from_array(scales, "scales"),
+    ]
+    given += [helper.make_tensor("zeros", kind, zeros.shape, zeros.reshape(-1))] if zero else []
+    value = helper.make_tensor_value_info("at", 7, at.shape)
+    graph = helper.make_graph([node], "g", [value], [helper.make_empty_tensor_value_info("y")], given)
+    made = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid(DOMAIN, 1)], ir_version=10
+    )
+    runtime = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    (expected,) = runtime.run(None, {"at": at})
+    np.testing.assert_allclose(run(made, {"at": at})[0], expected, rtol=1e-6, strict=True)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("zero", [True, False])
+def test_rows_of_a_table_packed_in_bytes(bits: int, zero: bool) -> None:
+    rows, width, block, per = 6, 64, 16, 8 // bits
+    given = [codes(rows, width // per), np.array([[0, 5], [-1, 2]]), (RNG.random((rows, 4)) + 0.1).astype(np.float32)]
+    given += [codes(rows, 4 // per)] if zero else []
+    fixed = (0, 2, 3)[: len(given) - 1]
+    check("GatherBlockQuantized", given, fixed=fixed, block_size=block, quantize_axis=1, bits=bits)
 
 
 def test_embeddings_are_summed_under_a_norm() -> None:

@@ -13,12 +13,16 @@ from xdsl.ir import SSAValue
 from ....dialects.relay.base import shape_of, tensor
 from ....dialects.support.dtypes import numpy_dtype
 from ..errors import Malformed, Unsupported
+from ..indexing import take_along
 from ..linear import product, swap_last
 from ..node import Converter, Node, rank_of
 from ..quantization import centred_product, dequantize, of_columns, of_rows, quantize, requantized, under
 from ..windows import average_pool
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from ..node import NDArray
 
 
@@ -191,6 +195,44 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
     return y if (bias := node.optional(5)) is None else node.emit("add", y, bias)
 
 
+def rows_of_few_bits(node: Node) -> SSAValue:
+    """`Gather` of a table of numbers of 4 or 8 bits, of which each block along an axis has a scale and a zero point;
+    in bytes, numbers of 4 bits stand two by two. The table becomes floats where the model is imported.
+
+    Raises:
+        Malformed: the scales or zero points do not fit the table.
+    """
+    import numpy as np
+
+    table, scales = node.static(0), node.static(2)
+    bits, block = node.integer("bits", 4), node.integer("block_size", 128)
+    is_packed = table.dtype == np.uint8
+    if is_packed and bits not in (4, 8):
+        raise Unsupported(f"numbers of {bits} bits")
+    axis = node.axis(node.integer("quantize_axis", 1), table.ndim)
+    zeros: NDArray = np.asarray(2 ** (bits - 1) if is_packed else 0)
+    if node.optional(3) is not None:
+        zeros = _unpacked_last(node.static(3), bits)[..., : scales.shape[-1]] if is_packed else node.static(3)
+    if is_packed:
+        table = _unpacked_last(table, bits)
+    wanted = tuple(-(-n // max(block, 1)) if a == axis else n for a, n in enumerate(table.shape))
+    if block < 1 or scales.shape != wanted or zeros.shape not in (wanted, ()):
+        raise Malformed(f"blocks of {block} of {list(table.shape)} with scales {scales.shape} and zeros {zeros.shape}")
+    places: npt.NDArray[np.intp] = np.arange(table.shape[axis]) // block
+    factors, middle = (
+        np.broadcast_to(of_blocks, wanted).astype(np.float32).take(places, axis) for of_blocks in (scales, zeros)
+    )
+    floats = ((table.astype(np.float32) - middle) * factors).astype(scales.dtype)
+    gathered = replace(node, inputs=[node.constant(floats), node.input(1)], attributes={})
+    return take_along(gathered, node.axis(node.integer("gather_axis", 0), table.ndim))
+
+
+def _unpacked_last(packed: NDArray, bits: int) -> NDArray:
+    """Bytes of numbers of `bits` bits, the lower half first, as numbers along the last dimension."""
+    *outer, count = packed.shape
+    return _unpacked(packed, prod(outer), bits).reshape(*outer, count * (8 // bits))
+
+
 def _sized(given: NDArray, count: int, what: str) -> NDArray:
     """
     Raises:
@@ -220,6 +262,7 @@ _POOL = "auto_pad ceil_mode count_include_pad kernel_shape pads strides dilation
 OPERATORS: dict[str, tuple[Converter, str]] = {
     "DequantizeLinear": (dequantize, "axis block_size"),
     "DynamicQuantizeMatMul": (dynamic_quantize_matmul, ""),
+    "GatherBlockQuantized": (rows_of_few_bits, "bits block_size gather_axis quantize_axis"),
     "MatMulIntegerToFloat": (matmul_integer_to_float, ""),
     "MatMulNBits": (matmul_of_few_bits, "K N bits block_size accuracy_level"),
     "QGemm": (gemm, "alpha transA transB"),
