@@ -189,7 +189,7 @@ def test_shape_arithmetic_is_evaluated_on_import():
 def test_a_shape_that_depends_on_data_is_reported_with_a_way_out():
     nodes = [
         helper.make_node("ArgMax", ["x"], ["s"], keepdims=0),
-        helper.make_node("Resize", ["x", "", "", "s"], ["y"]),
+        helper.make_node("SplitToSequence", ["x", "s"], ["y"]),
     ]
     model = model_of(graph_of(nodes, {"x": ["N", 4]}))
     with pytest.raises(Diagnostic, match="known at import") as error:

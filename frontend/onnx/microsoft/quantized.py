@@ -20,9 +20,6 @@ from ..quantization import centred_product, dequantize, of_columns, of_rows, qua
 from ..windows import average_pool
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ..node import NDArray
 
 
@@ -218,7 +215,7 @@ def rows_of_few_bits(node: Node) -> SSAValue:
     wanted = tuple(-(-n // max(block, 1)) if a == axis else n for a, n in enumerate(table.shape))
     if block < 1 or scales.shape != wanted or zeros.shape not in (wanted, ()):
         raise Malformed(f"blocks of {block} of {list(table.shape)} with scales {scales.shape} and zeros {zeros.shape}")
-    places: npt.NDArray[np.intp] = np.arange(table.shape[axis]) // block
+    places = np.array([at // block for at in range(table.shape[axis])], np.int64)
     factors, middle = (
         np.broadcast_to(of_blocks, wanted).astype(np.float32).take(places, axis) for of_blocks in (scales, zeros)
     )
