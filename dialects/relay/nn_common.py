@@ -182,10 +182,11 @@ class Window:
     def outputs(self, extents: Sequence[int]) -> tuple[int, ...]:
         """How many places the window takes along each axis of the given extents.
 
-        In ceil mode the last place may reach beyond the padding, but must not begin there (as in PyTorch and ONNX).
+        In ceil mode the last place may reach beyond the padding, but must not begin there (as in PyTorch and ONNX); of
+        an extent that is a number, the first place may be the last.
 
         Raises:
-            VerifyException: the window is larger than the padded data.
+            VerifyException: the window is larger than the padded data, in ceil mode by a stride or more.
         """
         return tuple(self.output(axis, n) for axis, n in enumerate(extents))
 
@@ -196,7 +197,8 @@ class Window:
             return DYNAMIC
         stride, before = self.strides[axis], self.before[axis]
         room = n + before + self.after[axis] - self.spans[axis]
-        if not te.at_most(self.spans[axis], n + before + self.after[axis]):
+        beyond = stride - 1 if self.ceil_mode and te.is_number(n) and n > 0 else 0
+        if not te.at_most(self.spans[axis], n + before + self.after[axis] + beyond):
             raise VerifyException(
                 f"a window of {self.spans[axis]} does not fit into spatial extent {n} with padding "
                 f"{before} and {self.after[axis]}"

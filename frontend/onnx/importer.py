@@ -52,6 +52,7 @@ from .scope import POISON, Poison, Scope
 from .sequences import ABSENT
 from .signature import Shapes, check_declared, input_types, names_of_dims
 from .soundness import check_sound
+from .tensors import dense_of
 
 if TYPE_CHECKING:
     from onnx import (
@@ -60,7 +61,10 @@ if TYPE_CHECKING:
         GraphProto,
         ModelProto,
         NodeProto,
+        SparseTensorProto,
     )
+
+    from .tensors import NDArray
 
 
 def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None = None) -> ModuleOp:
@@ -140,9 +144,7 @@ class _Importer:
                 hint="pip install --upgrade onnx",
             )
         scope = self.open(graph, imports, None)
-        scope.arrays = self.weights
-        if graph.sparse_initializer:
-            raise self.error("sparse initializers are not supported", graph.sparse_initializer[0].values.name)
+        scope.arrays = {**self.weights, **scope.arrays}
         inputs = [value for value in graph.input if value.name not in scope.weights]
         types = dict(zip([value.name for value in inputs], input_types(inputs, self.shapes, self.file), strict=True))
         for value in (value for value in inputs if types[value.name] == ABSENT):
@@ -190,7 +192,17 @@ class _Importer:
         """The scope of a graph, with its weights, which are read when they are first used."""
         made = {name for node in graph.node for name in node.output}
         read = values_read(graph.node) | {value.name for value in graph.output}
-        return Scope({}, {t.name: t for t in graph.initializer}, opsets, outer, made, read)
+        arrays = {sparse.values.name: self.dense(sparse) for sparse in graph.sparse_initializer}
+        weights = {t.name: t for t in (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer))}
+        return Scope({}, weights, opsets, outer, made, read, arrays)
+
+    def dense(self, sparse: SparseTensorProto) -> NDArray:
+        """A weight of which only the elements are written down that are not 0."""
+        name = sparse.values.name
+        try:
+            return dense_of(sparse, self.emitter.decode)
+        except (Malformed, Unsupported) as error:
+            raise self.error(f"sparse initializer '{name}': {error}", name, error.hint) from None
 
     def lookup(self, name: str, scope: Scope, what: str) -> SSAValue | Poison:
         """The value called `name`, or what its weight is once read."""

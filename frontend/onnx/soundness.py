@@ -57,7 +57,7 @@ def _messages(root: Message, file: str) -> Iterator[Message]:
 
 def _check_graph(graph: GraphProto, file: str) -> None:
     for what, entries in (
-        ("the initializer", graph.initializer),
+        ("the initializer", [*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)]),
         ("the input", graph.input),
         ("the output", graph.output),
     ):

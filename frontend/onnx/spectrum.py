@@ -12,9 +12,10 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import tensor
 from ...dialects.support.dtypes import numpy_dtype
-from .errors import Malformed
+from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import element_type
+from .told import axes_of, switched, vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,15 +73,29 @@ def _resized(node: Node, x: SSAValue, length: int) -> SSAValue:
 
 
 def dft(node: Node) -> SSAValue:
+    """Along an axis that may be known when the graph runs only, if the result has one type along all."""
     x = node.input(0, at_least=2)
+    rank = rank_of(x)
+    if node.version >= 20 and not node.is_known(2):
+        number = axes_of(vector(node, 2), rank)
+        number = number.provided(number < rank - 1)
+        try:
+            return switched(number, [lambda axis=axis: along(node, x, axis) for axis in range(rank - 1)])
+        except Malformed as error:
+            raise Unsupported(f"an axis that data decides, of which one is none for it: {error}") from None
     if node.version >= 20:
         axis = int(node.static_scalar(2)) if node.optional(2) is not None else -2
     else:
         axis = node.integer("axis", 1)
-    rank = rank_of(x)
     axis = node.axis(axis, rank)
     if axis == rank - 1:
         raise Malformed("the axis is that of real and imaginary part")
+    return along(node, x, axis)
+
+
+def along(node: Node, x: SSAValue, axis: int) -> SSAValue:
+    """The transform along an axis."""
+    rank = rank_of(x)
     inverse, onesided = bool(node.integer("inverse", 0)), bool(node.integer("onesided", 0))
     real, imaginary = _parts(node, x)
     order = [*(d for d in range(rank - 1) if d != axis), axis]

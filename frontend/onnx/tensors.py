@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from stat import S_ISREG
@@ -20,7 +20,7 @@ from .errors import Malformed, Unsupported
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from onnx import TensorProto, TypeProto
+    from onnx import SparseTensorProto, TensorProto, TypeProto
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -177,3 +177,29 @@ def check_memory(size: float) -> None:
     """
     if size > MAX_BYTES:
         raise Malformed(f"a tensor of {size:.3g} bytes fits into no memory")
+
+
+def dense_of(sparse: SparseTensorProto, decode: Callable[[TensorProto], NDArray]) -> NDArray:
+    """A tensor from its elements that are not 0 and their places: counted through, or an index for each dimension.
+
+    Raises:
+        Malformed: a place is not in the tensor, or they are not as many as elements.
+        Unsupported: the tensor fits into no memory.
+    """
+    import numpy as np
+
+    shape, values, places = list(sparse.dims), decode(sparse.values), decode(sparse.indices)
+    if min(shape, default=0) < 0:
+        raise Malformed(f"the shape {shape}")
+    check_memory(prod(shape) * values.dtype.itemsize)
+    count = len(values) if values.ndim == 1 else -1
+    if places.dtype != np.int64 or places.shape not in ((count,), (count, len(shape))):
+        raise Malformed(f"places of shape {list(places.shape)} for elements of shape {list(values.shape)}")
+    at = places.astype(np.int64).reshape(count, -1)
+    limits = np.array(shape if places.ndim == 2 else [prod(shape)], np.int64)
+    if ((at < 0) | (at >= limits)).any():
+        raise Malformed(f"a place outside of the shape {shape}")
+    strides = np.array([prod(shape[axis + 1 :]) for axis in range(len(shape))] if places.ndim == 2 else [1], np.int64)
+    found = np.zeros(prod(shape), values.dtype)
+    found[(at * strides).sum(axis=1)] = values
+    return found.reshape(shape)

@@ -13,7 +13,17 @@ from xdsl.ir import Operation
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import (  # noqa: E402
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    helper,
+    numpy_helper,
+)
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 import weft  # noqa: E402
@@ -184,6 +194,36 @@ def test_shape_arithmetic_is_evaluated_on_import():
     weights = {"zero": np.array(0), "axes": np.array([0]), "rest": np.array([-1])}
     module = check_against_onnx(model_of(graph_of(nodes, {"x": [2, 3, 4]}, weights=weights)), random(2, 3, 4))
     assert names_of(module) == ["reshape"], "what only served to find the shape is gone"
+
+
+def sparse(values: Any, places: Any, dims: list[int]) -> SparseTensorProto:
+    weight, at = (numpy_helper.from_array(np.array(part), name) for part, name in ((values, "w"), (places, "at")))
+    return helper.make_sparse_tensor(weight, at, dims)
+
+
+def test_a_sparse_weight_is_one_with_zeros():
+    two = np.array([5, 7], np.float32)
+    wanted = np.array([[0, 5, 0], [0, 0, 7]], np.float32)
+    nodes = [helper.make_node("Add", ["x", "w"], ["y"])]
+    for places in ([1, 5], [[0, 1], [1, 2]]):
+        model = model_of(graph_of(nodes, {"x": [2, 3]}))
+        model.graph.sparse_initializer.append(sparse(two, places, [2, 3]))
+        (function,) = from_onnx(model).body.ops
+        assert isinstance(function, FuncOp)
+        (y,) = evaluate_function(function, [np.ones((2, 3), np.float32)])
+        np.testing.assert_array_equal(y, wanted + 1)
+    for values, places, dims, message in (
+        (two, [1, 6], [2, 3], "a place outside of the shape"),
+        (two, [[0, 1], [1, 3]], [2, 3], "a place outside of the shape"),
+        (two, [[0, 1], [-1, 2]], [2, 3], "a place outside of the shape"),
+        (two, [1], [2, 3], "places of shape"),
+        (two, [1, 2], [2, -3], "the shape"),
+        (two, [1, 2], [1 << 40, 1 << 40], "memory"),
+    ):
+        model = model_of(graph_of(nodes, {"x": [2, 3]}))
+        model.graph.sparse_initializer.append(sparse(values, places, dims))
+        with pytest.raises(Diagnostic, match=message):
+            from_onnx(model)
 
 
 def test_a_shape_that_depends_on_data_is_reported_with_a_way_out():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 onnx = pytest.importorskip("onnx")
@@ -13,6 +15,10 @@ pytest.importorskip("onnxruntime")
 from onnx import helper  # noqa: E402
 
 from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.lowering.compiler import compile_graph  # noqa: E402
+from weft.lowering.machine.target import Target  # noqa: E402
+from weft.runtime.executable import Executable  # noqa: E402
 
 from .test_onnx_told_by_data import X, check  # noqa: E402
 
@@ -57,3 +63,31 @@ def test_a_running_sum_along_an_axis(shape: Sequence[int | str]):
     rank = len(shape)
     x = X[(0,) * (3 - rank)]
     check([node], {"x": list(shape), "axis": []}, [{"x": x, "axis": axis} for axis in (*range(-rank, rank), rank)])
+
+
+def transform(x: npt.NDArray[Any], **attributes: Any) -> Any:
+    """A model of a Fourier transform of `x` along an axis that is an input."""
+    values = [helper.make_tensor_value_info("x", 1, x.shape), helper.make_tensor_value_info("axis", 7, [])]
+    node = helper.make_node("DFT", ["x", "", "axis"], ["y"], **attributes)
+    graph = helper.make_graph([node], "g", values, [helper.make_empty_tensor_value_info("y")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+
+
+def test_a_fourier_transform_along_an_axis():
+    x = np.stack([X, X[::-1]], axis=-1)
+    compiled = Executable(compile_graph(from_onnx(transform(x)), Target.parse("llvm"), codegen_level=0), threads=1)
+    for axis in (0, 1, 2, -2, -4):
+        wanted = np.fft.fft(x[..., 0] + 1j * x[..., 1], axis=axis if axis >= 0 else axis + 1)
+        y: Any = compiled(x, np.array(axis))
+        np.testing.assert_allclose(y[..., 0] + 1j * y[..., 1], wanted, rtol=1e-4, atol=1e-5)
+    for axis in (3, -1, 4):
+        with pytest.raises(Diagnostic):
+            compiled(x, np.array(axis))
+
+
+def test_a_fourier_transform_that_leaves_other_extents_along_each_axis_is_refused():
+    halves: list[dict[str, Any]] = [{"onesided": 1}, {"onesided": 1, "inverse": 1}]
+    for attributes in halves:
+        with pytest.raises(Diagnostic) as refused:
+            from_onnx(transform(X[:, :1, :, None], **attributes))
+        assert "an axis that data decides" in refused.value.notes[0].message

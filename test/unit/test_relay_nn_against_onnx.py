@@ -134,6 +134,10 @@ POOLS: dict[str, tuple[tuple[int, ...], Properties]] = {
     "padded": ((1, 2, 6, 6), {"pool_size": [3, 3], "strides": [2, 2], "padding": [1, 1, 1, 1]}),
     "padded_on_one_side": ((1, 2, 6, 6), {"pool_size": [3, 3], "strides": [2, 2], "padding": [0, 0, 1, 1]}),
     "in_ceil_mode": ((1, 2, 6, 6), {"pool_size": [3, 3], "strides": [2, 2], "ceil_mode": True}),
+    "in_ceil_mode_of_a_window_larger_than_the_image": (
+        (1, 2, 2, 5),
+        {"pool_size": [4, 3], "strides": [3, 2], "ceil_mode": True},
+    ),
     "of_three_dimensions": ((1, 2, 4, 5, 4), {"pool_size": [2, 3, 2], "padding": [0, 1, 0], "strides": [2]}),
 }
 MAX_POOLS: dict[int, type[RelayOp]] = {1: MaxPool1dOp, 2: MaxPool2dOp, 3: MaxPool3dOp}
