@@ -245,8 +245,10 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
     from ..transforms.relay.sink_reshape import SinkReshapePass
+    from ..transforms.relay.specialize_functions import SpecializeFunctionsPass
 
     return [
+        SpecializeFunctionsPass(),
         RemoveUnusedFunctionsPass(),
         OutlineCompilerFunctionsPass(),
         LambdaLiftPass(),

@@ -9,20 +9,26 @@ five = relay.transform.FoldConstantExpr(relay.const(2) + relay.const(3))
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import overload
 
 from xdsl.dialects.builtin import ModuleOp
 
 from . import transform as _passes
+from .dialects.relay.core import FuncOp
+from .dialects.support.diagnostics import UsageError
 from .frontend.relay.dataflow_pattern import MatchedExpr
 from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
 from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
 from .frontend.relay.gradients import gradients as gradients
+from .frontend.relay.module import IRModule
 from .frontend.relay.recasting import recast as recast
+from .transforms.infra.registry import new_ir_context
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
 from .transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxisPass
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
+from .transforms.relay.defunctionalization import DefunctionalizationPass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
@@ -56,6 +62,26 @@ def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = Tr
 def DeadCodeElimination(inline_once: bool = False, ignore_impurity: bool = False) -> DeadCodeEliminationPass:
     """The pass that drops what nobody uses. `inline_once` says nothing here, since a value has no binding."""
     return DeadCodeEliminationPass(ignore_impurity)
+
+
+@overload
+def Defunctionalization() -> DefunctionalizationPass: ...
+@overload
+def Defunctionalization(func: FuncOp, mod: IRModule) -> FuncOp: ...
+def Defunctionalization(func: FuncOp | None = None, mod: IRModule | None = None) -> DefunctionalizationPass | FuncOp:
+    """The pass that writes function values as data. With a function and its module, as TVM has it: the function after
+    the pass, whose data types and functions are put into the module.
+
+    Raises:
+        UsageError: the function is none of the module.
+    """
+    if func is None or mod is None:
+        return DefunctionalizationPass()
+    name = func.sym_name.data
+    if not any(each is func for each in mod.ops):
+        raise UsageError(f"@{name} is no function of the module")
+    DefunctionalizationPass().apply(new_ir_context(), mod)
+    return mod[name]
 
 
 def FoldScaleAxis() -> FoldScaleAxisPass:

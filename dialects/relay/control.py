@@ -41,7 +41,7 @@ from .base import Fusion, FusionPattern, compatible, tensor
 from .functions import FuncOp, verify_places
 from .regions import EndsInYield, check_yields
 from .signature_syntax import Signature, parse_function, print_function
-from .types import IncompleteType
+from .types import IncompleteType, bind_params, substituted, type_params
 from .types import RefType as RefType
 
 
@@ -201,7 +201,10 @@ class _ClosureSymbolUser(SymbolUserOpInterface):
         given, type = [value.type for value in op.captured], op.result.type
         assert isinstance(type, FunctionType)
         whole = FunctionType.from_lists([*given, *type.inputs.data], type.outputs.data)
-        if not compatible(whole, callee.function_type):
+        declared, bound = callee.function_type, dict[str, Attribute]()
+        if type_params(declared) and bind_params([declared], [whole], bound):
+            declared = substituted(declared, bound)
+        if not compatible(whole, declared):
             raise VerifyException(f"{op.callee} is {callee.function_type}; with what is given, {whole} is wanted")
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from weft import relay
 from weft.dialects.relay.core import ConstantOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import UsageError
 from weft.transforms.infra.registry import get_pass_type
 from weft.transforms.relay import PASSES
 
@@ -26,7 +28,8 @@ BUILT = [(tvm.strip("`"), ours.strip("`")) for tvm, ours, _ in ROWS if re.fullma
 RENAMED = {"ManifestAlloc", "ManifestLifetimes", "MemoryPlan", "RemoveStandaloneReshapes"}
 """TVM's passes that do what passes of other names do here."""
 WITH_TVMS_ARGUMENTS = {
-    "BackwardFoldScaleAxis", "DeadCodeElimination", "FoldScaleAxis", "ForwardFoldScaleAxis", "RemoveUnusedFunctions",
+    "BackwardFoldScaleAxis", "DeadCodeElimination", "Defunctionalization", "FoldScaleAxis", "ForwardFoldScaleAxis",
+    "RemoveUnusedFunctions",
 }  # fmt: skip
 """TVM's passes whose arguments, or defaults, are others there."""
 
@@ -78,3 +81,18 @@ def test_an_expression_is_folded_by_itself() -> None:
     assert constant.numpy() == np.float32(5)
     alone = relay.transform.FoldConstantExpr(relay.const(2) * relay.const(4))
     assert relay.analysis.check_constant(alone)
+
+
+def test_a_function_is_defunctionalized_in_its_module() -> None:
+    x = relay.var("x", shape=(2,))
+    f = relay.var("f", relay.FuncType([x.checked_type], x.checked_type))
+    twice = relay.GlobalVar("twice")
+    module = relay.IRModule(
+        {twice: relay.Function([f, x], f(f(x))), "main": relay.Function([x], twice(relay.Function([x], x + x), x))}
+    )
+    function = relay.transform.Defunctionalization(module["main"], module)
+    assert function is module["main"] and "relay.adt @function" in str(module) and "relay.apply" not in str(module)
+    (y,) = evaluate_function(function, [np.ones(2, np.float32)])
+    assert isinstance(y, np.ndarray) and y.tolist() == [4, 4]
+    with pytest.raises(UsageError, match="@main is no function of the module"):
+        relay.transform.Defunctionalization(function, relay.IRModule())
