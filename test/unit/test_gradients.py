@@ -403,6 +403,44 @@ def test_what_an_expression_does_not_depend_on_has_zeros() -> None:
     np.testing.assert_array_equal(found, [[1, 1], [0, 0]])
 
 
+@pytest.mark.parametrize("row", [[3.0], [2.0, 2.0, 2.0], [0.0, 0.0]])
+def test_equal_elements_do_not_move_their_standard_deviation(row: list[float]) -> None:
+    """The root of their variance, 0, has an infinite slope there."""
+    x = relay.var("x", shape=(1, len(row)))
+    for result in (relay.std(x, axis=[1]), relay.mean_std(x, axis=[1])[1]):
+        _, by_x = evaluate_function(
+            relay.transform.gradient(relay.Function([x], result)), [np.array([row], np.float32)]
+        )
+        np.testing.assert_array_equal(by_x, np.zeros((1, len(row))))
+
+
+def test_the_variance_of_equal_elements_has_second_derivatives() -> None:
+    x = relay.var("x", shape=(1, 3), dtype="float64")
+    (slope,) = relay.transform.gradients(relay.variance(x, axis=[1]), [x])
+    (second,) = relay.transform.gradients(slope * relay.const(np.array([[1, 0, 0]], np.float64)), [x])
+    (found,) = evaluate_function(relay.Function([x], second), [np.full((1, 3), 2.0)])
+    np.testing.assert_allclose(np.asarray(found, np.float64), [[4 / 9, -2 / 9, -2 / 9]])
+
+
+def test_the_unbiased_variance_of_one_element_has_no_gradient() -> None:
+    x = relay.var("x", shape=(1, 1))
+    function = relay.transform.gradient(relay.Function([x], relay.variance(x, axis=[1], unbiased=True)))
+    with np.errstate(all="ignore"):
+        _, by_x = evaluate_function(function, [np.array([[3]], np.float32)])
+    assert np.isnan(by_x).all()
+
+
+def test_a_power_that_is_constant_at_zero_has_slope_zero() -> None:
+    x, y = relay.var("x", shape=(4,)), relay.var("y", shape=(4,))
+    function = relay.transform.gradient(relay.Function([x, y], relay.power(x, y)))
+    with np.errstate(all="ignore"):
+        _, by_x, by_y = evaluate_function(
+            function, [np.array([0, 0, 0, 2], np.float32), np.array([0, 1, 2, 0], np.float32)]
+        )
+    np.testing.assert_array_equal(by_x, [0, 1, 0, 0])
+    np.testing.assert_allclose(np.asarray(by_y, np.float64), [0, 0, 0, np.log(2)], rtol=1e-6)
+
+
 def test_extents_may_be_unknown() -> None:
     x, w = relay.var("x", shape=(relay.Any(), 3)), relay.var("w", shape=(2, 3))
     found = relay.transform.gradient(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ..gradient import Gradient, Terms
+    from ..gradient import Gradient, Term, Terms
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -254,6 +254,11 @@ class TruncModOp(BinaryFunction):
     gradient = slopes(lambda x, y, z: (1, -(x / y).op(TruncOp)))
 
 
+def _base(x: Term, y: Term) -> Term:
+    """`x`, and 1 where `x` and `y` are both 0: there `0 * x ** -1`, the slope of `x ** 0`, is 0 as for other `x`."""
+    return x.ones().where(y.equals(0), x).where(x.equals(0), x)
+
+
 @irdl_op_definition
 class PowerOp(BinaryFunction, formula="np.power(x, y)"):
     """`x` to the power of `y`."""
@@ -262,7 +267,7 @@ class PowerOp(BinaryFunction, formula="np.power(x, y)"):
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.FUNCTION
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.BinaryKind] = te.BinaryKind.POW
-    gradient = slopes(lambda x, y, z: (y * x.op(PowerOp, y - 1), (z * x.op(LogOp)).where(x > 0)))
+    gradient = slopes(lambda x, y, z: (y * _base(x, y).op(PowerOp, y - 1), (z * x.op(LogOp)).where(x > 0)))
 
 
 @irdl_op_definition

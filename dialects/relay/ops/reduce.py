@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, nan, prod
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32
@@ -43,7 +43,7 @@ from ..indexing import row_major
 from ..nn_common import accumulator, narrow
 from ..precision import Accuracy, Precision
 from ..reordering import Form, Order, Reordered, order_of, reduced, reordered_axes, without_axes
-from .elementwise import truth_values
+from .elementwise import AbsOp, truth_values
 from .transform import ExpandDimsOp
 
 if TYPE_CHECKING:
@@ -409,7 +409,10 @@ class VarianceOp(ReduceOp):
         x, mean = g.inputs
         reduction = self.reduction(len(x.shape))
         count = prod(x.shape[d] for d in reduction.axes) - is_true(self.unbiased)
-        slope = self.kept(g.grad, x) * ((x - mean) * (2 / count))
+        distance, grad = x - mean, self.kept(g.grad, x)
+        # The root of no variance at all has an infinite slope. An element at the mean still has none, as in PyTorch.
+        grad = grad.zeros().where(distance.equals(0), grad).where(grad.op(AbsOp).equals(inf), grad)
+        slope = grad * (distance * (2 / count if count else nan))
         return [slope, -slope]
 
 
