@@ -217,8 +217,8 @@ class MatchOp(IRDLOperation):
     """Compute one of several regions, as the constructor says that a value was made by.
 
     Every constructor has a case, which is given the fields, unless there is a default, or the match is `partial`: then
-    it fails where it is run on others, and is interpreted only. Cases see what is defined around them. A pattern within
-    a pattern is a match within a case. Counterpart of Relay's `Match`.
+    it fails where it is run on others. Cases see what is defined around them. A pattern within a pattern is a match
+    within a case. Counterpart of Relay's `Match`.
 
     ```mlir
     %y = relay.match %l : (!relay.adt<@list, [tensor<f32>]>) -> tensor<f32>

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 
+NO_CASE = "the match has no case for '{name}'"
 NO_ROW = "there is no row {index} in a tensor of {extent} rows"
 """What is said of a row that is to be changed."""
 
@@ -144,7 +145,7 @@ class RelayInterpreter:
             elif DEFAULT in blocks:
                 self._go_into(stack, blocks[DEFAULT], (), values)
             else:
-                raise Diagnostic.at(op, f"the match has no case for '{data.constructor}'")
+                raise Diagnostic.at(op, NO_CASE.format(name=data.constructor))
         elif kind is CallOp:
             self._go_into(stack, self._callee(cast(CallOp, op)).body.block, operands, {})
         elif kind is ApplyOp:

@@ -19,12 +19,13 @@ from ...dialects.relay.base import flatten_types, is_static, tensor
 from ...dialects.relay.control import ApplyOp, ClosureOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import DEFAULT, ConstructOp, MatchOp, definition_of, unmatched
-from ...dialects.relay.interpreter import NO_ROW
+from ...dialects.relay.interpreter import NO_CASE, NO_ROW
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.element_types import item_bytes
 from ...transforms.infra.walk import walk
+from ...transforms.relay.function_types import without_extents
 from ..graph_to_memory.bufferize_graph import why_not_lowered
 from .assembly import EQUAL, GREATER, LESS, NOT_EQUAL, PTR
 from .heap import DATA_AT, FRAMES_END_AT, RELEASE, TAG_AT, elements_at
@@ -303,14 +304,17 @@ class FunctionCode:
         definition = definition_of(op, op.data.type)
         blocks = {name: asm.new_block() for name in op.names}
         tag = asm.add(llvm.ZExtOp(asm.load(pointer, TAG_AT, i32), i64)).results[0]
-        if missing := unmatched(op, definition):
-            raise Diagnostic.at(
-                op,
-                f"a match without a case for '{missing[0]}' is interpreted only",
-                hint="give it a case, or a default",
-            )
+        missing = unmatched(op, definition)
+        for name in missing:
+            number = asm.integer(definition.names.index(name))
+            self.machine.refuse(asm.compare(EQUAL, tag, number), NO_CASE.format(name=name), tag, number, op)
+        if missing:
+            blocks |= dict.fromkeys(missing, asm.new_block())
         targets = [blocks[name if name in blocks else DEFAULT] for name in definition.names]
         asm.select_among(tag, targets)
+        if missing:  # what was refused
+            asm.start(blocks[missing[0]])
+            asm.add(llvm.UnreachableOp.create())
         reached = [(blocks[name], region.block) for name, region in zip(op.names, op.regions, strict=True)]
         self._arms(op, [arm for arm in reached if arm[0] in targets], dying, tail, pointer_of=op.data)
 
@@ -371,10 +375,12 @@ class FunctionCode:
         self._call(op, calls, blocks, dying, tail)
 
     def _candidates(self, type: Attribute) -> list[tuple[FunctionCode, int]]:
-        """The functions that a value of a type may be made of, and how many of their arguments it holds."""
+        """The functions that a value of a type may be made of, and how many of their arguments it holds. One of known
+        extents may stand where extents are open."""
         found: dict[str, int] = {}
+        wanted = without_extents(type)
         for closure in self.closures:
-            if closure.result.type == type:
+            if without_extents(closure.result.type) == wanted:
                 found[closure.callee.root_reference.data] = len(closure.captured)
         return [(self.codes[name], captured) for name, captured in found.items()]
 

@@ -157,3 +157,30 @@ relay.func @functions_of_other_extents(%x: tensor<4xf32>, %c: tensor<i1>) -> ten
   %y = relay.call @rows(%h, %x) : ((tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   relay.return %y : tensor<4xf32>
 }
+
+// INTERPRETED: @functions_of_known_extents_where_they_are_open
+// CHECK: @functions_of_known_extents_where_they_are_open
+// CHECK-NEXT: equal to interpreter
+relay.func private @again(%i: tensor<i32>, %f: (tensor<?xf32>) -> tensor<?xf32>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = relay.constant dense<0> : tensor<i32>
+  %one = relay.constant dense<1> : tensor<i32>
+  %c = relay.greater %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %y = relay.if %c : (tensor<i1>) -> tensor<?xf32> {
+    %j = relay.subtract %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %0 = relay.apply %f(%x) : (tensor<?xf32>) -> tensor<?xf32>
+    %1 = relay.call @again(%j, %f, %0) : (tensor<i32>, (tensor<?xf32>) -> tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    relay.yield %1 : tensor<?xf32>
+  } else {
+    relay.yield %x : tensor<?xf32>
+  }
+  relay.return %y : tensor<?xf32>
+}
+relay.func @functions_of_known_extents_where_they_are_open(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %i = relay.constant dense<3> : tensor<i32>
+  %f = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = relay.multiply %a, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %0 : tensor<4xf32>
+  }
+  %y = relay.call @again(%i, %f, %x) : (tensor<i32>, (tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 import weft
 from weft import relay
 from weft.dialects.relay.data import MatchOp
+from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.relay.expr import Expr, Var
 from weft.frontend.relay.module import IRModule
@@ -195,19 +196,24 @@ def test_a_program_on_data_of_ones_own_is_right() -> None:
         np.testing.assert_array_equal(program(array), array**2 * (array.sum() > 0))
 
 
-def test_machine_code_refuses_a_match_that_is_not_complete() -> None:
-    module, box, full, _ = shapes()
-    b = relay.var("b", box(relay.TensorType((3,))))
-    y = relay.var("y")
+def test_machine_code_of_a_match_that_is_not_complete_fails_as_the_interpreter_does() -> None:
+    module, box, full, empty = shapes()
+    b, y, x = relay.var("b", box(relay.TensorType((3,)))), relay.var("y"), relay.var("x", shape=(3,))
     taken = relay.Match(b, [relay.Clause(relay.PatternConstructor(full, [relay.PatternVar(y)]), y)], complete=False)
-    x = relay.var("x", shape=(3,))
     take, own = relay.GlobalVar("take"), relay.GlobalVar("main")
     module[take] = relay.Function([b], taken)
-    module[own] = relay.Function(
-        [x], module.get_global_var("take")(relay.If(relay.less(relay.sum(x), relay.const(1.0)), full(x), full(x + x)))
-    )
-    with pytest.raises(Diagnostic, match="a match without a case for 'empty' is interpreted only"):
-        weft.compile(module, threads=1)
+    some = relay.If(relay.less(relay.sum(x), relay.const(1.0)), full(x), empty())
+    module[own] = relay.Function([x], module.get_global_var("take")(some))
+    program: Any = weft.compile(module, threads=1)
+    interpreted: Any = relay.create_executor("debug", module).evaluate()
+    few, many = np.array([0, 0.25, 0.5], np.float32), np.ones(3, np.float32)
+    for _ in range(3):  # what fails leaves nothing behind
+        np.testing.assert_array_equal(program(few), few)
+        with pytest.raises(CheckError, match="the match has no case for 'empty'"):
+            program(many)
+    np.testing.assert_array_equal(interpreted(few), few)
+    with pytest.raises(Diagnostic, match="the match has no case for 'empty'"):
+        interpreted(many)
 
 
 def test_mistakes_are_told() -> None:
