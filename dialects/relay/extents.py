@@ -19,7 +19,9 @@ from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic, Place
 from ..te.assume import Assumptions, assuming
 from ..te.contents import MAX_ELEMENTS, Number, contents
-from ..te.dims import always_at_most, coefficient, data_var, solved, substituted, to_text
+from ..te.dim_equations import solved
+from ..te.dim_order import always_at_most
+from ..te.dims import coefficient, data_var, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from .assume import agree as agree
     from .assume import at_most as at_most
     from .assume import extreme as extreme
-    from .dims import always_at_most as always_at_most
+    from .dim_order import always_at_most as always_at_most
+    from .dim_order import surely_at_most as surely_at_most
     from .dims import ceil_divided as ceil_divided
     from .dims import dim_expr as dim_expr
     from .dims import is_number as is_number
     from .dims import product as product
     from .dims import same as same
-    from .dims import surely_at_most as surely_at_most
     from .dims import var as var
     from .dims import variables as variables
     from .elementary import abs as abs

@@ -44,7 +44,8 @@ def agree(a: Dim, b: Dim) -> bool:
     """Whether two extents are equal, or will be: it is noted that they must."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
-    from .dims import same, solved
+    from .dim_equations import solved
+    from .dims import same
 
     if same(a, b):
         return True
@@ -59,7 +60,7 @@ def at_most(a: Dim, b: Dim) -> bool:
     """Whether `a` is not above `b`, or will not be: it is noted that it must not."""
     if isinstance(a, int) and isinstance(b, int):
         return a <= b
-    from .dims import always_at_most
+    from .dim_order import always_at_most
 
     if always_at_most(a, b):
         return True
@@ -73,10 +74,10 @@ def at_most(a: Dim, b: Dim) -> bool:
 def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
     """The least or greatest of two extents: one of them where that is so for all symbols from 1 on; it is noted that it
     must be so for others."""
-    from . import dims
+    from . import dim_order
     from .kinds import BinaryKind
 
     for one, other in ((a, b), (b, a)):
-        if dims.surely_at_most(one, other) and at_most(one, other):
+        if dim_order.surely_at_most(one, other) and at_most(one, other):
             return one if kind == BinaryKind.MIN else other
-    return dims.extreme(kind, a, b)
+    return dim_order.extreme(kind, a, b)

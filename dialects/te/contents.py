@@ -15,7 +15,8 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 
 from .assume import at_most
-from .dims import Compound, Dim, Symbol, as_signed, extreme, quotient, sign_always, surely_at_most
+from .dim_order import extreme, sign_always, surely_at_most
+from .dims import Compound, Dim, Symbol, as_signed, quotient
 from .expr import (
     Binary,
     BinaryKind,

@@ -7,10 +7,9 @@ negative.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from math import gcd
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, i1
@@ -24,7 +23,7 @@ from ..tir.analyzer import var as variable
 from ..tir.analyzer.build import floordiv, floormod, parts
 from ..tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Product
 from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Var, const
-from .factors import common_factors, exact_quotient
+from .factors import exact_quotient
 from .kinds import BinaryKind, index
 
 _RANGES: tuple[tuple[int | None, int | None], ...] = ((None, None), (0, None))
@@ -174,7 +173,7 @@ def _not(answer: bool | None) -> bool | None:
 
 def _sign(form: IntExpr) -> bool | None:
     """Whether it is positive, if that is one for all symbols from 1 on, and for all integers that a person named."""
-    low, high = _bounds(form) if not any(_is_named(each.key) for each in form.variables) else _for_all(form)
+    low, high = bounds(form) if not any(_is_named(each.key) for each in form.variables) else _for_all(form)
     if low is not None and low > 0:
         return True
     return False if high is not None and high <= 0 else None
@@ -188,18 +187,19 @@ def _is_named(symbol: object) -> bool:
 def _for_all(form: IntExpr) -> tuple[int | None, int | None]:
     """Least and greatest value, whatever integers those symbols are that a person named."""
     known: dict[IntExpr, tuple[int | None, int | None]] = {
-        each: (_least(each.key), None) for each in form.variables if not _is_named(each.key)
+        each: (least_of(each.key), None) for each in form.variables if not _is_named(each.key)
     }
     return Analyzer.of(known).const_int_bound(form)
 
 
 @lru_cache(maxsize=1 << 12)
-def _bounds(form: IntExpr) -> tuple[int | None, int | None]:
+def bounds(form: IntExpr) -> tuple[int | None, int | None]:
     """Least and greatest value where the symbols are at least 1, or what they say."""
-    return Analyzer.of({symbol: (_least(symbol.key), None) for symbol in form.variables}).const_int_bound(form)
+    return Analyzer.of({symbol: (least_of(symbol.key), None) for symbol in form.variables}).const_int_bound(form)
 
 
-def _least(symbol: object) -> int:
+def least_of(symbol: object) -> int:
+    """The least that a symbol is, where nothing else is known."""
     return symbol.least if isinstance(symbol, Symbol) else 1
 
 
@@ -481,28 +481,6 @@ def same(a: Dim, b: Dim) -> bool:
     return a is b or _form(a) is _form(b)
 
 
-def sizes_of(shapes: Sequence[tuple[Sequence[Dim], Sequence[int]]]) -> dict[Var, int]:
-    """What the symbols are where extents have values: from those that are one, or a multiple plus a number."""
-    sizes: dict[Var, int] = {}
-    pairs = [pair for dims, values in shapes for pair in zip(dims, values, strict=False)]
-    found = True
-    while found:
-        found = False
-        for dim, value in pairs:
-            form = linear(dim)
-            if form is None:
-                continue
-            unknown = [symbol for symbol in form[0] if symbol not in sizes]
-            if len(unknown) != 1:
-                continue
-            rest = value - form[1] - sum(f * sizes[s] for s, f in form[0].items() if s in sizes)
-            quotient, remainder = divmod(rest, form[0][unknown[0]])
-            if remainder == 0 and quotient >= 0:
-                sizes[unknown[0]] = quotient
-                found = True
-    return sizes
-
-
 def to_text(dim: Dim) -> str:
     """How a message writes an extent."""
     match dim:
@@ -528,47 +506,6 @@ _SIGNS = {
 def as_signed(value: Dim | float) -> Dim | float:
     """What index arithmetic has given, which may be below zero: an integer where it is one."""
     return int(value.value) if isinstance(value, Const) else value
-
-
-def sign_of(dim: Dim) -> int | None:
-    """-1, 0 or 1 where it is surely below, at or above zero wherever the symbols are at least 1."""
-    if isinstance(dim, int):
-        return (dim > 0) - (dim < 0)
-    low, high = _bounds(_form(dim))
-    if low is not None and low > 0:
-        return 1
-    return -1 if high is not None and high < 0 else None
-
-
-def surely_at_most(a: Dim, b: Dim) -> bool:
-    """Whether `a` is surely not above `b` wherever the symbols are at least 1."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a <= b
-    low, _ = _bounds(_minus(b, a))
-    return low is not None and low >= 0
-
-
-def always_at_most(a: Dim, b: Dim) -> bool:
-    """Whether `a` is surely not above `b` whatever the symbols are, also where one is 0."""
-    form = _minus(b, a)
-    low, _ = Analyzer.of({symbol: (0, None) for symbol in form.variables}).const_int_bound(form)
-    return low is not None and low >= 0
-
-
-def sign_always(dim: Dim) -> int | None:
-    """`sign_of`, whatever the symbols are, also where one is 0."""
-    if isinstance(dim, int):
-        return (dim > 0) - (dim < 0)
-    return 1 if always_at_most(1, dim) else -1 if always_at_most(dim, -1) else None
-
-
-def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
-    """The least or greatest of two extents; one of them where that is known whatever the symbols are."""
-    if always_at_most(a, b):
-        return a if kind == BinaryKind.MIN else b
-    if always_at_most(b, a):
-        return b if kind == BinaryKind.MIN else a
-    return simplified(_compound(kind, dim_expr(a), dim_expr(b)))
 
 
 def ceil_divided(dim: Dim, divisor: Dim) -> Dim:
@@ -601,47 +538,3 @@ def quotient(a: Dim, b: Dim) -> Dim:
         TypeError: whether it does is not known.
     """
     return _written(_normal(_divided(_form(a), _form(b))))
-
-
-def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
-    """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest. What is a factor of
-    both, and is no count that data decides, is taken for positive."""
-    if same(a, b):
-        return None
-    a, b = without_common_factors(a, b)
-    found = [
-        (one, other)
-        for one, other in ((b, a), (a, b))
-        if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0)
-    ]
-    if (difference := linear(simplified(_difference(a, b)))) is not None:
-        for symbol, factor in difference[0].items():
-            if abs(factor) == 1:
-                rest: Dim = -difference[1] * factor
-                for other, times in difference[0].items():
-                    if other is not symbol:
-                        rest = rest - other * (times * factor)
-                found.append((symbol, rest))
-    # A sum rather than a difference: `total` is `past + rows`, not `rows` is `total - past`.
-    return next((each for each in found if _is_sum(each[1])), found[0] if found else None)
-
-
-def _is_sum(dim: Dim) -> bool:
-    """Whether nothing is subtracted in an extent."""
-    terms, constant = terms_of(dim)
-    return constant >= 0 and all(factor > 0 for _, factor in terms)
-
-
-def without_common_factors(a: Dim, b: Dim) -> tuple[Dim, Dim]:
-    """`a` and `b`, both divided by the symbols and the number that all their terms have as factors: `n * m * 4` and
-    `m * 8` are `n` and `2`."""
-    forms = _form(a), _form(b)
-    for factor in [] if same(a, 0) or same(b, 0) else common_factors(forms):
-        if isinstance(factor, Variable) and _least(factor.key) > 0:
-            a, b = quotient(a, _written(factor)), quotient(b, _written(factor))
-    number = gcd(*(number for form in forms for number in (parts(form)[0], *parts(form)[1].values())))
-    return (quotient(a, number), quotient(b, number)) if number > 1 else (a, b)
-
-
-def _difference(a: Dim, b: Dim) -> Dim:
-    return a - b

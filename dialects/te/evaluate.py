@@ -19,7 +19,8 @@ from ..support.checks import CheckError
 from ..support.conversion import converted
 from ..support.dtypes import numpy_dtype
 from .bounds import affine
-from .dims import sizes_of, value_of
+from .dim_equations import sizes_of
+from .dims import value_of
 from .expr import (
     Binary,
     BinaryKind,

@@ -16,7 +16,8 @@ from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.te.assume import Assumptions
-from ...dialects.te.dims import always_at_most, simplified, terms_of, to_text
+from ...dialects.te.dim_order import always_at_most
+from ...dialects.te.dims import simplified, terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
 from ..sizes import Size, to_json

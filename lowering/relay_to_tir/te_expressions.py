@@ -28,7 +28,7 @@ from ...dialects.extensions.arith import RemFOp
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.hints import isa
 from ...dialects.te.bounds import bounds, greatest
-from ...dialects.te.dims import surely_at_most
+from ...dialects.te.dim_order import surely_at_most
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.core import CheckOp

@@ -27,7 +27,8 @@ from ...dialects import te
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.interned import shaped_memref
 from ...dialects.support.walking import within
-from ...dialects.te.dims import always_at_most, to_text
+from ...dialects.te.dim_order import always_at_most
+from ...dialects.te.dims import to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.tir.affine import linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, ForOp, IterKind, PrimFuncOp

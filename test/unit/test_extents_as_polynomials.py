@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 
 from weft.dialects import te
-from weft.dialects.te.dims import quotient, same, solved, to_text, value_of
+from weft.dialects.te.dim_equations import solved
+from weft.dialects.te.dims import quotient, same, to_text, value_of
 
 N, M, K = (te.var(name) for name in "nmk")
 D = te.dims.data_var("d")

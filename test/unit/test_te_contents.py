@@ -6,7 +6,9 @@ from xdsl.dialects.builtin import f32, i64
 from weft.dialects import te
 from weft.dialects.te.assume import agree, assuming, at_most
 from weft.dialects.te.contents import contents
-from weft.dialects.te.dims import ceil_divided, extreme, quotient, sign_of, solved, substituted, to_text
+from weft.dialects.te.dim_equations import solved
+from weft.dialects.te.dim_order import extreme, sign_of
+from weft.dialects.te.dims import ceil_divided, quotient, substituted, to_text
 
 n, m = te.var("n"), te.var("m")
 

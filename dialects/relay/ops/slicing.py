@@ -17,7 +17,8 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
-from ...te.dims import ceil_divided, sign_of
+from ...te.dim_order import sign_of
+from ...te.dims import ceil_divided
 from ..base import (
     DYNAMIC,
     Fusion,

@@ -1,0 +1,53 @@
+"""The order of extents: what is surely above what, whatever the symbols are.
+
+Symbols are at least 1, or the least that they say: data may decide that one is 0, and what has to hold then, too, is
+asked of `always_at_most` and `sign_always`.
+"""
+
+from __future__ import annotations
+
+from ..tir.analyzer import Analyzer
+from .dims import Compound, bounds, dim_expr, form_of, simplified
+from .expr import Dim
+from .kinds import BinaryKind, index
+
+
+def sign_of(dim: Dim) -> int | None:
+    """-1, 0 or 1 where it is surely below, at or above zero wherever the symbols are at least 1."""
+    if isinstance(dim, int):
+        return (dim > 0) - (dim < 0)
+    low, high = bounds(form_of(dim))
+    if low is not None and low > 0:
+        return 1
+    return -1 if high is not None and high < 0 else None
+
+
+def surely_at_most(a: Dim, b: Dim) -> bool:
+    """Whether `a` is surely not above `b` wherever the symbols are at least 1."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a <= b
+    low, _ = bounds(form_of(b) - form_of(a))
+    return low is not None and low >= 0
+
+
+def always_at_most(a: Dim, b: Dim) -> bool:
+    """Whether `a` is surely not above `b` whatever the symbols are, also where one is 0."""
+    form = form_of(b) - form_of(a)
+    low, _ = Analyzer.of({symbol: (0, None) for symbol in form.variables}).const_int_bound(form)
+    return low is not None and low >= 0
+
+
+def sign_always(dim: Dim) -> int | None:
+    """`sign_of`, whatever the symbols are, also where one is 0."""
+    if isinstance(dim, int):
+        return (dim > 0) - (dim < 0)
+    return 1 if always_at_most(1, dim) else -1 if always_at_most(dim, -1) else None
+
+
+def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
+    """The least or greatest of two extents; one of them where that is known whatever the symbols are."""
+    if always_at_most(a, b):
+        return a if kind == BinaryKind.MIN else b
+    if always_at_most(b, a):
+        return b if kind == BinaryKind.MIN else a
+    return simplified(Compound(kind, dim_expr(a), dim_expr(b), index))

@@ -1,0 +1,503 @@
+"""Statements of TVMScript: parts of buffers, loops and branches without blocks, domains, views, lanes, scalars."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import re
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
+from weft.script import tir as T
+from weft.tir import IRModule, Schedule, ScheduleError, assert_structural_equal, from_source, structural_equal
+
+PART = """
+@T.prim_func
+def f(A: T.Buffer[(16, 4), "float32"], C: T.Buffer[(16, 4), "float32"]):
+    for i, j in T.grid(4, 4):
+        with T.block("outer"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P = T.match_buffer(A[vi * 4 : vi * 4 + 4, vj], (4, 1), offset_factor=1)
+            Q = T.match_buffer(P[1:3, 0], (2, 1))
+            for k in range(4):
+                with T.block("inner"):
+                    vi = T.axis.spatial(4, k)
+                    E = T.match_buffer(C[i * 4 + vi, vj], [])
+                    E[()] = P[vi, 0] + Q[vi // 2, 0]
+"""
+
+
+def test_a_part_of_a_buffer_stands_for_its_elements() -> None:
+    func = from_source(PART)
+    assert isinstance(func, PrimFuncOp)
+    given = np.random.default_rng(0).standard_normal((16, 4)).astype(np.float32)
+    (result,) = Interpreter(func)([given])
+    parts = given.reshape(4, 4, 4)
+    assert (np.asarray(result).reshape(4, 4, 4) == parts + parts[:, [1, 1, 2, 2]]).all()
+    again = from_source(func.script())
+    assert isinstance(again, PrimFuncOp)
+    assert_structural_equal(again, func)
+
+
+@pytest.mark.parametrize(
+    "part, message",
+    [
+        ("A[vi * 4 : vi * 4 + 4, vj], (5, 1)", "the part has 4 elements along a dimension, and its shape says 5"),
+        ("A[vi * 4 : vi * 4 + 4, vj], (4, 4)", "the part has 1 elements along a dimension, and its shape says 4"),
+        ("A[vi * 4 : vi * 4 + 4, vj], (1,)", "leaves out dimensions"),
+        ("A[vi * 4 : vi * 4 + 4, vj], (4, 1), dtype='int8'", "has elements of f32, not i8"),
+        ("A[vi], (4, 1)", "1 indices for a buffer of 2 dimensions"),
+        ("vi, (4, 1)", "names a part of a buffer"),
+    ],
+)
+def test_what_is_no_part_of_a_buffer_is_refused(part: str, message: str) -> None:
+    text = PART.replace("A[vi * 4 : vi * 4 + 4, vj], (4, 1), offset_factor=1", part)
+    with pytest.raises(Diagnostic, match=re.escape(message)):
+        from_source(text)
+
+
+def test_statements_without_a_block_have_one_of_their_own_which_names_the_loops() -> None:
+    func = from_source("""
+@T.prim_func
+def f(A: T.Buffer[(8,), "int32"], B: T.Buffer[(1,), "int32"], C: T.Buffer[(8,), "int32"]):
+    B[0] = 0
+    for i in range(2, 8):
+        B[0] += A[i]
+    for i in range(8):
+        with T.block("last"):
+            C[i] = A[i] * T.int32(2) + B[0]
+""")
+    assert isinstance(func, PrimFuncOp)
+    given = np.arange(8, dtype=np.int32)
+    first, second = Interpreter(func)([given])
+    assert np.asarray(first) == [27] and (np.asarray(second) == given * 2 + 27).all()
+    schedule = Schedule(func)
+    (loop,) = schedule.get_loops(schedule.get_block("statement", number=1))
+    with pytest.raises(ScheduleError, match="which is opaque: its steps cannot run at the same time"):
+        schedule.parallel(loop)
+
+
+def test_literals_of_any_width_that_meet_an_index_are_indices() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(64,), "int8"], B: T.Buffer[(16, 4), "int8"]):
+    for i in range(T.int64(64)):
+        with T.block("b"):
+            v = T.axis.spatial(T.int64(64), i)
+            B[v // T.int64(4), v % T.int64(4)] = A[v]
+"""
+    wide, plain = from_source(text), from_source(re.sub(r"T.int64\((\d+)\)", r"\1", text))
+    assert isinstance(wide, PrimFuncOp) and isinstance(plain, PrimFuncOp)
+    assert_structural_equal(wide, plain)
+
+
+def test_blocks_in_an_outer_block_are_compared_by_what_they_do_for_the_loops() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(64,), "int8"], B: T.Buffer[(64,), "int8"]):
+    for i in range(16):
+        with T.block("outer"):
+            vo = T.axis.spatial(16, i)
+            for j in range(4):
+                with T.block("b"):
+                    vi = T.axis.spatial(4, j)
+                    B[vo * 4 + vi] = A[vo * 4 + vi]
+"""
+    whole = text.replace("T.axis.spatial(4, j)", "T.axis.spatial(64, vo * 4 + j)").replace("vo * 4 + vi", "vi")
+    other = text.replace("A[vo * 4 + vi]", "A[vo * 4 + 3 - vi]")
+    one, two, three = (from_source(each) for each in (text, whole, other))
+    assert structural_equal(one, two) and not structural_equal(one, three)
+
+
+DEVICE = """
+@T.prim_func
+def f(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
+    C = T.alloc_buffer((16,), "float32")
+    for i in range(16):
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = A[vi] * T.float32(2)
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            T.reads(C[0:16])
+            T.writes(B[0:16])
+            T.evaluate(C.access_ptr("r", extent=16))
+            T.evaluate(T.tvm_load_matrix_sync(
+                B.data, 16, vi // 4,
+                T.tvm_access_ptr(T.type_annotation(dtype="float32"), C.data, vi * 4, 16, 1, dtype="handle"),
+                dtype="handle"
+            ))
+            B[vi] = C[vi]
+"""
+
+
+def test_calls_for_devices_are_kept_and_not_built_for_others() -> None:
+    func = from_source(DEVICE)
+    assert isinstance(func, PrimFuncOp)
+    again = from_source(func.script())
+    assert isinstance(again, PrimFuncOp)
+    assert_structural_equal(again, func)
+    for old, new in (
+        ("vi * 4, 16, 1", "vi * 4, 8, 1"),
+        ("extent=16", "offset=16"),
+        ("extent=16", "offset=1, extent=16"),
+    ):
+        assert not structural_equal(from_source(DEVICE.replace(old, new)), func)
+    with pytest.raises(ScheduleError, match="call"):
+        Schedule(func).compute_inline("C")
+    with pytest.raises(Diagnostic, match="tvm_access_ptr"):
+        Interpreter(func)([np.zeros(16, np.float32)])
+
+
+@T.prim_func
+def branching(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
+    for i in T.serial(16):
+        if i < 12:
+            B[i] = A[i]
+        else:
+            x = A[i] * T.float32(2)
+            B[i] = x
+    T.evaluate(0)
+    for i in T.serial(4):
+        if i < 2:
+            for j in T.serial(4):
+                B[i * 4 + j] = B[i * 4 + j] + T.float32(1)
+    while B[0] < T.float32(8):
+        B[0] = B[0] + T.float32(3)
+    with T.let(y, B[1] + T.float32(1)):
+        B[2] = y
+    assert B[3] > T.float32(0), "nothing was stored"
+    z: T.float32 = B[4]
+    B[5] = T.let(w, z * z, w + w)
+
+
+def test_branches_loops_and_names_without_a_block_have_one_of_their_own() -> None:
+    a = np.linspace(1, 2, 16, dtype=np.float32)
+    expected = np.where(np.arange(16) < 12, a, a * 2).astype(np.float32)
+    expected[:8] += 1
+    while expected[0] < 8:
+        expected[0] += 3
+    expected[2] = expected[1] + 1
+    expected[5] = 2 * expected[4] * expected[4]
+    (got,) = Interpreter(branching)([a])
+    np.testing.assert_allclose(np.asarray(got, np.float32), expected, rtol=1e-6)
+    weft.build(branching)(a, out := np.zeros(16, np.float32))
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    again = from_source(IRModule([branching.clone()]).script())
+    assert isinstance(again, IRModule)
+    (got,) = Interpreter(again["branching"])([a])
+    np.testing.assert_allclose(np.asarray(got, np.float32), expected, rtol=1e-6)
+
+
+def test_a_dtype_is_a_number_where_python_computes() -> None:
+    assert (T.int8(3) + T.uint16(4), T.float32(0.5) * 2, T.bool(True)) == (7, 1.0, True)
+
+
+def test_a_function_takes_attributes_and_a_name() -> None:
+    named = branching.with_attr("global_symbol", "other").with_attr({"layers": [1, "a"], "fast": True})
+    assert (branching.sym_name.data, named.sym_name.data) == ("branching", "other") and not branching.attributes
+    assert "'layers': [1, 'a']" in named.script().replace('"', "'")
+    for key, value in (("global_symbol", 3), ("layers", object())):
+        with pytest.raises(UsageError, match=key if key == "layers" else "is a text, not 3"):
+            branching.with_attr(key, value)
+
+
+def from_three(iterator: str, loop: str = "range(3, 8)") -> str:
+    """A sum over a reduction whose domain begins at 3."""
+    return f"""
+@T.prim_func
+def f(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        for k in {loop}:
+            with T.block("c"):
+                vi = T.axis.spatial(4, i)
+                {iterator}
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+@pytest.mark.parametrize(
+    ("iterator", "loop", "primitive"),
+    [
+        ("vk = T.axis.remap('R', [k])", "range(3, 8)", "decompose"),
+        ("vk = T.axis.reduce((3, 8), k)", "range(3, 8)", "decompose"),
+        ("vk = T.axis.reduce((3, 8), k + 3)", "range(5)", "split"),
+        ("vk = T.axis.reduce((3, 8), k + 3)", "range(5)", "rfactor"),
+    ],
+)
+def test_a_reduction_is_begun_at_the_first_value_of_its_domain(iterator: str, loop: str, primitive: str) -> None:
+    func = from_source(from_three(iterator, loop))
+    assert isinstance(func, PrimFuncOp)
+    a = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+    expected = a[:, 3:].sum(1)
+    np.testing.assert_allclose(Interpreter(func)([a])[0].astype(np.float32), expected, rtol=1e-5)
+    schedule = Schedule(func)
+    block = schedule.get_block("c")
+    outer, inner = schedule.get_loops(block)
+    if primitive == "decompose":
+        schedule.decompose_reduction(block, outer)
+    else:
+        _, lane = schedule.split(inner, [None, 2 if primitive == "split" else 5])
+        if primitive == "rfactor":
+            schedule.rfactor(lane, 0)
+    scheduled = schedule.mod.body.block.first_op
+    assert isinstance(scheduled, PrimFuncOp)
+    np.testing.assert_allclose(Interpreter(scheduled)([a])[0].astype(np.float32), expected, rtol=1e-5)
+
+
+def test_a_reduction_whose_first_value_does_not_come_first_is_refused() -> None:
+    with pytest.raises(Diagnostic, match="does not begin its reduction with the first step"):
+        from_source(from_three("vk = T.axis.reduce((3, 8), 10 - k)"))
+    with pytest.raises(Diagnostic, match="does not begin its reduction with the first step"):
+        from_source(from_three("vk = T.axis.reduce(8, k, partial=True)"))
+
+
+def test_what_an_outer_block_begins_with_is_done_at_the_first_value_of_its_domain_where_the_block_runs() -> None:
+    func = from_source("""
+@T.prim_func
+def f(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("fill"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = T.float32(-1)
+    for io, k in T.grid(2, 5):
+        with T.block("outer"):
+            vo = T.axis.spatial(2, io)
+            vk = T.axis.reduce((3, 8), k + 3)
+            T.where(io < 1)
+            with T.init():
+                for j in range(2):
+                    with T.block("init"):
+                        vj = T.axis.spatial(2, j)
+                        C[vo * 2 + vj] = T.float32(0)
+            for j in range(2):
+                with T.block("add"):
+                    vj = T.axis.spatial(2, j)
+                    C[vo * 2 + vj] = C[vo * 2 + vj] + A[vo * 2 + vj, vk]
+""")
+    assert isinstance(func, PrimFuncOp)
+    a = np.ones((4, 8), np.float32)
+    assert Interpreter(func)([a])[0].tolist() == [5, 5, -1, -1]
+
+
+VIEWS = """@T.prim_func
+def f(A: T.Buffer[(16, 16), "float32"], B: T.Buffer[(16, 16), "float32"]):
+    A_flat = T.decl_buffer(data=A.data, shape=(256,), dtype="float32")
+    B_flat = T.Buffer((256,), "float32", data=B.data)
+    same = T.Buffer((256,), "float32", data=B_flat.data)
+    P = T.allocate([256], "float32", "global")
+    C = T.decl_buffer((64, 4), "float32", data=P)
+    own = T.alloc_buffer((3, 2), "float32", strides=[5, 2])
+    with T.allocate([4], "float32") as Q:
+        with T.decl_buffer([2, 2], "float32", data=Q) as q:
+            for i in range(4):
+                q[i // 2, i % 2] = 2.0
+    for i, j in T.grid(64, 4):
+        C[i, j] = A_flat[i * 4 + j] * T.float32(2)
+    D = T.decl_buffer((16,), "float32", data=P, strides=[16], elem_offset=3)
+    for i in range(256):
+        with T.block("b"):
+            v = T.axis.spatial(256, i)
+            T.writes(B_flat[v])
+            same[v] = C[v // 4, v % 4]
+    for i in range(16):
+        B[i, 0] = D[i]
+    for i, j in T.grid(3, 2):
+        own[i, j] = 7.0
+    B[0, 15] = own[2, 1]
+"""
+
+
+def test_memory_has_other_names_and_shapes() -> None:
+    func = from_source(VIEWS)
+    assert isinstance(func, PrimFuncOp)
+    assert "own = T.alloc_buffer((13,)" in func.script()
+    a = np.random.default_rng(0).standard_normal((16, 16), np.float32)
+    b, wanted = np.zeros((16, 16), np.float32), 2 * a
+    wanted[:, 0], wanted[0, 15] = wanted.ravel()[3::16], 7
+    weft.build(func)(a, b)
+    np.testing.assert_array_equal(b, wanted)
+    assert_structural_equal(from_source(func.script()), func)
+
+
+LANES = """@T.prim_func
+def f(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"], C: T.Buffer[(4,), "int32"]):
+    for i in range(4):
+        B[T.ramp(i * 4, 1, 4)] = A[T.ramp(i * 4 + 3, -1, 4)] * T.broadcast(A[i], 4) + T.broadcast(T.float32(1), 4)
+    with T.block("b"):
+        x = T.cast(A[T.ramp(0, 2, 8)], "int32x8")
+        C[T.Ramp(0, 1, 4)] = T.shuffle([x, T.Broadcast(7, 2)], [3, 8, 0, 1]) + T.int32x4(2)
+    B[0:4] = B[T.ramp(3, -1, 4)]
+    for i in T.parallel(2):
+        B[i * 4 + 4 : i * 4 + 8] = B[i * 4 + 4 : i * 4 + 8] + T.broadcast(T.float32(1), 4)
+        B[i + 14 : i + 15] = T.float32(0)
+"""
+
+
+def test_a_vector_is_its_lanes_each_computed_before_one_is_stored() -> None:
+    func = from_source(LANES)
+    a = np.random.default_rng(0).random(16, np.float32) * 9
+    b, c = np.zeros(16, np.float32), np.zeros(4, np.int32)
+    weft.build(func)(a, b, c)
+    wanted = (a.reshape(4, 4)[:, ::-1] * a[:4, None] + 1).ravel()
+    wanted[:4] = wanted[3::-1].copy()
+    wanted[4:12] += 1
+    wanted[14:] = 0
+    np.testing.assert_allclose(b, wanted, rtol=1e-6)
+    lanes = a[::2].astype(np.int32)
+    assert c.tolist() == [lanes[3] + 2, 9, lanes[0] + 2, lanes[1] + 2]
+
+
+def test_a_scalar_parameter_is_a_buffer_of_one_element_and_is_called_with_a_number() -> None:
+    func = from_source("""@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], x: T.float32, b: T.bool, B: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        if b:
+            B[i] = A[i] * x
+""")
+    assert isinstance(func, PrimFuncOp)
+    assert 'x: T.Buffer[(), "float32"]' in func.script()
+    run, a, b = weft.build(func), np.ones(4, np.float32), np.zeros(4, np.float32)
+    run(a, 2.5, True, b)
+    assert b.tolist() == [2.5] * 4
+    run(a, np.float32(3), np.bool_(False), b)
+    assert b.tolist() == [2.5] * 4
+    for wrong in ((a, 2.5, 1, b), (a, "2", True, b)):
+        with pytest.raises(weft.Diagnostic, match=r"is none|dtype"):
+            run(*wrong)
+
+
+def test_parts_of_buffers_have_names_among_loops_and_quotients_are_rounded_up() -> None:
+    func = from_source("""@T.prim_func
+def f(A: T.Buffer[(16, 16), "int32"], c: T.Buffer[(4,), "uint8"], flag: T.bool):
+    T.func_attr({"kTarget": T.target("llvm")})
+    T.evaluate(flag)
+    T.pow(T.float32(1), T.float32(2))
+    for i in range(4):
+        with T.block():
+            T.writes(A[i * 4 : i * 4 + 4, 0:16])
+            P = T.match_buffer(A[i * 4 : i * 4 + 4, 0:16], (4, 16))
+            for ii, j in T.grid(4, 16):
+                with T.block("x"):
+                    i, k = T.axis.remap("SS", [ii, j])
+                    x = T.meta_var(T.int32(3))
+                    P[i, k] = T.ceildiv(T.cast(k - 5, "int32"), x)
+    for i in range(4):
+        c[i] = T.ceildiv(c[i], T.uint8(3))
+""")
+    assert isinstance(func, PrimFuncOp)
+    assert structural_equal(from_source(func.script()), func)
+    a, c = np.zeros((16, 16), np.int32), np.array([0, 1, 3, 254], np.uint8).view(np.int8)
+    weft.build(func.clone())(a, c, True)
+    assert (a == [-((5 - k) // 3) for k in range(16)]).all() and c.tolist() == [0, 1, 1, 85]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ["strides=[3, 1]", "offset_factor=16", "strides=[s, 1]", "strides=[s, t], elem_offset=o", "elem_offset=o"],
+)
+def test_names_of_a_layout_are_those_of_a_dense_buffer(layout: str) -> None:
+    text = f"""
+@T.prim_func
+def f(a: T.handle, B: T.Buffer[(4, 3), "int32"]):
+    A = T.match_buffer(a, (4, 3), "int32", {layout})
+    for i, j in T.grid(4, 3):
+        B[i, j] = A[i, j] + 1
+"""
+    used = [name for name in "sto" if re.search(rf"\b{name}\b", layout)]
+    function = from_source(text.replace("    A =", "".join(f"    {n} = T.var('int32')\n" for n in used) + "    A ="))
+    assert isinstance(function, PrimFuncOp) and not function.symbols
+    a = np.arange(12, dtype=np.int32).reshape(4, 3)
+    np.testing.assert_array_equal(Interpreter(function)([a])[0], a + 1)
+
+
+def test_a_stride_is_the_number_that_a_dense_buffer_has() -> None:
+    text = """
+@T.prim_func
+def f(a: T.handle, B: T.Buffer[(1,), "int32"]):
+    s = T.var("int32")
+    A = T.match_buffer(a, (4, 3), "int32", strides=[s, 1])
+    with T.block("b"):
+        B[0] = A[0, 0] + s
+"""
+    function = from_source(text)
+    assert isinstance(function, PrimFuncOp)
+    (b,) = Interpreter(function)([np.full((4, 3), 5, np.int32)])
+    assert b == [8]
+    with pytest.raises(Diagnostic, match="a buffer is dense"):
+        from_source(text.replace("strides=[s, 1]", "strides=[s, 2]"))
+
+
+def test_a_function_may_take_numbers_only() -> None:
+    text = """@T.prim_func
+def f(n: T.int64, m: T.int64):
+    T.evaluate(T.call_extern("abs", m - n, dtype="int32"))
+"""
+    assert structural_equal(from_source(from_source(text).script()), from_source(text))
+    assert not structural_equal(from_source(text.replace("m - n", "n - m")), from_source(text))
+
+
+def test_expressions_of_python_stand_where_they_are_named() -> None:
+    """Their variables are sizes, behind all other parameters and in the order of their names; loops of the text keep
+    variables of their own."""
+    i, j, k = (weft.tir.Var(name, "int32") for name in "ijk")
+    known, asked = weft.tir.all(k < j, weft.tir.IntImm("int32", 0) < i), [i - k * 2, i < j]
+
+    @T.prim_func
+    def captured(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "bool"]):
+        for j in range(4):
+            A[j] = asked[0] + j
+            if known:
+                B[j] = asked[1]
+
+    @T.prim_func
+    def written(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "bool"], i: T.int32, j: T.int32, k: T.int32):
+        for l in range(4):  # noqa: E741
+            A[l] = i - k * 2 + l
+            if k < j and 0 < i:
+                B[l] = i < j
+
+    assert_structural_equal(captured, written)
+    results = Interpreter(captured)([], sizes={"i": 7, "j": 9, "k": 2})
+    np.testing.assert_array_equal(results[0], np.arange(4) + 3)
+    np.testing.assert_array_equal(results[1], [True] * 4)
+
+
+def test_what_no_size_gives_a_value_is_refused_where_it_is_named() -> None:
+    scale = weft.tir.Var("scale", "float32")
+    with pytest.raises(Diagnostic, match=r"(?s)test_tvmscript_statements.py:\d+:20: error: .*'scale' is float32"):
+
+        @T.prim_func
+        def scaled(A: T.Buffer[(4,), "float32"]):
+            A[0] = scale * A[0]
+
+
+def test_loops_and_memory_are_read_in_either_of_tvms_ways() -> None:
+    text = """
+def f(c: T.handle, n: T.int32, m: T.int32):
+    C = T.match_buffer(c, (n, m), "float32")
+    for i in T.serial(n, annotations={"pragma_note": 1}):
+        B = T.alloc_buffer((m,), "float32")
+        for j in T.serial(m):
+            B[j] = T.float32(1)
+        for j in T.serial(m):
+            C[i, j] = B[j] * T.float32(2)
+"""
+    other = text.replace("alloc_buffer", "decl_buffer").replace("T.serial(n,", "range(n,")
+    assert_structural_equal(from_source(other), from_source(text))
+    assert "pragma_note" in from_source(other).script()
+    bound = """
+def f(C: T.Buffer[(8,), "float32"]):
+    for i in T.thread_binding(0, 8, thread="threadIdx.x"):
+        C[i] = T.float32(1)
+"""
+    assert_structural_equal(from_source(bound.replace('0, 8, thread="', '8, "')), from_source(bound))
