@@ -33,6 +33,7 @@ from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
 from .kinds import index
 from .lanes import simplified_lanes
+from .narrowed import narrowed
 from .written_forms import leaf_types, size_of, widest, written
 
 
@@ -230,7 +231,18 @@ deduce_bound, detect_clip_bound = of_nodes(equations.deduce_bound), of_nodes(equ
 detect_linear_equation = of_nodes(equations.detect_linear_equation)
 solve_linear_equations = of_nodes(solve_equations.solve_linear_equations)
 solve_linear_inequalities = of_nodes(solve_inequalities.solve_linear_inequalities)
-narrow_predicate_expression = of_nodes(narrowing.narrow_predicate_expression)
+
+
+def narrow_predicate_expression(expr: Any, free_parameters: Mapping[Any, Any]) -> Any:
+    """A condition without the `free_parameters`, from which `expr` follows for all values that those may have.
+
+    It need not be the weakest: what is not seen to hold for all of them is false. Counterpart of TVM's
+    NarrowPredicateExpression.
+    """
+    if isinstance(expr, Expr) and expr.type == i1 and _are_of_one_type([expr]):
+        return narrowed(expr, _Exchange().forms(free_parameters))
+    return of_nodes(narrowing.narrow_predicate_expression)(expr, free_parameters)
+
 
 detect_iter_map, subspace_divide = of_nodes(iter_forms.detect_iter_map), of_nodes(iter_forms.subspace_divide)
 inverse_affine_iter_map = of_nodes(iter_forms.inverse_affine_iter_map)

@@ -15,6 +15,7 @@ from builtins import any as any_of
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Literal, NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import AnyFloat, i1
@@ -40,6 +41,9 @@ from .kinds import ReduceKind
 from .reducers import folds_of, own_reducer
 from .reduction import COMBINER, Fold, Reduce, reduce_identity
 from .tensor import Compute, Tensor, TensorSlice
+
+LARGEST_F32 = 3.4028234663852886e38
+"""The largest number of `float32`."""
 
 Axes: TypeAlias = IterVar | Sequence[IterVar]
 
@@ -221,11 +225,20 @@ def reduce_axis(dom: Dim | tuple[int, Dim], name: str = "rv") -> IterVar:
 
 @checked
 def const(value: ExprLike, dtype: DType | None = None) -> Expr:
-    """A literal; without a dtype an `int32`, `float32` or `bool`, by what `value` is."""
+    """A literal; without a dtype an `int32`, `float32` or `bool`, by what `value` is, and an `int64` or `float64` where
+    it is beyond all numbers of those."""
     if isinstance(value, Expr):
         return value if dtype is None else convert(value, element_type(dtype))
-    default = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
-    return literal(value, element_type(default if dtype is None else dtype))
+    return literal(value, element_type(_dtype_of(value) if dtype is None else dtype))
+
+
+def _dtype_of(value: ExprLike) -> str:
+    """The dtype of a number that does not say one."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int32" if -(1 << 31) <= value < 1 << 31 else "int64"
+    return "float64" if isinstance(value, float) and LARGEST_F32 < abs(value) < inf else "float32"
 
 
 def cast_to(value: ExprLike, dtype: DType) -> Expr:
@@ -377,8 +390,7 @@ def _kind_of(fcombine: Callable[..., object]) -> ReduceKind | None:
 
 
 def _finite(kind: str) -> float:
-    most = 3.4028234663852886e38
-    return -most if kind == "max" else most
+    return -LARGEST_F32 if kind == "max" else LARGEST_F32
 
 
 @checked

@@ -12,6 +12,7 @@ from weft import arith, te, tir
 from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.te.expr import Binary, Cast, Const, Expr, Select, Slot, Unary
+from weft.dialects.te.integer_forms import integer_form
 from weft.dialects.te.kinds import BinaryKind as B
 from weft.dialects.te.kinds import UnaryKind as U
 
@@ -363,3 +364,50 @@ def test_an_element_depends_on_the_variables_of_its_index():
     assert not arith.detect_iter_map([table[i] + i], spans).indices
     assert arith.detect_iter_map([table[n] + i], spans).indices
     assert str(arith.narrow_predicate_expression(table[i] > 0, spans)) in ("False", "T.bool(False)", "T.int32(0)")
+
+
+def test_narrowed_comparisons_of_nodes_stay_as_they_were_written():
+    i, n, flag = tir.Var("i", "int32"), tir.Var("n", "int32"), tir.Var("flag", "bool")
+    zero, seven = te.const(0, "int32"), te.const(7, "int32")
+    for given, wanted in (
+        (flag, flag),
+        (i > n, i > 7),
+        (n >= i, zero >= i),
+        (n < i // 4, seven < i // 4),
+        (i + n < 10, i + 7 < 10),
+        (i - n < 10, i < 10),
+        (tir.Not(i < n), tir.Not(i < 7)),
+        (tir.EQ(n, i), te.all(seven <= i, i <= 0)),
+        (tir.NE(i, n), te.any(i < 0, seven < i)),
+        (tir.EQ((i + n) // 4, 0), te.all((i + 7) // 4 <= 0, zero <= i // 4)),
+        (tir.EQ(i // n, 0), te.const(False, "bool")),
+        (tir.Not(tir.EQ(i // n, 0)), te.const(False, "bool")),
+    ):
+        tir.assert_structural_equal(arith.narrow_predicate_expression(given, {n: arith.Range(0, 8)}), wanted)
+
+
+def test_what_narrowed_nodes_hold_for_the_condition_holds_for():
+    i, n = tir.Var("i", "int32"), tir.Var("n", "int32")
+    sides = [i, n, i + n, i - n, n - i, n // 3 + i, (i - n) // 2, i % 3, n * i, te.const(2, "int32"), tir.Max(n, i)]
+    kinds = [tir.LT, tir.LE, tir.GT, tir.GE, tir.EQ, tir.NE]
+    found = 0
+    for number, (kind, a, b) in enumerate(itertools.product(kinds, sides, sides)):
+        forms = (kind(a, b), tir.Not(kind(a, b)), tir.Or(tir.Not(tir.And(kind(a, b), i > n)), i < 3))
+        for given in forms if number % 5 == 0 else ():
+            narrow = integer_form(arith.narrow_predicate_expression(given, {n: arith.Range(-2, 4)}))
+            form = integer_form(given)
+            assert integer_form(n) not in narrow.variables
+            for at in range(-6, 9):
+                if arith.evaluate(narrow, {integer_form(i): at}):
+                    found += 1
+                    values = ({integer_form(i): at, integer_form(n): each} for each in range(-2, 4))
+                    assert all(arith.evaluate(form, each) for each in values), (given, narrow, at)
+    assert found > 800
+
+
+def test_literals_beyond_the_default_types_are_of_wider_ones():
+    for value, dtype in ((2**31 - 1, "int32"), (-(2**31), "int32"), (2**31, "int64"), (-(2**31) - 1, "int64")):
+        made = te.const(value)
+        assert isinstance(made, Const) and (made.dtype, made.value) == (dtype, value)
+    for value, dtype in ((3.4e38, "float32"), (3.5e38, "float64"), (-3.5e38, "float64"), (float("inf"), "float32")):
+        assert te.const(value).dtype == dtype

@@ -19,11 +19,12 @@ def narrow_predicate_expression(expr: IntExpr, free_parameters: Mapping[IntExpr,
     It need not be the weakest: what is not seen to hold for all of them is false. Counterpart of TVM's
     NarrowPredicateExpression.
     """
-    over = {variable: _ends(values) for variable, values in free_parameters.items()}
+    over = {variable: ends_of(values) for variable, values in free_parameters.items()}
     return _narrowed(Analyzer(), expr, over)
 
 
-def _ends(values: Range | IntervalSet) -> Interval:
+def ends_of(values: Range | IntervalSet) -> Interval:
+    """The least and the greatest of values; `None` for infinite ones."""
     if isinstance(values, Range):
         return values.min, values.min + values.extent - 1
     low, high = values.min_value, values.max_value
