@@ -57,3 +57,21 @@ tir.prim_func @a_loop_of_a_size_stays(%y: memref<?xf32>, %n: index) shapes(%y[%n
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @what_speaks_of_loops_speaks_of_those_that_are_left
+// CHECK-NEXT:    tir.for %j = 0 to 4 {
+// CHECK-NEXT:      tir.block @b(%j_1: opaque 4) = [%j] reads() writes(%x[0, %j_1] : memref<3x4xf32>) {
+// CHECK:         tir.for %j_2 = 0 to 4 {
+// CHECK-NEXT:      tir.block @b(%j_3: opaque 4) = [%j_2] reads() writes(%x[1, %j_3] : memref<3x4xf32>) {
+// CHECK:         tir.for %j_4 = 0 to 4 {
+// CHECK-NEXT:      tir.block @b(%j_5: opaque 4) = [%j_4] reads() writes(%x[2, %j_5] : memref<3x4xf32>) {
+tir.prim_func @what_speaks_of_loops_speaks_of_those_that_are_left(%x: memref<3x4xf32>) {
+  tir.for unrolled %i = 0 to 3 {
+    tir.for %j = 0 to 4 {
+      tir.block @b(%u: opaque 3, %v: opaque 4) = [%i, %j] reads() writes(%x[%u, %v] : memref<3x4xf32>) {
+        %0 = arith.constant 1.0 : f32
+        memref.store %0, %x[%u, %v] : memref<3x4xf32>
+      }
+    }
+  }
+}

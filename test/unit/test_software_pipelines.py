@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import AllocBufferOp, PrimFuncOp
+from weft.dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
 from weft.tir import Interpreter, Schedule, from_source
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.analysis.software_pipelines import PipelineAnnotationError
@@ -233,6 +233,19 @@ def test_annotations_that_do_not_fit_are_refused_and_nothing_changes(old: str, n
     with pytest.raises(PipelineAnnotationError, match=why):
         run(InjectSoftwarePipelinePass(), ModuleOp([func]))
     assert str(func) == before
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_loop_that_does_nothing_is_refused(is_empty: bool) -> None:
+    func = chain((0, 0, 0), (0, 1, 2), 4)
+    (loop,) = [op for op in func.body.block.ops if isinstance(op, ForOp)]
+    if is_empty:
+        for op in list(loop.body.block.ops)[::-1]:
+            op.detach()
+    else:
+        loop.trip_count = 0
+    with pytest.raises(PipelineAnnotationError, match="does nothing"):
+        injected(func)
 
 
 def test_iterations_that_run_at_once_are_no_pipeline() -> None:

@@ -143,6 +143,7 @@ def write_out(loop: ForOp) -> None:
     """Let the iterations of a loop stand one after the other."""
     assert loop.parent is not None
     arguments = function_of(loop).body.block.args
+    opaque = [speaks_of_loops(block) for block in blocks_under(loop)]
     for value in range(loop.start, loop.start + loop.trip_count):
         copy = clone_with_buffers(loop)
         loop.parent.insert_op_before(copy, loop)
@@ -150,9 +151,9 @@ def write_out(loop: ForOp) -> None:
         copy.properties.pop("annotations", None)
         copy.properties["min"] = type(copy.min)(value, copy.min.type)
         copy.trip_count = 1
-        opaque = [block for block in blocks_under(copy) if speaks_of_loops(block)]
+        blocks = blocks_under(copy)
         bind_constant(copy)
-        for block in opaque:
-            if not speaks_of_loops(block):
+        for block, was_opaque in zip(blocks, opaque, strict=True):
+            if was_opaque and not speaks_of_loops(block):
                 with_loop_iterators(block, arguments)
     erase_with_buffers(loop)

@@ -83,6 +83,8 @@ def pipeline_of(loop: ForOp, parts: Sequence[Sequence[Operation]], allocs: Seque
         raise PipelineAnnotationError.at(loop, f"iterations of a {loop.kind.data} loop run at once, in no pipeline")
     if loop.start < 0:
         raise PipelineAnnotationError.at(loop, f"a pipelined loop begins at {loop.start}, below 0")
+    if not parts or loop.trip_count == 0:
+        raise PipelineAnnotationError.at(loop, "a pipelined loop does nothing", hint="remove-no-op first")
     stages, orders = (_numbers(loop, key, len(parts)) for key in (STAGE, ORDER))
     if any(stage < 0 for stage in stages):
         raise PipelineAnnotationError.at(loop, f"'{STAGE}' has a negative stage")
