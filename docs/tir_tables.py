@@ -238,11 +238,10 @@ PASSES = (
     upstream("RenormalizeSplitPattern", "simplify", note="indices are affine, with one normal form"),
     upstream("NarrowDataType", "convert-loops-to-llvm", note="indices are `index`, and LLVM narrows those it can"),
     upstream("RewriteUnsafeSelect", note="the verifier: no access outside of a buffer is valid, guarded or not"),
-    upstream(
-        "HoistIfThenElse HoistExpression InsertHoistIfThenElse",
-        "loop-partition",
-        note="of conditions of boundaries; others by LLVM's loop unswitching and code motion",
+    built(
+        "HoistExpression", "hoist-expression", note="bounds, to predicates of blocks; others by LLVM's loop unswitching"
     ),
+    upstream("HoistIfThenElse InsertHoistIfThenElse", "hoist-expression"),
     upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
     upstream("SplitHostDevice", "convert-tir-to-gpu"),
     upstream(

@@ -9,10 +9,11 @@ import numpy as np
 from mutate import run_cases
 from random_functions import random_function
 from schedule_fuzzer import Fuzzer, function
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Attribute
 
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import build_kernel
 from weft.tir import Schedule
@@ -20,12 +21,31 @@ from weft.transforms.infra.registry import get_pass_type, new_ir_context
 
 PASSES = (
     "common-subexpr-elim-tir", "compact-buffer-allocation", "convert-blocks-to-opaque", "convert-for-loops-to-serial",
-    "inject-virtual-thread", "insert-bounds-checks", "loop-partition", "lower-init-block", "lower-opaque-block",
+    "flatten-buffer", "hoist-expression", "inject-software-pipeline", "inject-virtual-thread", "insert-bounds-checks",
+    "loop-partition", "lower-init-block", "lower-opaque-block",
     "plan-and-update-buffer-allocation-location", "reduce-branching-through-overcompute", "remove-no-op",
     "schedule-rules", "simplify", "skip-assert", "storage-rewrite", "unify-thread-binding", "unroll-loop",
 )  # fmt: skip
 COMPILED_EVERY = 8
 """Cases between two that are run as machine code as well."""
+
+
+def ask(random: Random, module: ModuleOp, name: str) -> None:
+    """Annotate a loop of a module for a pass that does nothing without."""
+    loops = [op for op in module.walk() if isinstance(op, ForOp) and not op.for_kind.is_concurrent]
+    if not loops:
+        return
+    loop = random.choice(loops)
+    noted: dict[str, Attribute] = {"pragma_loop_partition_hint": IntegerAttr(1, i64)}
+    if name == "inject-software-pipeline":
+        count = sum(not isinstance(op, AllocBufferOp) for op in loop.body.block.ops)
+        stages = sorted(random.choice([0, 0, 1, 2]) for _ in range(count))
+        orders = [*range(count)]
+        if random.random() < 0.5:
+            random.shuffle(orders)
+        numbers = {"software_pipeline_stage": stages, "software_pipeline_order": orders}
+        noted = {key: ArrayAttr(IntegerAttr(each, i64) for each in value) for key, value in numbers.items()}
+    loop.properties["annotations"] = DictionaryAttr(noted)
 
 
 def run(case: int) -> None:
@@ -44,6 +64,8 @@ def run(case: int) -> None:
     for _ in range(random.randint(1, 5)):
         name = random.choice(PASSES)
         limit = {"auto_max_step": random.choice([4, 16])} if name == "unroll-loop" and random.random() < 0.7 else {}
+        if name in ("loop-partition", "inject-software-pipeline") and random.random() < 0.7:
+            ask(random, module, name)
         before = module.clone()
         try:
             get_pass_type(name)(**limit).apply(new_ir_context(), module)

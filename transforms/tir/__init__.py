@@ -10,6 +10,7 @@ PASSES: dict[str, str] = {
     "flatten-buffer": "flatten_buffer:FlattenBufferPass",
     "gpu-schedule-rules": "gpu_schedule_rules:GPUScheduleRulesPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
+    "hoist-expression": "hoist_expression:HoistExpressionPass",
     "inject-software-pipeline": "inject_software_pipeline:InjectSoftwarePipelinePass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",

@@ -1,0 +1,155 @@
+"""Let conditions that inner loops do not change be predicates of blocks, which stand around those loops.
+
+Before -> after:
+
+```mlir
+tir.for %i = 0 to 4 {
+  tir.for %j = 0 to 8 {
+    tir.block @b(%v: opaque 4, %w: opaque 8) = [%i, %j] ... {
+      %0 = arith.cmpi slt, %v, %c3 : index
+      scf.if %0 {
+        memref.store %c, %y[%v, %w]
+
+    tir.block @b(%v: partial opaque 4, %w: opaque 8) = [%i, %j] where [%i * -1 + 2] ... {
+      memref.store %c, %y[%v, %w]
+```
+
+A branch around all that a block does is split at `and`, and each part that is a bound of sums of loops and sizes goes
+to the predicate, if the innermost loop, which has nothing but the block in it, is none of those. A predicate is asked
+where its loops begin, vectors and all. Blocks speak of loops (`convert-blocks-to-opaque`). Does not: hoist branches
+with two sides, which loops would stand in twice, nor comparisons by `!=`, which are no bounds; LLVM takes those out of
+loops. Counterpart of TVM's HoistExpression and HoistIfThenElse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects.tir.affine import affine_of, dims_in, over_dimensions, substitute
+from ...dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
+from ...dialects.tir.loop_iterators import speaks_of_loops
+from ...dialects.tir.thread_axes import axis_of
+from ..infra import PrimFuncPass, report_changed
+from ..infra.remarks import missed
+from .convert_blocks_to_opaque import say_what_is_left_out
+from .schedule.copies import drop_unused
+from .schedule.rebind import assign
+
+IF_ELSE_STMT, IF_ELSE_EXPR, BOOLEAN_EXPRESSION, USING_BLOCK_VAR = 1, 2, 4, 8
+"""What `hoisted_conditionals` is a sum of: TVM's `HoistedConditionals`."""
+
+_AT_LEAST_ZERO = {0: ((1, 0), (-1, 0)), 2: ((-1, -1),), 3: ((-1, 0),), 4: ((1, -1),), 5: ((1, 0),)}
+"""Of eq, slt, sle, sgt and sge between `a` and `b`: the factors and addends with which `a - b` is at least 0."""
+
+
+@dataclass(frozen=True)
+class HoistExpressionPass(PrimFuncPass):
+    """Let conditions that inner loops do not change stand around those."""
+
+    name = "hoist-expression"
+    tvm_name = "HoistExpression"
+
+    hoisted_conditionals: int = IF_ELSE_STMT | IF_ELSE_EXPR | BOOLEAN_EXPRESSION | USING_BLOCK_VAR
+    """A sum of 1 (branches), 4 (parts of an `and`) and 8 (conditions of a thread's number); 2, values that are chosen,
+    are left to LLVM."""
+    hoisted_let_bindings: int = 7
+    """TVM's `HoistedLetBindings`: values have no bindings here that could stay behind, so that it says nothing."""
+
+    def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        if not self.hoisted_conditionals & IF_ELSE_STMT:
+            report_changed(False)
+            return
+        report_changed(any([_hoist(block, self.hoisted_conditionals) for block in blocks_under(func)]))
+
+
+def _hoist(block: BlockOp, what: int) -> bool:
+    """Move conditions of the branches around a block's body to its predicate; whether there were any."""
+    loop = block.parent_op()
+    if not isinstance(loop, ForOp) or loop.body.block.first_op is not loop.body.block.last_op:
+        return False
+    changed = False
+    while (branch := _around_all(block)) is not None:
+        if not speaks_of_loops(block):
+            missed("hoist-expression", block, "it has iterators of its own", "convert-blocks-to-opaque first")
+            return changed
+        bounds = {part: _bounds(block, part, loop, what) for part in _parts(branch.cond)}
+        found = [bound for each in bounds.values() for bound in each]
+        left = [part for part, each in bounds.items() if not each]
+        if not found or (left and not what & BOOLEAN_EXPRESSION):
+            return changed
+        values = list(block.loop_vars)
+        _keep(branch, left)
+        assign(block, block.bindings.data.results, [*block.conditions, *found], values)
+        say_what_is_left_out(block)
+        drop_unused(block)
+        block.update_accesses()
+        changed = True
+        if left:
+            return changed
+    return changed
+
+
+def _around_all(block: BlockOp) -> scf.IfOp | None:
+    """The branch with one side that all effects of a block stand in, and before which there are only pure values."""
+    effects = [op for op in block.body.block.ops if not op.name.startswith(("arith.", "math.", "memref.load"))]
+    if block.init is not None or len(effects) != 1 or not isinstance(branch := effects[0], scf.IfOp):
+        return None
+    return None if branch.results or branch.false_region.blocks else branch
+
+
+def _parts(condition: SSAValue) -> list[SSAValue]:
+    """The conditions that hold together where `condition` does."""
+    op = condition.owner
+    return [*_parts(op.lhs), *_parts(op.rhs)] if isinstance(op, arith.AndIOp) else [condition]
+
+
+def _bounds(block: BlockOp, condition: SSAValue, innermost: ForOp, what: int) -> list[AffineExpr]:
+    """A condition as what is at least 0 over the loops of a block, without the innermost one; else nothing."""
+    op = condition.owner
+    if not isinstance(op, arith.CmpiOp) or not isinstance(op.lhs.type, IndexType):
+        return []
+    forms = _AT_LEAST_ZERO.get(op.predicate.value.data, ())
+    dims: Mapping[SSAValue, AffineExpr] = over_dimensions(block.iters)
+    lhs, rhs = affine_of(op.lhs, dims), affine_of(op.rhs, dims)
+    if lhs is None or rhs is None:
+        return []
+    over_loops = substitute(lhs - rhs, block.bindings.data.results)
+    used = [block.loop_vars[number] for number in sorted(dims_in(over_loops))]
+    if any(variable is innermost.var for variable in used):
+        return []
+    if not what & USING_BLOCK_VAR and any(_is_thread(variable) for variable in used):
+        return []
+    return [over_loops * factor + addend for factor, addend in forms]
+
+
+def _is_thread(variable: SSAValue) -> bool:
+    block = variable.owner
+    loop = None if isinstance(block, Operation) else block.parent_op()
+    return isinstance(loop, ForOp) and axis_of(loop) is not None
+
+
+def _keep(branch: scf.IfOp, conditions: Sequence[SSAValue]) -> None:
+    """Let a branch ask these conditions alone; without any, what it does takes its place."""
+    if not conditions:
+        inside = branch.true_region.block
+        for op in list(inside.ops):
+            op.detach()
+            if not isinstance(op, scf.YieldOp):
+                Rewriter.insert_op(op, InsertPoint.before(branch))
+        branch.detach()
+        branch.erase()
+        return
+    condition = conditions[0]
+    for other in conditions[1:]:
+        both = arith.AndIOp(condition, other)
+        Rewriter.insert_op(both, InsertPoint.before(branch))
+        condition = both.result
+    branch.operands[0] = condition
