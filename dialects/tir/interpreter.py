@@ -65,7 +65,7 @@ from .races import Notes, race, read, written
 from .scalar_python import Namespace, expression
 from .specialize import sizes_of_call, specialize
 from .storage_sync import StorageSyncOp, waits
-from .thread_axes import is_of_block, is_of_grid, is_shared, same_threads_around
+from .thread_axes import is_of_block, is_of_grid, is_of_warp, is_shared, same_threads_around
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -189,7 +189,7 @@ class _Writer:
         self.private: list[AllocBufferOp] = []
         """The thread-private buffers that are alive here."""
         self.shared: list[AllocBufferOp] = []
-        """Those of the threads of a block."""
+        """Those of the threads of a block, or of a warp."""
         self.placed: set[AllocBufferOp] = set()
         """Those of them that are there before the loop over threads in which they stand."""
         self.undefined: set[SSAValue] = set()
@@ -251,7 +251,7 @@ class _Writer:
             return
         if op.is_private:
             self.private.append(op)
-        elif is_shared(op.buffer):
+        elif is_shared(op.buffer) or is_of_warp(op.buffer):
             self.shared.append(op)
         if op.value is not None:
             values = _elements(self.func, op.buffer, array_of(op.value))

@@ -20,6 +20,7 @@ SHARED = ("shared", "shared.dyn")
 """The scopes of memory that the threads of a block have together."""
 WARP = "warp"
 """That which the threads along `threadIdx.x` have together."""
+WARP_AXIS = "threadIdx.x"
 VIRTUAL = ("vthread", "cthread")
 """How the names of threads begin that a thread of a block runs one after the other."""
 
@@ -55,9 +56,14 @@ def share_memory(loop: ForOp, scope: str) -> bool:
     thread = loop.thread.data
     if scope in SHARED:
         return thread in BLOCK_AXES or thread.startswith(VIRTUAL)
-    return scope == WARP and thread == "threadIdx.x"
+    return scope == WARP and thread == WARP_AXIS
 
 
 def is_shared(buffer: SSAValue) -> bool:
     """Whether a buffer is one for each block of threads."""
     return isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data in SHARED
+
+
+def is_of_warp(buffer: SSAValue) -> bool:
+    """Whether a buffer is one for the threads along `threadIdx.x` of a block."""
+    return isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data == WARP

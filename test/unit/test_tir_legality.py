@@ -358,3 +358,36 @@ def test_a_reduction_is_begun_by_a_part_that_stands_before_the_others(
         return
     with pytest.raises(Diagnostic, match="does not begin its reduction with the first step, where init runs"):
         parsed(text).verify()
+
+
+WARPS = """
+tir.prim_func @f(%x: memref<4x8xf32>) {{
+  tir.for thread_binding "{outer}" %i = 0 to 4 {{
+    tir.for thread_binding "{inner}" %t = 0 to 8 {{
+      %b = tir.alloc_buffer "warp" : memref<8xf32>
+      tir.block @to(%u: spatial 4, %v: spatial 8) = [%i, %t] reads() writes(%b[%v] : memref<8xf32>) {{
+        %0 = arith.index_cast %u : index to i32
+        %1 = arith.sitofp %0 : i32 to f32
+        memref.store %1, %b[%v] : memref<8xf32>
+      }}
+      tir.block @from(%u: spatial 4, %v: spatial 8) = [%i, %t] reads(%b[%v] : memref<8xf32>) writes(%x[%u, %v] : memref<4x8xf32>) {{
+        %0 = memref.load %b[%v] : memref<8xf32>
+        memref.store %0, %x[%u, %v] : memref<4x8xf32>
+      }}
+    }}
+  }}
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "right"),
+    [("blockIdx.x", "threadIdx.x", True), ("threadIdx.y", "threadIdx.x", True), ("threadIdx.x", "threadIdx.y", False)],
+)
+def test_each_warp_and_each_block_has_a_buffer_of_warps_for_itself(outer: str, inner: str, right: bool) -> None:
+    func = parsed(WARPS.format(outer=outer, inner=inner))
+    if right:
+        func.verify()
+        return
+    with pytest.raises(Diagnostic, match="writes the same element of %b in several iterations of %i"):
+        func.verify()

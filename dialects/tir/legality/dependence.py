@@ -26,7 +26,7 @@ from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_of, loop_range
 from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension, product
-from ..thread_axes import BLOCK_AXES, WARP, axis_of, is_shared
+from ..thread_axes import BLOCK_AXES, WARP_AXIS, axis_of, is_of_warp, is_shared
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
 from .finding import Finding
@@ -52,7 +52,8 @@ def check_independence(
 
     Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
     So are those that the threads of a block share, of loops over blocks and threads, unless `shared_too`: blocks have
-    their own, and threads wait for one another (`tir.storage_sync`); where they do not, the interpreter finds it.
+    their own, and threads wait for one another (`tir.storage_sync`); where they do not, the interpreter finds it. And
+    so are those of a warp, of all but the loop over its threads: other warps and blocks have their own.
     `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds; so does
     `reducing` of the blocks in it, whose steps are shared by the iterations of `loop`.
     """
@@ -67,7 +68,7 @@ def check_independence(
     parts = _TouchParts(loop)
     threads = axis_of(loop) is not None and not shared_too
     for buffer, touches in touched.items():
-        if threads and is_shared(buffer):
+        if threads and (is_shared(buffer) or (is_of_warp(buffer) and axis_of(loop) != WARP_AXIS)):
             continue
         if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
             continue
@@ -476,7 +477,7 @@ def _is_shared_reduction(loop: ForOp, block: BlockOp) -> bool:
 def _is_of_few_threads(buffer: SSAValue) -> bool:
     """Whether a buffer is each thread's own, or that of some threads of a block."""
     alloc = buffer.owner
-    return isinstance(alloc, AllocBufferOp) and (alloc.is_private or alloc.scope.data == WARP)
+    return isinstance(alloc, AllocBufferOp) and (alloc.is_private or is_of_warp(buffer))
 
 
 def carries_reduction(loop: ForOp, block: BlockOp) -> str | None:
