@@ -15,11 +15,10 @@ from native import parse
 from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, TensorType, f32
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 import weft
 from weft.dialects.relay.core import FuncOp, ReturnOp
-from weft.dialects.relay.ops.elementwise import AbsOp, NegativeOp
+from weft.dialects.relay.ops.elementwise import NegativeOp
 from weft.dialects.support.columns import broken
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.lowering.abi import INPUTS, POOL
@@ -35,8 +34,6 @@ from weft.transforms.infra import (
     PassInfo,
     PassInstrument,
     PassTimingInstrument,
-    PatternPass,
-    Sequential,
     parse_pipeline,
     run,
 )
@@ -428,81 +425,6 @@ def test_what_each_phase_has_made_is_verified(phase: str) -> None:
     assert [name for name in events.log if name in PHASES][-1] == phase
 
 
-# Passes from elsewhere join the phases.
-
-
-class AbsOfAbs(RewritePattern):
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: NegativeOp, rewriter: PatternRewriter) -> None:
-        rewriter.replace(op, AbsOp(op.data))
-
-
-@dataclass(frozen=True)
-class NegativeToAbs(PatternPass):
-    """Wrong, but easily seen."""
-
-    name = "t-negative-to-abs"
-
-    def patterns(self, ctx: Context) -> list[RewritePattern]:
-        return [AbsOfAbs()]
-
-
-X = np.linspace(-2, 2, 8, dtype=np.float32)
-
-
-def result(**arguments: Any) -> np.ndarray[Any, Any]:
-    with PassContext(opt_level=3, **arguments):
-        return np.asarray(weft.compile(parse(CHAIN))(X))
-
-
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ("joins_phase", "graph"),
-        ("joins_after", "simplify-expr"),
-        ("joins_after", "SimplifyExpr"),
-        ("joins_phase", None),
-    ],
-)
-def test_a_pass_from_elsewhere_joins_where_it_says(place: str, value: str | None) -> None:
-    joining = type("Joining", (NegativeToAbs,), {place: value})
-    np.testing.assert_allclose(result(), np.maximum(-X, 0))
-    with registered(joining):
-        joined = value is not None
-        np.testing.assert_allclose(result(), np.abs(X) if joined else np.maximum(-X, 0))
-        np.testing.assert_allclose(result(required_pass=["t-negative-to-abs"]), np.abs(X))
-        np.testing.assert_allclose(result(disabled_pass=["t-negative-to-abs"]), np.maximum(-X, 0))
-
-
-def test_a_pass_joins_behind_the_last_place_of_another() -> None:
-    with registered(type("Joining", (NegativeToAbs,), {"joins_after": "fold-constant"})):
-        (phase, *_) = pipeline(HOST, end="graph")
-        assert isinstance(phase, Sequential)
-        names = [pass_.name for pass_ in phase]
-    last = len(names) - 1 - names[::-1].index("fold-constant")
-    assert names[last + 1] == "t-negative-to-abs" and names.count("t-negative-to-abs") == 1
-
-
-def test_a_pass_may_join_what_kernels_go_through() -> None:
-    with registered(type("Joining", (NegativeToAbs,), {"joins_after": "loop-partition"})):
-        assert "loop-partition,t-negative-to-abs,convert-tir-to-loops" in str(pipeline(HOST))
-
-
-def test_a_pass_joins_only_as_its_level_says() -> None:
-    with registered(type("Joining", (NegativeToAbs,), {"joins_phase": "graph", "opt_level": 3})):
-        np.testing.assert_allclose(result(), np.abs(X))
-        with PassContext(opt_level=2):
-            np.testing.assert_array_equal(weft.compile(parse(CHAIN))(X), np.maximum(-X, 0))
-
-
-@pytest.mark.parametrize(("place", "value"), [("joins_phase", "grapf"), ("joins_after", "simplify-exp")])
-def test_a_place_that_there_is_not_is_blamed_on_the_pass(place: str, value: str) -> None:
-    with registered(type("Joining", (NegativeToAbs,), {place: value})):
-        with pytest.raises(UsageError, match="the pass 't-negative-to-abs' wants to") as error:
-            weft.compile(parse(CHAIN))
-        assert error.value.hint is not None and "did you mean" in error.value.hint
-
-
 # The pipeline as text, and modules in parts.
 
 
@@ -614,8 +536,9 @@ def test_what_is_there_already_is_not_done_again() -> None:
 def test_a_disabled_pass_that_compiling_needs_runs_all_the_same() -> None:
     with PassContext(opt_level=3, disabled_pass=["fuse-ops"], instruments=[events := Events()]):
         exe = weft.compile(parse(CHAIN))
+    x = np.linspace(-2, 2, 8, dtype=np.float32)
     assert events.times("fuse-ops") == 1
-    np.testing.assert_array_equal(exe(X), np.maximum(-X, 0))
+    np.testing.assert_array_equal(exe(x), np.maximum(-x, 0))
 
 
 @pytest.mark.parametrize(
