@@ -39,12 +39,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from ..dialects.rt.checks import CheckOp, RecordOp, RecordType
 from ..dialects.rt.core import SlotsOp, SlotsType
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic, Place
+from ..dialects.support.hints import isa
 from ..dialects.tir.buffers import memref_of
 from ..dialects.tir.check_texts import access_text
 from ..dialects.tir.legality.decide import Verdict

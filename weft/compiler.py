@@ -96,12 +96,12 @@ def compile(
         ArgumentError: an argument is not of its type.
         Diagnostic: the model cannot be read, imported or lowered, or is not valid; the message says where and why.
     """
-    from .kept_programs import Request
+    with rare_garbage_collection():
+        from .kept_programs import Request
 
-    request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
-    exe = request.found() if executor in EXECUTORS else None
-    if exe is None:
-        with rare_garbage_collection():
+        request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
+        exe = request.found() if executor in EXECUTORS else None
+        if exe is None:
             from . import compilation
 
             return compilation.compile(

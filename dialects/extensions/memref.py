@@ -26,8 +26,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, 
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from ..support.interned import integer_attribute
 
 _PRINTED = ("sym_name", "sym_visibility", "type", "initial_value", "constant")

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ..support.diagnostics import Diagnostic, Place
 from ..support.element_types import STORAGE_NAMES, numpy_dtype_of
 from ..support.files import replacing
+from ..support.hints import isa
 from .attributes import Resource, ResourceAttr
 from .npz import headers, is_dtype
 

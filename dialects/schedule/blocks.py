@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, FloatAttr,
 from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from .core import I64, Instruction, instruction
 
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, f32, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.arguments import ArgumentError
 from ..support.dtypes import dtype_name, is_storage, scalar_type
+from ..support.hints import isa
 from . import literals
 from .kinds import COMPARISONS as COMPARISONS
 from .kinds import PREDICATES, BinaryKind, UnaryKind, common_type, index, truth_type

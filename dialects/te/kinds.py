@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
+
+from ..support.hints import isa
 
 index = IndexType()
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from .buffers import memref_of
 
 BUFFER_DIM_ALIGN = "buffer_dim_align"

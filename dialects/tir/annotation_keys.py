@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
+
+from ..support.hints import isa
 
 
 def _is_natural(value: Attribute) -> bool:

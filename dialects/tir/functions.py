@@ -14,11 +14,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Span
 
 from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
+from ..support.hints import isa
 from ..support.kernels import kernel_calls
 from ..support.walking import in_order
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape

@@ -27,8 +27,8 @@ from xdsl.ir.affine import (
     AffineMap,
     AffineSymExpr,
 )
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from .analyzer import Analyzer, from_affine, sym
 
 Extent: TypeAlias = int | AffineExpr

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import CallLoweredOp, ConstantOp, FuncOp
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic, Place
+from ...dialects.support.hints import isa
 from ..abi import COUNTER_BYTES, INPUTS, OUTPUTS
 from ..check_sites import CHECKS, RECORDS
 from ..entry.add_entry_point import entry_of_segment

@@ -31,10 +31,10 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.hints import isa
 
 from ...dialects.extensions.llvm_atomics import AtomicBinOp, AtomicRMWOp, Ordering
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
+from ...dialects.support.hints import isa
 from ...transforms.infra import ModulePass
 from ..abi import COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, LAST_FIRST, OUTPUTS, RUN
 from ..check_sites import read_checks

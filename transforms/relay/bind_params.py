@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ...dialects.relay.attributes import tensor_type_of
 from ...dialects.relay.base import compatible
@@ -15,6 +14,7 @@ from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, listed_devices
 from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.hints import isa
 
 if TYPE_CHECKING:
     import numpy.typing as npt
