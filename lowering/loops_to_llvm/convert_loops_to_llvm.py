@@ -30,6 +30,7 @@ vectors, dynamic strides, unranked memrefs. TVM's counterpart is `CodeGenLLVM`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -48,7 +49,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...dialects.mem.graph import GraphOp
+from ...dialects.rt.core import ShareOp
 from ...dialects.rt.sources import SourceOp
+from ...dialects.support.walking import all_within
 from ...transforms.infra import remarks
 from ...transforms.infra.passes import ModulePass
 from ...transforms.relay.outline_segments import is_control
@@ -113,6 +116,10 @@ STACK_ALIGNMENT = 16
 """Bytes that the stack is aligned by anyhow. Where vectors are wider it has to be said: registers that are spilled to
 it would lie across two lines of the cache, of which LLVM sees only once it is too late to align the stack."""
 
+ALWAYS_INLINE = StringAttr("alwaysinline")
+"""What a kernel's nests are marked with. LLVM puts them in their places anyhow, but late: it would take all pains with
+each nest, and then take them again where it has been put."""
+
 ALIGN = "weft.align"
 ARENA_BYTES = "weft.arena_bytes"
 """Attribute of a graph's function: the bytes of memory that it works in."""
@@ -160,7 +167,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
             Diagnostic: what the graph's function says of itself does not hold.
         """
         symbols = Symbols(module)
-        changing = changing_arguments(module)
+        changing, shared = changing_arguments(module), _only_shared(module)
         lowered: list[Operation] = []
         for op in module.ops:
             if isinstance(op, memref.GlobalOp):
@@ -169,16 +176,19 @@ class ConvertLoopsToLLVMPass(ModulePass):
             if isinstance(op, func.FuncOp):
                 if INPUTS in op.attributes and op.body.blocks:
                     check_signature(op)
-                lowered.append(self._lower_function(symbols, op, changing.get(op.sym_name.data, set())))
+                name = op.sym_name.data
+                lowered.append(self._lower_function(symbols, op, changing.get(name, set()), name in shared))
             elif op.dialect_name() == "llvm" or _stays(op):
                 lowered.append(op.clone())
             elif not isinstance(op, memref.GlobalOp):
                 raise LoweringError(op, "stands at module level, where only functions and globals can be lowered")
         return [*symbols.made(), *lowered]
 
-    def _lower_function(self, symbols: Symbols, source: func.FuncOp, changing: set[int]) -> llvm.FuncOp:
+    def _lower_function(
+        self, symbols: Symbols, source: func.FuncOp, changing: set[int], is_only_shared: bool
+    ) -> llvm.FuncOp:
         name, type = source.sym_name.data, source.function_type
-        private = source.sym_visibility is not None and source.sym_visibility.data == "private"
+        private = _is_private(source)
         if launches_of(source):
             return declared_launcher(source)
         has_body = bool(source.body.blocks)
@@ -188,9 +198,10 @@ class ConvertLoopsToLLVMPass(ModulePass):
             properties["target_cpu"] = StringAttr(self.cpu) if self.cpu else None
             features = [StringAttr(feature) for feature in self.features.split(",") if feature]
             properties["target_features"] = llvm.TargetFeaturesAttr(ArrayAttr(features)) if features else None
+            passed: list[Attribute] = [ALWAYS_INLINE] if is_only_shared else []
             if self.vector_bytes > STACK_ALIGNMENT and not is_kernel(source):
-                words = [StringAttr("alignstack"), StringAttr(str(self.vector_bytes))]
-                properties["passthrough"] = ArrayAttr([ArrayAttr(words)])
+                passed.append(ArrayAttr([StringAttr("alignstack"), StringAttr(str(self.vector_bytes))]))
+            properties["passthrough"] = ArrayAttr(passed) if passed else None
         try:
             inputs = [value_type(input) for input in type.inputs]
         except LoweringError as error:
@@ -211,6 +222,19 @@ class ConvertLoopsToLLVMPass(ModulePass):
                 result.attributes[ARENA_BYTES] = IntegerAttr(size, i64)
             _lower_body(symbols, source, result)
         return result
+
+
+def _is_private(function: func.FuncOp) -> bool:
+    return function.sym_visibility is not None and function.sym_visibility.data == "private"
+
+
+def _only_shared(module: ModuleOp) -> set[str]:
+    """The private functions with a single call, which a share makes: the nests of kernels."""
+    calls = all_within(module, func.CallOp)
+    counts = Counter(op.callee.string_value() for op in calls)
+    shared = {op.callee.string_value() for op in calls if isinstance(op.parent_op(), ShareOp)}
+    private = {f.sym_name.data for f in module.ops if isinstance(f, func.FuncOp) and _is_private(f)}
+    return {name for name in shared & private if counts[name] == 1}
 
 
 def _tell_of_attributes(source: func.FuncOp) -> None:

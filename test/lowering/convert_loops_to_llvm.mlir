@@ -604,3 +604,42 @@ func.func @a_check(%arena: memref<128xi8>, %at: index, %given: index) -> index {
 
 // CHECK: llvm.mlir.global internal constant @wide(dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>) {addr_space = 0 : i32, alignment = 256 : i64}
 "memref.global"() <{sym_name = "wide", sym_visibility = "private", type = memref<2xf32>, constant, initial_value = dense<[1.0, 2.0]> : tensor<2xf32>, alignment = 256 : i64}> : () -> ()
+
+// -----
+
+// What only one share calls is put into its place before LLVM takes pains with it: nobody else has a use for it. Not so
+// what is called twice, or from outside of shares, or by other modules.
+// CHECK: llvm.func internal @nest(%x: !llvm.ptr {{.*}}passthrough = ["alwaysinline"]}
+// CHECK-NEXT: llvm.return
+// CHECK: llvm.func internal @twice(
+// CHECK-NOT: alwaysinline
+// CHECK: llvm.func @kernel(
+// WIDE: llvm.func internal @nest(%x: !llvm.ptr {{.*}}passthrough = ["alwaysinline", ["alignstack", "32"]]}
+func.func private @nest(%x: memref<4xf32>) {
+  func.return
+}
+func.func private @twice(%x: memref<4xf32>) {
+  func.return
+}
+func.func @public(%x: memref<4xf32>) {
+  func.return
+}
+func.func private @alone(%x: memref<4xf32>) {
+  func.return
+}
+func.func @kernel(%x: memref<4xf32>, %slots: !rt.slots<4>) {
+  rt.share %slots[0] {
+    func.call @nest(%x) : (memref<4xf32>) -> ()
+  } : !rt.slots<4>
+  rt.share %slots[1] {
+    func.call @twice(%x) : (memref<4xf32>) -> ()
+  } : !rt.slots<4>
+  rt.share %slots[2] {
+    func.call @twice(%x) : (memref<4xf32>) -> ()
+  } : !rt.slots<4>
+  rt.share %slots[3] {
+    func.call @public(%x) : (memref<4xf32>) -> ()
+  } : !rt.slots<4>
+  func.call @alone(%x) : (memref<4xf32>) -> ()
+  func.return
+}
