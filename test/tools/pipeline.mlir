@@ -13,7 +13,7 @@
 // RUN: not weft-opt %s --canonicalize 2>&1 | filecheck %s --check-prefix=PASSFLAG
 
 // DUMP:         builtin.module(any(cse,fuse-ops{max-depth=4}))
-// PHASES:       builtin.module(remove-unused-functions,{{.*}}plan-devices)
+// PHASES:       builtin.module(specialize-functions,remove-unused-functions,{{.*}}plan-devices)
 // UNKNOWN:      <pipeline>:1:1: error: no pass is named 'canonicalise'
 // UNKNOWN-NEXT: canonicalise
 // UNKNOWN-NEXT: ^~~~~~~~~~~~
