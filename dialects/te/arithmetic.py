@@ -233,6 +233,7 @@ solve_linear_equations = of_nodes(solve_equations.solve_linear_equations)
 solve_linear_inequalities = of_nodes(solve_inequalities.solve_linear_inequalities)
 
 
+@checked
 def narrow_predicate_expression(expr: Any, free_parameters: Mapping[Any, Any]) -> Any:
     """A condition without the `free_parameters`, from which `expr` follows for all values that those may have.
 
