@@ -166,7 +166,7 @@ def create_prim_func(
             if tensor is group[0] and any(0 not in each.dims for each in group):
                 _emit_external(filled.procedure, group, buffers, numbers, variable_arguments, block, names)
             continue
-        if 0 not in tensor.dims and tensor is group[0]:
+        if tensor is group[0] and any(0 not in each.dims for each in group):
             for each in group[1:]:
                 if each not in buffers:
                     alloc = AllocBufferOp.of(signless(each.element_type), numbers.shape(each))

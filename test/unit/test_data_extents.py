@@ -76,6 +76,18 @@ def test_different_elements_are_given_as_numpy_does(is_sorted: bool) -> None:
             np.testing.assert_array_equal(array, wanted)
 
 
+@pytest.mark.parametrize("level", [0, 3])
+def test_nothing_is_found_in_what_is_known_to_be_empty(level: int) -> None:
+    x, y = relay.var("x", shape=(3, 0)), relay.var("y", shape=(0,))
+    found = relay.unique(y, return_counts=True)
+    graph = relay.Function([x, y], relay.Tuple([relay.argwhere(x), *(found[each] for each in range(5))]))
+    inputs = [np.zeros((3, 0), np.float32), np.zeros(0, np.float32)]
+    got: Any = weft.compile(graph, opt_level=level, threads=1)(*inputs)
+    assert [array.shape for array in got] == [(0, 2), (0,), (0,), (0,), (1,), (0,)]
+    for array, wanted in zip(got, evaluate_function(graph, inputs), strict=True):
+        np.testing.assert_array_equal(array, wanted)
+
+
 def test_a_number_that_is_no_extent_leads_nowhere() -> None:
     """Neither a negative number of rows nor more than there are."""
     from weft.dialects.relay.ops.dynamic import DataExtentOp
