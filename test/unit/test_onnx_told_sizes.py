@@ -106,3 +106,14 @@ def test_nothing_is_resampled_to_nothing():
     for name, numbers in (("in_0_3", [0, 3]), ("in_0_3", [-1, 3]), ("in_1_2", f32(0, 1)), ("in_1_2", f32(-1, 1))):
         with pytest.raises(Diagnostic):
             compiled.run({**feeds, name: np.asarray(numbers)})
+
+
+def test_sums_over_rows_of_several_known_extents_are_scheduled() -> None:
+    attributes = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.5}
+    roi = np.array([0, 0, 0.1, 0, 1, 1, 1, 1], np.float32)
+    proto, feeds = model([("Resize", {1: roi, 3: [1, 1, 4, 4]}, attributes)], 19)
+    feeds["x"] = X[:1, :1, :4, :2]
+    for dim, extent in zip(proto.graph.input[0].type.tensor_type.shape.dim, feeds["x"].shape, strict=True):
+        dim.dim_value = extent
+    scheduled = Executable(compile_graph(from_onnx(proto), Target.parse("llvm")), threads=1)
+    np.testing.assert_allclose(scheduled(*feeds.values()), program(proto)(*feeds.values()), rtol=1e-5, atol=1e-6)

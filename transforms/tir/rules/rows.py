@@ -57,6 +57,7 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
         return False
     for block in blocks[:-1]:
         fuse_what_follows(block, len(_shape(block)))
+    # The copy of a sum is written at its spatial iterators as they are.
     fuse_what_follows(output, len(_shape(output)) if output.is_reduction else depth)
     if output.is_reduction:
         known_row = all(isinstance(extent, int) for extent in _shape(output)[depth:])
