@@ -77,8 +77,17 @@ def is_told(extent: te.Dim) -> bool:
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """A shape as messages show it: `[2, ?]`."""
-    return f"[{', '.join('?' if n == DYNAMIC else str(n) for n in shape)}]"
+    """A shape as messages show it: `[2, ?]`, open extents of a kernel by their names: `[2, n]`."""
+    return f"[{', '.join('?' if n == DYNAMIC else extent_text(n) for n in shape)}]"
+
+
+def extent_text(extent: te.Dim) -> str:
+    """A number, or an open extent, as messages show it."""
+    if isinstance(extent, int):
+        return str(extent)
+    from ..te.text import text_of
+
+    return text_of(extent)
 
 
 def is_static(type: Attribute) -> bool:

@@ -10,6 +10,7 @@ ort = pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
 from weft.lowering.compiler import compile_graph  # noqa: E402
 from weft.lowering.machine.target import Target  # noqa: E402
@@ -190,3 +191,10 @@ def test_extents_that_are_less_than_nothing_in_parts_are_counted():
         rows = g("Reshape", y, [-1])
         g.results += [y, g("Relu", y), g("Add", rows, rows)]
     agree(g, [[(2, 2, 13)], [(1, 2, 16)], [(3, 2, 29)], [(1, 2, 64)]])
+
+
+def test_a_refusal_calls_open_extents_by_their_names() -> None:
+    g = Graph(x=["n"])
+    g.results = [g("Reshape", g("Reshape", "x", [1]), np.array([], np.int64))]
+    with pytest.raises(Diagnostic, match=r"a tensor of shape \[n\] \(n elements\) cannot be reshaped to \[\]"):
+        compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0)

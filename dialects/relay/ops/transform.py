@@ -50,6 +50,7 @@ from ..reordering import (
     without_axes,
     without_parts,
 )
+from ..shapes import extent_text
 from .elementwise import DropsIdentity
 
 if TYPE_CHECKING:
@@ -159,8 +160,8 @@ def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None, copied: 
     have, want = prod(n for n in shape if n != DYNAMIC), prod(n for n in rest if n != DYNAMIC)
     if unknown is None and have != want:
         raise VerifyException(
-            f"a tensor of shape {shape_text(shape)} ({have} elements) cannot be reshaped to {shape_text(new)} "
-            f"({want} elements)"
+            f"a tensor of shape {shape_text(shape)} ({extent_text(have)} elements) cannot be reshaped to "
+            f"{shape_text(new)} ({extent_text(want)} elements)"
         )
     if unknown is not None:
         if want == 0 or have % want:
