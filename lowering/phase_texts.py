@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.support.columns import broken
 from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.mapped_files import MappedFiles
 from ..transforms.infra import PassContext
 from ..transforms.infra.walk import clone
 from .compiler import code_units, lower
@@ -24,10 +25,14 @@ class PhaseTexts(Mapping[str, str]):
 
     Compiling does not keep what lies between: a text is made by running the same pipeline again on the module that was
     imported, up to that phase, under the options of that time. So it is the text that was compiled (`code_units`).
+    `files` are those that the module's weights are in.
     """
 
-    def __init__(self, module: ModuleOp, start: str, target: Target, context: PassContext):
+    def __init__(
+        self, module: ModuleOp, start: str, target: Target, context: PassContext, files: MappedFiles | None = None
+    ):
         self._module = module
+        self._files = files
         self._start = start
         self.target = target
         self._options = (context.opt_level, context.required_pass, context.disabled_pass, context.config)
@@ -42,7 +47,13 @@ class PhaseTexts(Mapping[str, str]):
         return self._texts[phase]
 
     def module(self, phase: str) -> ModuleOp:
-        """A new module at `phase`."""
+        """A new module at `phase`.
+
+        Raises:
+            Diagnostic: a file with weights of the model was written to since it was compiled.
+        """
+        if self._files is not None:
+            self._files.check("since it was compiled, so that there is no text of this program")
         module = clone(self._module)
         level, required, disabled, config = self._options
         with PassContext(level, required, disabled, config=config):

@@ -18,6 +18,7 @@ from .dialects.relay.weights import check_loaded
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from .dialects.support.file_cache import CacheCounts
+from .dialects.support.mapped_files import watching
 from .dialects.support.verifier import verify
 from .lowering.compiler import compile_graph
 from .lowering.graph_json import CPU_TYPE
@@ -98,14 +99,15 @@ def _compile(
     if phase is not None and phase not in PHASES[:-1]:
         hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
         raise UsageError(f"there is no phase '{phase}' to compile from", hint=hint)
-    with request.watched():
+    with request.watched(), watching() as files:
         module, start = _imported(model, params, shapes, function, phase)
-        texts = PhaseTexts(clone(module), start, target, context)
+        texts = PhaseTexts(clone(module), start, target, context, files)
         counts: list[CacheCounts] = []
         if nodes is not None:
             nodes.check_start(start)
         write = None if nodes is None else nodes.write
         graph = compile_graph(module, target, start=start, counted=counts.append, verified=not params, fused=write)
+        files.check("while it was compiled")
         graph = request.keep(graph)
         with timed("loading"):
             exe = Executable(graph, threads, texts)
@@ -143,8 +145,9 @@ def texts_of(
     phase: str | None,
 ) -> PhaseTexts:
     """The text of a model at every phase, without compiling it to the end."""
-    module, start = _imported(model, params, shapes, function, phase)
-    return PhaseTexts(module, start, Target.parse(target), context)
+    with watching() as files:
+        module, start = _imported(model, params, shapes, function, phase)
+    return PhaseTexts(module, start, Target.parse(target), context, files)
 
 
 class _Nodes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from hashlib import sha256
+from mmap import mmap
 from queue import Queue
 from types import TracebackType
 from typing import Self
@@ -35,7 +36,7 @@ class Digest:
         self._threads: list[threading.Thread] = []
         self._failed: Exception | None = None
 
-    def update(self, piece: bytes | memoryview) -> None:
+    def update(self, piece: bytes | memoryview | mmap) -> None:
         """Have `piece`, seen as bytes, counted in."""
         rest = memoryview(piece)
         while rest:

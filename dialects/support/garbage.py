@@ -12,7 +12,7 @@ def rare_garbage_collection() -> Generator[None]:
     """Collect garbage seldom meanwhile: a compilation, as the import of a compiler, makes many objects that live long,
     and few circles."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(max(400_000, thresholds[0]), 50, 50)
+    gc.set_threshold(max(1_000_000, thresholds[0]), 50, 50)
     try:
         yield
     finally:

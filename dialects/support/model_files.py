@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
-from .digests import BLOCK, Digest
+from .digests import Digest
 from .file_facts import FileFacts, is_large
+from .onnx_fields import Unusual, without_weights
 
 _Facts: TypeAlias = tuple[str, tuple[str, ...] | None]
 """The digest of a file, and the files that it names; `None` where that cannot be said."""
@@ -46,27 +50,30 @@ def takes_long(path: Path) -> bool:
 
 def _facts(file: IO[bytes]) -> _Facts:
     """The digest of a file, and the external files that it names if it is an ONNX model."""
-    names, before = set[str](), b""
-    readable = True
+    large = is_large(os.fstat(file.fileno()))
+    data = mmap(file.fileno(), 0, access=ACCESS_READ) if large else file.read()
     with Digest() as digest:
-        while piece := file.read(BLOCK):
-            digest.update(piece)
-            piece = before + piece
-            at = piece.find(_EXTERNAL)
-            while at >= 0:
-                end = at + len(_EXTERNAL)
-                held = piece[end : end + 130]
-                if len(held) < 130:
-                    here = file.tell()
-                    held += file.read(130 - len(held))
-                    file.seek(here)
-                if len(held) < 2 or held[0] != 0x12 or held[1] > 0x7F:
-                    readable = False
-                else:
-                    names.add(held[2 : 2 + held[1]].decode(errors="replace"))
-                at = piece.find(_EXTERNAL, end)
-            before = piece[len(piece) - len(_EXTERNAL) + 1 :]
-    return digest.hexdigest(), tuple(sorted(names)) if readable else None
+        digest.update(data)
+    names = _named(data)
+    return digest.hexdigest(), names if names is None else tuple(sorted(names))
+
+
+def _named(data: bytes | mmap) -> set[str] | None:
+    """The external files that are named in a file; `None` where they are named in a way that is not read here. The
+    weights of a model are not looked through."""
+    searched: bytes | mmap = data
+    with suppress(Unusual), memoryview(data) as view:
+        searched, _ = without_weights(view)
+    names = set[str]()
+    at = searched.find(_EXTERNAL)
+    while at >= 0:
+        end = at + len(_EXTERNAL)
+        held = searched[end : end + 130]
+        if len(held) < 2 or held[0] != 0x12 or held[1] > 0x7F:
+            return None
+        names.add(held[2 : 2 + held[1]].decode(errors="replace"))
+        at = searched.find(_EXTERNAL, end)
+    return names
 
 
 def _read_once(path: Path) -> _Facts:

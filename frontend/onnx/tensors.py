@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 from ...dialects.relay.base import DYNAMIC, Tensor, flatten_types, tensor
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import byte_width, numpy_dtype, scalar_type
+from ...dialects.support.mapped_files import mapped
 from .errors import Malformed, Unsupported
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _map_external(tensor: TensorProto, directory: Path | None) -> NDArray:
                 f"tensor '{tensor.name}' takes bytes {offset} to {offset + wanted} of '{where}', "
                 f"which has {status.st_size}"
             )
-        return np.memmap(path, dtype, "r", offset, shape)
+        return mapped(path, dtype, offset, shape)
     except (OSError, ValueError) as error:
         reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
         hint = "the files that hold a model's tensors go with it" if isinstance(error, FileNotFoundError) else None

@@ -1,7 +1,9 @@
 """Large weights of an ONNX file stay in the bytes that were read, and mean what they mean in a model in memory."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +14,14 @@ onnx = pytest.importorskip("onnx")
 from google.protobuf.message import DecodeError  # noqa: E402
 from onnx import ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
 
+import weft  # noqa: E402
+from weft import compilation, kept_programs  # noqa: E402
+from weft.dialects.support import file_facts  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.dialects.support.mapped_files import watching  # noqa: E402
+from weft.dialects.support.onnx_fields import LARGE, Unusual, without_weights  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
 from weft.frontend.onnx.files import load  # noqa: E402
-from weft.frontend.onnx.large_weights import LARGE, Unusual, without_weights  # noqa: E402
 
 N = LARGE // 4
 """Floats that are large."""
@@ -123,3 +129,71 @@ def test_damaged_files_are_read_as_protobuf_reads_them(tmp_path: Path) -> None:
             if each.name in loaded.weights:
                 each.raw_data = loaded.weights[each.name].tobytes()
         assert loaded.proto == expected
+
+
+X = np.ones(1, np.float32)
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model in a file that is taken to be large, with no program kept of it."""
+    monkeypatch.setattr(file_facts, "LARGE", 1)
+    kept_programs.forget()
+    return saved(model_of(weight("a"), weight("b")), tmp_path)
+
+
+def values(name: str) -> npt.NDArray[np.float32]:
+    return numpy_helper.to_array(weight(name)).astype(np.float32)
+
+
+def is_mapped(array: object) -> bool:
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def test_a_large_file_is_mapped_where_somebody_watches_it(large: Path) -> None:
+    assert not any(map(is_mapped, load(large).weights.values())), "a module may outlive what is in the file"
+    with watching():
+        loaded = load(large).weights
+    assert len(loaded) == 2 and all(map(is_mapped, loaded.values()))
+
+
+def test_a_program_does_not_need_the_file_it_was_compiled_from(large: Path) -> None:
+    exe = weft.compile(large)
+    large.write_bytes(b"")
+    np.testing.assert_array_equal(exe(X), 1 + values("a") + values("b"))
+    with pytest.raises(Diagnostic, match="written to since it was compiled"):
+        _ = exe.ir["llvm"]
+
+
+def test_a_file_that_another_takes_the_place_of_is_still_there(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = large.with_name("other.onnx")
+    other.write_bytes(model_of(weight("a"), weight("bb")).SerializeToString())
+    monkeypatch.setattr(compilation, "compile_graph", after(lambda: other.replace(large)))
+    exe = weft.compile(large)
+    np.testing.assert_array_equal(exe(X), 1 + values("a") + values("b"))
+    assert "relay.add" in exe.ir["import"]
+    monkeypatch.undo()
+    np.testing.assert_array_equal(weft.compile(large)(X), 1 + values("a") + values("bb"))
+
+
+def test_a_file_that_is_written_to_while_it_is_compiled_is_refused(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = bytearray(large.read_bytes())
+    data[data.index(values("a").tobytes())] ^= 1
+    monkeypatch.setattr(compilation, "compile_graph", after(lambda: large.write_bytes(data)))
+    with pytest.raises(Diagnostic, match="written to while it was compiled"):
+        weft.compile(large)
+
+
+def after(change: Callable[[], object]) -> Callable[..., object]:
+    """`compile_graph`, with a change before it."""
+
+    def compile_graph(*args: Any, **options: Any) -> object:
+        change()
+        return unchanged(*args, **options)
+
+    unchanged = compilation.compile_graph
+    return compile_graph
