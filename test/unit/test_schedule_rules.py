@@ -37,6 +37,7 @@ from weft.tir import from_source
 from weft.transforms.infra import PassContext
 from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules import padded_bands, register_tile
+from weft.transforms.tir.rules.choose_tile import find_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
@@ -249,6 +250,16 @@ def test_moving_data_is_right(rows: int, first: int, second: int) -> None:
 def test_other_vector_registers_give_the_same_results(registers: VectorRegisters) -> None:
     check(blocked_conv(1, 2, 2, 6, 7, 3, 8), registers)
     check(dense(13, 21, 10), registers)
+
+
+@pytest.mark.parametrize(("rows", "tile"), [(128, (6, 2)), (64, (6, 2)), (40, (6, 2)), (10, (5, 2))])
+def test_a_tile_of_few_registers_leaves_room_for_asking_ahead(rows: int, tile: tuple[int, int]) -> None:
+    """Ten sums, 5 x 2, take seven loads in the time of ten, and the three requests of a step fill the rest; 6 x 2 does
+    not. Where that leaves too much of its last tile empty, fewer rows are better still."""
+    func = prim_func(dense(rows, 64, 64, 8))
+    (block,) = [block for block in blocks_under(func) if len(block.sizes) == 3]
+    found = find_tile(block, VectorRegisters(16, 32))
+    assert found is not None and (found.rows, found.columns) == tile
 
 
 EMPTY = [

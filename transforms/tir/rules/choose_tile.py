@@ -46,6 +46,10 @@ MANY_REGISTERS = 32
 SPARE_REGISTERS = 4
 """What a full tile leaves for what is read."""
 
+ASKED_AHEAD = 5
+"""Rows from which on a tile asks for the next panel as well as for what streams by soon (`prefetch-streams`). Each such
+request takes the place of a load, and with few registers there are about as many loads as there is room for."""
+
 OPEN_COLUMNS = (1, 2)
 """Vectors of a tile along an extent that is a symbol: what is left over is taken in one vector, and in some lanes."""
 
@@ -353,6 +357,8 @@ class Weigher:
                 reads = (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
                 cycles += cost[kind] * reads
                 streams += reads if kind != ReadKind.SCALAR else 0
+        if self.registers.count < MANY_REGISTERS and reuse.is_product:
+            cycles += (streams + (tile.rows >= ASKED_AHEAD)) / machine.loads
         sums = tile.rows * tile.columns
         cycles = max(cycles, machine.computing(sums))
         used = 1.0
