@@ -52,7 +52,9 @@ class Filtering:
         import numpy as np
 
         matrix = np.array(self.weight)
-        return np.moveaxis(matrix @ weight @ matrix.T, (2, 3), (0, 1))
+        outputs, inputs = weight.shape[:2]
+        both = np.kron(matrix, matrix)  # `vec(G w G^T)` by rows is `(G x G) vec(w)`, one product for all
+        return (both @ weight.reshape(-1, both.shape[1]).T).reshape(self.points, self.points, outputs, inputs)
 
 
 FILTERINGS = {
