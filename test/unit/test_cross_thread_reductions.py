@@ -44,6 +44,31 @@ def f(A: T.Buffer[(3, 19), "float32"], V: T.Buffer[(3,), "float32"], P: T.Buffer
             V[vi] = v
             P[vi] = p
 """
+SEVERAL = """
+@T.prim_func
+def f(
+    A: T.Buffer[(3, 19), "float32"], S: T.Buffer[(3,), "float32"], Q: T.Buffer[(3,), "float32"],
+    V: T.Buffer[(3,), "float32"], W: T.Buffer[(3,), "float32"], M: T.Buffer[(3,), "float32"],
+):
+    for i, k in T.grid(3, 19):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = T.float32(0)
+                Q[vi] = T.float32(0)
+                V[vi] = T.float32(-1000)
+                W[vi] = T.float32(7777)
+                M[vi] = T.float32(1)
+            a: T.float32 = A[vi, vk]
+            v: T.float32 = T.Select(V[vi] >= a, V[vi], a)
+            w: T.float32 = T.Select(V[vi] >= a, W[vi], a)
+            S[vi] = S[vi] + a
+            Q[vi] = Q[vi] + a * a
+            V[vi] = v
+            W[vi] = w
+            M[vi] = T.min(a, M[vi])
+"""
+"""Sums, a least, and a greatest that stands in two places: all of one step."""
 SOFTMAX = """
 @T.prim_func
 def f(A: T.Buffer[(3, 19), "float32"], C: T.Buffer[(3, 19), "float32"]):
@@ -140,7 +165,7 @@ def lowered(func: PrimFuncOp) -> PrimFuncOp:
 
 
 @pytest.mark.parametrize("how", SCHEDULES)
-@pytest.mark.parametrize("text", [SUM, GREATEST], ids=["sum", "greatest"])
+@pytest.mark.parametrize("text", [SUM, GREATEST, SEVERAL], ids=["sum", "greatest", "several"])
 def test_what_threads_reduce_together_is_what_one_does(text: str, how: Callable[[Schedule], object]) -> None:
     wanted = Interpreter(function(text))([A])
     func = scheduled(text, how)
@@ -258,20 +283,64 @@ def test_an_init_that_leaves_a_loop_of_threads_is_in_one_of_its_own() -> None:
     np.testing.assert_array_equal(Interpreter(func)([A], 1)[0], A.sum(1))
 
 
-def test_what_stands_in_the_loop_of_the_steps_too_is_refused() -> None:
+def test_results_of_several_kinds_are_factored_together() -> None:
+    func = scheduled(SEVERAL, lambda schedule: schedule.rfactor(schedule.get_loops("B")[1], 0))
+    for given, want in zip(Interpreter(func)([A]), Interpreter(function(SEVERAL))([A]), strict=True):
+        np.testing.assert_array_equal(given, want)
+
+
+def test_a_result_that_is_made_of_another_one_is_refused() -> None:
+    func = scheduled(SEVERAL.replace("Q[vi] + a * a", "Q[vi] + V[vi]"), inner_threads)
+    with pytest.raises(Diagnostic, match="with what there is of another so far"):
+        lowered(func)
+
+
+def test_others_may_stand_in_the_loop_of_the_threads() -> None:
     text = """
 @T.prim_func
-def f(A: T.Buffer[(6, 8), "float32"], B: T.Buffer[(3,), "float32"], C: T.Buffer[(8,), "float32"]):
+def f(A: T.Buffer[(3, 19), "float32"], B: T.Buffer[(3,), "float32"], C: T.Buffer[(8,), "float32"]):
+    R = T.alloc_buffer((24, 3), "float32", scope="local")
     for t in T.thread_binding(8, thread="threadIdx.x"):
-        for i in range(3):
+        for i, o in T.grid(3, 3):
+            with T.block("R"):
+                vi = T.axis.spatial(3, i)
+                vk = T.axis.spatial(24, t * 3 + o)
+                R[vk, vi] = T.if_then_else(vk < 19, A[vi, T.min(vk, 18)], T.float32(0))
+        for i, o in T.grid(3, 3):
             with T.block("B"):
-                vi, vk = T.axis.remap("SR", [i, t])
+                vi = T.axis.spatial(3, i)
+                vk = T.axis.reduce(24, t * 3 + o)
                 with T.init():
                     B[vi] = T.float32(0)
-                B[vi] = B[vi] + A[vi, vk]
+                B[vi] = B[vi] + R[vk, vi]
         with T.block("C"):
             vt = T.axis.spatial(8, t)
             C[vt] = A[0, vt]
 """
-    with pytest.raises(Diagnostic, match="@B, whose reduction the threads of %t share, is not all that stands in %t"):
+    func = function(text)
+    for each in (func, lowered(func)):
+        for seed in (None, 1):
+            given, copied = Interpreter(each)([A], seed)
+            np.testing.assert_array_equal(given, A.sum(1))
+            np.testing.assert_array_equal(copied, A[0, :8])
+
+
+def test_what_stands_in_the_loop_of_the_steps_too_is_refused() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(3, 16), "float32"], B: T.Buffer[(3,), "float32"], C: T.Buffer[(2,), "float32"]):
+    for o in range(2):
+        for t in T.thread_binding(8, thread="threadIdx.x"):
+            for i in range(3):
+                with T.block("B"):
+                    vi = T.axis.spatial(3, i)
+                    vk = T.axis.reduce(16, o * 8 + t)
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + A[vi, vk]
+        with T.block("C"):
+            vo = T.axis.spatial(2, o)
+            C[vo] = A[0, vo]
+"""
+    with pytest.raises(Diagnostic, match="@B, whose reduction the threads of %t share, is not all that stands in %o"):
         lowered(function(text))

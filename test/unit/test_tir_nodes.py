@@ -534,12 +534,14 @@ def test_a_reduction_of_several_results_is_factored(factor_axis: int) -> None:
 def test_results_that_no_comparison_of_them_chooses_are_not_factored() -> None:
     text = argmax.script()
     changed = {
-        "T.Select(v10, greatest[vi], val[vi, vk])": "greatest[vi] + val[vi, vk]",
-        "v10: T.bool = greatest[vi] >= val[vi, vk]": "v10: T.bool = val[vi, vk] >= T.float32(2)",
-    }
-    for old, new in changed.items():
+        "T.Select(v10, greatest[vi], val[vi, vk])": ("greatest[vi] + val[vi, vk]", "does not combine its result"),
+        "v10: T.bool = greatest[vi] >= val[vi, vk]": (
+            "v10: T.bool = val[vi, vk] >= T.float32(2)", "has 2 results that are not chosen by one comparison"
+        ),
+    }  # fmt: skip
+    for old, (new, why) in changed.items():
         assert old in text
         schedule = T.Schedule(from_source(text.replace(old, new)))
         _, k = schedule.get_loops(schedule.get_block("argmax"))
-        with pytest.raises(T.ScheduleError, match="has 2 results that are not chosen by one comparison"):
+        with pytest.raises(T.ScheduleError, match=why):
             schedule.rfactor(k, 0)

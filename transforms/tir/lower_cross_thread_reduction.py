@@ -81,7 +81,7 @@ class _Lowering:
     """The lowering of one block; what cannot be done is found before anything changes.
 
     Raises:
-        Diagnostic: the order of its steps is of account, it stands beside others in a loop that it reduces along, or a
+        Diagnostic: the order of its steps is of account, it stands beside others in a loop over its steps, or a
             condition says of an element and of a step together where it runs.
     """
 
@@ -124,8 +124,12 @@ class _Lowering:
             if loop.start != 0 or loop.is_symbolic:
                 why = f"moves along %{loop.var.name_hint or 'i'}, whose steps do not start at 0, or are not known"
                 raise self._error(why)
-        first = next(loop for loop in self.loops if loop.var in reduced)
-        for loop in self.loops[self.loops.index(first) :]:
+        first = next(n for n, loop in enumerate(self.loops) if loop.var in reduced)
+        self.chain = self.loops[first:]
+        """The loops in and around which there are steps."""
+        self.order = [*(loop for loop in self.chain if loop not in self.steps), *self.steps]
+        """The same, those over a thread's steps innermost: others may stand in what need not move, around these."""
+        for loop in self.chain if self.order != self.chain else self.steps:
             if len(list(loop.body.block.ops)) != 1:
                 hint = "give the others a nest of their own"
                 raise self._error(f"is not all that stands in %{loop.var.name_hint or 'i'}", hint)
@@ -150,13 +154,9 @@ class _Lowering:
 
     def lower(self) -> None:
         """Rewrite the nest."""
-        inner = [loop for loop in self.loops if loop in self.steps]
-        first = next(loop for loop in self.loops if loop in self.steps or loop in self.sharing)
-        chain = self.loops[self.loops.index(first) :]
-        order = [*(loop for loop in chain if loop not in inner), *inner]
-        if order != chain:
-            reorder(*order)
-        place: Operation = inner[0] if inner else self.block
+        if self.order != self.chain:
+            reorder(*self.order)
+        place: Operation = self.steps[0] if self.steps else self.block
         top = nest_of(self.block)
         assert top.parent is not None
         assert place.parent is not None
@@ -289,15 +289,12 @@ class _Lowering:
         body.add_ops([distance, other])
         there: list[SSAValue] = list(body.args)
         there[number] = other.result
-        values: dict[SSAValue, SSAValue] = {}
-        for shared, load, step in zip(parts, self.found.loads, self.found.steps, strict=True):
-            mine, theirs = memref.LoadOp.get(shared, body.args), memref.LoadOp.get(shared, there)
-            body.add_ops([mine, theirs])
-            values |= {load.res: mine.res, step: theirs.res}
-        for op in self.found.combine:
-            body.add_op(op.clone(values))
-        for shared, store in zip(parts, self.found.stores, strict=True):
-            body.add_op(memref.StoreOp.get(values[store.value], shared, body.args))
+        mine = [memref.LoadOp.get(shared, body.args) for shared in parts]
+        theirs = [memref.LoadOp.get(shared, there) for shared in parts]
+        body.add_ops(op for pair in zip(mine, theirs, strict=True) for op in pair)
+        ops, results = self.found.combined([op.res for op in mine], [op.res for op in theirs])
+        body.add_ops(ops)
+        body.add_ops(memref.StoreOp.get(value, shared, body.args) for value, shared in zip(results, parts, strict=True))
         dim = AffineDimExpr(number)
         reached = [AffineConstantExpr(width - 1) + dim * -1]
         if width * 2 > axis.trip_count:
@@ -322,20 +319,16 @@ class _Lowering:
                 body.add_op(op.clone(mapping))
         at = [mapping[value] for value in self.found.stores[0].indices]
         threads = [body.args[number[loop.var]] for loop in self.threads]
-        values: dict[SSAValue, SSAValue] = {}
-        for shared, store, load, step in zip(parts, self.found.stores, self.found.loads, self.found.steps, strict=True):
-            found = memref.LoadOp.get(shared, threads)
-            body.add_op(found)
-            if begins:
-                values[store.value] = found.res
-            else:
-                so_far = memref.LoadOp.get(store.memref, at)
-                body.add_op(so_far)
-                values |= {load.res: so_far.res, step: found.res}
+        found = [memref.LoadOp.get(shared, threads) for shared in parts]
+        body.add_ops(found)
+        results: list[SSAValue] = [op.res for op in found]
         if not begins:
-            body.add_ops(op.clone(values) for op in self.found.combine)
-        for store in self.found.stores:
-            body.add_op(memref.StoreOp.get(values[store.value], store.memref, at))
+            there = [memref.LoadOp.get(store.memref, at) for store in self.found.stores]
+            body.add_ops(there)
+            ops, results = self.found.combined([op.res for op in there], results)
+            body.add_ops(ops)
+        for value, store in zip(results, self.found.stores, strict=True):
+            body.add_op(memref.StoreOp.get(value, store.memref, at))
         bindings: list[AffineExpr] = [block.bindings.data.results[n] for n in spatial]
         bindings += [AffineDimExpr(vars.index(loop.var)) for loop in self.threads]
         first = [AffineDimExpr(vars.index(loop.var)) * -1 for loop in self.sharing]

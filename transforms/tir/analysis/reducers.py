@@ -38,14 +38,62 @@ class Reduction:
     steps: tuple[SSAValue, ...]
     combine: tuple[Operation, ...]
 
+    def combined(self, so_far: Sequence[SSAValue], parts: Sequence[SSAValue]) -> tuple[list[Operation], list[SSAValue]]:
+        """Operations that combine, for each result, what there is of it so far with a part of it; and the results.
+
+        An operation that takes a step takes what there is of the same result too, which says whose part it is: several
+        results may have one step.
+        """
+        values: dict[SSAValue, SSAValue] = {load.res: value for load, value in zip(self.loads, so_far, strict=True)}
+        made: list[Operation] = []
+        for op in self.combine:
+            own = {step: part for load, step, part in zip(self.loads, self.steps, parts, strict=True)
+                   if load.res in op.operands}  # fmt: skip
+            made.append(op.clone(values | own))
+            values.update(zip(op.results, made[-1].results, strict=True))
+        return made, [values[store.value] for store in self.stores]
+
 
 def reduction_of(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction:
-    """How `block`, which has an init, and of which `stores` are all, combines its steps.
+    """How `block`, which has an init, and of which `stores` are all, combines its steps: each result by an operation of
+    its own, or several as one comparison says.
 
     Raises:
-        ScheduleError: not by one known operation from a start that may be taken more than once.
+        ScheduleError: not by one known operation from a start that may be taken more than once, or the step of one
+            result is made of what there is of another.
     """
-    return _selection(block, stores) or _combination(block, stores)
+    loads = [_so_far(block, store) for store in stores]
+    groups: list[list[memref.StoreOp]] = []
+    for store in stores:
+        groups += [] if any(store in group for group in groups) else [_chosen_with(store, stores)]
+    found = [_selection(block, group) or _combination(block, group) for group in groups]
+    whole = {
+        store: (load, step)
+        for each in found
+        for store, load, step in zip(each.stores, each.loads, each.steps, strict=True)
+    }
+    so_far: set[SSAValue] = {load.res for load in loads if load is not None}
+    for store in stores:
+        if _depends(whole[store][1], so_far):
+            name = f"block @{block.block_name}"
+            raise ScheduleError.at(store, f"{name} combines one of its results with what there is of another so far")
+    combining = {op for each in found for op in each.combine}
+    return Reduction(
+        block,
+        tuple(stores),
+        tuple(whole[store][0] for store in stores),
+        tuple(whole[store][1] for store in stores),
+        tuple(op for op in block.body.block.ops if op in combining),
+    )
+
+
+def _chosen_with(store: memref.StoreOp, stores: Sequence[memref.StoreOp]) -> list[memref.StoreOp]:
+    """The results that one comparison chooses together with that of `store`, itself among them."""
+    chosen = store.value.owner
+    if not isinstance(chosen, arith.SelectOp):
+        return [store]
+    owners = [(each, each.value.owner) for each in stores]
+    return [each for each, op in owners if isinstance(op, arith.SelectOp) and _same(op.cond, chosen.cond)]
 
 
 def _so_far(block: BlockOp, store: memref.StoreOp) -> memref.LoadOp | None:
@@ -115,6 +163,7 @@ def _depends(value: SSAValue, on: set[SSAValue]) -> bool:
 
 
 def _combination(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction:
+    """A reduction of one result, which is combined with each step by one operation."""
     name = f"block @{block.block_name}"
     if len(stores) > 1:
         raise ScheduleError.at(
@@ -136,15 +185,15 @@ def _combination(block: BlockOp, stores: Sequence[memref.StoreOp]) -> Reduction:
     start = SUMS.get(type(combine))
     if start is None:
         raise ScheduleError.at(combine, f"{name} combines by {combine.name}, whose order may not be changed")
-    if _start_of(block) != start:
+    if _start_of(block, store.memref) != start:
         raise ScheduleError.at(block, f"{name} does not start at {start}, and each part would start there")
     return found
 
 
-def _start_of(block: BlockOp) -> float | int | None:
-    """The constant that `init` stores, if it is one."""
+def _start_of(block: BlockOp, result: SSAValue) -> float | int | None:
+    """The constant that `init` stores to a result, if it is one."""
     assert block.init is not None
-    stores = [op for op in block.init.walk() if isinstance(op, memref.StoreOp)]
+    stores = [op for op in block.init.walk() if isinstance(op, memref.StoreOp) and op.memref is result]
     if len(stores) != 1 or not isinstance(constant := stores[0].value.owner, arith.ConstantOp):
         return None
     value = constant.value

@@ -56,8 +56,9 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
 ```
 
 The order of additions changes, and with it the rounding of floats, as any schedule of a reduction may. A reduction may
-have several results, if one comparison of what there is with the step chooses all of them: the greatest and its place.
-Of steps that compare as equal, another may be taken then, unless their places are compared too.
+have several results, each combined by an operation of its own, or several chosen by one comparison of what there is
+with the step: the greatest and its place. Of steps that compare as equal, another may be taken then, unless their
+places are compared too.
 """
 
 from __future__ import annotations
@@ -280,16 +281,19 @@ def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAV
         for v in found.stores[0].indices
         if isinstance(v, BlockArgument)
     ]
-    values: dict[SSAValue, SSAValue] = {}
-    for store, load, step, buffer in zip(found.stores, found.loads, found.steps, buffers, strict=True):
-        so_far = memref.LoadOp.get(store.memref, at)
+    so_far: list[SSAValue] = []
+    parts: list[SSAValue] = []
+    for store, buffer in zip(found.stores, buffers, strict=True):
+        there = memref.LoadOp.get(store.memref, at)
         part = memref.LoadOp.get(buffer, [*at[:axis], body.args[0], *at[axis:]])
-        body.add_ops([so_far, part])
-        values |= {load.res: so_far.res, step: part.res}
-    for op in found.combine:
-        body.add_op(op.clone(values))
-    for store in found.stores:
-        body.add_op(memref.StoreOp.get(values[store.value], store.memref, at))
+        body.add_ops([there, part])
+        so_far.append(there.res)
+        parts.append(part.res)
+    ops, results = found.combined(so_far, parts)
+    body.add_ops(ops)
+    body.add_ops(
+        memref.StoreOp.get(value, store.memref, at) for value, store in zip(results, found.stores, strict=True)
+    )
     assert block.init is not None
     mapping: dict[SSAValue, SSAValue] = {
         block.init.block.args[n]: start.args[1 + position] for position, n in enumerate(spatial)
