@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ..errors import Unsupported
 from ..node import Converter, Node, Outputs, Versions
-from . import attention, fused, grouped, quantized
+from . import attention, few_bits, fused, grouped, quantized
 
 DOMAIN = "com.microsoft"
 
@@ -48,6 +48,7 @@ CONVERTERS: dict[str, Versions] = {
         1: _strict(fused.simplified_layer_norm, {"axis": None, "epsilon": None, "stash_type": 1})
     },
     **_versions(quantized.OPERATORS),
+    **_versions(few_bits.OPERATORS),
     **_versions(fused.OPERATORS),
     **_versions(attention.OPERATORS),
     **_versions(grouped.OPERATORS),

@@ -37,9 +37,16 @@ def together(node: Node, x: SSAValue) -> SSAValue:
 
 
 def attended(
-    node: Node, q: SSAValue, k: SSAValue, v: SSAValue, mask: SSAValue | None, bias: SSAValue | None
+    node: Node,
+    parts: tuple[SSAValue, SSAValue, SSAValue],
+    before: te.Dim,
+    mask: SSAValue | None,
+    bias: SSAValue | None,
 ) -> SSAValue:
-    """`softmax(scale * q @ k.T + masked + bias) @ v` of each head, and the heads put together."""
+    """`softmax(scale * q @ k.T + masked + bias) @ v` of each head, and the heads put together; `before` are the keys
+    of the past, which every query sees. Floats of 16 bits are computed with in 32, as ONNX Runtime has it: what a mask
+    adds would leave nothing of the scores."""
+    q, k, v = (node.widened(part) for part in parts)
     *_, length, size = node.dims(q)
     if not isinstance(size, int):
         raise Unsupported("heads of an open size")
@@ -50,14 +57,14 @@ def attended(
         terms = node.emit("where", passing(node, mask, node.dims(scores)), node.scalar(0.0, q), left_out)
         scores = node.emit("add", scores, terms)
     if bias is not None:
-        scores = node.emit("add", scores, bias)
+        scores = node.emit("add", scores, node.widened(bias))
     if node.integer("unidirectional", 0):
-        total = node.dims(k)[2]
         rows = node.emit("expand_dims", positions(node, length), axis=1, num_newaxis=1)
-        last = node.emit("add", rows, node.extent(total - length))
-        seen = node.emit("less_equal", positions(node, total), last)
+        last = node.emit("add", rows, node.extent(before))
+        seen = node.emit("less_equal", positions(node, node.dims(k)[2]), last)
         scores = node.emit("where", seen, scores, node.scalar(-math.inf, q))
-    return together(node, product(node, node.emit("nn.softmax", scores, axis=3), v))
+    y = product(node, node.emit("nn.softmax", scores, axis=3), v)
+    return together(node, node.cast(y, tensor(parts[0]).element_type))
 
 
 def passing(node: Node, mask: SSAValue, scores: Sequence[te.Dim]) -> SSAValue:
@@ -117,34 +124,45 @@ def behind(node: Node, past: SSAValue | None, new: SSAValue) -> SSAValue:
 def attention(node: Node) -> list[SSAValue | None]:
     """`input, weights, bias, mask, past, attention_bias`: queries, keys and values are one product of the input; what
     is known of keys and values then is the second output."""
-    count, x, weights = node.integer("num_heads"), node.input(0, rank=3), node.input(1, rank=2)
+    x, weights = node.input(0, rank=3), node.input(1, rank=2)
     if node.optional(6) is not None:
         raise Unsupported("a past in a buffer that is shared (input 6)")
     projected = product(node, x, weights)
     if (bias := node.optional(2)) is not None:
         projected = node.emit("add", projected, bias)
-    width = shape_of(weights)[1]
+    return attended_product(node, projected, node.optional(3), node.optional(4), node.optional(5))
+
+
+def attended_product(
+    node: Node, projected: SSAValue, mask: SSAValue | None, past: SSAValue | None, bias: SSAValue | None
+) -> list[SSAValue | None]:
+    """Attention of queries, keys and values that stand beside one another, and keys and values so far."""
+    count, width = node.integer("num_heads"), shape_of(projected)[2]
     widths = node.integers("qkv_hidden_sizes", [width // 3] * 3)
     if len(widths) != 3:
         raise Malformed(f"attribute 'qkv_hidden_sizes' is {widths}")
     q, k, v = (heads(node, part, count) for part in columns_of(node, projected, widths))
-    if (past := node.optional(4)) is not None:
+    before: te.Dim = 0
+    if past is not None:
         old = (node.emit("take", past, node.extent(which), axis=0, mode="clip") for which in (0, 1))
-        k, v = (behind(node, before, new) for before, new in zip(old, (k, v), strict=True))
+        k, v = (behind(node, earlier, new) for earlier, new in zip(old, (k, v), strict=True))
+        before = node.dims(past)[3]
     present = node.emit("stack", node.emitter.tuple([k, v]), axis=0) if node.output_used(1) else None
-    return [attended(node, q, k, v, node.optional(3), node.optional(5)), present]
+    return [attended(node, (q, k, v), before, mask, bias), present]
 
 
 def multi_head_attention(node: Node) -> list[SSAValue | None]:
-    """`query, key, value, bias, mask, attention_bias, past_key, past_value`; keys and values so far are outputs."""
-    if node.optional(1) is None or node.optional(2) is None:
-        raise Unsupported("queries, keys and values in one tensor")
+    """`query, key, value, bias, mask, attention_bias, past_key, past_value`; keys and values so far are outputs.
+
+    Keys that come with values, `[batch, length, heads, 2, size]`, or queries that come with both, stand beside one
+    another for each head.
+    """
     if len(node.inputs) > 8 and any(each is not None for each in node.inputs[8:]):
         raise Unsupported("a past in a buffer that is shared (inputs from 8 on)")
     if node.output_used(3):
         raise Unsupported("the scores (output 3)")
     count = node.integer("num_heads")
-    given = [node.input(0, rank=3), node.input(1, at_least=3), node.input(2, at_least=3)]
+    given = _three_tensors(node)
     if (bias := node.optional(3)) is not None:
         widths = [shape_of(x)[-1] * (count if rank_of(x) == 4 else 1) for x in given]
         if any(width < 0 for width in widths):
@@ -155,8 +173,35 @@ def multi_head_attention(node: Node) -> list[SSAValue | None]:
     q, k, v = (x if rank_of(x) == 4 else heads(node, x, count) for x in given)
     if node.integer("unidirectional", 0) and not te.same(node.dims(q)[2], node.dims(k)[2]):
         raise Unsupported("attention that looks back only, of queries that are not as many as their keys")
-    k, v = behind(node, node.optional(6), k), behind(node, node.optional(7), v)
-    return [attended(node, q, k, v, node.optional(4), node.optional(5)), k, v]
+    past = node.optional(6)
+    before = 0 if past is None else node.dims(past)[2]
+    k, v = behind(node, past, k), behind(node, node.optional(7), v)
+    return [attended(node, (q, k, v), before, node.optional(4), node.optional(5)), k, v]
+
+
+def _three_tensors(node: Node) -> list[SSAValue]:
+    """Queries, keys and values, whichever of them come together."""
+    key, value = node.optional(1), node.optional(2)
+    if key is not None and value is not None:
+        return [node.input(0, rank=3), node.input(1, at_least=3), node.input(2, at_least=3)]
+    if value is not None:
+        raise Malformed("values (input 2) without keys (input 1)")
+    if key is None:
+        return _apart(node, node.input(0, rank=5), 3)
+    return [node.input(0, rank=3), *_apart(node, node.input(1, rank=5), 2)]
+
+
+def _apart(node: Node, x: SSAValue, parts: int) -> list[SSAValue]:
+    """`[batch, length, heads, parts, size]` as so many tensors `[batch, length, heads * size]`.
+
+    Raises:
+        Malformed: there are other numbers of parts or heads.
+    """
+    batch, length, count, found, size = node.dims(x)
+    if found != parts or count != node.integer("num_heads"):
+        raise Malformed(f"{found} parts of {count} heads, where there are {parts} of {node.integer('num_heads')}")
+    each = node.emit_tuple("split", x, indices_or_sections=parts, axis=3)
+    return [node.reshape_to(part, [batch, length, te.product([count, size])]) for part in each]
 
 
 def rotary_embedding(node: Node) -> SSAValue:

@@ -124,15 +124,21 @@ def embed_layer_norm(node: Node) -> list[SSAValue | None]:
 
 
 def fused_matmul(node: Node) -> SSAValue:
-    """`alpha * a @ b`, of which each may be transposed."""
-    a, b = node.input(0, at_least=1), node.input(1, at_least=1)
-    if node.integer("transA", 0) and rank_of(a) > 1:
-        a = swap_last(node, a)
-    if node.integer("transB", 0) and rank_of(b) > 1:
-        b = swap_last(node, b)
+    """`alpha * a @ b`, of which each may be transposed, and may have its rows before its batches."""
+    a, b = (
+        _matrices(node, node.input(at, at_least=1), f"trans{name}", f"transBatch{name}") for at, name in enumerate("AB")
+    )
     y = product(node, a, b)
     alpha = node.real("alpha", 1.0)
     return y if alpha == 1.0 else node.emit("multiply", y, node.scalar(alpha, y))
+
+
+def _matrices(node: Node, x: SSAValue, turned: str, rows_first: str) -> SSAValue:
+    """A factor as the attributes of these names say."""
+    rank = rank_of(x)
+    if node.integer(rows_first, 0) and rank > 2:
+        x = node.emit("transpose", x, axes=[*range(1, rank - 1), 0, rank - 1])
+    return swap_last(node, x) if node.integer(turned, 0) and rank > 1 else x
 
 
 def activated(node: Node, y: SSAValue, parameters: Sequence[float]) -> SSAValue:
@@ -192,12 +198,12 @@ OPERATORS: dict[str, tuple[Converter, str]] = {
         fused_gemm,
         "alpha beta transA transB activation activation_alpha activation_beta activation_gamma",
     ),
-    "FusedMatMul": (fused_matmul, "alpha transA transB transBatchA=0 transBatchB=0"),
+    "FusedMatMul": (fused_matmul, "alpha transA transB transBatchA transBatchB"),
     "Gelu": (gelu(by_tanh=False), ""),
     "QuickGelu": (quick_gelu, "alpha"),
     "SkipLayerNormalization": (skip_layer_norm, "epsilon"),
     "SkipSimplifiedLayerNormalization": (skip_rms_norm, "epsilon"),
-    "TransposeMatMul": (fused_matmul, "alpha transA transB transBatchA=0 transBatchB=0"),
+    "TransposeMatMul": (fused_matmul, "alpha transA transB transBatchA transBatchB"),
     "Trilu": (trilu, "upper"),
 }
 """Operators by name: their converters, and the attributes that those read."""

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
-from ....dialects.relay.base import shape_of, tensor
-from ....dialects.support.dtypes import numpy_dtype
-from ..errors import Malformed, Unsupported
-from ..indexing import take_along
+from ....dialects.relay.base import shape_of
+from ..errors import Malformed
 from ..linear import product, swap_last
-from ..node import Converter, Node, rank_of
-from ..quantization import centred_product, dequantize, of_columns, of_rows, quantize, requantized, under
-from ..windows import average_pool
-
-if TYPE_CHECKING:
-    from ..node import NDArray
+from ..node import Converter, Node, Outputs, rank_of
+from ..quantization import (
+    centred_product,
+    dequantize,
+    of_columns,
+    of_rows,
+    qlinear_conv,
+    quantize,
+    requantized,
+    under,
+)
+from ..windows import average_pool, max_pool
+from .attention import attended_product
+from .fused import embed_layer_norm
 
 
 def numbers(node: Node, x: SSAValue, scale: SSAValue, zero: SSAValue | None) -> SSAValue:
@@ -161,112 +166,78 @@ def dynamic_quantize_matmul(node: Node) -> SSAValue:
     return to_floats(node, total, [scale, under(node, b_scale, of_columns(b_scale))], node.optional(4))
 
 
-def matmul_of_few_bits(node: Node) -> SSAValue:
-    """`a @ b.T`, where rows of `b` are blocks of numbers of 4 or 8 bits, each block with a scale and a zero point.
+def channels_first(function: Converter) -> Converter:
+    """A converter of an operator on images whose channels may stand last: `channels_last`. It sees them in ONNX's
+    order, and its image is given back as it came."""
 
-    The weights become floats where the model is imported.
-    """
-    import numpy as np
+    def convert(node: Node) -> Outputs:
+        if not node.integer("channels_last", 0):
+            return function(node)
+        x = node.input(0, at_least=3)
+        last = rank_of(x) - 1
+        first = node.emit("transpose", x, axes=[0, last, *range(1, last)])
+        made = function(replace(node, inputs=[first, *node.inputs[1:]]))
+        y = made if isinstance(made, SSAValue) else made[0]
+        assert y is not None
+        return node.emit("transpose", y, axes=[0, *range(2, last + 1), 1])
 
-    a, bits, block = node.input(0, at_least=1), node.integer("bits", 4), node.integer("block_size")
-    rows, columns = node.integer("N"), node.integer("K")
-    if bits not in (4, 8):
-        raise Unsupported(f"numbers of {bits} bits")
-    if node.optional(4) is not None:
-        raise Unsupported("the order of groups (input 4, 'g_idx')")
-    if block < 1:
-        raise Malformed(f"attribute 'block_size' is {block}")
-    blocks = -(-columns // block)
-    codes = _unpacked(_sized(node.static(1), rows * blocks * (block * bits // 8), "weights"), rows, bits)
-    scales = _sized(node.static(2), rows * blocks, "scales").astype(np.float32)
-    zeros: NDArray = np.full(rows * blocks, 2.0 ** (bits - 1), np.float32)
-    if node.optional(3) is not None:
-        given = node.static(3)
-        if given.dtype == np.uint8:
-            given = _unpacked(_sized(given, rows * -(-blocks * bits // 8), "zero points"), rows, bits)[:, :blocks]
-        zeros = _sized(given, rows * blocks, "zero points").astype(np.float32)
-    numbers = codes.reshape(rows, blocks, block).astype(np.float32) - zeros.reshape(rows, blocks, 1)
-    weights = (numbers * scales.reshape(rows, blocks, 1)).reshape(rows, -1)[:, :columns]
-    dtype = numpy_dtype(tensor(a).element_type)
-    y = product(node, a, node.constant(np.ascontiguousarray(weights.T, dtype)))
-    return y if (bias := node.optional(5)) is None else node.emit("add", y, bias)
+    return convert
 
 
-def rows_of_few_bits(node: Node) -> SSAValue:
-    """`Gather` of a table of numbers of 4 or 8 bits, of which each block along an axis has a scale and a zero point;
-    in bytes, numbers of 4 bits stand two by two. The table becomes floats where the model is imported.
+def max_pool_of_last(node: Node) -> Outputs:
+    """`NhwcMaxPool`: channels stand last."""
+    import onnx
 
-    Raises:
-        Malformed: the scales or zero points do not fit the table.
-    """
-    import numpy as np
-
-    table, scales = node.static(0), node.static(2)
-    bits, block = node.integer("bits", 4), node.integer("block_size", 128)
-    is_packed = table.dtype == np.uint8
-    if is_packed and bits not in (4, 8):
-        raise Unsupported(f"numbers of {bits} bits")
-    axis = node.axis(node.integer("quantize_axis", 1), table.ndim)
-    zeros: NDArray = np.asarray(2 ** (bits - 1) if is_packed else 0)
-    if node.optional(3) is not None:
-        zeros = _unpacked_last(node.static(3), bits)[..., : scales.shape[-1]] if is_packed else node.static(3)
-    if is_packed:
-        table = _unpacked_last(table, bits)
-    wanted = tuple(-(-n // max(block, 1)) if a == axis else n for a, n in enumerate(table.shape))
-    if block < 1 or scales.shape != wanted or zeros.shape not in (wanted, ()):
-        raise Malformed(f"blocks of {block} of {list(table.shape)} with scales {scales.shape} and zeros {zeros.shape}")
-    places = np.array([at // block for at in range(table.shape[axis])], np.int64)
-    factors, middle = (
-        np.broadcast_to(of_blocks, wanted).astype(np.float32).take(places, axis) for of_blocks in (scales, zeros)
-    )
-    floats = ((table.astype(np.float32) - middle) * factors).astype(scales.dtype)
-    gathered = replace(node, inputs=[node.constant(floats), node.input(1)], attributes={})
-    return take_along(gathered, node.axis(node.integer("gather_axis", 0), table.ndim))
+    is_last = onnx.helper.make_attribute("channels_last", 1)
+    return channels_first(max_pool)(replace(node, attributes={**node.attributes, "channels_last": is_last}))
 
 
-def _unpacked_last(packed: NDArray, bits: int) -> NDArray:
-    """Bytes of numbers of `bits` bits, the lower half first, as numbers along the last dimension."""
-    *outer, count = packed.shape
-    return _unpacked(packed, prod(outer), bits).reshape(*outer, count * (8 // bits))
+def attention(node: Node) -> list[SSAValue | None]:
+    """`input, weights, bias, input_scale, weight_scale, mask, input_zero, weight_zero, past`: `Attention` of a product
+    of integers."""
+    x, weights, bias, x_scale, w_scale = (node.input(at) for at in range(5))
+    total = centred_product(node, x, node.optional(6), weights, node.optional(7))
+    scales = [under(node, single(node, x_scale)), under(node, w_scale, of_columns(w_scale))]
+    return attended_product(node, to_floats(node, total, scales, bias), node.optional(5), node.optional(8), None)
 
 
-def _sized(given: NDArray, count: int, what: str) -> NDArray:
-    """
-    Raises:
-        Malformed: there are not so many.
-    """
-    if given.size != count:
-        raise Malformed(f"{given.size} {what}, where the attributes ask for {count}")
-    return given
+def embed_layer_norm_of_codes(node: Node) -> list[SSAValue | None]:
+    """`EmbedLayerNormalization` of tables, factors and terms that are quantised: those are the inputs 2 to 6, their
+    scales the inputs from 8 on, their zero points those from 13 on."""
+    tables = [
+        None if node.optional(2 + at) is None else numbers(node, node.input(2 + at), node.input(8 + at), zero)
+        for at in range(5)
+        for zero in [node.optional(13 + at)]
+    ]
+    given = [node.input(0), node.optional(1), *tables, node.optional(7)]
+    return embed_layer_norm(replace(node, inputs=given))[:2]
 
 
-def _unpacked(packed: NDArray, rows: int, bits: int) -> NDArray:
-    """Rows of numbers of `bits` bits, the lower half of a byte first.
-
-    Raises:
-        Malformed: they are not packed in bytes.
-    """
-    import numpy as np
-
-    if packed.dtype != np.uint8:
-        raise Malformed(f"numbers of {bits} bits packed in {packed.dtype}, and not in uint8")
-    found = packed.view(np.uint8).reshape(rows, -1)
-    return found if bits == 8 else np.stack([found & 15, found >> 4], axis=-1).reshape(rows, -1)
-
-
-_POOL = "auto_pad ceil_mode count_include_pad kernel_shape pads strides dilations"
+_WINDOW = "auto_pad ceil_mode kernel_shape pads strides dilations"
 
 OPERATORS: dict[str, tuple[Converter, str]] = {
     "DequantizeLinear": (dequantize, "axis block_size"),
     "DynamicQuantizeMatMul": (dynamic_quantize_matmul, ""),
-    "GatherBlockQuantized": (rows_of_few_bits, "bits block_size gather_axis quantize_axis"),
     "MatMulIntegerToFloat": (matmul_integer_to_float, ""),
-    "MatMulNBits": (matmul_of_few_bits, "K N bits block_size accuracy_level"),
+    "MatMulInteger16": (lambda node: product(node, *(node.cast(node.input(at), i32) for at in (0, 1))), ""),
+    "NhwcMaxPool": (max_pool_of_last, _WINDOW),
+    "QAttention": (
+        attention,
+        "num_heads mask_filter_value scale unidirectional do_rotary=0 past_present_share_buffer=0",
+    ),
+    "QEmbedLayerNormalization": (embed_layer_norm_of_codes, "epsilon"),
     "QGemm": (gemm, "alpha transA transB"),
     "QLinearAdd": (of_two("add"), ""),
-    "QLinearAveragePool": (of_one(average_pool), f"{_POOL} channels_last=0"),
+    "QLinearAveragePool": (
+        channels_first(of_one(average_pool)),
+        f"{_WINDOW} count_include_pad channels_last",
+    ),
+    "QLinearConv": (
+        channels_first(qlinear_conv),
+        "auto_pad dilations group kernel_shape pads strides channels_last",
+    ),
     "QLinearConcat": (concatenate, "axis"),
-    "QLinearGlobalAveragePool": (of_one(global_average_pool), "channels_last=0"),
+    "QLinearGlobalAveragePool": (channels_first(of_one(global_average_pool)), "channels_last"),
     "QLinearLeakyRelu": (of_one(leaky_relu), "alpha"),
     "QLinearMul": (of_two("multiply"), ""),
     "QLinearSigmoid": (of_one(sigmoid), ""),
