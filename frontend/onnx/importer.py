@@ -29,7 +29,8 @@ from .control import WITH_GRAPHS, convert_graphs
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import Loaded, load
-from .microsoft import IN_ONNX_DOMAIN
+from .microsoft import DOMAIN, IN_ONNX_DOMAIN
+from .microsoft.alike import OF_ONNX, as_of_onnx
 from .node import Node, Outputs
 from .ordering import in_order
 from .registry import FIRST_OPSET, LAST_OPSET, LAST_REVISIONS, converter, is_known, outputs_of
@@ -258,6 +259,9 @@ class _Importer:
         self.emitter.enter(name)
         imported = [value for value in inputs if not isinstance(value, Poison)]
         try:
+            if node.domain == DOMAIN and node.op_type in OF_ONNX and (DOMAIN, node.op_type) not in self.functions:
+                scope = replace(scope, opsets={**scope.opsets, "": OF_ONNX[node.op_type][0]})
+                node = as_of_onnx(node)
             schema = self.find_schema(node, scope)
             if len(imported) == len(inputs):
                 outputs = self.apply(node, name, imported, schema, scope)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ..errors import Unsupported
 from ..node import Converter, Node, Outputs, Versions
-from . import attention, few_bits, fused, grouped, quantized
+from . import alike, attention, experts, few_bits, fused, grouped, quantized
 
 DOMAIN = "com.microsoft"
 
@@ -50,6 +50,8 @@ CONVERTERS: dict[str, Versions] = {
     **_versions(quantized.OPERATORS),
     **_versions(few_bits.OPERATORS),
     **_versions(fused.OPERATORS),
+    **_versions(alike.OPERATORS),
     **_versions(attention.OPERATORS),
+    **_versions(experts.OPERATORS),
     **_versions(grouped.OPERATORS),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
 from xdsl.dialects.builtin import i64
@@ -209,8 +209,13 @@ def rotary_embedding(node: Node) -> SSAValue:
 
     Source: Su, Lu, Pan, Wen, Liu, RoFormer, 2021.
     """
-    x, places, cosines, sines = node.input(0, at_least=3), node.input(1), node.input(2, rank=2), node.input(3, rank=2)
-    half = node.static_shape(cosines)[1]
+    return _turned_heads(node, _angles_of_places)
+
+
+def _turned_heads(node: Node, angles: Callable[[Node, SSAValue, te.Dim], SSAValue]) -> SSAValue:
+    """Heads turned by what `angles` takes, for so many rows, out of the tables of cosines and of sines."""
+    x, tables = node.input(0, at_least=3), [node.input(2, rank=2), node.input(3, rank=2)]
+    half = node.static_shape(tables[0])[1]
     dims = node.dims(x)
     if is_apart := len(dims) == 4:
         length = dims[2]
@@ -225,15 +230,47 @@ def rotary_embedding(node: Node) -> SSAValue:
     turned, size = node.integer("rotary_embedding_dim", 0) or 2 * half, shape_of(x)[3]
     if turned != 2 * half or turned > size:
         raise Malformed(f"angles of {half} pairs do not fit {turned} of {size} numbers")
+    cos, sin = (node.emit("expand_dims", angles(node, table, length), axis=1 if is_apart else 2) for table in tables)
+    y = turned_by(node, x, cos, sin, is_interleaved=node.integer("interleaved", 0) != 0)
+    return y if is_apart else node.reshape_to(y, dims)
+
+
+def _angles_of_places(node: Node, table: SSAValue, length: te.Dim) -> SSAValue:
+    """`[batch or 1, length, pairs]`, of each row's place, or of as many from one place on."""
+    places = node.input(1)
     if rank_of(places) == 1:
         start = node.cast(places, i64)
         places = node.emit("expand_dims", node.emit("add", positions(node, length), start), axis=0, num_newaxis=1)
-    cos, sin = (
-        node.emit("expand_dims", node.emit("take", table, places, axis=0, mode="clip"), axis=1 if is_apart else 2)
-        for table in (cosines, sines)
-    )
-    y = turned_by(node, x, cos, sin, is_interleaved=node.integer("interleaved", 0) != 0)
-    return y if is_apart else node.reshape_to(y, dims)
+    return node.emit("take", table, places, axis=0, mode="clip")
+
+
+def rotary_embedding_of_three(node: Node) -> SSAValue:
+    """`MRotaryEmbedding`: a row has three places, in time, height and width, each of which some pairs are turned by:
+    one section behind the other, or by turns.
+
+    Source: Wang et al., Qwen2-VL, 2024.
+    """
+    import numpy as np
+
+    sections = node.integers("mrope_section")
+    half = node.static_shape(node.input(2, rank=2))[1]
+    if len(sections) != 3 or min(sections) < 0 or sum(sections) != half:
+        raise Malformed(f"attribute 'mrope_section' is {sections}, for {half} pairs")
+    which = np.repeat(np.arange(3), sections)
+    if node.integer("mrope_layout", 0):
+        which = np.zeros(half, np.int64)
+        for place in (1, 2):
+            which[place : sections[place] * 3 : 3] = place
+    one = [node.constant(which == place) for place in (1, 2)]
+
+    def angles(node: Node, table: SSAValue, length: te.Dim) -> SSAValue:
+        each = node.emit("take", table, node.input(1, rank=3), axis=0, mode="clip")
+        y, *rest = (node.emit("take", each, node.extent(place), axis=0, mode="clip") for place in range(3))
+        for chosen, part in zip(one, rest, strict=True):
+            y = node.emit("where", chosen, part, y)
+        return y
+
+    return _turned_heads(node, angles)
 
 
 def turned_by(node: Node, x: SSAValue, cos: SSAValue, sin: SSAValue, *, is_interleaved: bool) -> SSAValue:
@@ -263,6 +300,10 @@ OPERATORS: dict[str, tuple[Converter, str]] = {
         "num_heads qkv_hidden_sizes mask_filter_value scale unidirectional do_rotary=0 past_present_share_buffer=0",
     ),
     "MultiHeadAttention": (multi_head_attention, "num_heads mask_filter_value scale unidirectional"),
+    "MRotaryEmbedding": (
+        rotary_embedding_of_three,
+        "interleaved mrope_layout mrope_section num_heads rotary_embedding_dim is_packed_batching=0 scale=1",
+    ),
     "RotaryEmbedding": (
         rotary_embedding,
         "interleaved num_heads rotary_embedding_dim is_packed_batching=0 scale=1",

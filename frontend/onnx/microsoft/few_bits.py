@@ -90,6 +90,32 @@ def rows_of_few_bits(node: Node) -> SSAValue:
     return take_along(gathered, node.axis(node.integer("gather_axis", 0), table.ndim))
 
 
+def floats_of(codes: NDArray, scales: NDArray, zeros: NDArray | None, bits: int, block: int) -> NDArray:
+    """Matrices `[..., rows, columns]` of numbers of `bits` bits, packed in bytes. A row has a scale, and a zero point,
+    or each of its blocks has: those stand behind one another, the zero points packed as well.
+
+    Raises:
+        Malformed: scales or zero points do not fit the numbers.
+        Unsupported: they are of other bits.
+    """
+    import numpy as np
+
+    if bits not in (2, 4, 8):
+        raise Unsupported(f"numbers of {bits} bits")
+    numbers = _unpacked_last(codes, bits).astype(np.float32)
+    *outer, columns = numbers.shape
+    blocks = -(-columns // block) if block else 1
+    packed = () if block else (outer[-1],)
+    middle: NDArray = np.full((*outer, blocks), 2.0 ** (bits - 1), np.float32)
+    if zeros is not None:
+        found = _unpacked_last(zeros, bits)
+        found = found[..., : packed[0]] if packed else found[..., :blocks]
+        middle = _sized(found, prod(outer) * blocks, "zero points").reshape(*outer, blocks).astype(np.float32)
+    factors = _sized(scales, prod(outer) * blocks, "scales").reshape(*outer, blocks).astype(np.float32)
+    places = np.arange(columns) // (block or columns)
+    return (numbers - middle[..., places]) * factors[..., places]
+
+
 def _unpacked_last(packed: NDArray, bits: int) -> NDArray:
     """Bytes of numbers of `bits` bits, the lower half first, as numbers along the last dimension."""
     *outer, count = packed.shape
