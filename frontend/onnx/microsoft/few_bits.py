@@ -42,7 +42,7 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
         if given.dtype == np.uint8:
             given = _unpacked(_sized(given, rows * -(-blocks * bits // 8), "zero points"), rows, bits)[:, :blocks]
         zeros = _sized(given, rows * blocks, "zero points").astype(np.float32)
-    places = np.arange(columns) // block
+    places = np.array([at // block for at in range(columns)], np.int64)
     if node.optional(4) is not None:
         if bits != 4:
             raise Unsupported(f"groups (input 4) of numbers of {bits} bits, which ONNX Runtime does not read")
@@ -112,7 +112,7 @@ def floats_of(codes: NDArray, scales: NDArray, zeros: NDArray | None, bits: int,
         found = found[..., : packed[0]] if packed else found[..., :blocks]
         middle = _sized(found, prod(outer) * blocks, "zero points").reshape(*outer, blocks).astype(np.float32)
     factors = _sized(scales, prod(outer) * blocks, "scales").reshape(*outer, blocks).astype(np.float32)
-    places = np.arange(columns) // (block or columns)
+    places = np.array([at // (block or columns) for at in range(columns)], np.int64)
     return (numbers - middle[..., places]) * factors[..., places]
 
 

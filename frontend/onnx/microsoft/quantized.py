@@ -201,6 +201,12 @@ def attention(node: Node) -> list[SSAValue | None]:
     return attended_product(node, to_floats(node, total, scales, bias), node.optional(5), node.optional(8), None)
 
 
+def matmul_of_16_bits(node: Node) -> SSAValue:
+    """A product of integers of 16 bits, in 32."""
+    a, b = (node.cast(node.input(at, at_least=1), i32) for at in (0, 1))
+    return product(node, a, b)
+
+
 def embed_layer_norm_of_codes(node: Node) -> list[SSAValue | None]:
     """`EmbedLayerNormalization` of tables, factors and terms that are quantised: those are the inputs 2 to 6, their
     scales the inputs from 8 on, their zero points those from 13 on."""
@@ -219,7 +225,7 @@ OPERATORS: dict[str, tuple[Converter, str]] = {
     "DequantizeLinear": (dequantize, "axis block_size"),
     "DynamicQuantizeMatMul": (dynamic_quantize_matmul, ""),
     "MatMulIntegerToFloat": (matmul_integer_to_float, ""),
-    "MatMulInteger16": (lambda node: product(node, *(node.cast(node.input(at), i32) for at in (0, 1))), ""),
+    "MatMulInteger16": (matmul_of_16_bits, ""),
     "NhwcMaxPool": (max_pool_of_last, _WINDOW),
     "QAttention": (
         attention,
