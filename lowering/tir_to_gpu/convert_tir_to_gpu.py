@@ -74,7 +74,7 @@ from ..tir_to_loops.convert_tir_to_loops import (
     private_buffers,
     take_out_inits,
 )
-from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, flat_type, plan_buffers
+from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, flat_type, room_of
 from ..tir_to_loops.index_values import IndexBuilder
 from .thread_loops import ThreadLoopEmitter
 
@@ -190,7 +190,7 @@ class _Kernel:
             made, buffers[alloc.buffer] = self._shared(alloc, number, at)
             globals.append(made)
         buffers.update(constants_of(self.nest, at))
-        buffers.update(plan_buffers(private_buffers(self.nest), at))
+        buffers.update({alloc.buffer: room_of(alloc).on_stack(at) for alloc in private_buffers(self.nest)})
         emitter.statement(self.nest)
         at.insert(func.ReturnOp())
         return [*globals, kernel]

@@ -6,8 +6,9 @@ What happens, function by function:
 * **blocks** disappear: an iterator becomes the index expression it is bound to; what is left of a reduction's `init`
   and of predicates becomes `scf.if`;
 * **buffers** become one-dimensional; those of scope `local` shrink to what one iteration of the loops around their
-  uses touches, and live on the thread's stack; those of scope `global` become arguments, for whoever calls to
-  place (`weft.workspace_shapes` says how large they are where that depends on symbols);
+  uses touches, and live on the thread's stack, or, where their room depends on symbols, in a workspace with a slice for
+  each share of the nest; those of scope `global` are workspaces: arguments, for whoever calls to place
+  (`weft.workspace_shapes` says how large they are where that depends on symbols);
 * **checks** get numbers, and a record to tell of the first that fails; `weft.checks` says what each is;
 * **loops** become `scf.for`: `unrolled` ones carry an annotation for LLVM, `vectorized` ones become `vector`
   operations, and an outermost `parallel` one is divided into shares that threads claim (`rt.share`). What stands
@@ -37,7 +38,7 @@ CompactBufferAllocation, FlattenBuffer and VectorizeLoop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -97,7 +98,7 @@ from ..check_sites import CHECKS, Checked, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
 from .block_bodies import Checks
-from .flat_buffers import FlatBuffer, alignments_of, flat_type, flatten_type, plan_buffers
+from .flat_buffers import FlatBuffer, Room, alignments_of, flat_type, flatten_type, room_of
 from .in_place import MAY_ALIAS, pairs_in_place
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
@@ -108,6 +109,9 @@ index = IndexType()
 
 WORKSPACE_SHAPES = "weft.workspace_shapes"
 """For each workspace of a kernel with symbols, its extents: a map from the kernel's index arguments."""
+
+MOST_SHARES = 64
+"""Of a nest whose shares have slices of a workspace: a few for each of sixteen threads, one for each of more."""
 
 
 @dataclass(frozen=True)
@@ -176,11 +180,15 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     body = prim_func.body.block
     allocs = all_within(prim_func, AllocBufferOp)
     shared = [alloc for alloc in allocs if not is_of_a_nest(alloc) and not alloc.is_constant]
-    sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in shared)]
+    nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
+    rooms = {nest: [room for alloc in private_buffers(nest) if (room := room_of(alloc)).is_open] for nest in nests}
+    shapes = {alloc.buffer: shape_of(alloc.buffer) for alloc in shared}
+    for nest in nests:
+        shapes |= {room.alloc.buffer: (_most_shares(nest), *room.shape) for room in rooms[nest]}
+    sources: list[SSAValue] = [*body.args, *shapes]
     symbols = {value.index for value in prim_func.symbols}
     types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
     names = [value.name_hint for value in sources]
-    nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for op in within(prim_func):
         words = op.annotations if isinstance(op, ForOp) else None
         if words is not None and set(words.data) - {INDEPENDENT, ROLLED, TILES}:
@@ -198,9 +206,9 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
         kernel.attributes[CHECKS] = described(prim_func, checks)
     if in_place := pairs_in_place(prim_func):
         kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i64, [place for pair in in_place for place in pair])
-    if symbols and shared:
-        shapes = [affine_map(0, [as_affine(n) for n in shape_of(alloc.buffer)]) for alloc in shared]
-        kernel.attributes[WORKSPACE_SHAPES] = ArrayAttr([AffineMapAttr(shape) for shape in shapes])
+    if symbols and shapes:
+        maps = [affine_map(0, [as_affine(n) for n in shape]) for shape in shapes.values()]
+        kernel.attributes[WORKSPACE_SHAPES] = ArrayAttr([AffineMapAttr(map) for map in maps])
     block = kernel.body.block
     name_values(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
@@ -208,7 +216,8 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     at = IndexBuilder(block)
     at.define_symbols([(number, block.args[number]) for number in symbols])
     for number, nest in enumerate(nests):
-        function = _lower_nest(f"{prim_func.sym_name.data}.nest_{number}", nest, sources, types, checks, unit)
+        name = f"{prim_func.sym_name.data}.nest_{number}"
+        function = _lower_nest(name, nest, rooms[nest], sources, types, checks, unit)
         functions.append(function)
         if in_place:
             overlapping = {place for pair in in_place for place in pair}
@@ -219,7 +228,12 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
         if isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL:
             rows = rows_of_shares(nest)
             parallel = nest.size if isinstance(nest.size, int) else at.extent(nest.size)
-        share_out(block, slots, number, num_threads, parallel, partial(_call, function, arguments), rows)
+        emit: Callable[[Block, Sequence[SSAValue]], None] = partial(_call, function, arguments)
+        if parallel is not None and rooms[nest]:
+            shares = at.emit(arith.MinSIOp(at.constant(MOST_SHARES), at.as_value(parallel)))
+            emit = partial(_call_with_slice, function, arguments, at.as_value(parallel), shares)
+            parallel, rows = shares, 1
+        share_out(block, slots, number, num_threads, parallel, emit, rows)
     block.add_op(func.ReturnOp())
     return [*functions, kernel]
 
@@ -280,23 +294,32 @@ def take_out_inits(prim_func: PrimFuncOp) -> None:
             decompose_reduction(block, steps[0])
 
 
+def _most_shares(nest: Operation) -> int:
+    """How many shares of a nest there are at most that need memory of their own."""
+    if not isinstance(nest, ForOp) or nest.for_kind != ForKind.PARALLEL:
+        return 1
+    return min(MOST_SHARES, nest.size) if isinstance(nest.size, int) else MOST_SHARES
+
+
 def _lower_nest(
     name: str,
     nest: Operation,
+    rooms: Sequence[Room],
     sources: Sequence[SSAValue],
     types: Sequence[Attribute],
     checks: Sequence[Checked],
     unit: VectorUnit,
 ) -> func.FuncOp:
     """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another. If the
-    kernel makes checks, it takes the record."""
+    kernel makes checks, it takes the record; if threads' own buffers take `rooms` that depend on symbols, the number of
+    the slices of the workspaces that these have."""
     parallel = isinstance(nest, ForOp) and nest.for_kind == ForKind.PARALLEL
-    bounds = [index, index] if parallel else []
+    bounds = [index, index, *([index] if rooms else [])] if parallel else []
     records: list[Attribute] = [RecordType()] if checks else []
     function = func.FuncOp(name, FunctionType.from_lists([*types, *records, *bounds], []), visibility="private")
     block = function.body.block
     names = [*(value.name_hint for value in sources), *(["record"] if checks else [])]
-    name_values(block.args, [*names, *(("first", "last") if parallel else ())])
+    name_values(block.args, [*names, *("first", "last", "slice")[: len(bounds)]])
     buffers = {
         source: FlatBuffer.whole(argument, shape_of(source), alignments_of(source))
         for source, argument in zip(sources, block.args, strict=False)
@@ -308,9 +331,16 @@ def _lower_nest(
     record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
     emitter = LoopEmitter(at, buffers, record, unit)
     buffers.update(constants_of(nest, at))
-    buffers.update(plan_buffers(private_buffers(nest), at))
+    slice = at.argument(block.args[-1], MOST_SHARES - 1) if rooms and parallel else AffineExpr.constant(0)
+    in_slices = {room.alloc: room for room in rooms}
+    for alloc in private_buffers(nest):
+        if (room := in_slices.get(alloc)) is not None:
+            buffers[alloc.buffer] = room.in_slice(buffers[alloc.buffer].memory, slice, at)
+        else:
+            buffers[alloc.buffer] = room_of(alloc).on_stack(at)
     if isinstance(nest, ForOp) and parallel:
-        emitter.loop(nest, _from_start(nest, block.args[-2], at), _from_start(nest, block.args[-1], at))
+        first, last = block.args[len(block.args) - len(bounds) :][:2]
+        emitter.loop(nest, _from_start(nest, first, at), _from_start(nest, last, at))
     else:
         emitter.statement(nest)
     at.insert(func.ReturnOp())
@@ -355,6 +385,24 @@ def private_buffers(nest: Operation) -> list[AllocBufferOp]:
 
 def _call(function: func.FuncOp, arguments: Sequence[SSAValue], block: Block, bounds: Sequence[SSAValue]) -> None:
     block.add_op(func.CallOp(function.sym_name.data, [*arguments, *bounds], []))
+
+
+def _call_with_slice(
+    function: func.FuncOp,
+    arguments: Sequence[SSAValue],
+    extent: SSAValue,
+    shares: SSAValue,
+    block: Block,
+    bounds: Sequence[SSAValue],
+) -> None:
+    """Call a nest for `bounds` of `shares` parts of its `extent`, with the first part's slice: no other call has it."""
+    places: list[SSAValue] = []
+    for bound in bounds:
+        scaled = arith.MuliOp(bound, extent)
+        divided = arith.DivUIOp(scaled.result, shares)
+        block.add_ops([scaled, divided])
+        places.append(divided.result)
+    _call(function, arguments, block, [*places, bounds[0]])
 
 
 def name_values(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:

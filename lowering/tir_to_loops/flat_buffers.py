@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
-from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dtypes import byte_width
 from ...dialects.support.interned import flat_memref
 from ...dialects.tir.affine import Linear, linear, substitute
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
@@ -79,10 +79,13 @@ def row_major_strides(shape: Sequence[Extent], apart: Mapping[int, Alignment] | 
 
 _NOWHERE = AffineConstantExpr(0)
 
+CACHE_LINE = 64
+"""Bytes that processors move between memory and caches at a time, as good as all of them."""
+
 
 @dataclass(frozen=True)
 class FlatBuffer:
-    """A buffer's flat memory: element `i` of dimension `d` lies `(i - offsets[d]) * strides[d]` from its start.
+    """A buffer's flat memory: element `i` of dimension `d` lies `(i - offsets[d]) * strides[d]` from its `start`.
 
     `offsets` are expressions over the function's loop variables, zero but for compacted buffers; strides may be
     products of symbols.
@@ -93,6 +96,8 @@ class FlatBuffer:
     offsets: tuple[AffineExpr, ...]
     has_room: bool = False
     """Rows are long enough for whole vectors: lanes beyond a row's end may be read and written, and mean nothing."""
+    start: AffineExpr = _NOWHERE
+    """Where in the memory the buffer begins."""
 
     @staticmethod
     def whole(memory: SSAValue, shape: Sequence[Extent], apart: Mapping[int, Alignment] | None = None) -> FlatBuffer:
@@ -107,7 +112,7 @@ class FlatBuffer:
         self, map: AffineMap, iters: Sequence[AffineExpr], ranges: Mapping[AffineExpr, tuple[int, int]]
     ) -> Linear:
         """Where the element that `map` gives for iterator values `iters` lies in the flat memory, in normal form."""
-        total: AffineExpr = AffineConstantExpr(0)
+        total = self.start
         for result, stride, offset in zip(map.results, self.strides, self.offsets, strict=True):
             # Each dimension is joined with its own offset before it is scaled, so that an offset cancels.
             index = substitute(result, iters)
@@ -115,15 +120,52 @@ class FlatBuffer:
         return linear(total, ranges)
 
 
-def plan_buffers(allocs: Sequence[AllocBufferOp], at: IndexBuilder) -> dict[SSAValue, FlatBuffer]:
-    """Give each thread-private buffer its compacted memory on the stack."""
-    return {alloc.buffer: _compact(alloc, at) for alloc in allocs}
+@dataclass(frozen=True)
+class Room:
+    """What a thread's own buffer takes: the region that is touched while the loops around all its uses stand still."""
+
+    alloc: AllocBufferOp
+    outer: tuple[SSAValue, ...]
+    """The variables of those loops."""
+    offsets: tuple[AffineExpr, ...]
+    """Where the region begins, along each dimension, over `outer` as dimensions."""
+    shape: tuple[Extent, ...]
+    has_room: bool
+    """Whether rows are as long as whole vectors."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is known only when the function is called how much that is."""
+        return not all(isinstance(extent, int) for extent in self.shape)
+
+    def on_stack(self, at: IndexBuilder) -> FlatBuffer:
+        """The buffer in memory on the stack, of which every call has its own."""
+        apart = alignments_of(self.alloc.buffer)
+        known = [extent for extent in self.shape if isinstance(extent, int)]
+        type = MemRefType[Attribute](memref_of(self.alloc.buffer).element_type, [_room(known, apart)])
+        memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
+        memory.memref.name_hint = self.alloc.buffer.name_hint
+        at.insert(memory)
+        return FlatBuffer(
+            memory.memref, row_major_strides(self.shape, apart), self._offsets(at), has_room=self.has_room
+        )
+
+    def in_slice(self, memory: SSAValue, slice: AffineExpr, at: IndexBuilder) -> FlatBuffer:
+        """The buffer in a slice of `memory`, which holds many of them one after another."""
+        stride, *strides = row_major_strides((1, *self.shape))
+        start = product(slice, as_affine(stride))
+        return FlatBuffer(memory, tuple(strides), self._offsets(at), has_room=self.has_room, start=start)
+
+    def _offsets(self, at: IndexBuilder) -> tuple[AffineExpr, ...]:
+        dims = [at.dim(var) for var in self.outer]
+        return tuple(substitute(offset, dims) for offset in self.offsets)
 
 
-def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
-    """Shrink a buffer to the region touched while the loops around all its uses stand still.
+def room_of(alloc: AllocBufferOp) -> Room:
+    """Shrink a thread's own buffer to the region touched while the loops around all its uses stand still.
 
-    Counterpart of TVM's CompactBufferAllocation.
+    Rows of an open length lie an odd number of cache lines apart: they begin with one, and do not all compete for the
+    same places of the nearest cache. Counterpart of TVM's CompactBufferAllocation.
     """
     blocks = accessing_blocks(alloc.buffer)
     chains = [enclosing_loops(block) for block in blocks]
@@ -136,26 +178,17 @@ def _compact(alloc: AllocBufferOp, at: IndexBuilder) -> FlatBuffer:
         common = common[: len(enclosing_loops(alloc))]
     outer = [loop.var for loop in common]
     region = required_region(alloc.buffer, blocks, outer)
-    dims = [at.dim(var) for var in outer]
-    shape = [size for _, size in region if isinstance(size, int)]
-    if len(shape) != len(region):
-        raise Diagnostic.at(
-            alloc,
-            "a thread's own buffer takes a room that is known only when the function is called",
-            hint='give it the scope "global", or split the loops so that what is used of it at a time is known',
-        )
+    shape: list[Extent] = [size for _, size in region]
     masked = any(_has_masked_lanes(block) for block in blocks)
     masked = masked and not any(each.buffer is alloc.buffer for block in blocks for each in block.handed())
-    if masked:
-        row = max((number for number, size in enumerate(shape) if size > 1), default=len(shape) - 1)
-        shape[row] = next_power_of_two(shape[row])
-    apart = alignments_of(alloc.buffer)
-    type = MemRefType[Attribute](memref_of(alloc.buffer).element_type, [_room(shape, apart)])
-    memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
-    memory.memref.name_hint = alloc.buffer.name_hint
-    at.insert(memory)
-    offsets = tuple(substitute(offset, dims) for offset, _ in region)
-    return FlatBuffer(memory.memref, row_major_strides(shape, apart), offsets, has_room=masked)
+    row = max((number for number, size in enumerate(shape) if size != 1), default=len(shape) - 1)
+    length = shape[row] if shape else 1
+    if not isinstance(length, int):
+        line = CACHE_LINE // byte_width(memref_of(alloc.buffer).element_type)
+        shape[row] = as_extent(linear((length + (line - 1)) // (2 * line) * (2 * line) + line).to_expr())
+    elif masked:
+        shape[row] = next_power_of_two(length)
+    return Room(alloc, tuple(outer), tuple(offset for offset, _ in region), tuple(shape), masked)
 
 
 def _has_masked_lanes(block: BlockOp) -> bool:

@@ -65,6 +65,17 @@ class IndexBuilder:
             self.ranges[known] = loop_range(var)
         return known
 
+    def argument(self, value: SSAValue, most: int) -> AffineExpr:
+        """A dimension that stands for an argument of the function, from 0 to `most`."""
+        known = self.dims[value] = dimension(len(self.dims))
+        self.ranges[known] = (0, most)
+        self.index_values[known] = value
+        return known
+
+    def as_value(self, number: int | SSAValue) -> SSAValue:
+        """A number, or the constant."""
+        return self.constant(number) if isinstance(number, int) else number
+
     def define_symbols(self, arguments: Sequence[tuple[int, SSAValue]]) -> None:
         """Let each symbol, by number, be an argument of the function that is built."""
         for number, argument in arguments:

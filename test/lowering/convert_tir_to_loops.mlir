@@ -839,3 +839,62 @@ tir.prim_func @a_sum_of_many_blocks(%x: memref<16x8xf32>, %y: memref<16x8xf32>) 
     }
   }
 }
+
+// CHECK-LABEL: func.func private @shares_have_slices_of_what_is_as_long_as_a_symbol.nest_0(%y: memref<?xf32>, %m: index, %n: index, %t: memref<?xf32>, %first: index,
+// CHECK-NEXT:          %last: index, %slice: index) {
+// CHECK:         scf.for %i = %first to %last step %c1 {
+// CHECK:             %[[LENGTH:.*]] = arith.divui %{{.*}}, %c32 : index
+// CHECK-NEXT:        %[[ROWS:.*]] = arith.muli %slice, %[[LENGTH]] : index
+// CHECK-NEXT:        %[[WHOLE:.*]] = arith.muli %[[ROWS]], %c32 : index
+// CHECK-NEXT:        %[[LINES:.*]] = arith.muli %slice, %c16 : index
+// CHECK-NEXT:        %[[START:.*]] = arith.addi %[[WHOLE]], %[[LINES]] : index
+// CHECK-NEXT:        %[[PLACE:.*]] = arith.addi %[[START]], %j : index
+// CHECK-NEXT:        memref.store %{{.*}}, %t[%[[PLACE]]] : memref<?xf32>
+// CHECK-LABEL: func.func @shares_have_slices_of_what_is_as_long_as_a_symbol(
+// CHECK:           attributes {weft.workspace_shapes = [affine_map<()[s0, s1, s2] -> (64, 1, ((((s2 + 15) floordiv 32) * 32) + 16))>]
+// CHECK:         %[[SHARES:.*]] = arith.minsi %c64, %m : index
+// CHECK-NEXT:    rt.share %slots[0] for %first to %last of %[[SHARES]] threads %num_threads {
+// CHECK-NEXT:      %[[FROM:.*]] = arith.muli %first, %m : index
+// CHECK-NEXT:      %[[A:.*]] = arith.divui %[[FROM]], %[[SHARES]] : index
+// CHECK-NEXT:      %[[TO:.*]] = arith.muli %last, %m : index
+// CHECK-NEXT:      %[[B:.*]] = arith.divui %[[TO]], %[[SHARES]] : index
+// CHECK-NEXT:      func.call @shares_have_slices_of_what_is_as_long_as_a_symbol.nest_0(%y, %m, %n, %t, %[[A]], %[[B]], %first)
+tir.prim_func @shares_have_slices_of_what_is_as_long_as_a_symbol(%y: memref<?x?xf32>, %m: index, %n: index) shapes(%y[%m, %n]) {
+  %t = tir.alloc_buffer "local" [%m, %n] : memref<?x?xf32>
+  tir.for parallel %i = 0 to %m {
+    tir.for %j = 0 to %n {
+      tir.block @fill(%v: spatial %m, %w: spatial %n) = [%i, %j] reads() writes(%t[%v, %w] : memref<?x?xf32>) {
+        %0 = arith.constant 1.0 : f32
+        memref.store %0, %t[%v, %w] : memref<?x?xf32>
+      }
+    }
+    tir.for %k = 0 to %n {
+      tir.block @copy(%v: spatial %m, %w: spatial %n) = [%i, %k]
+          reads(%t[%v, %w] : memref<?x?xf32>) writes(%y[%v, %w] : memref<?x?xf32>) {
+        %1 = memref.load %t[%v, %w] : memref<?x?xf32>
+        memref.store %1, %y[%v, %w] : memref<?x?xf32>
+      }
+    }
+  }
+}
+// CHECK-LABEL: func.func private @one_share_has_one_slice.nest_0(%y: memref<?xf32>, %n: index, %t: memref<?xf32>) {
+// CHECK:           memref.store %{{.*}}, %t[%i] : memref<?xf32>
+// CHECK-LABEL: func.func @one_share_has_one_slice(
+// CHECK:         attributes {weft.workspace_shapes = [affine_map<()[s0, s1] -> (1, ((((s1 + 15) floordiv 32) * 32) + 16))>]} {
+tir.prim_func @one_share_has_one_slice(%y: memref<?xf32>, %n: index) shapes(%y[%n]) {
+  %t = tir.alloc_buffer "local" [%n] : memref<?xf32>
+  tir.for %once = 0 to 1 {
+    tir.for %i = 0 to %n {
+      tir.block @fill(%v: spatial %n) = [%i] reads() writes(%t[%v] : memref<?xf32>) {
+        %0 = arith.constant 1.0 : f32
+        memref.store %0, %t[%v] : memref<?xf32>
+      }
+    }
+    tir.for %j = 0 to %n {
+      tir.block @copy(%v: spatial %n) = [%j] reads(%t[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+        %1 = memref.load %t[%v] : memref<?xf32>
+        memref.store %1, %y[%v] : memref<?xf32>
+      }
+    }
+  }
+}

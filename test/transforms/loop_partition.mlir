@@ -441,3 +441,67 @@ tir.prim_func @iterators_are_not_looked_into(%y: memref<10xf32>) {
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @rests_of_loops_and_register_tiles_have_the_same_heights(
+// CHECK:         tir.for parallel %o = 0 to %n floordiv 3 {
+// CHECK-NEXT:      tir.for unrolled %i = 0 to 3 {
+// CHECK:           tir.for %k = 0 to 3 annotations {rolled} {
+// CHECK:         tir.for parallel %o_1 = 0 to %n mod 3 {
+// CHECK-NEXT:      tir.for unrolled %i_1 = 0 to 1 {
+// CHECK:           tir.for %k_1 = 0 to 1 annotations {rolled} {
+tir.prim_func @rests_of_loops_and_register_tiles_have_the_same_heights(
+    %x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
+  %t = tir.alloc_buffer "local" [%n, 4] : memref<?x4xf32>
+  tir.for parallel %o = 0 to (%n + 2) floordiv 3 {
+    tir.for unrolled %i = 0 to 3 {
+      tir.for vectorized %j = 0 to 4 {
+        tir.block @double(%v: spatial %n, %w: spatial 4) = [%o * 3 + %i, %j] where [%n - %o * 3 - %i - 1]
+            reads(%x[%v, %w] : memref<?x4xf32>) writes(%t[%v, %w] : memref<?x4xf32>) {
+          %0 = memref.load %x[%v, %w] : memref<?x4xf32>
+          %1 = arith.addf %0, %0 : f32
+          memref.store %1, %t[%v, %w] : memref<?x4xf32>
+        }
+      }
+    }
+    tir.for %k = 0 to 3 annotations {rolled} {
+      tir.for vectorized %l = 0 to 4 {
+        tir.block @copy(%v: spatial %n, %w: spatial 4) = [%o * 3 + %k, %l] where [%n - %o * 3 - %k - 1]
+            reads(%t[%v, %w] : memref<?x4xf32>) writes(%y[%v, %w] : memref<?x4xf32>) {
+          %0 = memref.load %t[%v, %w] : memref<?x4xf32>
+          memref.store %0, %y[%v, %w] : memref<?x4xf32>
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_was_shown_of_a_loop_is_kept_where_its_parts_hide_it(
+// CHECK:         tir.for parallel %r = 0 to 4 annotations {independent} {
+// CHECK-NEXT:      tir.for %o = 0 to %n floordiv 32 {
+// CHECK:           tir.for %o_1 = 0 to (%n floordiv 16) mod 2 {
+// CHECK:           tir.for %o_2 = 0 to (%n mod 16 + 15) floordiv 16 {
+tir.prim_func @what_was_shown_of_a_loop_is_kept_where_its_parts_hide_it(
+    %x: memref<4x?xf32>, %y: memref<4x?xf32>, %n: index) shapes(%x[4, %n], %y[4, %n]) {
+  %t = tir.alloc_buffer "local" [4, %n] : memref<4x?xf32>
+  tir.for parallel %r = 0 to 4 {
+    tir.for %o = 0 to (%n + 31) floordiv 32 {
+      tir.for unrolled %i = 0 to 2 {
+        tir.for vectorized %j = 0 to 16 {
+          tir.block @double(%u: spatial 4, %v: spatial %n) = [%r, %o * 32 + %i * 16 + %j] where [%n - %o * 32 - %i * 16 - %j - 1]
+              reads(%x[%u, %v] : memref<4x?xf32>) writes(%t[%u, %v] : memref<4x?xf32>) {
+            %0 = memref.load %x[%u, %v] : memref<4x?xf32>
+            %1 = arith.addf %0, %0 : f32
+            memref.store %1, %t[%u, %v] : memref<4x?xf32>
+          }
+        }
+      }
+    }
+    tir.for %k = 0 to %n {
+      tir.block @copy(%u: spatial 4, %v: spatial %n) = [%r, %k]
+          reads(%t[%u, %v] : memref<4x?xf32>) writes(%y[%u, %v] : memref<4x?xf32>) {
+        %0 = memref.load %t[%u, %v] : memref<4x?xf32>
+        memref.store %0, %y[%u, %v] : memref<4x?xf32>
+      }
+    }
+  }
+}

@@ -22,6 +22,9 @@ together, as those of an unrolled loop do, the others become `partial`. Does not
 variable that a predicate uses in a quotient or remainder, nor loops that are bound to threads, or around reductions
 that threads share; those predicates stay, and become branches.
 
+A parallel loop over symbols whose iterations were shown to be independent before, and of which that cannot be seen of
+the parts of the loops beneath, asserts it (`independent`): what they do is the same.
+
 A loop that is annotated with `pragma_loop_partition_hint` is cut where branches in statements beneath are decided too,
 at both ends; its parts count from 0:
 
@@ -42,7 +45,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -58,6 +61,8 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import shared_reductions
+from ...dialects.tir.legality.loops import check_kind
+from ...dialects.tir.loops import INDEPENDENT
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
 from .branch_partition import cut_at_branches, is_hinted
@@ -82,7 +87,10 @@ class LoopPartitionPass(PrimFuncPass):
     """Whether a part of a loop that asks for it is unrolled in which branches stay open."""
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        shown = bool(func.symbols) and all(map(_is_shown_independent, _parallel_loops(func)))
         self._partition_all(func.body.block)
+        if shown:
+            _keep_independent(func)
         erased: set[str] = set()
         for block in blocks_under(func):
             ranges = dimension_ranges(block.loop_vars)
@@ -114,6 +122,25 @@ class LoopPartitionPass(PrimFuncPass):
             )
         elif self.partition_const_loop or loop.is_symbolic:
             partition(loop)
+
+
+def _parallel_loops(func: PrimFuncOp) -> list[ForOp]:
+    return [op for op in func.walk() if isinstance(op, ForOp) and op.for_kind == ForKind.PARALLEL]
+
+
+def _is_shown_independent(loop: ForOp) -> bool:
+    return not loop.is_independent and next(check_kind(loop, loop.for_kind), None) is None
+
+
+def _keep_independent(func: PrimFuncOp) -> None:
+    """Let the parts of loops whose iterations were shown to be independent assert that, where it cannot be seen of the
+    cut loops beneath: together they do what those did."""
+    for loop in _parallel_loops(func):
+        if not _is_shown_independent(loop):
+            words = loop.annotations
+            loop.properties["annotations"] = DictionaryAttr(
+                {**({} if words is None else words.data), INDEPENDENT: UnitAttr()}
+            )
 
 
 def partition(loop: ForOp) -> None:

@@ -17,7 +17,7 @@ tir.for unrolled %i = 0 to %n - %n floordiv 6 * 6 {
 The main part is that of a known extent; the rest, of at most one iteration, runs the same block over fewer rows. Where
 the analyzer does not show that the rest is so short, or that a loop ends no later than it did, the loop stays as it is.
 
-Where the rows are `unrolled`, as those of a register tile, the rest is taken in tiles of known heights, each half of
+Where rows are `unrolled`, as those of a register tile, the rest is taken in tiles of known heights, each half of
 the one before: of 5 rows 3 and, twice, 1. So what a tile sums up stays in registers, whatever the extent is.
 
 ```mlir
@@ -103,6 +103,8 @@ def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
     a symbol says; says whether it could."""
     ends = {number: end for number, loop in enumerate(inner_loops) if (end := _end(loop)) is not None}
     rows = [inner_loops[number] for number in ends]
+    if not any(loop.for_kind == ForKind.UNROLLED for loop in rows):
+        return False
     shapes = {(end, inner_loops[number].size) for number, end in ends.items()}
     if len(shapes) != 1 or any(
         len([loop for loop in enclosing_loops(block) if loop in rows]) != 1 for block in blocks_under(rest)
@@ -134,15 +136,14 @@ def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
         done, left = _simple(done + count * height), _simple(left % (height * step))
     if step > 1:
         part(1, _simple((left + (step - 1)) // step), left)
-    rest.detach()
-    rest.erase()
+    erase_with_buffers(rest)
     return True
 
 
 def _end(loop: ForOp) -> tuple[AffineExpr, int] | None:
-    """Where all blocks beneath the unrolled `loop` stop, if a symbol says it, in elements of which each iteration takes
-    so many: one, or all lanes of a vector."""
-    if loop.for_kind != ForKind.UNROLLED or loop.is_symbolic or loop.start != 0:
+    """Where all blocks beneath `loop`, a part of a tile, stop, if a symbol says it, in elements of which each iteration
+    takes so many: one, or all lanes of a vector."""
+    if loop.for_kind not in (ForKind.UNROLLED, ForKind.SERIAL) or loop.is_symbolic or loop.start != 0:
         return None
     ends = {_sole_end(block, loop) for block in blocks_under(loop)}
     return ends.pop() if len(ends) == 1 else None

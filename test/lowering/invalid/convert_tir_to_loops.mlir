@@ -23,27 +23,6 @@ tir.prim_func @an_argument_that_is_no_buffer(%y: memref<8xf32>, %z: f32) {
 
 // -----
 
-tir.prim_func @a_room_that_is_not_known(%y: memref<?xf32>, %n: index) shapes(%y[%n]) {
-  // expected-error @+1 {{a thread's own buffer takes a room that is known only when the function is called}}
-  %t = tir.alloc_buffer "local" [%n] : memref<?xf32>
-  tir.for %once = 0 to 1 {
-    tir.for %i = 0 to %n {
-      tir.block @fill(%v: spatial %n) = [%i] reads() writes(%t[%v] : memref<?xf32>) {
-        %0 = arith.constant 1.0 : f32
-        memref.store %0, %t[%v] : memref<?xf32>
-      }
-    }
-    tir.for %j = 0 to %n {
-      tir.block @copy(%v: spatial %n) = [%j] reads(%t[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
-        %1 = memref.load %t[%v] : memref<?xf32>
-        memref.store %1, %y[%v] : memref<?xf32>
-      }
-    }
-  }
-}
-
-// -----
-
 // expected-error @+1 {{%y has a layout or a memory space, which would be lost: memref<4x4xf32, strided<[8, 1]>>}}
 tir.prim_func @a_layout(%y: memref<4x4xf32, strided<[8, 1]>>) {
 }

@@ -26,6 +26,7 @@ from ....dialects.relay.ops.elementwise import CastOp, NegativeOp
 from ....dialects.relay.ops.nn.dense import BatchMatmulOp
 from ....dialects.relay.ops.transform import TransposeOp
 from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.symbols import LIKELY_SIZE
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
 
@@ -36,7 +37,8 @@ MIN_ROWS = 16
 """Fewer rows are not enough for the threads, where there is something to do for them."""
 
 MANY = 1 << 20
-"""What an open extent is taken for: many rows to share out, and as a part of a row too much to stay near."""
+"""What an open extent is taken for along the rows: many to share out. As a part of a row it is of the likely size that
+schedules are chosen by."""
 
 FREE = (CastOp, NegativeOp, AddOp, SubtractOp, MultiplyOp)
 """Operators whose values may be computed again for every row that reads them."""
@@ -193,7 +195,7 @@ class _Merging(Groups):
             elif not self.is_view(op):
                 return False
             if any(
-                not shape or DYNAMIC in shape or shape[-1] % row
+                not shape or DYNAMIC in (shape[-1], row) or shape[-1] % row
                 for shape in map(shape_of, (*op.operands[:1], *op.results))
             ):
                 return False
@@ -246,12 +248,12 @@ def row_refusal(groups: Groups, members: Sequence[int], results: Sequence[int], 
 
 def _row_bytes(op: Operation, depth: int) -> int:
     """What a reduction gives its row; elementwise operators are mostly computed where they are needed."""
-    return _elements(shape_of(op.results[0])[depth:]) * byte_width(tensor(op.results[0]).element_type)
+    return _elements(shape_of(op.results[0])[depth:], LIKELY_SIZE) * byte_width(tensor(op.results[0]).element_type)
 
 
-def _elements(shape: Sequence[int]) -> int:
-    """The elements of a shape; an extent that is open may be any, so that there are many."""
-    return prod(MANY if extent == DYNAMIC else extent for extent in shape)
+def _elements(shape: Sequence[int], open_extent: int = MANY) -> int:
+    """The elements of a shape, whose extents that are open are taken for so many."""
+    return prod(open_extent if extent == DYNAMIC else extent for extent in shape)
 
 
 def is_free(value: Operation | Block, inside: Collection[Operation]) -> bool:

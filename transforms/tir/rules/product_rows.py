@@ -2,13 +2,14 @@
 
 In `softmax(Q K^T) V` every row of the result needs its own row of the scores, and of nothing else that is computed. So
 one loop over tiles of rows does it all: the tile's scores (a product), their maximum, exponentials and sum, and the
-tile of the result (another product). Scores stand on the stack, a tile of rows of them; memory is linear in the number
-of keys, and they never leave the nearest caches. Each product is tiled for registers within the tile of rows.
+tile of the result (another product). A tile of rows of scores is each thread's own; memory is linear in the
+number of keys, and scores never leave the nearest caches. Numbers of rows and keys may be symbols. Each product is
+tiled for registers within the tile of rows.
 
 ```mlir
 tir.for parallel %tile_of_rows {
   tir.for %columns { scores = 0; tir.for %k { scores += q * k }; scaled = scores * c }     rows x columns in registers
-  maximum, exponentials, sum, weights                                                      a tile of rows on the stack
+  maximum, exponentials, sum, weights                                                      a tile of rows of its own
   tir.for %columns { result = 0; tir.for %keys { result += weights * v }; write }          rows x columns in registers
 }
 ```
@@ -38,6 +39,7 @@ from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, Scope, enclosing_loops, memref_of
+from ....dialects.tir.symbols import Extent, likely
 from ..analysis.producers import consumers, written_buffer
 from ..analysis.strides import iterator_ranges, strides
 from ..scheduling.recorded import (
@@ -94,23 +96,22 @@ def schedule_product_rows(blocks: list[BlockOp], registers: VectorRegisters) -> 
     """Schedule all of `blocks`, the last of which writes the function's only output; says whether it could."""
     if sum(block.is_reduction for block in blocks) < 2 or not is_chain(blocks):
         return False
-    if any(not isinstance(extent, int) for block in blocks for extent in block.sizes):
-        return False
     products = [product for block in blocks if (product := product_of(block, registers)) is not None]
     order = _moved(blocks[-1], products)
     chain = blocks if order is None else blocks[:-1]
-    shape = memref_of(written_buffer(chain[-1])).get_shape()
+    shape = shape_of(written_buffer(chain[-1]))
     depth = shared_rows(chain, registers.machine.kept_near)
     if not products or any(len(shape_of(written_buffer(p.block))) != len(shape) for p in products):
         return False
     if depth is None or depth != len(shape) - 1 or shape[depth - 1] == 1:
         return False
-    options = _options(products, shape[depth - 1], _row_bytes(blocks, depth), registers)
+    count = likely(shape[depth - 1])
+    options = _options(products, count, _row_bytes(blocks, depth), registers)
     if not options or not is_chosen("product-rows", blocks[-1]):
         return False
 
     def merit(tiles: Tiles) -> float:
-        return -_cycles(products, tiles, shape[depth - 1], registers)
+        return -_cycles(products, tiles, count, registers)
 
     tiles = choose("product-rows-tile", blocks[-1], options, merit)
     _Rows(blocks, products, tiles, shape, order).apply()
@@ -176,7 +177,7 @@ def product_of(block: BlockOp, registers: VectorRegisters) -> Product | None:
 
 def _row_bytes(blocks: list[BlockOp], depth: int) -> int:
     buffers = [written_buffer(block) for block in blocks[:-1]]
-    return sum(prod(memref_of(b).get_shape()[depth:]) * byte_width(memref_of(b).element_type) for b in buffers)
+    return sum(prod(map(likely, shape_of(b)[depth:])) * byte_width(memref_of(b).element_type) for b in buffers)
 
 
 def _options(products: list[Product], count: int, row_bytes: int, registers: VectorRegisters) -> list[Tiles]:
@@ -224,7 +225,7 @@ class _Rows:
         blocks: list[BlockOp],
         products: list[Product],
         tiles: Tiles,
-        shape: Sequence[int],
+        shape: Sequence[Extent],
         order: Order | None,
     ):
         self.blocks = blocks
@@ -288,7 +289,8 @@ class _Rows:
         if not batch:
             return tile, tile
         outer = fuse(*batch)
-        ragged = self.shape[-2] % self.rows
+        count = self.shape[-2]
+        ragged = self.rows > 1 if not isinstance(count, int) else count % self.rows
         if ragged and outer.likely_trips >= 4:
             return tile, outer  # a loop that leaves a rest stays on its own, so that it can be partitioned
         if ragged:
