@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
+from weft.dialects.support.parser import parse_module
 from weft.dialects.support.verifier import verify
 from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
@@ -25,9 +26,7 @@ NDArray: TypeAlias = npt.NDArray[np.generic]
 
 def parse(text: str) -> ModuleOp:
     """A verified module, with Weft's dialects."""
-    from xdsl.parser import Parser
-
-    module = Parser(new_ir_context(), text).parse_module()
+    module = parse_module(text, new_ir_context())
     verify(module)
     return module
 
