@@ -29,6 +29,10 @@ JOINS = "joins"
 """An attribute of Weft's own: the node lays its inputs one after the other in memory, in their order. The executor does
 that itself where the library has no kernel for it."""
 
+BEGINS = "begins"
+"""An attribute of Weft's own: the byte of a node's one input from which on it copies what its output has room for. The
+executor does that itself where the library has no kernel for it."""
+
 CPU_TYPE = 1
 """The type of device, in DLPack's numbering."""
 

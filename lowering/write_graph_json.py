@@ -26,7 +26,7 @@ from ..dialects.support.dtypes import dtype_name
 from ..transforms.mem.elide_copies import ElideCopiesPass
 from ..transforms.mem.plan_memory import PlanMemoryPass
 from ..transforms.relay.outline_segments import deciding
-from .graph_json import COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, Ref
+from .graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of, names_of_memory
 from .read_steps import layers_of
@@ -49,7 +49,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     place_calls(planned)
     lower_external(planned)
     planned = BufferizeGraphPass(depth_first=True)(planned)
-    planned = ElideCopiesPass(concatenations=False, outputs=False)(planned)
+    planned = ElideCopiesPass(slices=False, concatenations=False, outputs=False)(planned)
     planned = PlanMemoryPass(strategy="tvm-greedy")(planned)
     graphs = [op for op in planned.ops if isinstance(op, GraphOp)]
     if not graphs:
@@ -168,7 +168,7 @@ class _Writing:
         layers = " + ".join(layers_of(op.location))
         attributes = {LAYERS: layers} if layers else {}
         if isinstance(op, CopyOp) and op.callee is not None:
-            attributes[JOINS] = "1"
+            attributes |= {JOINS: "1"} if op.offset is None else {BEGINS: str(op.offset.value.data)}
         self.nodes.append(Node(self._unique(name), kernel, read, len(outputs), attributes=attributes))
         for index, value in enumerate(outputs):
             self.refs[value] = Ref(number, index)

@@ -13,7 +13,7 @@ from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, Ch
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
 from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, CompiledGraph, Parameter
-from ..lowering.graph_json import COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
+from ..lowering.graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
 from .kernels import Kernels
 from .memory import address, aligned_bytes
 from .profiling import COPY as STEP_COPY
@@ -179,6 +179,10 @@ class Nodes:
                 self._check(kernel, record)
         elif node.kernel != NOP:
             *sources, target = table
+            if BEGINS in node.attributes:
+                size = self._entries[self._graph.row_ptr[number]].nbytes
+                ctypes.memmove(target, sources[0] + int(node.attributes[BEGINS]), size)
+                return
             for ref, source in zip(node.inputs, sources, strict=True):
                 size = self._entries[self._graph.entry(ref)].nbytes
                 ctypes.memmove(target, source, size)
@@ -252,13 +256,20 @@ def _kernel(node: Node, number: int, known: Mapping[str, Sequence[Parameter]]) -
                 hint="compile the model for one size: weft.compile(..., shapes={...})",
             )
         return name
-    if JOINS in node.attributes:
+    if JOINS in node.attributes or BEGINS in node.attributes:
         return ""
     hint = did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}"
     raise Diagnostic(f"node {number} ('{node.name}') calls {wanted}, which is not in the library", hint=hint)
 
 
 def _check_builtin(number: int, node: Node, read: Sequence[NDArray], written: Sequence[NDArray]) -> None:
+    if BEGINS in node.attributes:
+        begin = node.attributes[BEGINS]
+        room = read[0].nbytes - written[0].nbytes if len(read) == len(written) == 1 else -1
+        if not (begin.isascii() and begin.isdigit()) or int(begin) > room or node.kernel == NOP:
+            what = f"copies a part of one tensor to one, and there is none from byte {begin} on"
+            raise Diagnostic(f"node {number} ('{node.name}') {what}")
+        return
     joins = JOINS in node.attributes and node.kernel not in (NOP, COPY)
     if (len(read) != 1 and not joins) or len(written) != 1 or sum(each.nbytes for each in read) != written[0].nbytes:
         what = "tensors" if joins else "one tensor"

@@ -28,6 +28,7 @@ from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
     IRDLOperation,
+    ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -376,18 +377,28 @@ class CopyOp(IRDLOperation):
     ```mlir
     mem.copy %a to %out : memref<8xf32> to memref<2x4xf32>
     mem.copy %a, %b to %c by @fused_concatenate : memref<8xf32>, memref<8xf32> to memref<16xf32>
+    mem.copy %c to %b by @fused_strided_slice {offset = 32 : i64} : memref<16xf32> to memref<8xf32>
     ```
+
+    With `offset`, it is what one buffer has from that byte on, which a kernel copies.
     """
 
     name = "mem.copy"
     sources = var_operand_def(MemRefType)
     target = operand_def(MemRefType)
     callee = opt_prop_def(FlatSymbolRefAttrConstr)
+    offset = opt_prop_def(IntegerAttr.constr(i64))
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$sources `to` $target (`by` $callee^)? attr-dict `:` type($sources) `to` type($target)"
 
-    def __init__(self, sources: Sequence[SSAValue], target: SSAValue, callee: str | None = None):
-        properties = {} if callee is None else {"callee": SymbolRefAttr(callee)}
-        super().__init__(operands=[sources, target], properties=properties)
+    def __init__(
+        self, sources: Sequence[SSAValue], target: SSAValue, callee: str | None = None, offset: int | None = None
+    ):
+        super().__init__(operands=[sources, target])
+        if callee is not None:
+            self.callee = SymbolRefAttr(callee)
+        if offset is not None:
+            self.offset = IntegerAttr(offset, i64)
 
     @property
     def reads(self) -> Sequence[SSAValue]:
@@ -408,6 +419,12 @@ class CopyOp(IRDLOperation):
             if len(sizes) == 1 and buffer_type(self.sources[0]).get_shape() == buffer_type(self.target).get_shape():
                 return
             raise VerifyException("whether the target is filled is not known: an extent is not")
+        if self.offset is not None:
+            start = self.offset.value.data
+            if self.callee is None or len(sizes) != 1 or start < 0 or start + into > (sizes[0] or 0):
+                what = "a kernel copies a part of one buffer"
+                raise VerifyException(f"{what}; of {sizes[0]} bytes, not {into} from byte {start} on")
+            return
         if sum(size for size in sizes if size is not None) != into:
             raise VerifyException(f"{' and '.join(map(str, sizes))} bytes do not fill the target's {into}")
 

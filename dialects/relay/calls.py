@@ -92,8 +92,10 @@ class _CallLoweredCallsKernel(CallsKernel):
         if not isinstance(callee, SymbolRefAttr):
             return None
         inputs, outputs = ([v.type for v in values] for values in (op.operands, op.results))
-        copies, updates = ("copies" in op.properties, "updates" in op.properties)
-        return KernelCall(op, callee.string_value(), inputs, outputs, copies, updates)
+        start = op.properties.get("start")
+        copied_from = start.value.data if isinstance(start, IntegerAttr) else 0
+        copies = copied_from if "copies" in op.properties else None
+        return KernelCall(op, callee.string_value(), inputs, outputs, copies, "updates" in op.properties)
 
 
 @irdl_op_definition
@@ -102,12 +104,14 @@ class CallLoweredOp(IRDLOperation):
 
     Counterpart of TVM's `call_lowered`. It stands in `@main` from the `tir` phase until the `loops` phase gives every
     tensor its place in memory. `copies` says that all the kernel does is to lay its operands one after the other in
-    memory, a reshape or a concatenation, so that there is no need to call it where they lie so already. `updates` says
-    that results are memory of the caller's, of which the kernel may read what is there, and need not write all.
+    memory, a reshape or a concatenation, so that there is no need to call it where they lie so already; with `start`
+    it lays there what one operand has from that element on. `updates` says that results are memory of the caller's, of
+    which the kernel may read what is there, and need not write all.
 
     ```mlir
     %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
     %z = relay.call_lowered @fused_reshape(%y) {copies} : (tensor<1x8xf32>) -> tensor<2x4xf32>
+    %a = relay.call_lowered @fused_strided_slice(%z) {copies, start = 4 : i64} : (tensor<2x4xf32>) -> tensor<1x4xf32>
     ```
     """
 
@@ -115,6 +119,7 @@ class CallLoweredOp(IRDLOperation):
 
     callee = prop_def(FlatSymbolRefAttrConstr)
     copies = opt_prop_def(UnitAttr)
+    start = opt_prop_def(IntegerAttr.constr(i64))
     updates = opt_prop_def(UnitAttr)
     arguments = var_operand_def(TensorType)
     res = var_result_def(TensorType)
@@ -129,24 +134,41 @@ class CallLoweredOp(IRDLOperation):
         arguments: Sequence[SSAValue],
         result_types: Sequence[Attribute],
         *,
-        copies: bool = False,
+        copies: int | None = None,
         updates: bool = False,
     ):
-        said = {"copies": copies, "updates": updates}
+        """`copies`: the element of the arguments from which the kernel copies, where it does nothing else."""
+        said = {"copies": copies is not None, "updates": updates}
         super().__init__(
             operands=[arguments],
             result_types=[result_types],
             properties={"callee": SymbolRefAttr(callee), **{key: UnitAttr() for key, is_so in said.items() if is_so}},
         )
+        if copies:
+            self.start = IntegerAttr(copies, i64)
+
+    @property
+    def copied_from(self) -> int | None:
+        """The element of the arguments from which the kernel copies; `None` where it does something else."""
+        if self.copies is None:
+            return None
+        return 0 if self.start is None else self.start.value.data
 
     def verify_(self) -> None:
         if self.copies is None:
+            if self.start is not None:
+                raise VerifyException("'start' is of what copies, and this is not said to")
             return
         if len(self.res) != 1:
             raise VerifyException(f"copies give one tensor, not {len(self.res)}")
         given, result = flatten_types([a.type for a in self.arguments]), flatten_types([self.res[0].type])[0]
         sizes = [prod(type.get_shape()) for type in given]
         static = all(map(is_static, (*given, result)))
+        start, count = self.copied_from or 0, prod(result.get_shape())
+        if (start and (not static or len(given) != 1)) or start < 0:
+            raise VerifyException(f"({', '.join(map(str, given))}) has no elements from {start} on that are known")
+        if static and len(given) == 1 and start + count <= sizes[0]:
+            sizes = [count]
         if any(type.element_type != result.element_type for type in given) or (
             static and sum(sizes) != prod(result.get_shape())
         ):

@@ -20,8 +20,8 @@ class KernelCall:
     callee: str
     inputs: Sequence[Attribute]
     outputs: Sequence[Attribute]
-    copies: bool
-    """The kernel does nothing but lay its inputs one after the other."""
+    copies: int | None
+    """The kernel does nothing but lay its inputs one after the other, or what they have from this element on."""
     updates: bool
     """The outputs have values before."""
 

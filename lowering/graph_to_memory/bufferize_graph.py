@@ -60,14 +60,16 @@ from ...dialects.mem.core import (
     ReadExtentOp,
     SizeOp,
     buffer_type,
+    byte_size,
 )
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
-from ...dialects.relay.copying import copied_arguments
+from ...dialects.relay.copying import copied_from
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dtypes import byte_width
 from ...dialects.support.hints import isa
 from ...dialects.support.interned import shaped_memref
 from ...dialects.support.shaped import is_memref
@@ -310,7 +312,7 @@ class _Bufferization:
                 start = sum(widths[: op.index.value.data])
                 self.buffers[op.result] = self.buffers[op.tuple][start : start + widths[op.index.value.data]]
             case relay.CallLoweredOp():
-                self._lower_call(op, op.copies is not None)
+                self._lower_call(op, op.copied_from)
             case relay.ViewOp():
                 shape = (lowered_shapes(op) or [])[0]
                 element = flatten_types([op.result.type])[0].element_type
@@ -326,14 +328,14 @@ class _Bufferization:
                 self._add(read, op)
                 self.actual[number] = read.result
             case relay.CallOp() if isinstance(kernel := self._kernel(op), relay.FuncOp):
-                self._lower_call(op, copied_arguments(kernel) > 0)
+                self._lower_call(op, copied_from(kernel))
             case _:
                 raise why_not_lowered(op)
 
     def _kernel(self, op: relay.CallLoweredOp | relay.CallOp) -> Kernel | None:
         return self.kernels.get(op.callee.root_reference.data)
 
-    def _lower_call(self, op: relay.CallLoweredOp | relay.CallOp, copies: bool) -> None:
+    def _lower_call(self, op: relay.CallLoweredOp | relay.CallOp, copies: int | None) -> None:
         if (kernel := self._kernel(op)) is None:
             raise Diagnostic.at(op, f"there is no function {op.callee}")
         inputs = [buffer for value in op.arguments for buffer in self.buffers[value]]
@@ -361,8 +363,8 @@ class _Bufferization:
         workspaces = self._workspaces(kernel, len(inputs) + len(outputs), symbols, op)
         callee = op.callee.root_reference.data
         made = (
-            CopyOp(inputs, outputs[0], callee)
-            if copies and not workspaces
+            CopyOp(inputs, outputs[0], callee, _offset(inputs, outputs[0], copies))
+            if copies is not None and not workspaces
             else CallOp(callee, inputs, outputs, workspaces, [self._symbol(number) for number in symbols])
         )
         made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES)}
@@ -383,6 +385,14 @@ class _Bufferization:
             map = AffineMapAttr(affine_map(0, exprs))
             found.append(self._alloc_shaped(type.element_type, map, op, "workspace", device_of(op)))
         return found
+
+
+def _offset(inputs: Sequence[SSAValue], output: SSAValue, start: int) -> int | None:
+    """The byte of the only input where a part of it begins that is copied; `None` where all is."""
+    given, taken = [byte_size(buffer_type(value)) for value in inputs], byte_size(buffer_type(output))
+    if start == 0 and (len(given) > 1 or given[0] == taken):
+        return None
+    return start * byte_width(buffer_type(output).element_type)
 
 
 def _on(device: Attribute | None, type: BufferType) -> BufferType:

@@ -13,15 +13,15 @@ from ...dialects.relay.core import CallLoweredOp, CallOp, TupleGetOp, TupleOp
 
 def lower_call(
     call: CallOp,
-    copies: bool,
+    copies: int | None,
     callee: str | None = None,
     attributes: dict[str, Attribute] | None = None,
     constants: Sequence[SSAValue] = (),
     dropped: Collection[int] = (),
 ) -> None:
     """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
-    `copies`: the kernel does nothing but copy. `constants`: what it takes besides; `dropped`: the
-    tensors, by number, that it does not take."""
+    `copies`: where what the kernel copies begins, if it does nothing else. `constants`: what it takes besides;
+    `dropped`: the tensors, by number, that it does not take."""
     assert call.parent is not None
     block = call.parent
 

@@ -84,7 +84,7 @@ def lower_external(module: ModuleOp) -> None:
                 key = (parent, name, device)
                 if key not in made:
                     made[key] = [_constant(array, call, device) for array in arrays[name]]
-                lower_call(call, False, constants=made[key])
+                lower_call(call, None, constants=made[key])
 
 
 def _constant(array: NDArray, call: CallOp, device: Attribute | None) -> SSAValue:

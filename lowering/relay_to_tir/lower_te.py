@@ -30,7 +30,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import te
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
-from ...dialects.relay.copying import copied_arguments
+from ...dialects.relay.copying import copied_from
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.extents import Known
 from ...dialects.relay.told import DynOp
@@ -81,7 +81,7 @@ class LowerTEPass(ModulePass):
         place_calls(op, PROCESSORS if self.gpu is None else (*PROCESSORS, self.gpu))
         if self.gpu is not None:
             divide_by_target(op)
-        copies: dict[str, bool] = {}
+        copies: dict[str, int | None] = {}
         lower_external(op)
         dynamic = DynamicCalls(op, lower_at)
         for graph in [
@@ -101,7 +101,7 @@ class LowerTEPass(ModulePass):
                 function.erase()
                 continue
             op.body.block.insert_ops_before(self._lowered(function), function)
-            copies[function.sym_name.data] = copied_arguments(function) > 0
+            copies[function.sym_name.data] = copied_from(function)
             function.detach()
             function.erase()
         for call in all_within(op, CallOp):
@@ -265,4 +265,4 @@ def _constant(op: ConstantOp) -> te.Tensor:
 
 
 def _lower_dynamic_call(call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:
-    lower_call(call, False, kernel.name, attributes, dropped=kernel.held)
+    lower_call(call, None, kernel.name, attributes, dropped=kernel.held)

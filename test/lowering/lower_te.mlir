@@ -337,6 +337,27 @@ relay.func @a_call_says_that_the_kernel_only_copies(%x: tensor<1x2xf32>, %y: ten
   relay.return %0 : tensor<1x5xf32>
 }
 
+// CHECK-LABEL: relay.func @a_call_says_from_where_a_slice_copies(
+// CHECK-NEXT:    %0 = relay.call_lowered @slices_a_row(%x) {copies, start = 3 : i64} : (tensor<2x3xf32>) -> tensor<1x2xf32>
+// CHECK-NEXT:    %1 = relay.call_lowered @slices_a_column(%x) : (tensor<2x3xf32>) -> tensor<2x1xf32>
+relay.func @a_call_says_from_where_a_slice_copies(%x: tensor<2x3xf32>) -> (tensor<1x2xf32>, tensor<2x1xf32>) {
+  %0 = relay.call @slices_a_row(%x) : (tensor<2x3xf32>) -> tensor<1x2xf32>
+  %1 = relay.call @slices_a_column(%x) : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  relay.return %0, %1 : tensor<1x2xf32>, tensor<2x1xf32>
+}
+
+// CHECK-LABEL: tir.prim_func @slices_a_row(
+relay.func private @slices_a_row(%p0: tensor<2x3xf32>) -> tensor<1x2xf32> attributes {primitive} {
+  %0 = relay.strided_slice %p0 {begin = array<i64: 1, 0>, end = array<i64: 2, 2>} : (tensor<2x3xf32>) -> tensor<1x2xf32>
+  relay.return %0 : tensor<1x2xf32>
+}
+
+// CHECK-LABEL: tir.prim_func @slices_a_column(
+relay.func private @slices_a_column(%p0: tensor<2x3xf32>) -> tensor<2x1xf32> attributes {primitive} {
+  %0 = relay.strided_slice %p0 {begin = array<i64: 0, 1>, end = array<i64: 2, 2>} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  relay.return %0 : tensor<2x1xf32>
+}
+
 // CHECK-LABEL: relay.func @a_call_of_what_interleaves_is_no_copy(%x: tensor<2x2xf32>, %y: tensor<2x3xf32>) -> tensor<2x5xf32> {
 // CHECK-NEXT:    %0 = relay.call_lowered @interleaves_its_arguments(%x, %y) : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x5xf32>
 // CHECK-NEXT:    relay.return %0 : tensor<2x5xf32>

@@ -31,7 +31,7 @@ from weft.transforms.relay.fuse_ops import FuseOpsPass
 Count = Callable[[str, int], None]
 
 TVM = PlanMemoryPass(strategy="tvm-greedy", alignment=1)
-RESHAPES = ElideCopiesPass(reshapes=True, concatenations=False, outputs=False)
+RESHAPES = ElideCopiesPass(reshapes=True, slices=False, concatenations=False, outputs=False)
 
 
 @cache

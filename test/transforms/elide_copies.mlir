@@ -17,6 +17,67 @@ mem.graph @a_reshape_is_an_alias(%x: memref<8xf32>) writes(%out: memref<8xf32>) 
   mem.call @l(%b) writes(%out) : (memref<2x4xf32>) writes(memref<8xf32>)
 }
 
+// CHECK-LABEL: mem.graph @a_slice_is_a_part(%x: memref<8xf32>) writes(%out: memref<4xf32>) {
+// CHECK-NEXT:    %a = mem.alloc : memref<2x4xf32>
+// CHECK-NEXT:    mem.call @k(%x) writes(%a) : (memref<8xf32>) writes(memref<2x4xf32>)
+// CHECK-NEXT:    %b = mem.part %a[16] : memref<2x4xf32> to memref<1x4xf32>
+// CHECK-NEXT:    %c = mem.part %b[8] : memref<1x4xf32> to memref<2xf32>
+// CHECK-NEXT:    mem.call @l(%b, %c) writes(%out) : (memref<1x4xf32>, memref<2xf32>) writes(memref<4xf32>)
+// CHECK-NEXT:  }
+mem.graph @a_slice_is_a_part(%x: memref<8xf32>) writes(%out: memref<4xf32>) {
+  %a = mem.alloc : memref<2x4xf32>
+  mem.call @k(%x) writes(%a) : (memref<8xf32>) writes(memref<2x4xf32>)
+  %b = mem.alloc : memref<1x4xf32>
+  mem.copy %a to %b by @slice {offset = 16 : i64} : memref<2x4xf32> to memref<1x4xf32>
+  %c = mem.alloc : memref<2xf32>
+  mem.copy %b to %c by @slice {offset = 8 : i64} : memref<1x4xf32> to memref<2xf32>
+  mem.call @l(%b, %c) writes(%out) : (memref<1x4xf32>, memref<2xf32>) writes(memref<4xf32>)
+}
+
+// CHECK-LABEL: mem.graph @a_slice_of_what_is_laid_elsewhere_is_there(%x: memref<8xf32>) writes(%out: memref<4xf32>) {
+// CHECK-NEXT:    %c = mem.alloc : memref<16xf32>
+// CHECK-NEXT:    %a = mem.part %c[0] : memref<16xf32> to memref<8xf32>
+// CHECK-NEXT:    mem.call @k(%x) writes(%a) : (memref<8xf32>) writes(memref<8xf32>)
+// CHECK-NEXT:    %h = mem.part %a[16] : memref<8xf32> to memref<4xf32>
+// CHECK-NEXT:    %b = mem.part %c[32] : memref<16xf32> to memref<8xf32>
+// CHECK-NEXT:    mem.call @k(%h) writes(%b) : (memref<4xf32>) writes(memref<8xf32>)
+// CHECK-NEXT:    mem.call @l(%c) writes(%out) : (memref<16xf32>) writes(memref<4xf32>)
+// CHECK-NEXT:  }
+mem.graph @a_slice_of_what_is_laid_elsewhere_is_there(%x: memref<8xf32>) writes(%out: memref<4xf32>) {
+  %a = mem.alloc : memref<8xf32>
+  mem.call @k(%x) writes(%a) : (memref<8xf32>) writes(memref<8xf32>)
+  %h = mem.alloc : memref<4xf32>
+  mem.copy %a to %h by @slice {offset = 16 : i64} : memref<8xf32> to memref<4xf32>
+  %b = mem.alloc : memref<8xf32>
+  mem.call @k(%h) writes(%b) : (memref<4xf32>) writes(memref<8xf32>)
+  %c = mem.alloc : memref<16xf32>
+  mem.copy %a, %b to %c by @concat : memref<8xf32>, memref<8xf32> to memref<16xf32>
+  mem.call @l(%c) writes(%out) : (memref<16xf32>) writes(memref<4xf32>)
+}
+
+// CHECK-LABEL: mem.graph @slices_that_are_copied(%x: memref<8xf32>) writes(%out: memref<4xf32>, %y: memref<4xf32>) {
+// CHECK-NEXT:    %a = mem.alloc : memref<4xf32>
+// CHECK-NEXT:    mem.copy %x to %a by @slice {offset = 16 : i64} : memref<8xf32> to memref<4xf32>
+// CHECK-NEXT:    %b = mem.alloc : memref<8xf32>
+// CHECK-NEXT:    mem.call @k(%a) writes(%b) : (memref<4xf32>) writes(memref<8xf32>)
+// CHECK-NEXT:    %c = mem.alloc : memref<4xf32>
+// CHECK-NEXT:    mem.copy %b to %c by @slice {offset = 0 : i64} : memref<8xf32> to memref<4xf32>
+// CHECK-NEXT:    mem.call @k(%c) writes(%b) : (memref<4xf32>) writes(memref<8xf32>)
+// CHECK-NEXT:    mem.call @l(%b, %c) writes(%out) : (memref<8xf32>, memref<4xf32>) writes(memref<4xf32>)
+// CHECK-NEXT:    mem.copy %b to %y by @slice {offset = 16 : i64} : memref<8xf32> to memref<4xf32>
+// CHECK-NEXT:  }
+mem.graph @slices_that_are_copied(%x: memref<8xf32>) writes(%out: memref<4xf32>, %y: memref<4xf32>) {
+  %a = mem.alloc : memref<4xf32>
+  mem.copy %x to %a by @slice {offset = 16 : i64} : memref<8xf32> to memref<4xf32>
+  %b = mem.alloc : memref<8xf32>
+  mem.call @k(%a) writes(%b) : (memref<4xf32>) writes(memref<8xf32>)
+  %c = mem.alloc : memref<4xf32>
+  mem.copy %b to %c by @slice {offset = 0 : i64} : memref<8xf32> to memref<4xf32>
+  mem.call @k(%c) writes(%b) : (memref<4xf32>) writes(memref<8xf32>)
+  mem.call @l(%b, %c) writes(%out) : (memref<8xf32>, memref<4xf32>) writes(memref<4xf32>)
+  mem.copy %b to %y by @slice {offset = 16 : i64} : memref<8xf32> to memref<4xf32>
+}
+
 // CHECK-LABEL: mem.graph @a_reshape_of_an_input_is_the_input(%x: memref<8xf32>) writes(%out: memref<8xf32>) {
 // CHECK-NEXT:    %b = mem.alias %x : memref<8xf32> to memref<2x4xf32>
 // CHECK-NEXT:    mem.call @l(%b) writes(%out) : (memref<2x4xf32>) writes(memref<8xf32>)

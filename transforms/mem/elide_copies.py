@@ -1,6 +1,7 @@
 """Do without copies: what would be copied is computed where it is to be, or seen where it is.
 
 * A buffer that is a copy of another, a reshape, is that other one under another shape (`mem.alias`).
+* A buffer that is a copy of a part of another, a slice, is that part of it (`mem.part`).
 * What a kernel would only lay one after the other is computed into its place there (`mem.part`).
 * What is returned is computed in the caller's memory.
 
@@ -60,6 +61,8 @@ class ElideCopiesPass(ModulePass):
 
     reshapes: bool = True
     """Elide copies of one buffer to another."""
+    slices: bool = True
+    """Elide copies of a part of one buffer to another."""
     concatenations: bool = True
     """Elide copies of several buffers to one."""
     outputs: bool = True
@@ -78,7 +81,9 @@ class ElideCopiesPass(ModulePass):
         found = [op for op in graph.body.block.ops if isinstance(op, CopyOp)]
         kernels = {copy.callee.root_reference.data for copy in found if copy.callee is not None}
         for copy in found:
-            if isinstance(copy.target, BlockArgument):
+            if copy.offset is not None:
+                reason = copies.slice(copy, copy.offset.value.data) if self.slices else None
+            elif isinstance(copy.target, BlockArgument):
                 reason = copies.compute_in_output(copy) if self.outputs else None
             elif len(copy.sources) == 1:
                 reason = copies.alias(copy) if self.reshapes else None
@@ -104,6 +109,12 @@ class _Copies:
     def __init__(self, graph: GraphOp):
         self.graph = graph
         self.position = {op: number for number, op in enumerate(graph.body.block.ops)}
+        self.last_write: dict[SSAValue, int] = {}
+        """Of the buffers that are no parts of others: where one was last written, copies that are elided included. They
+        are looked at in order, so that what is elided is before what is looked at."""
+        for op, number in self.position.items():
+            if isinstance(op, CallOp | CopyOp):
+                self.last_write |= dict.fromkeys(map(root_of, op.writes), number)
 
     def alias(self, copy: CopyOp) -> str | None:
         """Take the source for the target."""
@@ -121,6 +132,26 @@ class _Copies:
             seen.name_hint = target.name_hint
         _erase(copy)
         self._replace(target, seen)
+        return None
+
+    def slice(self, copy: CopyOp, offset: int) -> str | None:
+        """Take a part of the source for the target."""
+        source, target = copy.sources[0], copy.target
+        if isinstance(target, BlockArgument):
+            return "the target is the graph's output"
+        root = root_of(source).owner
+        if not isinstance(root, AllocOp) or root.pool is not None or byte_size(buffer_type(root.result)) is None:
+            return "the source is not the graph's own, has a place already or an unknown size: its parts have no memory"
+        if buffer_type(source).memory_space != buffer_type(target).memory_space:
+            return "it is from one device to another"
+        if (reason := self._why_not_target(copy) or self._why_changing(source, copy)) is not None:
+            return reason
+        part = PartOp(source, offset, buffer_type(target))
+        part.location = copy.location
+        part.result.name_hint = target.name_hint
+        self._insert(part, before=copy)
+        _erase(copy)
+        self._replace(target, part.result)
         return None
 
     def join(self, copy: CopyOp) -> str | None:
@@ -207,7 +238,7 @@ class _Copies:
 
     def _why_changing(self, source: SSAValue, copy: CopyOp) -> str | None:
         """Why what is copied may not be what stands there later."""
-        if any(writes and self.position[op] >= self.position[copy] for op, writes in _accesses(root_of(source))):
+        if self.last_write.get(root_of(source), -1) >= self.position[copy]:
             return "the source is written again later"
         return None
 
@@ -215,10 +246,11 @@ class _Copies:
         self.graph.body.block.insert_op_before(op, before)
         self.position[op] = self.position[before]
 
-    @staticmethod
-    def _replace(old: SSAValue, new: SSAValue) -> None:
+    def _replace(self, old: SSAValue, new: SSAValue) -> None:
         """Have `new` for an allocation, which is erased."""
         assert isinstance(old.owner, AllocOp)
+        root = root_of(new)
+        self.last_write[root] = max(self.last_write.get(root, -1), self.last_write.pop(old, -1))
         old.replace_all_uses_with(new)
         _erase(old.owner)
 

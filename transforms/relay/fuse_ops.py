@@ -14,7 +14,7 @@ arguments, constants but for scalars, tuples that are no kernel's own, calls, an
 (`NonComputational`). `annotation.stop_fusion` goes away after it has kept groups apart.
 
 `strategy=tvm` leaves it at that. `strategy=weft` then merges groups that can be computed row by row (`fusion/rows.py`),
-so that reductions are fused with what follows them, too.
+so that reductions are fused with what follows them, too; and leaves slices outside that are memory (`fusion/views.py`).
 
 Not done: nothing is computed twice to be fused with several users. Unlike TVM the pass looks at each block by itself,
 so that nothing is fused into or out of a nested region. Pure operations that no result needs are dropped, as TVM's
@@ -45,6 +45,7 @@ from .fusion.explain import explain
 from .fusion.partition import DEFAULT_MAX_DEPTH, partition
 from .fusion.rows import merge_rows
 from .fusion.several import merge_several
+from .fusion.views import separate_views
 
 STRATEGIES = ("tvm", "weft")
 """TVM's groups; and these, merged where they can be computed row by row."""
@@ -111,6 +112,7 @@ class _Fusion:
         if fuse and options.strategy == "weft":
             merge_rows(self.flow, self.partition, options.max_depth)
             merge_several(block, self.flow, self.partition, options.max_depth)
+            separate_views(self.flow, self.partition)
 
     def run(self) -> bool:
         """Rewrite the block; return whether there was anything to do."""

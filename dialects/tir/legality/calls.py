@@ -43,7 +43,7 @@ def check_call(kernel: Operation, call: KernelCall) -> None:
     for finding in (
         *_check_given(given, blocks),
         *(() if call.updates else check_results(blocks, taken)),
-        *(_check_copies(blocks, given) if call.copies else ()),
+        *(_check_copies(blocks, given, call.copies) if call.copies is not None else ()),
     ):
         raise finding.diagnostic()
 
@@ -70,11 +70,11 @@ def _check_given(given: Sequence[SSAValue], blocks: Sequence[BlockOp]) -> Iterat
                 )
 
 
-def _check_copies(blocks: Sequence[BlockOp], given: Sequence[SSAValue]) -> Iterator[Finding]:
-    """Nothing is seen that a kernel does but to lay its inputs one after the other."""
+def _check_copies(blocks: Sequence[BlockOp], given: Sequence[SSAValue], first: int) -> Iterator[Finding]:
+    """Nothing is seen that a kernel does but to lay its inputs one after the other, from the element `first` on."""
     what = "is said to do nothing but copy its inputs, one after the other"
     starts: dict[SSAValue, int] = {}
-    start = 0
+    start = -first
     for buffer in given:
         starts[buffer] = start
         start += prod(memref_of(buffer).get_shape())
@@ -110,7 +110,7 @@ def _moved(block: BlockOp, load: memref.LoadOp, store: memref.StoreOp, start: in
         read = start + _place(source.results, bindings, point, memref_of(load.memref).get_shape())
         written = _place(target.results, bindings, point, memref_of(store.memref).get_shape())
         if read != written:
-            return f"element {read} of them becomes element {written}"
+            return f"element {read} of what it copies becomes element {written}"
     return None
 
 

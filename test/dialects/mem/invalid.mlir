@@ -31,6 +31,20 @@ mem.graph @writes_a_part_of_a_constant() {
 
 // -----
 
+mem.graph @copies_a_part_from_behind_the_end(%x: memref<8xf32>) writes(%out: memref<4xf32>) {
+  // expected-error @+1 {{a kernel copies a part of one buffer; of 32 bytes, not 16 from byte 20 on}}
+  mem.copy %x to %out by @slice {offset = 20 : i64} : memref<8xf32> to memref<4xf32>
+}
+
+// -----
+
+mem.graph @copies_a_part_without_a_kernel(%x: memref<8xf32>) writes(%out: memref<4xf32>) {
+  // expected-error @+1 {{a kernel copies a part of one buffer}}
+  mem.copy %x to %out {offset = 0 : i64} : memref<8xf32> to memref<4xf32>
+}
+
+// -----
+
 // expected-error @+1 {{never writes its output %out}}
 mem.graph @never_writes_its_output() writes(%out: memref<8xf32>) {
 }

@@ -874,6 +874,38 @@ relay.func @a_copy_that_is_shorter(%x: tensor<4xf32>) -> tensor<8xf32> {
 
 // -----
 
+relay.func @a_copy_from_behind_the_end(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{(tensor<4xf32>) one after the other are not tensor<2xf32>}}
+  %0 = relay.call_lowered @k(%x) {copies, start = 3 : i64} : (tensor<4xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+
+// -----
+
+relay.func @a_copy_from_before_the_start(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{(tensor<4xf32>) has no elements from -1 on that are known}}
+  %0 = relay.call_lowered @k(%x) {copies, start = -1 : i64} : (tensor<4xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+
+// -----
+
+relay.func @a_start_of_two(%x: tensor<4xf32>) -> tensor<7xf32> {
+  // expected-error @+1 {{(tensor<4xf32>, tensor<4xf32>) has no elements from 1 on that are known}}
+  %0 = relay.call_lowered @k(%x, %x) {copies, start = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<7xf32>
+  relay.return %0 : tensor<7xf32>
+}
+
+// -----
+
+relay.func @a_start_of_what_is_computed(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{'start' is of what copies, and this is not said to}}
+  %0 = relay.call_lowered @k(%x) {start = 2 : i64} : (tensor<4xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+
+// -----
+
 relay.func @a_copy_with_two_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // expected-error @+1 {{copies give one tensor, not 2}}
   %0, %1 = relay.call_lowered @k(%x) {copies} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)

@@ -132,9 +132,27 @@ tir.prim_func @k(%x: memref<2x4xf32>, %y: memref<4x2xf32>) {
       tir.block @transpose(%v: spatial 4, %w: spatial 2) = [%i, %j]
           reads(%x[%w, %v] : memref<2x4xf32>) writes(%y[%v, %w] : memref<4x2xf32>) {
         %0 = memref.load %x[%w, %v] : memref<2x4xf32>
-        // expected-error @+1 {{but element 3 of them becomes element 6}}
+        // expected-error @+1 {{but element 3 of what it copies becomes element 6}}
         memref.store %0, %y[%v, %w] : memref<4x2xf32>
       }
+    }
+  }
+}
+
+// -----
+
+relay.func @main(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %y = relay.call_lowered @k(%x) {copies, start = 4 : i64} : (tensor<8xf32>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}
+tir.prim_func @k(%x: memref<8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @slice(%v: spatial 4) = [%i] reads(%x[%v + 3] : memref<8xf32>) writes(%y[%v] : memref<4xf32>) {
+      %c3 = arith.constant 3 : index
+      %0 = arith.addi %v, %c3 : index
+      %1 = memref.load %x[%0] : memref<8xf32>
+      // expected-error @+1 {{but element -1 of what it copies becomes element 0}}
+      memref.store %1, %y[%v] : memref<4xf32>
     }
   }
 }

@@ -63,6 +63,7 @@ class Refusal(Enum):
     FEW_ROWS = "there are too few rows to share out"
     LONG_ROWS = "a row of what the kernel keeps is too long to stay near"
     NOTHING_SAVED = "too little would be read once less"
+    VIEW = "it is a part of what is in memory already"
     ORDER = "a value that they read comes after a user of what they give"
 
 

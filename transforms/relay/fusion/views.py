@@ -1,0 +1,67 @@
+"""Take slices out of kernels that begin with them, where they are memory that is there already.
+
+A slice whose elements stand one after the other in what another kernel has computed needs no kernel: it is a part of
+that memory (`transforms/mem/elide_copies.py`). Kernels that differ in nothing but where such slices begin are one
+kernel then, as those of the steps of a recurrent network.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from ....dialects.relay.base import ReshapeLike
+from ....dialects.relay.copying import start_of_slice
+from ....dialects.relay.core import TupleOp
+from ....dialects.relay.ops.slicing import StridedSliceOp
+from .dataflow import Dataflow, is_operator
+from .partition import Partition, Refusal
+
+
+def separate_views(flow: Dataflow, partition: Partition) -> None:
+    """Make a group of its own of each slice at the beginning of a group that is a part of another group's result."""
+    for node, op in enumerate(flow.ops):
+        if isinstance(op, StridedSliceOp) and start_of_slice(op) is not None:
+            _separate(flow, partition, node)
+
+
+def _separate(flow: Dataflow, partition: Partition, node: int) -> None:
+    """Separate a slice, and the reshapes that stand between it and what it is a part of."""
+    group = partition.root[node]
+    taken: list[int] = []
+    made: int | None = node
+    while made is not None and partition.root[made] == group:
+        if made in (group, *partition.results.get(group, ())) or (taken and not _is_reshape(flow.ops[made])):
+            return
+        taken.append(made)
+        made = _producer(flow, made)
+    if made is None or not _is_memory(flow, made):
+        return
+    for each in taken:
+        partition.root[each] = each
+        partition.refusals[each] = (Refusal.VIEW, made)
+        if group in partition.places:  # as what comes first there
+            partition.places[each] = partition.places[group]
+
+
+def _is_memory(flow: Dataflow, node: int) -> bool:
+    """Whether what a node gives is memory of the graph's own: computed, and not for the caller."""
+    while (op := flow.ops[node]) is not None and (_is_reshape(op) or _is_view(op)):
+        if flow.graph.external[node] or (made := _producer(flow, node)) is None:
+            return False
+        node = made
+    returned = any(isinstance(flow.ops[user], TupleOp) and flow.graph.external[user] for user in flow.graph.users[node])
+    return is_operator(op) and not flow.graph.external[node] and not returned
+
+
+def _is_reshape(op: Operation) -> bool:
+    return op.has_trait(ReshapeLike) and len(op.operands) == 1
+
+
+def _is_view(op: Operation) -> bool:
+    return isinstance(op, StridedSliceOp) and start_of_slice(op) is not None
+
+
+def _producer(flow: Dataflow, node: int) -> int | None:
+    """The node that gives the only operand of one."""
+    owner = flow.ops[node].operands[0].owner
+    return flow.node.get(owner) if isinstance(owner, Operation) else None
