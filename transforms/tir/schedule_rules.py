@@ -46,8 +46,13 @@ from .rules.register_tile import tile_reduction, way_for
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
 from .rules.spatial import schedule_alone
+from .schedule.errors import ScheduleError
 from .scheduling.recorded import recording
 from .scheduling.trace import write_record
+
+
+REFUSED = "a rule does what a primitive refuses, and nothing is scheduled"
+"""What is said of a function that rules should have left alone, or another way."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,28 @@ class ScheduleRulesPass(PrimFuncPass):
         registers = unit.registers if self.vector_registers is None else self.vector_registers
         facts = VectorRegisters(registers, self.vector_bytes or unit.bytes, unit.machine)
         if self.record_to is None:
-            schedule_by_rules(func, facts, unit.dot, unit.matrix)
+            _schedule_or_leave(func, facts, unit)
             return
         with recording(func, f"{func.sym_name.data}_schedule") as trace:
-            schedule_by_rules(func, facts, unit.dot, unit.matrix)
+            if not _schedule_or_leave(func, facts, unit):
+                while trace.pop() is not None:
+                    pass
         write_record(trace, self.record_to)
+
+
+def _schedule_or_leave(func: PrimFuncOp, registers: VectorRegisters, unit: VectorUnit) -> bool:
+    """Schedule a function, or leave it as it was, with a remark, where a rule took it for what a primitive then refuses;
+    says which."""
+    before = func.body.clone()
+    try:
+        schedule_by_rules(func, registers, unit.dot, unit.matrix)
+    except ScheduleError as error:
+        after = func.detach_region(func.body)
+        func.add_region(before)
+        after.drop_all_references()
+        missed("schedule-rules", func, f"{REFUSED}: {error.message}")
+        return False
+    return True
 
 
 def schedule_by_rules(

@@ -28,6 +28,8 @@ from ....dialects.tir.symbols import Extent
 from ..analysis.deciding import deciding_iterators
 from ..analysis.producers import consumers, function_of, written_buffer
 from ..analysis.strides import strides
+from ..schedule.checks import check_one_element
+from ..schedule.errors import ScheduleError
 from ..scheduling.recorded import (
     add_unit_loop,
     cache_write,
@@ -51,6 +53,8 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
     if sum(map(_is_output, blocks)) > 1:
         return _schedule_several(blocks, machine)
     if (len(blocks) < 2 and not output.is_reduction) or not is_chain(blocks):
+        return False
+    if not all(map(_may_move, blocks[:-1])):
         return False
     depth = shared_rows(blocks, machine.kept_near // 2)
     if depth is None or not is_chosen("rows", output):
@@ -165,6 +169,15 @@ def _is_linear(block: BlockOp) -> bool:
     indices = [index for access in block.accesses() if access.map is not None for index in access.map.results]
     parts = (part for index in indices for part in index.dfs() if isinstance(part, AffineBinaryOpExpr))
     return all(part.kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul) for part in parts)
+
+
+def _may_move(block: BlockOp) -> bool:
+    """Whether a block may run in a loop of its readers: `compute_at` asks for one element, whatever the data is."""
+    try:
+        check_one_element(block)
+    except ScheduleError:
+        return False
+    return True
 
 
 def _is_output(block: BlockOp) -> bool:

@@ -1,0 +1,70 @@
+"""What schedule rules do with functions that their primitives refuse: nothing."""
+
+# pyright: reportUndefinedVariable=false, reportIndexIssue=false, reportInvalidTypeForm=false, reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportGeneralTypeIssues=false, reportArgumentType=false
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from weft.dialects.tir.core import ForOp, PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
+from weft.script import tir as T
+from weft.transforms.infra.remarks import collect
+from weft.transforms.tir import schedule_rules
+from weft.transforms.tir.schedule.errors import ScheduleError
+from weft.transforms.tir.schedule_rules import REFUSED, ScheduleRulesPass
+from weft.transforms.tir.scheduling.recorded import split
+
+
+@T.prim_func
+def begun_by_a_condition(A: T.Buffer((5, 6), "int32"), C: T.Buffer((5, 4), "int32")):
+    B = T.alloc_buffer((5, 4), "int32")
+    for i, j, k in T.grid(5, 4, 6):
+        with T.block("B"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            if vk == 0:
+                B[vi, vj] = 0
+            B[vi, vj] = B[vi, vj] + A[vi, vk]
+    for i, j in T.grid(5, 4):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] * B[vi, 3 - vj]
+
+
+def ruled(func: PrimFuncOp, pass_: ScheduleRulesPass | None = None) -> tuple[PrimFuncOp, list[str]]:
+    """A copy that rules have scheduled, and the remarks."""
+    module = ModuleOp([func.clone()])
+    with collect() as remarks:
+        (pass_ or ScheduleRulesPass()).apply(Context(), module)
+    module.verify()
+    made = module.body.block.first_op
+    assert isinstance(made, PrimFuncOp)
+    return made, [remark.message for remark in remarks]
+
+
+def test_rows_are_not_moved_where_an_element_is_written_twice() -> None:
+    made, remarks = ruled(begun_by_a_condition)
+    assert not any(REFUSED in each for each in remarks)
+    a = np.arange(30, dtype=np.int32).reshape(5, 6)
+    (c,) = Interpreter(made)([a], None)
+    sums = np.repeat(a.sum(axis=1)[:, None], 4, axis=1)
+    np.testing.assert_array_equal(c, sums * sums)
+
+
+def test_what_a_rule_should_not_have_begun_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def begin(func: PrimFuncOp, *_: object) -> None:
+        loop = next(op for op in func.walk() if isinstance(op, ForOp))
+        split(loop, [2])
+        raise ScheduleError("too late")
+
+    monkeypatch.setattr(schedule_rules, "schedule_by_rules", begin)
+    made, remarks = ruled(begun_by_a_condition, ScheduleRulesPass(record_to=str(tmp_path)))
+    assert made.is_structurally_equivalent(begun_by_a_condition)
+    assert remarks == [f"{REFUSED}: too late"]
+    record = (tmp_path / "begun_by_a_condition.mlir").read_text()
+    assert "schedule.sequence" in record and "schedule.split" not in record and "get_block" not in record
