@@ -50,7 +50,6 @@ from .schedule.errors import ScheduleError
 from .scheduling.recorded import recording
 from .scheduling.trace import write_record
 
-
 REFUSED = "a rule does what a primitive refuses, and nothing is scheduled"
 """What is said of a function that rules should have left alone, or another way."""
 
@@ -96,8 +95,8 @@ class ScheduleRulesPass(PrimFuncPass):
 
 
 def _schedule_or_leave(func: PrimFuncOp, registers: VectorRegisters, unit: VectorUnit) -> bool:
-    """Schedule a function, or leave it as it was, with a remark, where a rule took it for what a primitive then refuses;
-    says which."""
+    """Schedule a function; or leave it as it was, with a remark, where a rule begins what a primitive then refuses. Says
+    which."""
     before = func.body.clone()
     try:
         schedule_by_rules(func, registers, unit.dot, unit.matrix)

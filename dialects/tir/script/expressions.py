@@ -19,11 +19,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ..affine import Range
+from ..buffers import shape_of
 from ..checks import CheckOp
 from ..float_flags import NONE
 from ..integers import value_range
 from . import words
 from .emitter import Emitter, Value
+from .layouts import dense_strides
 from .scope import Buffer, Constant, Iterator, NotStatic, Scope, Symbol
 
 index = IndexType()
@@ -149,6 +151,14 @@ class Expressions:
                 return self._name(node)
             case ast.Subscript(value=ast.Name(id=name)) if isinstance(buffer := self.scope.local.get(name), Buffer):
                 return Value(self.emitter.load(buffer.ssa, self.indices(buffer, node)), buffer.unsigned)
+            case ast.Attribute(value=ast.Name(id=name), attr="elem_offset") if isinstance(
+                self.scope.local.get(name), Buffer
+            ):
+                return 0  # of what is in memory of its own, as all buffers are
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="strides")) if isinstance(
+                buffer := self.scope.local.get(name), Buffer
+            ):
+                return self._stride(buffer, node)
             case ast.BinOp(left=left, op=op, right=right):
                 return self.binary(node, op, self.term(left), self.term(right))
             case ast.UnaryOp():
@@ -168,6 +178,19 @@ class Expressions:
             case _:
                 what = type(node).__name__
                 raise self._error(node, f"{what} is no expression of TVMScript", "compute with scalars, and with T.*")
+
+    def _stride(self, buffer: Buffer, node: ast.Subscript) -> Term:
+        """How many elements neighbours along a dimension lie apart."""
+        strides = dense_strides(shape_of(buffer.ssa))
+        try:
+            number = self.scope.static(node.slice)
+        except NotStatic:
+            number = None
+        if not isinstance(number, int) or not -len(strides) <= number < len(strides):
+            raise self._error(node.slice, f"a stride is of one of {len(strides)} dimensions, by its number")
+        if (found := strides[number]) is None:
+            raise self._error(node, "this stride is known only when the function is called")
+        return found
 
     def _name(self, node: ast.Name) -> Term:
         match self.scope.local.get(node.id):

@@ -15,7 +15,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, substitute
+from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, simplify, substitute
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, enclosing_loops, loop_of, memref_of
 from ....dialects.tir.symbols import Extent, arguments_around, greatest
 from ..analysis.tiles import Tile
@@ -48,6 +48,22 @@ class Match:
     def arguments(self) -> Sequence[SSAValue]:
         """The arguments of the function of the block, which its symbols are."""
         return arguments_around(self.block)
+
+    @property
+    def parameters(self) -> dict[SSAValue, SSAValue]:
+        """By buffer of the implementation, the same of the description."""
+        given: Sequence[SSAValue] = self.intrin.impl.body.block.args
+        return dict(zip(given, self.intrin.desc.body.block.args, strict=True))
+
+    def is_whole(self, parameter: SSAValue) -> bool:
+        """Whether a parameter of the description, or of the implementation, stands for all of a buffer."""
+        place = self.places[self.parameters.get(parameter, parameter)]
+        only = [
+            AffineConstantExpr(0) if self.tile_count(n) == 1 else AffineExpr.dimension(n)
+            for n in range(len(self.tiles))
+        ]
+        starts = all(simplify(substitute(start, only)) == AffineConstantExpr(0) for start in place.start)
+        return starts and place.buffer.type == parameter.type
 
     def tile_count(self, number: int) -> Extent:
         """The number of tiles along an iterator."""

@@ -45,10 +45,14 @@ loops, the same expressions, each of its buffers at a place that does not move w
 implementation takes its place, each access moved to where the tile begins: strides are those of the buffer it is in.
 A reduction's start, where the description has none, is a block of its own before the steps (`decompose_reduction`). An
 implementation that is one block without loops needs no outer block.
+
+An implementation may call functions outside with its buffers: they are handed the tile's first element. What they make
+of that is not seen, so the elements of a tile have to lie in its buffer as they do in one of the tile's own shape.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
@@ -57,13 +61,16 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import simplify, substitute
+from ....dialects.tir.buffers import memref_of, shape_of
+from ....dialects.tir.calls import AddressOfOp, CallOp, Convention
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, blocks_under, enclosing_loops
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import Extent
 from ..analysis.tiles import divide
 from ..intrinsics.match_desc import Match, match_desc
 from ..intrinsics.tensor_intrin import TensorIntrin, block_of
 from .blockize import blockize, check_blockize, loops_from
-from .checks import check_live
+from .checks import check_live, check_plain_memory
 from .copies import index_ops
 from .errors import ScheduleError
 from .reduction import check_decompose_reduction, decompose_reduction
@@ -104,7 +111,39 @@ def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
     match = match_desc(intrin, block, inside, divide(block, inside))
     if desc.init is not None:
         _check_starts_once(match)
+    _check_calls(match)
     return _Plan(match, start_at)
+
+
+def _check_calls(match: Match) -> None:
+    """What the implementation hands to calls lies in memory as they take it: as a dense buffer of the tile's shape."""
+    parameters = match.parameters
+    for op in match.intrin.impl.walk():
+        if not isinstance(op, CallOp | AddressOfOp):
+            continue
+        for value in op.operands:
+            if value not in parameters:
+                continue
+            place, shape = match.places[parameters[value]], memref_of(value).get_shape()
+            check_plain_memory(place.buffer)
+            name, of = f"%{value.name_hint or 'its buffer'}", shape_of(place.buffer)
+            packed = isinstance(op, CallOp) and op.kind == Convention.PACKED
+            if packed and not match.is_whole(value):
+                raise ScheduleError.at(
+                    match.block,
+                    f"the intrinsic {match.intrin.name} hands {name} to a function of Python, and it is a part of "
+                    f"{buffer_name(place.buffer)}",
+                    hint="copy the tile into a buffer of its own (cache_read, cache_write)",
+                )
+            first = next((number for number, extent in enumerate(shape) if extent != 1), len(shape))
+            inner = len(shape) - first - 1
+            if inner > 0 and tuple(of[len(of) - inner :]) != tuple(shape[first + 1 :]):
+                raise ScheduleError.at(
+                    match.block,
+                    f"the intrinsic {match.intrin.name} hands {name} to a call, and its elements do not lie one after "
+                    f"another in {buffer_name(place.buffer)}",
+                    hint="copy the tile into a buffer of its own (cache_read, cache_write)",
+                )
 
 
 def _check_starts_once(match: Match) -> None:
@@ -165,7 +204,8 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     outer = blockize(target) if isinstance(target, ForOp) else target
     old = list(outer.body.block.ops)
     impl = match.intrin.impl.clone()
-    buffers: dict[SSAValue, SSAValue] = dict(zip(impl.body.block.args, match.intrin.desc.body.block.args, strict=True))
+    given = match.intrin.impl.body.block.args
+    buffers = {value: match.parameters[old] for value, old in zip(impl.body.block.args, given, strict=True)}
     for inner in blocks_under(impl):
         _place(inner, match, buffers)
     for op in list(impl.body.block.ops):
@@ -188,7 +228,13 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
 
 def _place(inner: BlockOp, match: Match, parameters: dict[SSAValue, SSAValue]) -> None:
     """Let a block of the implementation be where the tile is: it gets the iterators that lead from tile to tile."""
-    accesses = [access.op for access in inner.accesses() if access.buffer in parameters]
+    accesses = [
+        op
+        for region in (inner.body, *([inner.init] if inner.init is not None else []))
+        for op in region.walk()
+        if isinstance(op, memref.LoadOp | memref.StoreOp | AddressOfOp | CallOp)
+        and any(value in parameters for value in op.operands)
+    ]
     if not accesses:
         return
     outer = [
@@ -235,32 +281,72 @@ def _bind(block: BlockOp, bindings: list[AffineExpr], conditions: list[AffineExp
 
 
 def _move(
-    op: memref.LoadOp | memref.StoreOp,
+    op: memref.LoadOp | memref.StoreOp | AddressOfOp | CallOp,
     match: Match,
     parameters: dict[SSAValue, SSAValue],
     outer_values: list[SSAValue],
     outer: list[int],
 ) -> None:
-    """Let an access to a parameter of the implementation be to the buffer that it stands for, in the tile."""
-    place = match.places[parameters[op.memref]]
+    """Let what touches a parameter of the implementation touch the buffer that it stands for, in the tile."""
+    assert op.parent is not None
+    if isinstance(op, CallOp):
+        for number, value in enumerate(op.operands):
+            if value in parameters:
+                op.operands[number] = _first_element(op, value, match, parameters, outer_values, outer)
+        return
+    buffer, indices = _moved(op, op.memref, op.indices, match, parameters, outer_values, outer)
+    first = 1 if isinstance(op, memref.StoreOp) else 0
+    op.operands = [*list(op.operands)[:first], buffer, *indices]
+
+
+def _first_element(
+    op: CallOp,
+    value: SSAValue,
+    match: Match,
+    parameters: dict[SSAValue, SSAValue],
+    outer_values: list[SSAValue],
+    outer: list[int],
+) -> SSAValue:
+    """What a call is handed for a parameter: the buffer, where that is all of it, else the tile's first element."""
+    if match.is_whole(parameters[value]):
+        return match.places[parameters[value]].buffer
+    assert op.parent is not None
+    zero = arith.ConstantOp.from_int_and_width(0, IndexType())
+    op.parent.insert_op_before(zero, op)
+    zeros = [zero.result] * len(memref_of(value).get_shape())
+    address = AddressOfOp(*_moved(op, value, zeros, match, parameters, outer_values, outer))
+    op.parent.insert_op_before(address, op)
+    return address.result
+
+
+def _moved(
+    op: Operation,
+    value: SSAValue,
+    given: Sequence[SSAValue],
+    match: Match,
+    parameters: dict[SSAValue, SSAValue],
+    outer_values: list[SSAValue],
+    outer: list[int],
+) -> tuple[SSAValue, list[SSAValue]]:
+    """The buffer that a parameter stands for, and the indices there of the element at `given`."""
+    place = match.places[parameters[value]]
     arguments: list[SSAValue] = list(match.arguments)
     by_tile: list[AffineExpr] = [AffineConstantExpr(0)] * len(match.tiles)
     for position, number in enumerate(outer):
         by_tile[number] = AffineExpr.dimension(position)
-    lead = len(place.start) - len(op.indices)
+    lead = len(place.start) - len(given)
     indices: list[SSAValue] = []
     assert op.parent is not None
     for number, start in enumerate(place.start):
         start = simplify(start.replace_dims_and_symbols(by_tile, []) if start.used_dims() else start)
         if number >= lead and start == AffineConstantExpr(0):
-            indices.append(op.indices[number - lead])
+            indices.append(given[number - lead])
             continue
-        ops, value = index_ops(start, outer_values, arguments)
+        ops, index = index_ops(start, outer_values, arguments)
         op.parent.insert_ops_before(ops, op)
         if number >= lead:
-            add = arith.AddiOp(value, op.indices[number - lead])
+            add = arith.AddiOp(index, given[number - lead])
             op.parent.insert_op_before(add, op)
-            value = add.result
-        indices.append(value)
-    first = 1 if isinstance(op, memref.StoreOp) else 0
-    op.operands = [*list(op.operands)[:first], place.buffer, *indices]
+            index = add.result
+        indices.append(index)
+    return place.buffer, indices
