@@ -77,6 +77,8 @@ class _Writer:
         self.inputs: dict[str, tuple[int, ...]] = {}
         self.made: dict[str, tuple[int, ...]] = {}
         self.count = 0
+        self.depth = 0
+        """How deep the body of the last block stands."""
 
     # names and text
 
@@ -239,6 +241,7 @@ class _Writer:
                 inside.append(f"{binding.text} < {extent}")
         if inside:
             self.line(depth + 1, f"T.where({' and '.join(inside)})")
+        self.depth = depth + 1
         return dims[: len(spatial)], dims[len(spatial) :], depth + 1
 
     def elementwise(self) -> None:
@@ -372,6 +375,105 @@ class _Writer:
             self.line(4, store)
         self.made[out] = (extent, extent)
 
+    def parts(self) -> None:
+        """A buffer that two blocks write, each a part of it; sometimes one that is written there again."""
+        random, readable, out = self.random, self.readable(), self.name("B")
+        rows = self.shape(0, 1)
+        first, second = self.extent(), self.extent()
+        for extent, offset in random.sample([(first, 0), (second, first)], 2):
+            *dims, dim = self.block(self.name(f"{out}p"), (*rows, extent))[0]
+            depth = self.depth
+            place = f"{out}[{', '.join([*(each.text for each in dims), f'{dim.text} + {offset}'])}]"
+            self.line(depth, f"{place} = {self.value([*dims, dim], readable, 1)}")
+        self.made[out] = (*rows, first + second)
+        if random.random() < 0.4:
+            *dims, dim = self.block(self.name(f"{out}u"), (*rows, second))[0]
+            place = f"{out}[{', '.join([*(each.text for each in dims), f'{dim.text} + {first}'])}]"
+            self.line(self.depth, f"{place} = {place} + {self.value([*dims, dim], readable, 1)}")
+
+    def prefix(self) -> None:
+        """What goes on from the element before it, whose order stays."""
+        random, readable, out = self.random, self.readable(), self.name("B")
+        shape = (*self.shape(0, 1), self.extent() + 1)
+        dims, _, depth = self.block(f"{out}s", shape)
+        self.line(depth, f"{out}[{', '.join(dim.text for dim in dims)}] = {self.value(dims, readable, 1)}")
+        names, iters = self.names("i", len(shape)), self.names("v", len(shape))
+        rows = [*shape[:-1], shape[-1] - 1]
+        domain = f"T.grid({', '.join(map(str, rows))})" if len(names) > 1 else f"range({rows[0]})"
+        self.line(1, f"for {', '.join(names)} in {domain}:")
+        self.line(2, f'with T.block("{out}c"):')
+        for name, iterator, extent in zip(names, iters, rows, strict=True):
+            kind = "opaque" if iterator == iters[-1] else random.choice(["spatial", "spatial", "opaque"])
+            self.line(3, f"{iterator} = T.axis.{kind}({extent}, {name})")
+        lead, last = iters[:-1], iters[-1]
+        place, before = (f"{out}[{', '.join([*lead, last + plus])}]" for plus in (" + 1", ""))
+        operation = random.choice(["{} + {}", "T.max({}, {})", "{} - {}"])
+        self.line(3, f"{place} = {operation.format(place, before)}")
+        self.made[out] = shape
+
+    def counts(self) -> None:
+        """Sums at places that are computed, or read: of several elements at one place."""
+        random, readable, out = self.random, self.readable(), self.name("B")
+        extent, (steps, *_) = self.extent() + 1, self.shape(1, 1)
+        (dim,), _, depth = self.block(f"{out}z", (extent,), plain=random.random() < 0.5)
+        self.line(depth, f"{out}[{dim.text}] = {self.number(-2, 2)}")
+        name, v = self.name("i"), self.name("v")
+        self.line(1, f"for {name} in range({steps}):")
+        self.line(2, f'with T.block("{out}a"):')
+        self.line(3, f"{v} = T.axis.{random.choice(['opaque', 'reduce'])}({steps}, {name})")
+        step = Dim(v, steps)
+        place = random.choice([f"{v} % {extent}", f"{v} // 2 % {extent}", self.place([step], extent)])
+        self.line(3, f"{out}[{place}] = {out}[{place}] + {self.value([step], readable, 1)}")
+        self.made[out] = (extent,)
+
+    def greatest(self) -> None:
+        """The greatest of each row, and where it is."""
+        random, (rows, columns) = self.random, (self.extent(), self.extent())
+        x = self.input((rows, columns))
+        value, place = self.names("B", 2)
+        (i,), (k,), depth = self.block(f"{value}m", (rows,), (columns,))
+        self.line(depth, "with T.init():")
+        self.line(depth + 1, f"{place}[{i.text}] = {self.literal(0)}")
+        self.line(depth + 1, f"{value}[{i.text}] = T.min_value('{self.dtype}')")
+        read, least = f"{x}[{i.text}, {k.text}]", f"{value}[{i.text}]"
+        at, number = self.names("t", 2)
+        where = f"T.cast({k.text}, '{self.dtype}')"
+        keeps = random.choice([f"{least} >= {read}", f"{least} > {read}"])
+        self.line(depth, f"{at}: T.{self.dtype} = T.Select({keeps}, {place}[{i.text}], {where})")
+        self.line(depth, f"{number}: T.{self.dtype} = T.Select({keeps}, {least}, {read})")
+        self.line(depth, f"{place}[{i.text}] = {at}")
+        self.line(depth, f"{value}[{i.text}] = {number}")
+        self.made |= {place: (rows,), value: (rows,)}
+
+    def together(self) -> None:
+        """Blocks that share loops: what is made for a row, and read of it, and of rows before."""
+        random, readable = self.random, self.readable()
+        rows, columns = self.extent() + 1, self.extent()
+        made, out = self.names("B", 2)
+        i, j, k, v, w, r, s, u = [*self.names("i", 3), *self.names("v", 5)]
+        self.line(1, f"for {i} in range({rows}):")
+        self.line(2, f"for {j} in range({columns}):")
+        self.line(3, f'with T.block("{made}"):')
+        self.line(4, f"{v}, {w} = T.axis.remap('SS', [{i}, {j}])")
+        self.line(4, f"{made}[{v}, {w}] = {self.value([Dim(v, rows), Dim(w, columns)], readable, 1)}")
+        self.line(2, f"for {k} in range({columns}):")
+        self.line(3, f'with T.block("{out}"):')
+        kind = random.random()
+        if kind < 0.5:  # a sum of the row
+            self.line(4, f"{r}, {s} = T.axis.remap('SR', [{i}, {k}])")
+            self.line(4, "with T.init():")
+            self.line(5, f"{out}[{r}] = {self.literal(0)}")
+            self.line(4, f"{out}[{r}] = {out}[{r}] + {made}[{r}, {s}]")
+            self.made |= {made: (rows, columns), out: (rows,)}
+            return
+        self.line(4, f"{r}, {u} = T.axis.remap('SS', [{i}, {k}])")
+        turned = f"{columns - 1} - {u}" if random.random() < 0.5 else u
+        text = f"{made}[{r}, {turned}]"
+        if kind < 0.75:
+            text += f" + T.if_then_else(1 <= {r}, {made}[{r} - 1, {u}], {self.number(-2, 2)})"
+        self.line(4, f"{out}[{r}, {u}] = {text}")
+        self.made |= {made: (rows, columns), out: (rows, columns)}
+
     def readable(self) -> dict[str, tuple[int, ...]]:
         return {**self.inputs, **self.made}
 
@@ -379,7 +481,10 @@ class _Writer:
         random = self.random
         kinds = [self.elementwise] * 3 + [self.reduction] * 2
         for _ in range(random.randint(1, 4)):
-            random.choice([*kinds, self.convolution, self.product, self.window, self.update, self.triangle])()
+            every = [*kinds, self.convolution, self.product, self.window, self.update, self.triangle]
+            if self.gathers:
+                every += [self.parts, self.prefix, self.counts, self.greatest, self.together]
+            random.choice(every)()
         names = list(self.made)
         outputs = names[-2:] if random.random() < 0.3 else names[-1:]
 

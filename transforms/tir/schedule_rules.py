@@ -95,8 +95,7 @@ class ScheduleRulesPass(PrimFuncPass):
 
 
 def _schedule_or_leave(func: PrimFuncOp, registers: VectorRegisters, unit: VectorUnit) -> bool:
-    """Schedule a function; or leave it as it was, with a remark, where a rule begins what a primitive then refuses. Says
-    which."""
+    """Schedule a function; or leave it as it was, and say so, where a rule begins what a primitive then refuses."""
     before = func.body.clone()
     try:
         schedule_by_rules(func, registers, unit.dot, unit.matrix)
