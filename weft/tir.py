@@ -113,6 +113,13 @@ if TYPE_CHECKING:
     from .transforms.tir.scheduling.state import BlockScope as BlockScope
     from .transforms.tir.scheduling.state import Dependency as Dependency
     from .transforms.tir.scheduling.state import StmtSRef as StmtSRef
+    from .transforms.tir.scheduling.tensorizing import AutoTensorizeMappingInfo as AutoTensorizeMappingInfo
+    from .transforms.tir.scheduling.tensorizing import TensorizeInfo as TensorizeInfo
+    from .transforms.tir.scheduling.tensorizing import (
+        get_auto_tensorize_mapping_info as get_auto_tensorize_mapping_info,
+    )
+    from .transforms.tir.scheduling.tensorizing import get_tensorize_loop_mapping as get_tensorize_loop_mapping
+    from .transforms.tir.scheduling.tensorizing import tile_with_tensor_intrin as tile_with_tensor_intrin
     from .transforms.tir.scheduling.trace import Trace as Trace
 
 __tvmscript__ = True

@@ -16,15 +16,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import Literal, NoReturn, Protocol, TypeAlias, cast, overload
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from ..support.arguments import checked
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.dtypes import scalar_type
+from ..tir.analyzer.nodes import IntExpr
 from . import broadcast as broadcast
 from . import integer_forms as integer_forms
 from . import tensor as own
@@ -441,6 +443,30 @@ def operation_of(kind: BinaryKind) -> Callable[[ExprLike, ExprLike], Expr]:
 
     operation.__name__ = kind.value
     return operation
+
+
+class IndexOperation(Protocol):
+    """A function of two numbers: expressions, or what an index map is a function of."""
+
+    @overload
+    def __call__(self, a: IntExpr, b: IntExpr | int) -> IntExpr: ...
+    @overload
+    def __call__(self, a: AffineExpr, b: AffineExpr | int) -> AffineExpr: ...
+    @overload
+    def __call__(self, a: ExprLike, b: ExprLike) -> Expr: ...
+
+
+def index_operation_of(kind: BinaryKind) -> IndexOperation:
+    """`floordiv` or `floormod`, also of the indices that an index map is a function of: the analyzer's expressions, or
+    affine ones."""
+    plain = cast("Callable[..., object]", operation_of(kind))
+
+    def operation(a: Any, b: Any) -> object:
+        of_nodes = not any_of(isinstance(each, IntExpr | AffineExpr) for each in (a, b))
+        return plain(a, b) if of_nodes else a // b if kind == BinaryKind.FLOORDIV else a % b
+
+    operation.__name__ = kind.value
+    return cast(IndexOperation, operation)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .expr import BinaryKind as _B
 from .expr import UnaryKind as _U
-from .forms import function_of, operation_of, reducer
+from .forms import function_of, index_operation_of, operation_of, reducer
 
 sum, prod = reducer("sum", "sum"), reducer("prod", "prod")
 max, min = reducer("max", "max"), reducer("min", "min")
@@ -21,7 +21,7 @@ isnan, isinf, isfinite = function_of(_U.ISNAN), function_of(_U.ISINF), function_
 round = nearbyint = function_of(_U.ROUND)
 """Halves go to even."""
 
-floordiv, floormod = operation_of(_B.FLOORDIV), operation_of(_B.FLOORMOD)
+floordiv, floormod = index_operation_of(_B.FLOORDIV), index_operation_of(_B.FLOORMOD)
 indexdiv, indexmod = floordiv, floormod
 div = truncdiv = operation_of(_B.DIV)
 fmod = truncmod = operation_of(_B.TRUNCMOD)

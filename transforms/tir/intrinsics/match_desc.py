@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, simplify, substitute
@@ -20,9 +20,8 @@ from ....dialects.tir.core import BlockOp, ForOp, IterKind, enclosing_loops, loo
 from ....dialects.tir.symbols import Extent, arguments_around, greatest
 from ..analysis.tiles import Tile
 from ..schedule.errors import ScheduleError
+from .match_trees import Differs, TreeMatcher
 from .tensor_intrin import TensorIntrin, block_of
-
-COMMUTATIVE = ("arith.addi", "arith.muli", "arith.addf", "arith.mulf", "arith.andi", "arith.ori", "arith.xori")
 
 
 @dataclass(frozen=True)
@@ -138,11 +137,7 @@ def _kinds(block: BlockOp, loops: Sequence[ForOp]) -> list[frozenset[IterKind]]:
     ]
 
 
-class _Differs(Exception):
-    """Two expressions are not the same."""
-
-
-class _Matcher:
+class _Matcher(TreeMatcher[Place]):
     """Compares bodies. Indices are over these dimensions: the number of the tile along each iterator of the block, then
     the loops in it."""
 
@@ -186,7 +181,7 @@ class _Matcher:
             try:
                 found = self.access(ours, theirs, found)
                 found = self.value(ours.value, theirs.value, found)
-            except _Differs as difference:
+            except Differs as difference:
                 raise self.refusal(str(difference)) from None
         return found
 
@@ -194,42 +189,6 @@ class _Matcher:
         return ScheduleError.at(
             self.block, f"the intrinsic {self.intrin.name} computes something else than @{self.block.block_name}: {why}"
         )
-
-    def value(self, ours: SSAValue, theirs: SSAValue, places: dict[SSAValue, Place]) -> dict[SSAValue, Place]:
-        """Match two values.
-
-        Raises:
-            _Differs: they are not the same.
-        """
-        if ours.type != theirs.type:
-            raise _Differs(f"it has a value of type {theirs.type} where the block has one of {ours.type}")
-        if not isinstance(ours, OpResult) or not isinstance(theirs, OpResult):
-            raise _Differs("it computes with an iterator, or the block does")
-        a, b = ours.op, theirs.op
-        if a.name != b.name or ours.index != theirs.index or a.regions or b.regions:
-            raise _Differs(f"it has {b.name} where the block has {a.name}")
-        if isinstance(a, memref.LoadOp) and isinstance(b, memref.LoadOp):
-            return self.access(a, b, places)
-        if _facts(a) != _facts(b):
-            raise _Differs(f"its {b.name} is another one")
-        if len(a.operands) == 2 and a.name in COMMUTATIVE:
-            try:
-                return self.operands(a.operands, b.operands, places)
-            except _Differs as difference:
-                try:
-                    return self.operands(a.operands[::-1], b.operands, places)
-                except _Differs:
-                    raise difference from None
-        return self.operands(a.operands, b.operands, places)
-
-    def operands(
-        self, ours: Sequence[SSAValue], theirs: Sequence[SSAValue], places: dict[SSAValue, Place]
-    ) -> dict[SSAValue, Place]:
-        if len(ours) != len(theirs):
-            raise _Differs("it has operations of other numbers of operands")
-        for a, b in zip(ours, theirs, strict=True):
-            places = self.value(a, b, places)
-        return places
 
     def access(
         self,
@@ -241,30 +200,30 @@ class _Matcher:
         a, b = self.indices(ours, 0), self.indices(theirs, 1)
         name = f"%{theirs.memref.name_hint or 'its buffer'}"
         if memref_of(ours.memref).element_type != memref_of(theirs.memref).element_type:
-            raise _Differs(f"its {name} has elements of another type")
+            raise Differs(f"its {name} has elements of another type")
         if len(a) < len(b):
-            raise _Differs(f"its {name} has more dimensions than the buffer here")
+            raise Differs(f"its {name} has more dimensions than the buffer here")
         lead = len(a) - len(b)
         start: list[AffineExpr] = []
         for number, index in enumerate(a):
             moved = Linear({}, 0) if number < lead else b[number - lead]
             rest = linear(index.to_expr() + moved.to_expr() * -1, self.ranges)
             if any(d >= self.first_loop for atom in rest.terms for d in atom.used_dims()):
-                raise _Differs(f"its {name} is accessed at other indices, in dimension {number} of the buffer here")
+                raise Differs(f"its {name} is accessed at other indices, in dimension {number} of the buffer here")
             start.append(rest.to_expr())
         place = Place(ours.memref, tuple(start))
         if places.get(theirs.memref, place) != place:
-            raise _Differs(f"its {name} would be in two places")
+            raise Differs(f"its {name} would be in two places")
         others = [v for v, other in places.items() if v is not theirs.memref and other.buffer is ours.memref]
         if others and not set(self.desc.writes).isdisjoint((theirs.memref, *others)):
-            raise _Differs(f"its {name} would lie in the same buffer as %{others[0].name_hint}")
+            raise Differs(f"its {name} would lie in the same buffer as %{others[0].name_hint}")
         return {**places, theirs.memref: place}
 
     def indices(self, op: memref.LoadOp | memref.StoreOp, side: int) -> list[Linear]:
         dims = dict(self.dims[side])
         map = access_map_over(op, dims)
         if map is None:
-            raise _Differs("an element's place depends on data")
+            raise Differs("an element's place depends on data")
         exprs = self.of_desc if side else self.of_block
         return [linear(substitute(index, exprs), self.ranges) for index in map.results]
 
@@ -303,12 +262,3 @@ def _over(expr: AffineExpr, values: Sequence[SSAValue], loops: Sequence[ForOp], 
         for v in values
     ]
     return substitute(expr, dims)
-
-
-def _facts(op: Operation) -> dict[str, Attribute]:
-    """What an operation says of itself, but how exact it is."""
-    return {
-        name: value
-        for name, value in (op.properties | op.attributes).items()
-        if name not in ("fastmath", "overflowFlags")
-    }

@@ -205,7 +205,9 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     old = list(outer.body.block.ops)
     impl = match.intrin.impl.clone()
     given = match.intrin.impl.body.block.args
-    buffers = {value: match.parameters[old] for value, old in zip(impl.body.block.args, given, strict=True)}
+    buffers: dict[SSAValue, SSAValue] = {
+        value: match.parameters[old] for value, old in zip(impl.body.block.args, given, strict=True)
+    }
     for inner in blocks_under(impl):
         _place(inner, match, buffers)
     for op in list(impl.body.block.ops):

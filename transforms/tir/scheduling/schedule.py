@@ -167,12 +167,16 @@ class Schedule:
             raise HandleError("the handle is none of the schedule that this is a copy of")
         return type(rv)(self.state.twins[rv.value])
 
-    def get(self, rv: BlockRV | LoopRV | ExprRV) -> BlockOp | OuterBlockOp | ForOp | PrimFuncOp | int | Location:
-        """What a handle stands for.
+    def get(
+        self, rv: BlockRV | LoopRV | ExprRV | StmtSRef
+    ) -> BlockOp | OuterBlockOp | ForOp | PrimFuncOp | int | Location:
+        """What a handle, or a place, stands for.
 
         Raises:
             HandleError: it is stale, or another schedule's; as all primitives do.
         """
+        if isinstance(rv, StmtSRef):
+            return self.get_sref(rv.op).op
         return self.state.meaning(rv.value)
 
     def get_sref(self, rv_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp) -> StmtSRef:
