@@ -47,8 +47,10 @@ def check_independence(
     private_too: bool = False,
     shared_too: bool = False,
     reducing: Collection[BlockOp] = (),
+    kind: ForKind | None = None,
 ) -> Iterator[Finding]:
-    """The iterations of `loop` depend on each other: what certainly does, and what is not shown not to.
+    """The iterations of `loop`, were it of `kind`, depend on each other: what certainly does, and what is not shown not
+    to. Without `kind` it is of its own.
 
     Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
     So are those that the threads of a block share, of loops over blocks and threads, unless `shared_too`: blocks have
@@ -66,7 +68,8 @@ def check_independence(
                 if access.op.parent_region() is not block.init or not access.is_write:  # what it writes, the body does
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
     parts = _TouchParts(loop)
-    threads = axis_of(loop) is not None and not shared_too
+    of_threads = loop.for_kind == ForKind.THREAD_BINDING == (kind or loop.for_kind)
+    threads = of_threads and axis_of(loop) is not None and not shared_too
     for buffer, touches in touched.items():
         if threads and (is_shared(buffer) or (is_of_warp(buffer) and axis_of(loop) != WARP_AXIS)):
             continue
@@ -78,7 +81,7 @@ def check_independence(
                     continue
                 if first.block is second.block and (across_blocks_only or first.block in reducing):
                     continue
-                if loop.for_kind == ForKind.THREAD_BINDING and _is_repeated(loop, first, second):
+                if of_threads and _is_repeated(loop, first, second):
                     continue
                 verdict = never_meet(loop, first, second, parts)
                 if verdict != Verdict.PROVED:

@@ -47,7 +47,7 @@ def _check_together(loop: ForOp, kind: ForKind, axis: str | None) -> Iterator[Fi
                 hint="let the loop be serial, or bind a spatial iterator to it",
             )
             return
-    for finding in check_independence(loop, reducing=shared):
+    for finding in check_independence(loop, reducing=shared, kind=kind):
         if finding.certain:
             what = f"a {kind.value} loop, {name}, whose iterations depend on each other"
             yield replace(finding, message=f"it stands in {what}: {finding.message}")

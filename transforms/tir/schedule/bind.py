@@ -35,7 +35,7 @@ from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import ForKind, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.thread_axes import BLOCK_AXES, is_shared
-from .checks import check_live, check_private
+from .checks import check_live, check_needs_no_threads, check_private
 from .errors import ScheduleError
 
 THREADS = (*(f"{axis}.{way}" for axis in ("blockIdx", "threadIdx", "vthread") for way in "xyz"), "vthread")
@@ -61,6 +61,8 @@ def check_bind(loop: ForOp, thread: str) -> None:
         if other.thread is not None and other.thread.data == thread:
             _check_same_threads(loop, other, thread)
     check_private(loop)
+    if loop.thread is not None and loop.thread.data != thread:
+        check_needs_no_threads(loop)
     for finding in check_kind(loop, ForKind.THREAD_BINDING, thread):
         if finding.certain:
             raise ScheduleError.at(finding.op, finding.message, hint=finding.hint)

@@ -146,6 +146,15 @@ def check_reorderable(loops: Sequence[ForOp]) -> None:
             raise ScheduleError.at(loop, f"its order stays: {finding.message}")
 
 
+def check_needs_no_threads(loop: ForOp) -> None:
+    """If threads run the iterations of `loop`, none waits for what a block does in another: run otherwise, an iteration
+    ends before the next begins, or knows nothing of it."""
+    if loop.for_kind != ForKind.THREAD_BINDING:
+        return
+    for finding in check_independence(loop, across_blocks_only=True, kind=ForKind.SERIAL):
+        raise ScheduleError.at(loop, f"its threads wait for one another: {finding.message}")
+
+
 def check_first_steps(chain: Sequence[ForOp], new_chain: Sequence[ForOp]) -> None:
     """Reductions under `chain` begin with their first step, where `init` runs, when its loops become `new_chain`."""
     for block in blocks_under(chain[-1]):

@@ -22,6 +22,7 @@ from .checks import (
     check_kinds,
     check_known_trips,
     check_live,
+    check_needs_no_threads,
     check_private,
     check_reorderable,
 )
@@ -262,9 +263,10 @@ def check_set_kind(loop: ForOp, kind: ForKind) -> None:
     Raises:
         ScheduleError: a reduction's or opaque iterator is bound to a loop whose iterations would run at the same time,
             they write what others of them touch, a buffer of a thread's own is used in it and outside, a parallel loop
-            would stand in another, or a thread is needed.
+            would stand in another, or a thread is needed; or threads run it now, which wait for one another.
     """
     check_live(loop)
+    check_needs_no_threads(loop)
     if kind == ForKind.THREAD_BINDING:
         raise ScheduleError.at(
             loop, "a loop of kind thread_binding names its thread", hint="this target has no threads"
