@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, Float64Type, IndexType, IntegerAttr
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.support.diagnostics import Diagnostic
@@ -246,7 +246,11 @@ def _power(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
 
 
 def _convert(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
-    """By C's rules: to a float, to a narrower or wider float, to a wider signed integer."""
+    """By C's rules: to a float, to a narrower or wider float, to a wider signed integer.
+
+    An integer becomes an f16 as a float, which holds each that an f16 does, and those half way between: GCC would call
+    a function for those of 64 bits.
+    """
     source = element(op.operands[0].type)
     if isinstance(source, Float64Type) and isinstance(type, BFloat16Type):  # rounded once
         return f"weft_odd_float({operands[0]})"
@@ -254,12 +258,16 @@ def _convert(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
         return f"({computed_type(type)})-(int){operands[0]}"
     if scalar(type) == "bool":
         return f"({operands[0]} & 1) != 0"
-    return f"({computed_type(type)}){operands[0]}"
+    return f"({computed_type(type)}){_by_float(source, type)}{operands[0]}"
 
 
 def _convert_unsigned(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
     source = element(op.operands[0].type)
-    return f"({computed_type(type)})({unsigned(source)}){operands[0]}"
+    return f"({computed_type(type)}){_by_float(source, type)}({unsigned(source)}){operands[0]}"
+
+
+def _by_float(source: Attribute, type: Attribute) -> str:
+    return "(float)" if isinstance(type, Float16Type) and not is_float(source) else ""
 
 
 def _to_integer(op: Operation, type: Attribute, operands: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Conversions of f16 for processors that have none: functions that LLVM and C compilers call, from their libraries.
+"""What f16 takes on processors without it: functions that LLVM and C compilers call, from their libraries.
 
 Nothing of such a library is in a process that loads code, so an object that calls them brings its own. They are weak
 and hidden: any number of objects may. Numbers are rounded to nearest, halves to even, once; a NaN stays one.
@@ -10,6 +10,8 @@ and hidden: any number of objects may. Numbers are rounded to nearest, halves to
 | `__truncsfhf2`  | f32  | f16 |
 | `__truncdfhf2`  | f64  | f16 |
 
+GCC calls `__eqhf2` and `__nehf2` as well, where there are conversions too: 0 for two f16 that are equal, else 1.
+
 Only processors of the x86 family are served, where F16C came late: what is for others is linked by a compiler of
 theirs, which has the library, and passes them in registers of its own choice.
 """
@@ -18,15 +20,28 @@ from __future__ import annotations
 
 import re
 
-_NAMES = re.compile(rb"__(?:extendhf[sd]f2|trunc[sd]fhf2)\b")
+_NAMES = re.compile(rb"__(?:extendhf[sd]f2|trunc[sd]fhf2|(?:eq|ne)hf2)\b")
 
 
 def calls_conversions(code: bytes, triple: str) -> bool:
-    """Whether an object, or assembly, for this triple calls conversions of f16."""
+    """Whether an object, or assembly, for this triple calls one of these functions."""
     return triple.startswith("x86_64") and _NAMES.search(code) is not None
 
 
 CONVERSIONS = """
+define weak hidden i32 @__eqhf2(half %x, half %y) nounwind {
+  %a = fpext half %x to float
+  %b = fpext half %y to float
+  %differ = fcmp une float %a, %b
+  %z = zext i1 %differ to i32
+  ret i32 %z
+}
+
+define weak hidden i32 @__nehf2(half %x, half %y) nounwind {
+  %z = call i32 @__eqhf2(half %x, half %y)
+  ret i32 %z
+}
+
 define weak hidden float @__extendhfsf2(half %x) nounwind {
   %half = bitcast half %x to i16
   %bits = zext i16 %half to i32

@@ -73,3 +73,40 @@ def test_kernels_that_convert_are_kept_and_made_a_library(tmp_path: Path) -> Non
     for each in (exe, weft.load(tmp_path / "halves.weft")):
         np.testing.assert_allclose(np.asarray(each(*inputs), np.float32), wanted, rtol=2e-3)
     exe.export_library(tmp_path / "libhalves.so")
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "llvm", "c"])
+def test_halves_are_compared_as_the_numbers_that_they_are(target: str) -> None:
+    if target.startswith("c") and not has_compiler():
+        pytest.skip("there is no C compiler")
+    x, y = (relay.var(name, shape=(EVERY.size,), dtype="float16") for name in "xy")
+    results = [
+        relay.maximum(x, y),
+        relay.minimum(x, y),
+        relay.cast(x, "int32"),
+        relay.equal(x, y),
+        relay.not_equal(x, y),
+    ]
+    exe = weft.compile(relay.Function([x, y], relay.Tuple([*results, relay.less(x, y)])), target=target)
+    other = np.random.default_rng(5).permutation(EVERY)
+    other[::7] = EVERY[::7]
+    high, low, whole, *tests = exe(EVERY, other)
+    _same(high, np.maximum(EVERY, other))
+    _same(low, np.minimum(EVERY, other))
+    finite = np.isfinite(EVERY)
+    np.testing.assert_array_equal(np.asarray(whole)[finite], EVERY[finite].astype(np.int32))
+    for found, wanted in zip(tests, (EVERY == other, EVERY != other, EVERY < other), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "llvm", "c"])
+@pytest.mark.parametrize("source", ["int64", "uint64", "int32", "uint16"])
+def test_integers_become_the_nearest_half(source: str, target: str) -> None:
+    info = np.iinfo(source)
+    near = [2**k + d for k in range(11, 17) for d in (-17, -16, -3, -1, 0, 1, 3, 16, 17, 2 ** max(k - 11, 0))]
+    values = np.array([0, 1, info.max, info.max - 1, info.min, 65519, *near], object)
+    values = np.concatenate([values, -values])
+    x = np.array([each for each in values if info.min <= each <= info.max], source)
+    with np.errstate(over="ignore"):
+        wanted = x.astype(np.float64).astype(np.float16)
+    _same(_cast(source, "float16", x.size, target)(x), wanted)
