@@ -48,9 +48,11 @@ class Assembly:
     def null(self) -> SSAValue:
         return self.add(llvm.ZeroOp.build(result_types=[PTR])).results[0]
 
-    def stack(self, bytes: int) -> SSAValue:
+    def stack(self, bytes: int, name: str) -> SSAValue:
         """Memory on the stack."""
-        return self.add(llvm.AllocaOp(self.integer(bytes), i8, alignment=8)).results[0]
+        memory = self.add(llvm.AllocaOp(self.integer(bytes), i8, alignment=8)).results[0]
+        memory.name_hint = name
+        return memory
 
     def at(self, base: SSAValue, offset: int) -> SSAValue:
         """The address `offset` bytes on."""

@@ -25,6 +25,7 @@ interpreter of its virtual machine.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -65,36 +66,53 @@ class ConvertControlToLLVMPass(ModulePass):
         return not any(map(is_control, module.ops))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp) and is_control(f)}
-        public = [f for f in functions.values() if f.sym_visibility is None]
-        if public:
-            main = next((f for f in public if f.sym_name.data == "main"), public[0])
-            check_is_program(main)
-            op.body.block.add_ops(_program(main, functions, op))
         gone = [each for each in op.ops if is_control(each)]
+        if (main := public_program(gone)) is not None:
+            op.body.block.add_ops(_program(main, gone, op))
         for each in gone:
             erase(each, safe_erase=False)
         report_changed(bool(gone))
 
 
-def _program(main: FuncOp, functions: dict[str, FuncOp], module: ModuleOp) -> list[Operation]:
-    """The program's function, and what it calls: entries of its segments, and the heap."""
+def public_program(ops: Iterable[Operation]) -> FuncOp | None:
+    """The function that a program begins with, among those that branch and call: `@main`, or the first that is public.
+
+    Raises:
+        Diagnostic: it takes or gives what no caller can have.
+    """
+    public = [f for f in ops if isinstance(f, FuncOp) and f.sym_visibility is None]
+    main = next((f for f in public if f.sym_name.data == "main"), public[0] if public else None)
+    if main is not None:
+        check_is_program(main)
+    return main
+
+
+def program_functions(
+    main: FuncOp, control: Iterable[Operation], segments: dict[str, llvm.FuncOp], taken: Collection[str] = ()
+) -> list[llvm.FuncOp]:
+    """The functions of a program that begins with `main`, its entry last: those of the heap, without what is `taken`.
+    Of each of the `segments` it calls `entry_of_segment`."""
+    functions = {f.sym_name.data: f for f in control if isinstance(f, FuncOp)}
+    return [*heap_functions(taken), ProgramCode(main, functions, segments).write()]
+
+
+def _program(main: FuncOp, control: Sequence[Operation], module: ModuleOp) -> list[Operation]:
+    """The program's functions, and what they call: entries of its segments."""
     segments = {f.sym_name.data: f for f in module.ops if isinstance(f, llvm.FuncOp) and SEGMENT_MARK in f.attributes}
     hosted = {graph.sym_name.data: _described(graph, number) for number, graph in enumerate(hosted_graphs(module))}
-    code = ProgramCode(main, functions, segments | hosted)
-    made: list[Operation] = [code.write()]
+    made: list[Operation] = []
     if hosted:
         types = [i64, PTR, PTR, PTR, i64]
         made.append(llvm.FuncOp(RUN_HOSTED, llvm.LLVMFunctionType(types, i64), linkage=llvm.LinkageAttr("external")))
     for number, segment in enumerate(hosted.values()):
-        made.append(_call_of_host(entry_of_segment(segment), number))
+        made.append(_call_of_host(entry_of_segment(segment.sym_name.data), number))
     for segment in segments.values():
         thread = thread_of_segment(segment.sym_name.data)
-        each, run = entry_functions(segment, thread, entry_of_segment(segment), "internal")
+        each, run = entry_functions(segment, thread, entry_of_segment(segment.sym_name.data), "internal")
         each.properties["linkage"] = llvm.LinkageAttr("external")  # who runs parts step by step knows them by it
         made += [each, run]
     taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
-    return [*declarations(taken), *heap_functions(taken), *made]
+    return [*declarations(taken), *program_functions(main, control, segments | hosted, taken), *made]
 
 
 def _described(graph: GraphOp, number: int) -> llvm.FuncOp:

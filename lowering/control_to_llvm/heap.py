@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from importlib.resources import files
 
 from xdsl.context import Context
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from ...dialects.extensions.llvm import Llvm
 from ...dialects.support.alignment import aligned
-from ..entry.add_entry_point import defined_name
 
 NEW, RELEASE, END, GROW = "weft_heap_new", "weft_heap_release", "weft_heap_end", "weft_heap_grow"
 
@@ -42,6 +42,6 @@ def _module() -> ModuleOp:
     return Parser(context, text, name).parse_module()
 
 
-def heap_functions(taken: set[str]) -> list[Operation]:
+def heap_functions(taken: Collection[str]) -> list[llvm.FuncOp]:
     """The functions of the heap, without what a module has `taken` already."""
-    return [op.clone() for op in _module().ops if defined_name(op) not in taken]
+    return [op.clone() for op in _module().ops if isinstance(op, llvm.FuncOp) and op.sym_name.data not in taken]

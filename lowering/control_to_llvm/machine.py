@@ -109,13 +109,15 @@ class Machine:
         if self.is_open:
             words = (len(graph.inputs) + graph.symbols for graph in self.graphs.values())
             tables[0] = max([tables[0], *words])
-            self.room = asm.stack(3 * WORD)
+            self.room = asm.stack(3 * WORD, "room")
             """The arena of segments, its bytes, and it once more where it is the program's own."""
             for number, value in enumerate((self.arena, asm.integer(self.arena_bytes), asm.null())):
                 asm.store(value, self.room, WORD * number)
-        self.state, self.cell = asm.stack(MACHINE_BYTES), asm.stack(WORD)
-        self.inputs, self.outputs = (asm.stack(WORD * count) for count in tables)
-        self.results = asm.stack(WORD * max(1, num_results))
+        self.state, self.cell = asm.stack(MACHINE_BYTES, "machine"), asm.stack(WORD, "frame")
+        self.inputs, self.outputs = (
+            asm.stack(WORD * n, name) for n, name in zip(tables, ("taken", "given"), strict=True)
+        )
+        self.results = asm.stack(WORD * max(1, num_results), "results")
         for offset in (BACK_AT, FIRST_AT):
             asm.store(self.state, self.state, offset)
         for offset in (FRAMES_AT, FRAMES_END_AT):
@@ -310,7 +312,7 @@ class Machine:
         asm = self.asm
         is_hosted = HOSTED in segment.attributes  # in arenas of the host's, which knows a call by that of the program
         arena = asm.load(self.room) if self.is_open and not is_hosted else self.arena
-        status = asm.call(entry_of_segment(segment), [self.inputs, self.outputs, arena, self.num_threads], i64)
+        status = asm.call(entry_of_segment(name), [self.inputs, self.outputs, arena, self.num_threads], i64)
         assert status is not None
         zero = asm.integer(0)
         if is_hosted:

@@ -74,9 +74,9 @@ def declarations(declared: set[str]) -> list[llvm.FuncOp]:
     return [_declare(name, operands, result) for name, operands, result in called if name not in declared]
 
 
-def entry_of_segment(segment: llvm.FuncOp) -> str:
-    """The function that a program runs a segment by: what `@weft_run` is for a graph."""
-    return f"{segment.sym_name.data}_run"
+def entry_of_segment(name: str) -> str:
+    """The function that a program runs the segment of a name by: what `@weft_run` is for a graph."""
+    return f"{name}_run"
 
 
 def defined_name(op: Operation) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
@@ -23,7 +23,7 @@ from ...dialects.support.aligned_arrays import aligned
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
-from ..abi import INPUTS, CompiledGraph
+from ..abi import CompiledGraph
 from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
@@ -32,7 +32,7 @@ from ..machine.codegen import CodegenError, compile_module
 from ..machine.half_floats import CONVERSIONS, calls_conversions
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
-from .module import FLAGS, GCC_FLAGS, arena_bytes, emit_c
+from .module import FLAGS, GCC_FLAGS, emit_graph
 
 
 class NoCompilerError(UsageError):
@@ -47,18 +47,16 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         CodegenError: it does not accept the file.
         Diagnostic: something has no counterpart in C.
     """
-    text = emit_c(module)
-    graph = next(op for op in module.ops if isinstance(op, func.FuncOp) and INPUTS in op.attributes)
+    graph = emit_graph(list(module.ops))
     inputs, outputs = read_signature(graph.attributes)
     held = [op for op in module.ops if isinstance(op, memref.GlobalOp)]
     held.sort(key=_constant_number)
     constants = tuple(
         aligned(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"])) for op in held
     )
-    kernels = {op.callee.root_reference.data: None for op in graph.body.walk() if isinstance(op, func.CallOp)}
     checks, records_at = read_checks(graph.attributes)
     symbols, pools, extents = read_sizes(graph.attributes)
-    files = [text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
+    files = [graph.text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
     objects = tuple(cached_c(file, target.resolved(), level, flags) for file in files)
     if any(calls_conversions(each, target.resolved().triple) for each in objects):
         objects += (compile_module(CONVERSIONS, target),)
@@ -67,8 +65,8 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         constants,
         inputs,
         outputs,
-        arena_bytes(graph),
-        tuple(kernels),
+        graph.arena_bytes,
+        graph.kernels,
         target.platform(),
         checks,
         records_at,

@@ -35,7 +35,6 @@ from ...dialects.support.dense import array_of
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import memref_of
 from ..abi import CONSTANTS_TABLE
-from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from ..tir_to_loops.in_place import MAY_ALIAS
 from . import scalars
 from .types import IN_HEADERS, element, float_literal, int_literal, is_float, lanes, pointee, scalar
@@ -367,12 +366,9 @@ class FunctionText(VectorText):
     def get_global(self, op: memref.GetGlobalOp) -> None:
         if op.memref not in self.live:
             return
-        held = self.unit.globals.get(op.name_.root_reference.data)
-        number = None if held is None else held.attributes.get(CONSTANT_INDEX)
-        if not isinstance(number, IntegerAttr):
-            raise Diagnostic(f"{op.name_} is no constant that a caller places")
+        number = self.unit.constant_number(op)
         name, of = self.name(op.memref), pointee(op.memref.type)
-        self.line(f"const {of} *{name} = (const {of} *){CONSTANTS_TABLE}[{number.value.data}];")
+        self.line(f"const {of} *{name} = (const {of} *){CONSTANTS_TABLE}[{number}];")
 
     def view(self, op: memref.ViewOp) -> None:
         result = op.results[0]

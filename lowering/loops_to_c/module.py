@@ -4,24 +4,33 @@
 
 gives 0 where all went well, -1 where there was no memory, else the number of the check that has failed. `weft_run` is
 the same as the runtime calls it (`lowering/abi.py`), and all that there is where extents are known only then: a library
-(`runtime/library`) says the sizes to programs. Threads are OpenMP's, where the file is compiled with it.
+(`runtime/library`) says the sizes to programs. Threads are OpenMP's, where the file is compiled with it. A program that
+branches and calls is what `control_to_llvm` makes of it (`control`), with the graphs that it runs above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects import func, llvm, memref
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
-from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, TensorSpec
+from ...transforms.relay.outline_segments import is_control
+from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, SEGMENT_MARK, TensorSpec
 from ..check_sites import read_checks
+from ..control_to_llvm.convert_control_to_llvm import program_functions, public_program
+from ..entry.add_entry_point import entry_of_segment
 from ..graph_to_memory.signature import read_signature
+from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
+from ..read_steps import parameters_of
+from .control import ControlText, address_of
 from .function import FunctionText
 from .scalars import HELPERS
 from .types import Names
@@ -54,45 +63,137 @@ _NUMPY_IN_C = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class GraphText:
+    """A graph, or a program that runs some, in C."""
+
+    text: str
+    attributes: Mapping[str, Attribute]
+    """What a caller must know: inputs and outputs, sizes, checks (`graph_to_memory.signature`, `check_sites`)."""
+    arena_bytes: int
+    """The memory that it works in."""
+    kernels: tuple[str, ...]
+    """What the graph's own function calls."""
+
+
 def emit_c(module: ModuleOp) -> str:
     """The text of a module of the `loops` phase.
 
     Raises:
         Diagnostic: an operation has no counterpart in C, or there is no graph to run.
     """
-    return emit_parts(list(module.ops))
+    return emit_graph(list(module.ops)).text
 
 
-def emit_parts(ops: Sequence[Operation]) -> str:
-    """The text of what stands in a module: functions, those that are called before those that call, and constants.
+def emit_graph(ops: Sequence[Operation]) -> GraphText:
+    """What stands in a module in C: functions, those that are called before those that call, and constants.
 
     Raises:
         Diagnostic: an operation has no counterpart in C, or there is no graph to run.
     """
+    program = [op for op in ops if is_control(op)]
+    ops = [op for op in ops if not is_control(op)]
     for op in ops:
         if not isinstance(op, func.FuncOp | memref.GlobalOp | SourceOp):
             raise Diagnostic.at(op, f"{op.name} has no counterpart in C", hint="C is made of a module at phase 'loops'")
     functions = [op for op in ops if isinstance(op, func.FuncOp) and op.body.blocks]
     graphs = [function for function in functions if INPUTS in function.attributes]
-    if not graphs:
+    segments = [each for each in graphs if SEGMENT_MARK in each.attributes] if program else []
+    main = public_program(program)
+    if main is None and not graphs:
         raise Diagnostic("there is no graph to run in this module", hint="C is made of a module at phase 'loops'")
-    graph = next((each for each in graphs if each.sym_name.data == "main"), graphs[0])
-    unit = Unit(ops, graph)
-    name = unit.names.new(graph.sym_name.data)
-    texts = [FunctionText(unit, function).write() for function in unit.reached(graph.sym_name.data)]
+    if main is None:
+        segments = [next((each for each in graphs if each.sym_name.data == "main"), graphs[0])]
+    unit = Unit(ops, segments)
+    name = unit.names.new(main.sym_name.data if main is not None else segments[0].sym_name.data)
+    texts = [FunctionText(unit, function).write() for function in unit.reached(*(s.sym_name.data for s in segments))]
     if unit.declared:
         texts.insert(0, "\n".join(unit.declared.values()))
     constants = sum(isinstance(op, memref.GlobalOp) for op in ops)
     if constants:
         what = "/* Addresses of the constants, which whoever loads this puts here. */"
         texts.insert(0, f"{what}\nconst void *{CONSTANTS_TABLE}[{constants}];")
-    texts.append(_run(unit, graph))
-    if GRAPH_SYMBOLS not in graph.attributes:
-        texts.append(_entry(name, graph))
+    if main is None:
+        (graph,) = segments
+        attributes, arena = graph.attributes, arena_bytes(graph)
+        kernels = [op.callee.root_reference.data for op in graph.body.walk() if isinstance(op, func.CallOp)]
+        texts.append(_run(unit, graph, ENTRY))
+    else:
+        made = program_functions(main, program, {each.sym_name.data: described(each) for each in segments})
+        texts += _program(unit, segments, functions, made)
+        attributes, arena = made[-1].attributes, _integer(made[-1].attributes[ARENA_BYTES])
+        kernels = [each.sym_name.data for each in functions if parameters_of(each) is not None]
+    if GRAPH_SYMBOLS not in attributes:
+        texts.append(_entry(name, attributes, arena))
     for source in (op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)):
         texts.append(f"/* A file of its own, which defines what is declared above. */\n#if 0\n{source}\n#endif")
     body = "\n\n".join(texts)
-    return f"{_head(name, unit, body)}\n\n{body}\n"
+    return GraphText(f"{_head(name, unit, body)}\n\n{body}\n", attributes, arena, tuple(dict.fromkeys(kernels)))
+
+
+def described(segment: func.FuncOp) -> llvm.FuncOp:
+    """What the code of a program asks of a graph that it runs. It is not part of the module."""
+    stub = llvm.FuncOp(segment.sym_name.data, llvm.LLVMFunctionType([]), linkage=llvm.LinkageAttr("external"))
+    stub.attributes |= segment.attributes
+    stub.attributes[ARENA_BYTES] = IntegerAttr(arena_bytes(segment), i64)
+    return stub
+
+
+def _program(
+    unit: Unit, segments: Sequence[func.FuncOp], functions: Sequence[func.FuncOp], made: Sequence[llvm.FuncOp]
+) -> list[str]:
+    """The functions `made` of a program, with what runs the graphs that it calls; the last is its entry."""
+    calls: dict[str, Callable[[Sequence[str]], str]] = {}
+    texts: list[str] = []
+    for segment in segments:
+        runs = entry_of_segment(segment.sym_name.data)
+        name = unit.names.new(runs)
+        calls[runs] = partial(_call_of_segment, name)
+        texts.append(f"static {_run(unit, segment, name)}")
+    for function in functions:
+        if (number := address_of(function, unit)) is not None:
+            calls[function.sym_name.data] = partial(_address, number)
+    bodies = {op.sym_name.data: op for op in made if op.body.blocks}
+    for name in bodies:
+        if name not in calls:
+            calls[name] = partial(_call, PROGRAM if name == ENTRY else name)
+    order: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        for op in bodies[name].body.walk():
+            if isinstance(op, llvm.CallOp) and op.callee is not None and (n := op.callee.root_reference.data) in bodies:
+                visit(n)
+        order[name] = None
+
+    visit(ENTRY)
+    for name in order:
+        texts.append(ControlText(bodies[name], PROGRAM if name == ENTRY else name, calls).write())
+    head = f"int64_t {ENTRY}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"
+    call = f"{PROGRAM}((char *)inputs, (char *)outputs, arena, (uint64_t)num_threads)"
+    return [*texts, f"{head}\n  return (int64_t){call};\n}}"]
+
+
+PROGRAM = "weft_program"
+"""The function of a program that branches, which `weft_run` calls."""
+
+
+def _call(name: str, arguments: Sequence[str]) -> str:
+    return f"{name}({', '.join(arguments)})"
+
+
+def _call_of_segment(name: str, arguments: Sequence[str]) -> str:
+    inputs, outputs, arena, threads = arguments
+    tables = (f"(void *const *)(void *){table}" for table in (inputs, outputs))
+    return f"{name}({', '.join(tables)}, {arena}, (int64_t){threads})"
+
+
+def _address(number: int, arguments: Sequence[str]) -> str:
+    return f"(uint64_t)(uintptr_t){CONSTANTS_TABLE}[{number}]"
+
+
+def _integer(value: Attribute) -> int:
+    assert isinstance(value, IntegerAttr)
+    return value.value.data
 
 
 def _head(name: str, unit: Unit, body: str) -> str:
@@ -114,11 +215,9 @@ def _head(name: str, unit: Unit, body: str) -> str:
     return "\n\n".join(parts)
 
 
-def _run(unit: Unit, graph: func.FuncOp) -> str:
-    """The function that the runtime calls."""
+def _run(unit: Unit, graph: func.FuncOp, entry: str) -> str:
+    """The function `entry` that the runtime, or a program, calls for a graph."""
     inputs, outputs = read_signature(graph.attributes)
-    counters = graph.attributes[COUNTER_BYTES]
-    assert isinstance(counters, IntegerAttr)
     given = [*(f"inputs[{n}]" for n in range(len(inputs))), *(f"outputs[{n}]" for n in range(len(outputs)))]
     names = graph.attributes.get(GRAPH_SYMBOLS)
     symbols = len(names) if isa(names, ArrayAttr[Attribute]) else 0
@@ -126,11 +225,11 @@ def _run(unit: Unit, graph: func.FuncOp) -> str:
     given += ["arena", "num_threads"]
     name = graph.sym_name.data
     arguments = [given[place] for place in unit.taken(name)]
-    lines = [f"int64_t {ENTRY}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"]
+    lines = [f"int64_t {entry}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"]
     for parameter in ("inputs", "outputs", "num_threads"):
         if not any(parameter in argument for argument in arguments):
             lines.append(f"  (void){parameter};")
-    lines.append(f"  memset(arena, 0, {counters.value.data});")
+    lines.append(f"  memset(arena, 0, {_integer(graph.attributes[COUNTER_BYTES])});")
     lines.append(f"  {unit.functions[name]}({', '.join(arguments)});")
     checks, start = read_checks(graph.attributes)
     for number in range(len(checks)):
@@ -139,9 +238,9 @@ def _run(unit: Unit, graph: func.FuncOp) -> str:
     return "\n".join([*lines, "  return 0;", "}"])
 
 
-def _entry(name: str, graph: func.FuncOp) -> str:
+def _entry(name: str, attributes: Mapping[str, Attribute], arena_bytes: int) -> str:
     """The function for programs: one argument for each tensor, and the threads."""
-    inputs, outputs = read_signature(graph.attributes)
+    inputs, outputs = read_signature(attributes)
     names = Names(["num_threads", "inputs", "outputs", "arena", "status"])
     taken = [(spec, names.new(spec.name), False) for spec in inputs] + [
         (spec, names.new(spec.name), True) for spec in outputs
@@ -150,13 +249,13 @@ def _entry(name: str, graph: func.FuncOp) -> str:
     head = f"int64_t {name}({', '.join([*arguments, 'int64_t num_threads'])}) {{"
     if len(head) > 110:
         head = f"int64_t {name}(\n    " + ",\n    ".join([*arguments, "int64_t num_threads"]) + ") {"
-    size = arena_bytes(graph)
+    size = -(-arena_bytes // ALIGNMENT) * ALIGNMENT
     lines = ["/* The entry for programs: 0, -1 without memory, or the number of the check that has failed. */", head]
     for table, wanted in (("inputs", False), ("outputs", True)):
         given = [f"(void *){each}" for _, each, written in taken if written is wanted]
         lines.append(f"  void *{table}[] = {{{', '.join(given) or '0'}}};")
     lines += [
-        f"  void *arena = aligned_alloc({ALIGNMENT}, {-(-size // ALIGNMENT) * ALIGNMENT});",
+        f"  void *arena = aligned_alloc({ALIGNMENT}, {size});",
         "  if (!arena) return -1;",
         f"  int64_t status = {ENTRY}(inputs, outputs, arena, num_threads);",
         "  free(arena);",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, memref, vector
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.rt.calls import CallOp
@@ -13,6 +14,7 @@ from ...dialects.rt.checks import RecordOp
 from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.core import SlotsOp, SlotsType
 from ...dialects.support.diagnostics import Diagnostic
+from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from . import scalars
 from .types import Names, VectorTypes
 
@@ -39,7 +41,8 @@ class Text:
 class Unit:
     """What the functions of one file have in common."""
 
-    def __init__(self, module_ops: Sequence[Operation], graph: func.FuncOp):
+    def __init__(self, module_ops: Sequence[Operation], graphs: Sequence[func.FuncOp]):
+        """`graphs` are what is run, of the functions of the file."""
         self.vectors = VectorTypes()
         self.names = Names()
         self.functions: dict[str, str] = {}
@@ -55,7 +58,7 @@ class Unit:
                 self.extern.add(self.names.new(inner.callee.data))
         for op in module_ops:
             if isinstance(op, func.FuncOp):
-                wanted = f"{op.sym_name.data}_graph" if op is graph else op.sym_name.data
+                wanted = f"{op.sym_name.data}_graph" if op in graphs else op.sym_name.data
                 self.functions[op.sym_name.data] = self.names.new(wanted)
                 if op.body.blocks:
                     self._definitions[op.sym_name.data] = op
@@ -70,6 +73,18 @@ class Unit:
         """
         if self.declared.setdefault(name, text) != text:
             raise Diagnostic(f"the C function '{name}' is called with arguments of several types: {text}")
+
+    def constant_number(self, op: memref.GetGlobalOp) -> int:
+        """The place in the table of constants of what an operation names.
+
+        Raises:
+            Diagnostic: it is no constant that a caller places.
+        """
+        held = self.globals.get(op.name_.root_reference.data)
+        number = None if held is None else held.attributes.get(CONSTANT_INDEX)
+        if not isinstance(number, IntegerAttr):
+            raise Diagnostic(f"{op.name_} is no constant that a caller places")
+        return number.value.data
 
     def written(self, name: str) -> set[int]:
         """The places of the arguments that a function may write, itself or by one that it calls."""
@@ -106,8 +121,8 @@ class Unit:
         live = self.live(name)
         return [a.index for a in function.body.block.args if a in live and not isinstance(a.type, SlotsType)]
 
-    def reached(self, name: str) -> list[func.FuncOp]:
-        """A function and those that it calls, callees first."""
+    def reached(self, *names: str) -> list[func.FuncOp]:
+        """Functions and those that they call, callees first."""
         order: dict[str, None] = {}
 
         def visit(each: str) -> None:
@@ -117,7 +132,8 @@ class Unit:
                         visit(op.callee.root_reference.data)
                 order[each] = None
 
-        visit(name)
+        for name in names:
+            visit(name)
         return [self._definitions[each] for each in order]
 
     def _written_values(self, function: func.FuncOp) -> set[SSAValue]:

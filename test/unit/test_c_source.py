@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from operator_kernels import COMPILED, as_kernel
+from strict_c import STRICT, needs_compiler
 from te_run import assert_scheduled
 from xdsl.dialects import func
 from xdsl.dialects import test as xdsl_test
@@ -31,19 +32,7 @@ from weft.transforms.infra import PassContext
 from weft.transforms.infra.registry import new_ir_context
 
 C = Target.parse("c")
-STRICT = ("-Wall", "-Wextra", "-Werror")
 ROOT = Path(__file__).parents[2]
-
-
-def has_compiler() -> bool:
-    try:
-        compiler_command()
-    except NoCompilerError:
-        return False
-    return True
-
-
-needs_compiler = pytest.mark.skipif(not has_compiler(), reason="there is no C compiler (cc) on this system")
 
 
 RUN = {

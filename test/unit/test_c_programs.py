@@ -1,0 +1,141 @@
+"""Programs that branch, call and recurse, on the target `c`: strict C, equal to the interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from language_programs import PROGRAMS
+from strict_c import STRICT, needs_compiler
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.checks import CheckError
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.mlir import from_mlir, parse_mlir
+from weft.lowering.compiler import lower
+from weft.lowering.loops_to_c.compile import compile_c_graph, compiler_command
+from weft.lowering.loops_to_c.module import emit_c
+from weft.lowering.machine.target import Target
+from weft.lowering.module_phase import select_entry
+from weft.runtime.executable import Executable
+from weft.testing import assert_close
+
+pytestmark = needs_compiler
+C = Target.parse("c")
+LANGUAGE = Path(__file__).parents[1] / "run" / "language.mlir"
+OPEN = """
+relay.func private @grow(%i: tensor<i64>, %n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %c = relay.less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %one = relay.constant dense<1> : tensor<i64>
+  %y = relay.if %c : (tensor<i1>) -> tensor<?x2xf32> {
+    %j = relay.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %t = relay.tuple(%x, %x) : (tensor<?x2xf32>, tensor<?x2xf32>) -> tuple<tensor<?x2xf32>, tensor<?x2xf32>>
+    %z = relay.concatenate %t {axis = 0 : i64} : (tuple<tensor<?x2xf32>, tensor<?x2xf32>>) -> tensor<?x2xf32>
+    %w = relay.negative %z : tensor<?x2xf32>
+    %r = relay.call @grow(%j, %n, %w) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
+    relay.yield %r : tensor<?x2xf32>
+  } else {
+    relay.yield %x : tensor<?x2xf32>
+  }
+  relay.return %y : tensor<?x2xf32>
+}
+relay.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %zero = relay.constant dense<0> : tensor<i64>
+  %z = relay.call @grow(%zero, %n, %x) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  relay.return %z : tensor<?x2xf32>
+}
+"""
+MAIN = """
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+int64_t main_(const bool *c, const float *x, const int64_t *i, float *out, int64_t num_threads);
+int main(void) {
+  bool c = true;
+  float x[4] = {0, 1, 2, 3}, out[2];
+  int64_t i[2] = {0, 2}, j[2] = {0, 7};
+  int64_t status = main_(&c, x, i, out, 2);
+  printf("%d %.3f %.3f\\n", (int)status, (double)out[0], (double)out[1]);
+  printf("%d\\n", main_(&c, x, j, out, 1) > 0);
+  return 0;
+}
+"""
+
+
+def loops(module: ModuleOp) -> ModuleOp:
+    lower(module, C, "loops")
+    return module
+
+
+def compiled(module: ModuleOp) -> Executable:
+    return Executable(compile_c_graph(loops(module), C, 0, STRICT), threads=2)
+
+
+def number(value: int) -> npt.NDArray[np.int32]:
+    return np.array(value, np.int32)
+
+
+@pytest.mark.parametrize(
+    "name", ["a_branch", "mutual_recursion", "functions_of_functions", "tuples_anywhere", "data_types"]
+)
+def test_a_program_in_c_gives_what_the_interpreter_gives(name: str) -> None:
+    module = from_mlir(LANGUAGE)
+    select_entry(module, name)
+    exe = compiled(module.clone())
+    main = next(f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == name)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        inputs = [np.asarray(4 * rng.standard_normal(s.shape)).astype(s.dtype) for s in exe.inputs]
+        found, wanted = exe(*inputs), evaluate_function(main, inputs)
+        for got, want in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+            assert_close(got, want, 1e-5)
+
+
+def test_a_recursion_in_c_may_be_deep_and_a_loop_long() -> None:
+    depth, loop = (compiled(parse_mlir(PROGRAMS[name], name)) for name in ("depth", "loop"))
+    assert [int(each) for each in depth(number(60_000))] == [60_000, 120_000]
+    np.testing.assert_array_equal(loop(number(5_000), np.zeros(300, np.float32)), np.full(300, 5_000, np.float32))
+
+
+def test_extents_grow_in_a_loop_in_c() -> None:
+    exe = compiled(parse_mlir(OPEN, "open"))
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    for turns in (0, 1, 4):
+        np.testing.assert_array_equal(exe(np.array(turns), x), np.tile(x, (1 << turns, 1)) * (-1) ** turns)
+
+
+def test_a_check_in_a_branch_in_c_tells_its_place(tmp_path: Path) -> None:
+    exe = compiled(parse_mlir(PROGRAMS["check"], "check"))
+    exe.save(tmp_path / "check.weft")
+    for each in (exe, weft.load(tmp_path / "check.weft")):
+        with pytest.raises(CheckError, match=r"5.*4") as error:
+            each(np.array(False), np.ones(4, np.float32), np.array([0, 5]))
+        assert error.value.place is not None and error.value.place.line == 8
+
+
+def test_a_program_in_c_is_part_of_a_program_without_python(tmp_path: Path) -> None:
+    (tmp_path / "model.c").write_text(emit_c(loops(parse_mlir(PROGRAMS["check"], "check"))))
+    (tmp_path / "main.c").write_text(MAIN)
+    command = [*compiler_command(), "-std=c11", *STRICT, "-fopenmp", "-fno-strict-aliasing", "model.c", "main.c", "-lm"]
+    subprocess.run([*command, "-o", "main"], cwd=tmp_path, check=True)
+    done = subprocess.run(["./main"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["0", "1.000", "7.389", "1"]
+
+
+def test_several_devices_have_no_c() -> None:
+    text = """
+relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.exp %x : tensor<4xf32>
+  %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<ext_dev>} : tensor<4xf32>
+  %2 = relay.negative %1 : tensor<4xf32>
+  relay.return %2 : tensor<4xf32>
+}
+"""
+    with pytest.raises(Diagnostic, match="has no counterpart in C"):
+        weft.compile(parse_mlir(text, "devices"), target="c")
