@@ -1,16 +1,20 @@
-"""The members of an artefact's archive, read into memory of their own."""
+"""The members of an artefact's archive, read into memory of their own.
+
+An archive is ZIP, of members that are stored as they are (PKWARE's APPNOTE 6.3, with its extensions for large files).
+What of it Weft writes is read here, for Python's `zipfile` takes as long to import as an artefact to load.
+"""
 
 from __future__ import annotations
 
 import os
 import struct
-import zipfile
 from contextlib import suppress
+from hashlib import sha256
 from threading import Thread
-from typing import IO, cast
+from typing import BinaryIO
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.digests import BLOCK, Digest
+from ..dialects.support.digests import BLOCK, digest_of_blocks
 from .memory import aligned_bytes
 
 
@@ -18,46 +22,127 @@ class ArtefactError(Diagnostic):
     """A file is not a saved executable, is damaged, or is of another version."""
 
 
-def place(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> memoryview:
-    """Aligned memory for a member, which `file` stands before then: it is stored as it is, since nothing is
-    compressed."""
-    info = archive.getinfo(name)
-    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
-        raise ArtefactError(f"'{name}' is compressed or encrypted, which Weft does not write")
-    if info.file_size > os.fstat(file.fileno()).st_size:
-        raise ArtefactError(f"'{name}' is longer than the file")
-    file.seek(info.header_offset)
-    header = struct.unpack("<4s22xHH", file.read(30))
-    if header[0] != b"PK\3\4":
-        raise ArtefactError(f"'{name}' is not where the archive says")
-    file.seek(header[1] + header[2], os.SEEK_CUR)
-    return aligned_bytes(info.file_size).data
+_END, _END_64, _LOCATOR = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
+_ENTRY, _HEADER = struct.Struct("<4s4B4HL2L5H2L"), struct.Struct("<4s22xHH")
+_FULL, _FULL_SHORT = (1 << 32) - 1, (1 << 16) - 1
+"""What stands where a number is too large for its place, and stands elsewhere."""
 
 
-def read_member(archive: zipfile.ZipFile, file: IO[bytes], name: str) -> tuple[memoryview, str]:
-    """The bytes of a member, in aligned memory, and their digest."""
-    memory = place(archive, file, name)
-    with Digest() as digest:
-        for start in range(0, len(memory), BLOCK):
-            piece = memory[start : start + BLOCK]
-            if cast("int", file.readinto(piece)) != len(piece):  # type: ignore[attr-defined]
-                raise ArtefactError(f"'{name}' is cut off")
-            digest.update(piece)
-    return memory, digest.hexdigest()
+class Archive:
+    """A file with members.
+
+    Raises:
+        ArtefactError: it is no archive, or a damaged one.
+        OSError: it cannot be read.
+    """
+
+    def __init__(self, file: BinaryIO):
+        self._file = file
+        self._bytes = os.fstat(file.fileno()).st_size
+        self._members: dict[str, tuple[int, int]] = {}
+        """Where the header of each is, and its bytes."""
+        self.comment = b""
+        try:
+            self._read_directory()
+        except (struct.error, UnicodeDecodeError, OverflowError) as error:
+            raise ArtefactError(f"not a saved Weft executable (its directory is damaged: {error})") from None
+
+    def _read_directory(self) -> None:
+        tail_at = max(0, self._bytes - _END.size - _FULL_SHORT)
+        tail = self._read(tail_at, self._bytes - tail_at)
+        if (at := tail.rfind(b"PK\5\6")) < 0:
+            raise ArtefactError("not a saved Weft executable (it has no directory of members)")
+        *_, count, size, start, comment = _END.unpack_from(tail, at)
+        self.comment = tail[at + _END.size : at + _END.size + comment]
+        if (count == _FULL_SHORT or _FULL in (size, start)) and at >= _LOCATOR.size:
+            mark, _, place, _ = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
+            if mark == b"PK\6\7":
+                *_, count, size, start = _END_64.unpack(self._read(place, _END_64.size))
+        directory, at = self._read(start, size), 0
+        for _ in range(count):
+            mark, *_, flags, method, _, _, _, packed, bytes, name, extra, note, _, _, _, place = _ENTRY.unpack_from(
+                directory, at
+            )
+            if mark != b"PK\1\2":
+                raise ArtefactError("not a saved Weft executable (its directory is damaged)")
+            at += _ENTRY.size
+            called = directory[at : at + name].decode()
+            if flags & 1 or method:
+                raise ArtefactError(f"'{called}' is compressed or encrypted, which Weft does not write")
+            more = directory[at + name : at + name + extra]
+            bytes, packed, place = _large(more, bytes, packed, place)
+            self._members[called] = place, bytes
+            at += name + extra + note
+
+    def _read(self, start: int, size: int) -> bytes:
+        if start + size > self._bytes:
+            raise ArtefactError("not a saved Weft executable (it is cut off)")
+        return os.pread(self._file.fileno(), size, start)
+
+    def find(self, name: str) -> tuple[int, int]:
+        """Where the bytes of a member begin, and how many they are.
+
+        Raises:
+            ArtefactError: there is no such member, or it is not all there.
+        """
+        if name not in self._members:
+            raise ArtefactError(f"not a saved Weft executable (there is no '{name}' in the archive)")
+        place, bytes = self._members[name]
+        if place + _HEADER.size + bytes > self._bytes:
+            raise ArtefactError(f"'{name}' is longer than the file")
+        mark, named, extra = _HEADER.unpack(self._read(place, _HEADER.size))
+        if mark != b"PK\3\4":
+            raise ArtefactError(f"'{name}' is not where the archive says")
+        return place + _HEADER.size + named + extra, bytes
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member, which is not a large one.
+
+        Raises:
+            ArtefactError: see `find`.
+        """
+        data = self._read(*self.find(name))
+        if len(data) != self._members[name][1]:
+            raise ArtefactError(f"'{name}' is cut off")
+        return data
+
+    def read_aligned(self, name: str, *, digested: bool) -> tuple[memoryview, str]:
+        """The bytes of a member, in aligned memory, and their digest (`digests`), if that is wanted. Two threads do it:
+        whoever reads gives new memory its pages as well.
+
+        Raises:
+            ArtefactError: see `find`.
+        """
+        begin, size = self.find(name)
+        memory = aligned_bytes(size).data
+        starts = range(0, size, BLOCK)
+        read, digests = [0, 0], [b""] * len(starts)
+
+        def run(part: int) -> None:
+            with suppress(OSError):
+                for number in range(part, len(starts), 2):
+                    block = memory[starts[number] : starts[number] + BLOCK]
+                    read[part] += os.preadv(self._file.fileno(), [block], begin + starts[number])
+                    if digested:
+                        digests[number] = sha256(block).digest()
+
+        other = Thread(target=run, args=(1,), name="weft-read", daemon=True)
+        other.start()
+        run(0)
+        other.join()
+        if sum(read) != size:
+            raise ArtefactError(f"'{name}' is cut off")
+        return memory, digest_of_blocks(digests) if digested else ""
 
 
-def fill(file: IO[bytes], memory: memoryview, name: str) -> None:
-    """Read the bytes that follow into `memory`, by two threads: whoever reads gives new memory its pages as well."""
-    begin, read = file.tell(), [0, 0]
-
-    def run(part: int) -> None:
-        with suppress(OSError):
-            for start in range(part * BLOCK, len(memory), 2 * BLOCK):
-                read[part] += os.preadv(file.fileno(), [memory[start : start + BLOCK]], begin + start)
-
-    other = Thread(target=run, args=(1,), name="weft-read", daemon=True)
-    other.start()
-    run(0)
-    other.join()
-    if sum(read) != len(memory):
-        raise ArtefactError(f"'{name}' is cut off")
+def _large(extra: bytes, *numbers: int) -> list[int]:
+    """The sizes and the place of a member, those that are too large for the directory's own fields from what stands
+    behind them."""
+    found, at = [*numbers], 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<HH", extra, at)
+        if kind == 1:
+            words = iter(struct.unpack_from(f"<{size // 8}Q", extra, at + 4))
+            found = [next(words, number) if number == _FULL else number for number in found]
+        at += 4 + size
+    return found

@@ -14,8 +14,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import struct
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -50,7 +48,7 @@ from ..lowering.abi import (
     segment_graph,
 )
 from ..lowering.sizes import Size, from_json, read_extents, to_json
-from .archive_members import ArtefactError, fill, place, read_member
+from .archive_members import Archive, ArtefactError
 from .image import link_images
 from .step_checks import misfit, misfit_of_parts
 
@@ -93,6 +91,8 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") 
 
 
 def _write(graph: CompiledGraph, file: IO[bytes], kept_as: str) -> None:
+    import zipfile
+
     manifest = _manifest_text(graph)
     with zipfile.ZipFile(file, "w") as archive:
         archive.comment = kept_as.encode()
@@ -255,22 +255,23 @@ def load(
     """
     place = Place(os.fspath(path))
     try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        with open(path, "rb") as file:
+            archive = Archive(file)
             if kept_as is not None and archive.comment != kept_as.encode():
                 raise ArtefactError("another program is kept under this name")
-            return _read(archive, file, is_whole(os.fstat(file.fileno())))
+            return _read(archive, is_whole(os.fstat(file.fileno())))
     except OSError as error:
         raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
     except ArtefactError as error:
         raise ArtefactError(error.message, place, hint=error.hint) from None
-    except (zipfile.BadZipFile, KeyError, struct.error, EOFError, RuntimeError, ValueError, OverflowError) as error:
-        # What `zipfile` raises of what is no archive, or a damaged, encrypted or exotic one.
+    except (ValueError, OverflowError) as error:
+        # What is no text, or no number that fits, where one is wanted.
         raise ArtefactError(f"not a saved Weft executable ({error})", place) from None
 
 
-def _read(archive: zipfile.ZipFile, file: IO[bytes], is_whole: bool) -> CompiledGraph:
-    text = read_member(archive, file, MANIFEST)[0]
-    fields = _Fields(_parsed(bytes(text)), "")
+def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
+    text = archive.read(MANIFEST)
+    fields = _Fields(_parsed(text), "")
     made = fields.integer("format")
     if made != FORMAT:
         raise ArtefactError(
@@ -282,14 +283,12 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes], is_whole: bool) -> Compiled
             f"made for another version of the runtime (ABI {abi}, this one has {ABI_VERSION})",
             hint="compile the model again",
         )
-    _check(sha256(text).hexdigest(), bytes(read_member(archive, file, DIGEST)[0]).decode(), "the manifest")
+    _check(sha256(text).hexdigest(), archive.read(DIGEST).decode(), "the manifest")
     platform = fields.inner("platform")
-    objects = _checked_members(archive, file, fields.strings("objects"), *_OBJECT)
-    images = _checked_members(archive, file, fields.strings("images") if fields.has("images") else (), *_IMAGE)
-    if is_whole:
-        fill(file, blob := place(archive, file, CONSTANTS), CONSTANTS)
-    else:
-        blob, digest = read_member(archive, file, CONSTANTS)
+    objects = _checked_members(archive, fields.strings("objects"), *_OBJECT)
+    images = _checked_members(archive, fields.strings("images") if fields.has("images") else (), *_IMAGE)
+    blob, digest = archive.read_aligned(CONSTANTS, digested=not is_whole)
+    if not is_whole:
         _check(digest, fields.string("constants_digest"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     extents = fields.string("extents") if fields.has("extents") else ""
@@ -331,14 +330,11 @@ def _read(archive: zipfile.ZipFile, file: IO[bytes], is_whole: bool) -> Compiled
     return graph
 
 
-def _checked_members(
-    archive: zipfile.ZipFile, file: IO[bytes], digests: Iterable[str], what: str, suffix: str
-) -> tuple[bytes, ...]:
+def _checked_members(archive: Archive, digests: Iterable[str], what: str, suffix: str) -> tuple[bytes, ...]:
     found: list[bytes] = []
     for number, expected in enumerate(digests):
-        data, digest = read_member(archive, file, f"{what}s/{number}{suffix}")
-        _check(digest, expected, f"{what} {number}")
-        found.append(bytes(data))
+        found.append(archive.read(f"{what}s/{number}{suffix}"))
+        _check(digest_of_bytes(found[-1]), expected, f"{what} {number}")
     return tuple(found)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from hashlib import sha256
-from mmap import mmap
-from queue import Queue
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from mmap import mmap
+    from queue import Queue
 
 BLOCK = 1 << 22
 """Bytes of a block."""
@@ -32,7 +35,7 @@ class Digest:
         self._blocks: list[bytes] = []
         self._begun, self._room = sha256(), BLOCK
         """Of the block that is not whole yet: its digest, and how many bytes it lacks."""
-        self._waiting: Queue[tuple[int, memoryview] | None] = Queue(_AHEAD)
+        self._waiting: Queue[tuple[int, memoryview] | None]
         self._threads: list[threading.Thread] = []
         self._failed: Exception | None = None
 
@@ -58,6 +61,9 @@ class Digest:
     def _leave(self, block: memoryview) -> None:
         """Leave a whole block to another thread."""
         if not self._threads:
+            from queue import Queue
+
+            self._waiting = Queue(_AHEAD)
             self._threads = [
                 threading.Thread(target=self._run, name="weft-digest", daemon=True) for _ in range(_THREADS)
             ]
@@ -84,7 +90,7 @@ class Digest:
         if self._failed is not None:
             raise self._failed
         last = [self._begun.digest()] if self._room < BLOCK else []
-        return sha256(b"".join([*self._blocks, *last])).hexdigest()
+        return digest_of_blocks([*self._blocks, *last])
 
     def __enter__(self) -> Self:
         return self
@@ -99,8 +105,15 @@ class Digest:
         self._threads.clear()
 
 
+def digest_of_blocks(digests: Sequence[bytes]) -> str:
+    """The digest of data whose blocks have these SHA-256 digests."""
+    return sha256(b"".join(digests)).hexdigest()
+
+
 def digest_of_bytes(data: bytes | memoryview) -> str:
     """The digest of data that is there."""
+    if len(data) <= BLOCK:
+        return digest_of_blocks([sha256(data).digest()] if data else [])
     with Digest() as digest:
         digest.update(data)
     return digest.hexdigest()

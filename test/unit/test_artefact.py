@@ -170,6 +170,17 @@ def test_a_file_that_was_cut_off_is_refused(saved: Path) -> None:
             artefact.load(saved)
 
 
+def test_an_archive_of_large_members_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in ("ZIP64_LIMIT", "ZIP_FILECOUNT_LIMIT"):
+        monkeypatch.setattr(zipfile, limit, 1)
+        artefact.save(graph(), tmp_path / "large.weft")
+        data = (tmp_path / "large.weft").read_bytes()
+        assert b"PK\6\6" in data, "numbers of 64 bits"
+        assert artefact.digest(artefact.load(tmp_path / "large.weft")) == artefact.digest(graph())
+        with zipfile.ZipFile(tmp_path / "large.weft") as archive:
+            assert archive.testzip() is None
+
+
 def test_a_compressed_archive_is_refused(saved: Path) -> None:
     with zipfile.ZipFile(saved) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
