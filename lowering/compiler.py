@@ -196,6 +196,7 @@ def compile_graph(
     found, *_ = facts
     table = tables[0] if tables else StepTable()
     segments = tuple(_hosted_segment(program, constants) for program in hosted)
+    names += [each.function for each in graphics]
     if segments:
         table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
     return CompiledGraph(
@@ -213,6 +214,7 @@ def compile_graph(
         table.steps,
         found.symbols,
         found.pools,
+        device_code=tuple(graphics),
         segments=segments,
         code_constants=len(found.constants) if segments else None,
         extents=found.extents,

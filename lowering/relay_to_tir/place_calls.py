@@ -37,7 +37,6 @@ from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from ...transforms.relay.device_planning.constraints import is_outside
 from ...transforms.relay.device_planning.planned import planned_devices
-from ...transforms.relay.outline_segments import deciding
 from ..abi import PROCESSORS, RUNNING_DEVICES
 
 
@@ -46,8 +45,8 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
     is made for `devices`.
 
     Raises:
-        Diagnostic: something is where nothing runs, nothing has been planned yet, or what is on a GPU is more than a
-            graph of known extents.
+        Diagnostic: something is where nothing runs, nothing has been planned yet, or there are open
+            extents in a program of a GPU.
     """
     functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
     ops = [op for func in functions for op in walk(func)]
@@ -65,7 +64,7 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
     on_gpu = any(device.type not in (None, *PROCESSORS) for op in ops for device in _named(op))
     for func in functions if on_gpu else ():
         if not func.is_primitive:
-            _check_steps(func)
+            _check_extents(func)
     places = planned_devices(module)
     copies = {
         func.sym_name.data: copy
@@ -80,15 +79,12 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
 
 
-def _check_steps(func: FuncOp) -> None:
-    """What has parts on a GPU is a list of steps; the grids of its kernels are known before they are called.
+def _check_extents(func: FuncOp) -> None:
+    """The grids of a GPU's kernels are known before they are called.
 
     Raises:
-        Diagnostic: it branches or calls, or has open extents.
+        Diagnostic: something has open extents.
     """
-    if (op := deciding(func)) is not None:
-        what = "branches or calls in a program of a GPU, of which only graphs run"
-        raise Diagnostic.at(op, what, hint="have it on processors")
     for op in (func, *walk(func)):
         values = (*op.results, *(func.body.block.args if op is func else ()))
         if any(_is_open(value.type) for value in values):

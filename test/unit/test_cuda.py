@@ -270,6 +270,51 @@ def test_part_of_a_graph_runs_on_a_gpu(driver: Emulator) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
+LOOP = """
+relay.func @main(%x: tensor<64xf32>, %n: tensor<i64>) -> tensor<64xf32> {
+  %y = relay.call @loop(%x, %n) : (tensor<64xf32>, tensor<i64>) -> tensor<64xf32>
+  relay.return %y : tensor<64xf32>
+}
+relay.func private @loop(%x: tensor<64xf32>, %n: tensor<i64>) -> tensor<64xf32> {
+  %zero = relay.constant dense<0> : tensor<i64>
+  %one = relay.constant dense<1> : tensor<i64>
+  %more = relay.greater %n, %zero : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %r = relay.if %more : (tensor<i1>) -> tensor<64xf32> {
+    %k = relay.constant dense<0.5> : tensor<64xf32>
+    %a = relay.multiply %x, %k : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    %there = relay.on_device %a {virtual_device = #relay.virtual_device<cuda>} : tensor<64xf32>
+    %y = relay.add %there, %k : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    %m = relay.subtract %n, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %z = relay.call @loop(%y, %m) : (tensor<64xf32>, tensor<i64>) -> tensor<64xf32>
+    relay.yield %z : tensor<64xf32>
+  } else {
+    relay.yield %x : tensor<64xf32>
+  }
+  relay.return %r : tensor<64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda", ["llvm", "cuda"]])
+def test_a_program_that_branches_has_parts_on_a_gpu(driver: Emulator, tmp_path: Path, target: str | list[str]) -> None:
+    """The processor decides and calls; what it calls is launched."""
+    exe = weft.compile(parse_mlir(LOOP, "loop.mlir"), target=target)
+    driver.register(exe.ir)
+    exe.save(tmp_path / "loop.weft")
+    x = np.random.default_rng(0).standard_normal(64).astype(np.float32)
+    for program in (exe, weft.load(tmp_path / "loop.weft")):
+        assert program.graph.segments and program.graph.device_code
+        for turns in (0, 1, 5):
+            expected = x
+            for _ in range(turns):
+                expected = expected * np.float32(0.5) + np.float32(0.5)
+            driver.told()
+            found: Any = program(x, np.array(turns))
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+            assert sum("launch fused_multiply_add" in line for line in driver.told()) == turns
+        assert "cuda:0" in program.profile(x, np.array(2), repeat=1).by_device()
+
+
 @pytest.mark.parametrize("target", ["cuda", "cuda -host=llvm"])
 def test_a_kernel_with_several_results_runs_on_a_gpu(driver: Emulator, target: str) -> None:
     """Two functions of one tensor: a launch for each, of one piece of code."""
