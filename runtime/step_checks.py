@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..dialects.support.checks import RECORD_BYTES
 from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step
 from ..lowering.sizes import read_extents
 
@@ -13,6 +14,10 @@ def misfit(graph: CompiledGraph) -> str | None:
     counts = graph.outputs[max(0, len(graph.outputs) - decided) :]
     if len(counts) < decided or any((spec.dtype, spec.shape) != ("int64", (1,)) for spec in counts):
         return "data decides extents, and no outputs say what they are"
+    if not graph.devices:
+        told = graph.records_at + RECORD_BYTES * len(graph.checks)
+        if max(graph.counter_bytes, told if graph.checks else 0) > graph.arena_bytes:
+            return "counters or records of checks do not fit into the arena"
     if graph.steps and (reason := _wrong_step(graph)) is not None:
         return reason
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))

@@ -188,6 +188,21 @@ def is_uniform(array: NDArray) -> bool:
     return all(bool((flat[i : i + step] == np.void(first)).all()) for i in range(0, flat.size, step))
 
 
+def copied(value: npt.ArrayLike) -> NDArray:
+    """A copy of what a constant is made of, as this machine orders bytes.
+
+    Raises:
+        ValueError: rows have several lengths, or elements are masked.
+    """
+    import numpy as np
+
+    mask = getattr(value, "mask", None)  # of a `numpy.ma.MaskedArray`
+    if isinstance(mask, np.ndarray | np.bool_) and mask.any():
+        raise ValueError("it has elements that are masked")
+    array = np.array(value)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def tensor_type_of(array: NDArray) -> TensorType[Attribute]:
     """The tensor type of a NumPy array.
 
@@ -201,6 +216,8 @@ def array_to_attribute(array: NDArray, name: str = "constant") -> Attribute:
     """The attribute that holds `array`: `dense<...>` up to `MAX_INLINE_ELEMENTS`, else a resource."""
     import numpy as np
 
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if array.size > MAX_INLINE_ELEMENTS:
         return resource(array, name)
     return DenseIntOrFPElementsAttr(tensor_type_of(array), BytesAttr(np.ascontiguousarray(array).tobytes()))  # pyright: ignore[reportArgumentType]

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleT
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.relay.attributes import copied
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, YieldOp
@@ -432,8 +433,8 @@ def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
         UsageError: an integer lies outside of what the type holds.
     """
     try:
-        array = np.array(value)
-    except ValueError as error:  # rows of several lengths
+        array = copied(value)
+    except ValueError as error:
         raise UsageError(f"a constant is an array of numbers: {error}") from None
     if dtype is not None:
         array = _held(array, _numpy_dtype(dtype))

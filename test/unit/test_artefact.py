@@ -127,6 +127,8 @@ EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("uses nothing", lambda m: m["steps"][1].update(arguments=[])),
     ("is not one of input, output, constant", lambda m: m["steps"][1]["arguments"][1].update(kind="outputs")),
     ("uses what is not there", lambda m: m["parameters"][0][0].update(kind="threads")),
+    ("do not fit into the arena", lambda m: m.update(counter_bytes=129)),
+    ("do not fit into the arena", lambda m: m.update(checks=[[]], records_at=128)),
     ("its manifest has no", lambda m: m.update(devices=[{"name": "cpu"}])),
 ]
 

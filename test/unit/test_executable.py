@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.parser import Parser
 
 import weft
+from weft import relay
 from weft.dialects.relay import Relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.support.diagnostics import Diagnostic, UsageError, handled_by
@@ -327,6 +328,25 @@ def test_parameters_become_constants() -> None:
     exe = weft.compile(module(), params={"n": N}, function="main")
     assert [spec.name for spec in exe.inputs] == ["x"]
     check(exe(X))
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_constants_in_another_order_of_bytes_are_what_they_say(count: int) -> None:
+    """They were read as this machine's, if there were few of them; and those of `params` ended in a traceback."""
+    value = np.arange(count, dtype=">f4")
+    x, w = relay.var("x", shape=(count,)), relay.var("w", shape=(count,))
+    graph = relay.IRModule.from_expr(relay.Function([x, w], x + relay.const(value) * w))
+    result = weft.compile(graph, params={"w": value})(np.ones(count, np.float32))
+    np.testing.assert_array_equal(result, 1 + value.astype(np.float32) ** 2)
+
+
+def test_constants_with_masked_elements_are_refused() -> None:
+    masked = np.ma.masked_array(np.ones(3, np.float32), [False, True, False])
+    with pytest.raises(UsageError, match="masked"):
+        relay.const(masked)
+    x, w = relay.var("x", shape=(3,)), relay.var("w", shape=(3,))
+    with pytest.raises(UsageError, match="'w' is no array of numbers: it has elements that are masked"):
+        weft.compile(relay.IRModule.from_expr(relay.Function([x, w], x + w)), params={"w": masked})
 
 
 def test_the_given_module_stays_as_it_is() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from ...dialects.relay.attributes import tensor_type_of
+from ...dialects.relay.attributes import copied, tensor_type_of
 from ...dialects.relay.base import compatible
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, listed_devices
@@ -27,8 +27,6 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
     Raises:
         UsageError: there is no such function or input, or an array does not fit its input's type.
     """
-    import numpy as np
-
     func = next((f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == function), None)
     if func is None:
         raise UsageError(f"there is no relay.func @{function}")
@@ -43,7 +41,7 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         if name not in params:
             continue
         try:
-            array = np.array(params[name])
+            array = copied(params[name])
             type = tensor_type_of(array)
         except (TypeError, ValueError) as error:
             raise UsageError(f"parameter '{name}' is no array of numbers: {error}") from None
