@@ -203,7 +203,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """`did you mean 'x'?`, or `None` where no candidate is near."""
     from difflib import SequenceMatcher, get_close_matches  # which takes as long to import as small graphs to load
 
-    known = list(candidates)
+    known = list(map(str, candidates))  # words that are members of an enumeration too
     near = [candidate for candidate in known if candidate.lower() == name.lower()]
     if not near and len(name) <= MAX_NAME:
         near = get_close_matches(name, known, n=3, cutoff=0.6)

@@ -27,6 +27,7 @@ from weft.dialects.support.diagnostics import (
 )
 from weft.dialects.support.parser import parse_module
 from weft.dialects.support.verifier import find_failures, verify
+from weft.dialects.tir.buffers import Scope
 from weft.transforms.infra.registry import new_ir_context
 
 
@@ -225,3 +226,7 @@ func.func @f() {
 }
 """
     verify(parse_module(text, new_ir_context()))
+
+
+def test_a_word_of_an_enumeration_is_called_by_its_name() -> None:
+    assert did_you_mean("global.vtcm", Scope) == "did you mean 'global'?"
