@@ -419,6 +419,7 @@ _STATEMENTS: dict[type[Operation], Callable[..., None]] = {
     vector.BroadcastOp: FunctionText.broadcast,
     vector.CreateMaskOp: FunctionText.create_mask,
     vector.InsertOp: FunctionText.insert,
+    vector.ShuffleOp: FunctionText.shuffle,
     scf.ForOp: FunctionText.loop,
     scf.IfOp: FunctionText.condition,
     func.CallOp: FunctionText.call,

@@ -199,6 +199,16 @@ class VectorText:
             tests = [f"{count} > {lane}" for lane in range(lanes(op.mask_vector.type))]
             self.define(op.mask_vector, f"{{{', '.join(tests)}}}")
 
+    def shuffle(self, op: vector.ShuffleOp) -> None:
+        """Lanes of two vectors, one by one."""
+        if op.result not in self.live:
+            return
+        first = lanes(op.v1.type)
+        places = [int(place) for place in op.mask.get_values()]
+        one, other = self.atom(op.v1), self.atom(op.v2)
+        values = [f"{one}[{place}]" if place < first else f"{other}[{place - first}]" for place in places]
+        self.define(op.result, f"{{{', '.join(values)}}}")
+
     def insert(self, op: vector.InsertOp) -> None:
         self._put(op, op.source, op.dest, op.static_position.get_values(), op.dynamic_position)
 

@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Vect
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ...dialects.support.interned import vector_of
+from ...dialects.support.interned import long_array, vector_of
 from ...dialects.tir.affine import Linear, access_map, affine_of, linear
 from ...dialects.tir.symbols import as_affine
+from ...transforms.tir.analysis.strides import CLOSE
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes
-
 
 class AccessEmitter:
     """Reads and writes the flat memory of `buffers`."""
@@ -72,6 +72,8 @@ class AccessEmitter:
     def load_lanes(self, buffer: FlatBuffer, start: SSAValue, step: int, lanes: Lanes) -> SSAValue:
         """A vector of the elements from `start` on, each `step` after the one before."""
         type = vector_of(buffer.element_type, lanes.width)
+        if 1 < step <= CLOSE and not lanes.is_open and (lanes.extent - 1) * step + 1 >= lanes.width:
+            return self._picked(buffer, start, step, type, lanes)
         if step != 1:
             return self._gather(buffer, start, step, type, lanes)
         if not lanes.is_masked or buffer.has_room:
@@ -82,6 +84,36 @@ class AccessEmitter:
     def _element(self, buffer: FlatBuffer, position: SSAValue) -> SSAValue:
         op = memref.LoadOp.create(operands=(buffer.memory, position), result_types=(buffer.element_type,))
         return self.at.emit(op)
+
+    def _picked(
+        self, buffer: FlatBuffer, start: SSAValue, step: int, type: VectorType[Attribute], lanes: Lanes
+    ) -> SSAValue:
+        """A vector of elements `step` apart, picked from vectors of all elements between the first and the last, none
+        of which reaches beyond."""
+        width, span = lanes.width, (lanes.extent - 1) * step + 1
+        starts = [*range(0, span - width, width), span - width]
+        places = [min(lane, lanes.extent - 1) * step for lane in range(width)]
+        held = [max(n for n, first in enumerate(starts) if first <= place) for place in places]
+        picked: SSAValue | None = None
+        for number, first in enumerate(starts):
+            place = self.at.emit(arith.AddiOp(start, self.at.constant(first))) if first else start
+            part = self.at.emit(vector.LoadOp.create(operands=(buffer.memory, place), result_types=(type,)))
+            if picked is None:
+                picked, kept = part, places
+                if len(starts) > 1:
+                    continue
+            else:
+                kept = places if number == 1 else range(width)
+            mask = [
+                width + place - first if of == number else keeping if of < number else 0
+                for of, place, keeping in zip(held, places, kept, strict=True)
+            ]
+            shuffle = vector.ShuffleOp.create(
+                operands=(picked, part), result_types=(type,), properties={"mask": long_array(*mask)}
+            )
+            picked = self.at.emit(shuffle)
+        assert picked is not None
+        return picked
 
     def _gather(
         self, buffer: FlatBuffer, start: SSAValue, step: int, type: VectorType[Attribute], lanes: Lanes

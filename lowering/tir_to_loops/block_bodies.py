@@ -70,6 +70,8 @@ class BodyEmitter:
         self.at = at
         self.accesses = accesses
         self.checks = checks
+        self.ready: Mapping[memref.LoadOp, SSAValue] = {}
+        """What loads give that have been done before."""
         self.dots = DotEmitter(accesses, unit or VectorUnit())
 
     def emit(self, body: Block, bindings: Sequence[AffineExpr], lanes: Lanes | None) -> None:
@@ -134,6 +136,9 @@ class BodyEmitter:
             scope.values.update(zip(op.results, new.results, strict=True))
 
     def _load(self, op: memref.LoadOp, scope: BlockScope) -> None:
+        if (known := self.ready.get(op)) is not None:
+            scope.values[op.res] = known
+            return
         buffer, form = self.accesses.position(op, scope.iters)
         if form is not None:
             scope.values[op.res] = self.accesses.load(buffer, form, scope.lanes)

@@ -31,6 +31,7 @@ from .block_bodies import BodyEmitter, Checks
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes, open_trips
+from .squares import SquareEmitter, square_of
 from .tile_products import TileEmitter
 from .vectorization import why_not_vector
 
@@ -55,6 +56,7 @@ class LoopEmitter:
         self.accesses = AccessEmitter(at, buffers)
         self.bodies = BodyEmitter(at, self.accesses, checks, unit)
         self.tiles = TileEmitter(self.accesses, () if unit is None else unit.matrix)
+        self.squares = SquareEmitter(at, self.accesses)
 
     def statement(self, op: Operation) -> None:
         """Lower one loop or block; the place of a buffer was planned before.
@@ -84,6 +86,8 @@ class LoopEmitter:
                 hint="let the outermost loop of the nest be parallel instead",
             )
         if loop.for_kind == ForKind.VECTORIZED and self._vectorized(loop):
+            return
+        if self._square(loop):
             return
         if loop.is_for_tiles:
             if (reason := self.tiles.emit(loop)) is None:
@@ -150,6 +154,26 @@ class LoopEmitter:
         for block in blocks:
             self._block(block, lanes)
         return True
+
+    def _square(self, loop: ForOp) -> bool:
+        """Emit an unrolled loop of vectors of which some go across what they are read from (`squares`), step by step;
+        say whether it is one."""
+        if (parts := square_of(loop)) is None:
+            return False
+        inner, block = parts
+        rows = Lanes(self.at.dim(loop.var), loop.trip_count)
+        lanes = Lanes(self.at.dim(inner.var), inner.trip_count)
+        if block.conditions or why_not_vector(block, lanes, self.accesses) is not None:
+            return False
+        with self.at.into(self.at.block):
+            columns = self.squares.columns(block, rows, lanes)
+        for step in range(rows.extent) if columns else ():
+            with self.at.into(self.at.block):
+                self.at.index_values[rows.dim] = self.at.constant(step)
+                self.bodies.ready = {load: column[step] for load, column in columns.items()}
+                self._block(block, lanes)
+        self.bodies.ready = {}
+        return bool(columns)
 
     def _block(self, block: BlockOp, lanes: Lanes | None) -> None:
         bindings = self.at.bindings(block)

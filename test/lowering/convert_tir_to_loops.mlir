@@ -178,6 +178,147 @@ tir.prim_func @elements_apart_are_put_together(%x: memref<32xf32>, %y: memref<4x
   }
 }
 
+// CHECK-LABEL: func.func private @elements_close_to_each_other_are_picked.nest_0(%x: memref<16xf32>, %y: memref<4xf32>) {
+// CHECK-NEXT:    %c6 = arith.constant 6 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = vector.load %x[%c0] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %1 = arith.addi %c0, %c4 : index
+// CHECK-NEXT:    %2 = vector.load %x[%1] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %3 = vector.shuffle %0, %2 [0, 3, 0, 0] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %4 = arith.addi %c0, %c6 : index
+// CHECK-NEXT:    %5 = vector.load %x[%4] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %6 = vector.shuffle %3, %5 [0, 1, 4, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    vector.store %6, %y[%c0] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @elements_close_to_each_other_are_picked(%x: memref<16xf32>, %y: memref<4xf32>) {
+  tir.for vectorized %j = 0 to 4 {
+    tir.block @pick(%v: spatial 4) = [%j] reads(%x[%v * 3] : memref<16xf32>) writes(%y[%v] : memref<4xf32>) {
+      %c3 = arith.constant 3 : index
+      %p = arith.muli %v, %c3 : index
+      %0 = memref.load %x[%p] : memref<16xf32>
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_square_is_turned_in_registers.nest_0(%x: memref<16xf32>, %y: memref<16xf32>) {
+// CHECK-NEXT:    %c3 = arith.constant 3 : index
+// CHECK-NEXT:    %c2 = arith.constant 2 : index
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c12 = arith.constant 12 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = vector.load %x[%c0] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %1 = vector.load %x[%c4] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %2 = vector.load %x[%c8] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %3 = vector.load %x[%c12] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %4 = vector.shuffle %0, %2 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %5 = vector.shuffle %0, %2 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %6 = vector.shuffle %1, %3 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %7 = vector.shuffle %1, %3 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %8 = vector.shuffle %4, %6 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %9 = vector.shuffle %4, %6 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %10 = vector.shuffle %5, %7 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %11 = vector.shuffle %5, %7 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %12 = arith.muli %c0, %c4 : index
+// CHECK-NEXT:    vector.store %8, %y[%12] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %13 = arith.muli %c1, %c4 : index
+// CHECK-NEXT:    vector.store %9, %y[%13] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %14 = arith.muli %c2, %c4 : index
+// CHECK-NEXT:    vector.store %10, %y[%14] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    %15 = arith.muli %c3, %c4 : index
+// CHECK-NEXT:    vector.store %11, %y[%15] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_square_is_turned_in_registers(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  tir.for unrolled %i = 0 to 4 {
+    tir.for vectorized %j = 0 to 4 {
+      tir.block @turn(%v: spatial 4, %w: spatial 4) = [%i, %j]
+          reads(%x[%w, %v] : memref<4x4xf32>) writes(%y[%v, %w] : memref<4x4xf32>) {
+        %0 = memref.load %x[%w, %v] : memref<4x4xf32>
+        memref.store %0, %y[%v, %w] : memref<4x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @rows_longer_than_columns_are_several_columns.nest_0(%x: memref<12xf32>, %y: memref<12xf32>) {
+// CHECK-NEXT:    %c2 = arith.constant 2 : index
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c3 = arith.constant 3 : index
+// CHECK-NEXT:    %c8 = arith.constant 8 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    %0 = vector.load %x[%c0] : memref<12xf32>, vector<4xf32>
+// CHECK-NEXT:    %1 = vector.load %x[%c4] : memref<12xf32>, vector<4xf32>
+// CHECK-NEXT:    %2 = vector.load %x[%c8] : memref<12xf32>, vector<4xf32>
+// CHECK-NEXT:    %3 = vector.shuffle %0, %2 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %4 = vector.shuffle %0, %2 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %5 = vector.shuffle %1, %2 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %6 = vector.shuffle %1, %2 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %7 = vector.shuffle %3, %5 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %8 = vector.shuffle %3, %5 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %9 = vector.shuffle %4, %6 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %10 = vector.shuffle %4, %6 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NEXT:    %11 = arith.muli %c0, %c3 : index
+// CHECK-NEXT:    %12 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%11], %12, %7 : memref<12xf32>, vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    %13 = arith.muli %c1, %c3 : index
+// CHECK-NEXT:    %14 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%13], %14, %8 : memref<12xf32>, vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    %15 = arith.muli %c2, %c3 : index
+// CHECK-NEXT:    %16 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%15], %16, %9 : memref<12xf32>, vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    %17 = arith.muli %c3, %c3 : index
+// CHECK-NEXT:    %18 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%17], %18, %10 : memref<12xf32>, vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @rows_longer_than_columns_are_several_columns(%x: memref<3x4xf32>, %y: memref<4x3xf32>) {
+  tir.for unrolled %i = 0 to 4 {
+    tir.for vectorized %j = 0 to 3 {
+      tir.block @turn(%v: spatial 4, %w: spatial 3) = [%i, %j]
+          reads(%x[%w, %v] : memref<3x4xf32>) writes(%y[%v, %w] : memref<4x3xf32>) {
+        %0 = memref.load %x[%w, %v] : memref<3x4xf32>
+        memref.store %0, %y[%v, %w] : memref<4x3xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: func.func private @a_buffer_that_is_written_too_is_read_step_by_step.nest_0(%x: memref<8xf32>) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    %c4 = arith.constant 4 : index
+// CHECK-NEXT:    %c2 = arith.constant 2 : index
+// CHECK-NEXT:    %c0 = arith.constant 0 : index
+// CHECK-NEXT:    scf.for %i = %c0 to %c2 step %c1 {
+// CHECK-NEXT:      %0 = arith.addi %i, %c4 : index
+// CHECK-NEXT:      %1 = vector.load %x[%0] : memref<8xf32>, vector<2xf32>
+// CHECK-NEXT:      %2 = arith.addi %0, %c1 : index
+// CHECK-NEXT:      %3 = vector.load %x[%2] : memref<8xf32>, vector<2xf32>
+// CHECK-NEXT:      %4 = vector.shuffle %1, %3 [0, 3] : vector<2xf32>, vector<2xf32>
+// CHECK-NEXT:      %5 = arith.muli %i, %c2 : index
+// CHECK-NEXT:      vector.store %4, %x[%5] : memref<8xf32>, vector<2xf32>
+// CHECK-NEXT:    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+tir.prim_func @a_buffer_that_is_written_too_is_read_step_by_step(%x: memref<4x2xf32>) {
+  tir.for unrolled %i = 0 to 2 {
+    tir.for vectorized %j = 0 to 2 {
+      tir.block @turn(%v: spatial 2, %w: spatial 2) = [%i, %j]
+          reads(%x[%w + 2, %v] : memref<4x2xf32>) writes(%x[%v, %w] : memref<4x2xf32>) {
+        %c2 = arith.constant 2 : index
+        %p = arith.addi %w, %c2 : index
+        %0 = memref.load %x[%p, %v] : memref<4x2xf32>
+        memref.store %0, %x[%v, %w] : memref<4x2xf32>
+      }
+    }
+  }
+}
+
 // CHECK-LABEL: func.func private @what_does_not_write_neighbours_stays_a_loop.nest_0(%x: memref<4xf32>, %y: memref<32xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index

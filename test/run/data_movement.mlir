@@ -203,3 +203,45 @@ relay.func @pad(%x: tensor<2x3xf32>, %v: tensor<f32>) -> tensor<4x6xf32> {
   %y = relay.nn.pad %x, %v {pad_width = array<i64: 1, 1, 1, 2>} : (tensor<2x3xf32>, tensor<f32>) -> tensor<4x6xf32>
   relay.return %y : tensor<4x6xf32>
 }
+
+// CHECK: @squares_and_what_is_left_over
+// CHECK-NEXT: equal to interpreter
+relay.func @squares_and_what_is_left_over(%x: tensor<37x50xf32>) -> tensor<50x37xf32> {
+  %y = relay.transpose %x {axes = array<i64: 1, 0>} : (tensor<37x50xf32>) -> tensor<50x37xf32>
+  relay.return %y : tensor<50x37xf32>
+}
+
+// CHECK: @squares_of_bytes
+// CHECK-NEXT: equal to interpreter
+relay.func @squares_of_bytes(%x: tensor<40x37xi8>) -> tensor<37x40xi8> {
+  %y = relay.transpose %x {axes = array<i64: 1, 0>} : (tensor<40x37xi8>) -> tensor<37x40xi8>
+  relay.return %y : tensor<37x40xi8>
+}
+
+// CHECK: @squares_of_half_floats
+// CHECK-NEXT: equal to interpreter
+relay.func @squares_of_half_floats(%x: tensor<20x33x18xf16>) -> tensor<18x20x33xf16> {
+  %y = relay.transpose %x {axes = array<i64: 2, 0, 1>} : (tensor<20x33x18xf16>) -> tensor<18x20x33xf16>
+  relay.return %y : tensor<18x20x33xf16>
+}
+
+// CHECK: @squares_of_doubles
+// CHECK-NEXT: equal to interpreter
+relay.func @squares_of_doubles(%x: tensor<19x2x23xf64>) -> tensor<23x2x19xf64> {
+  %y = relay.transpose %x {axes = array<i64: 2, 1, 0>} : (tensor<19x2x23xf64>) -> tensor<23x2x19xf64>
+  relay.return %y : tensor<23x2x19xf64>
+}
+
+// CHECK: @squares_of_truth_values
+// CHECK-NEXT: equal to interpreter
+relay.func @squares_of_truth_values(%x: tensor<33x21xi1>) -> tensor<21x33xi1> {
+  %y = relay.transpose %x {axes = array<i64: 1, 0>} : (tensor<33x21xi1>) -> tensor<21x33xi1>
+  relay.return %y : tensor<21x33xi1>
+}
+
+// CHECK: @squares_narrower_than_a_vector
+// CHECK-NEXT: equal to interpreter
+relay.func @squares_narrower_than_a_vector(%x: tensor<9x5x13xi64>) -> tensor<9x13x5xi64> {
+  %y = relay.transpose %x {axes = array<i64: 0, 2, 1>} : (tensor<9x5x13xi64>) -> tensor<9x13x5xi64>
+  relay.return %y : tensor<9x13x5xi64>
+}

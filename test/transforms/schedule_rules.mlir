@@ -1,6 +1,5 @@
 // RUN: weft-opt %s -p 'schedule-rules{vector-bytes=64 vector-registers=32}' | filecheck %s
 // RUN: weft-opt %s -p 'schedule-rules{vector-bytes=64 vector-registers=32 dot=vnni}' | filecheck %s --check-prefix=VNNI
-
 // CHECK-LABEL: tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    tir.for %i_j = 0 to 32 {
 // CHECK-NEXT:      tir.block @relu(%vi_vj: spatial 32) = [%i_j] reads(%x[%vi_vj floordiv 8, %vi_vj mod 8] : memref<4x8xf32>)
@@ -28,14 +27,17 @@ tir.prim_func @small_elementwise_loops_become_one_serial_loop(%x: memref<4x8xf32
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @large_elementwise_loops_run_in_parallel(%x: memref<128x100xf32>, %y: memref<100x128xf32>) {
-// CHECK-NEXT:    tir.for parallel %i = 0 to 100 {
-// CHECK-NEXT:      tir.for %j = 0 to 128 {
-// CHECK-NEXT:        tir.block @transpose(%vi: spatial 100, %vj: spatial 128) = [%i, %j] reads(%x[%vj, %vi] : memref<128x100xf32>)
-// CHECK-NEXT:            writes(%y[%vi, %vj] : memref<100x128xf32>) {
-// CHECK-NEXT:          %0 = memref.load %x[%vj, %vi] : memref<128x100xf32>
-// CHECK-NEXT:          memref.store %0, %y[%vi, %vj] : memref<100x128xf32>
+// CHECK-NEXT:    tir.for parallel %j = 0 to 8 {
+// CHECK-NEXT:      tir.for %i = 0 to 7 {
+// CHECK-NEXT:        tir.for unrolled %i_1 = 0 to 16 {
+// CHECK-NEXT:          tir.for vectorized %j_1 = 0 to 16 {
+// CHECK-NEXT:            tir.block @transpose(%vi: spatial 100, %vj: spatial 128) = [%i * 16 + %i_1, %j * 16 + %j_1] where [%i * -16 + %i_1 * -1 + 99]
+// CHECK-NEXT:                reads(%x[%vj, %vi] : memref<128x100xf32>) writes(%y[%vi, %vj] : memref<100x128xf32>) {
+// CHECK-NEXT:              %0 = memref.load %x[%vj, %vi] : memref<128x100xf32>
+// CHECK-NEXT:              memref.store %0, %y[%vi, %vj] : memref<100x128xf32>
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }
@@ -51,7 +53,6 @@ tir.prim_func @large_elementwise_loops_run_in_parallel(%x: memref<128x100xf32>, 
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @a_cheap_stage_is_inlined(%x: memref<8xf32>, %y: memref<8xf32>) {
 // CHECK-NEXT:    tir.for %j = 0 to 8 {
 // CHECK-NEXT:      tir.block @square(%w: spatial 8) = [%j] reads(%x[%w] : memref<8xf32>) writes(%y[%w] : memref<8xf32>) {
@@ -79,7 +80,6 @@ tir.prim_func @a_cheap_stage_is_inlined(%x: memref<8xf32>, %y: memref<8xf32>) {
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @an_expensive_stage_that_is_read_twice_is_kept(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) {
 // CHECK-NEXT:    %0 = tir.alloc_buffer "global" : memref<8xf32>
 // CHECK-NEXT:    tir.for %i = 0 to 8 {
@@ -126,19 +126,51 @@ tir.prim_func @an_expensive_stage_that_is_read_twice_is_kept(%x: memref<8xf32>, 
 }
 
 // The accumulators are private, and set before the reduction's loop; what follows runs on the tile.
-// CHECK-LABEL: tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows
-// CHECK-NEXT:    tir.alloc_buffer "local" : memref<6x64xf32>
-// CHECK-NEXT:    tir.for %[[TILE:[a-z_0-9]+]] =
-// CHECK-NEXT:      tir.for unrolled
-// CHECK:             tir.for vectorized {{.*}} = 0 to 16 {
-// CHECK-NEXT:          tir.block @dense_init
-// CHECK:           tir.for %vk = 0 to 32 {
-// CHECK-NEXT:        tir.for unrolled
-// CHECK:               tir.for vectorized {{.*}} = 0 to 16 {
-// CHECK-NEXT:            tir.block @dense(
-// CHECK:           tir.for unrolled
-// CHECK:               tir.for vectorized {{.*}} = 0 to 16 {
-// CHECK-NEXT:            tir.block @relu(
+// CHECK-LABEL: tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32xf32>, %w: memref<32x64xf32>, %y: memref<6x64xf32>) {
+// CHECK-NEXT:    %0 = tir.alloc_buffer "local" : memref<6x64xf32>
+// CHECK-NEXT:    tir.for %m_l = 0 to 1 {
+// CHECK-NEXT:      tir.for unrolled %vi = 0 to 6 {
+// CHECK-NEXT:        tir.for unrolled %vj = 0 to 4 {
+// CHECK-NEXT:          tir.for vectorized %vj_1 = 0 to 16 {
+// CHECK-NEXT:            tir.block @dense_init(%vi_1: spatial 6, %vj_2: spatial 64) = [%vi, %vj * 16 + %vj_1] reads() writes(%0[%vi_1, %vj_2] : memref<6x64xf32>) {
+// CHECK-NEXT:              %1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:              memref.store %1, %0[%vi_1, %vj_2] : memref<6x64xf32>
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.for %vk = 0 to 32 {
+// CHECK-NEXT:        tir.for unrolled %vi_2 = 0 to 6 {
+// CHECK-NEXT:          tir.for unrolled %vj_3 = 0 to 4 {
+// CHECK-NEXT:            tir.for vectorized %vj_4 = 0 to 16 {
+// CHECK-NEXT:              tir.block @dense(%vi_3: spatial 6, %vj_5: spatial 64, %vk_1: reduce 32) = [%vi_2, %vj_3 * 16 + %vj_4, %vk]
+// CHECK-NEXT:                  reads(%x[%vi_3, %vk_1] : memref<6x32xf32>, %w[%vk_1, %vj_5] : memref<32x64xf32>) writes(%0[%vi_3, %vj_5] : memref<6x64xf32>) {
+// CHECK-NEXT:                %2 = memref.load %0[%vi_3, %vj_5] : memref<6x64xf32>
+// CHECK-NEXT:                %3 = memref.load %x[%vi_3, %vk_1] : memref<6x32xf32>
+// CHECK-NEXT:                %4 = memref.load %w[%vk_1, %vj_5] : memref<32x64xf32>
+// CHECK-NEXT:                %5 = arith.mulf %3, %4 : f32
+// CHECK-NEXT:                %6 = arith.addf %2, %5 : f32
+// CHECK-NEXT:                memref.store %6, %0[%vi_3, %vj_5] : memref<6x64xf32>
+// CHECK-NEXT:              }
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.for unrolled %l = 0 to 6 {
+// CHECK-NEXT:        tir.for unrolled %m = 0 to 4 {
+// CHECK-NEXT:          tir.for vectorized %m_1 = 0 to 16 {
+// CHECK-NEXT:            tir.block @relu(%vl: spatial 6, %vm: spatial 64) = [%l, %m_l * 64 + %m * 16 + %m_1] reads(%0[%vl, %vm] : memref<6x64xf32>)
+// CHECK-NEXT:                writes(%y[%vl, %vm] : memref<6x64xf32>) {
+// CHECK-NEXT:              %c = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:              %7 = memref.load %0[%vl, %vm] : memref<6x64xf32>
+// CHECK-NEXT:              %8 = arith.maximumf %7, %c : f32
+// CHECK-NEXT:              memref.store %8, %y[%vl, %vm] : memref<6x64xf32>
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
 tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32xf32>, %w: memref<32x64xf32>, %y: memref<6x64xf32>) {
   %0 = tir.alloc_buffer "global" : memref<6x64xf32>
   tir.for %i = 0 to 6 {
@@ -172,7 +204,6 @@ tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32x
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @a_row_that_is_used_again_is_computed_in_its_iteration(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    %0 = tir.alloc_buffer "local" : memref<4xf32>
 // CHECK-NEXT:    tir.for %l = 0 to 4 {
@@ -228,7 +259,6 @@ tir.prim_func @a_row_that_is_used_again_is_computed_in_its_iteration(%x: memref<
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @a_place_that_depends_on_data_stays_in_its_loops(%t: memref<8x3xf32>, %n: memref<4xindex>, %y: memref<4x3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 4 {
 // CHECK-NEXT:      tir.for %j = 0 to 3 {
@@ -252,7 +282,6 @@ tir.prim_func @a_place_that_depends_on_data_stays_in_its_loops(%t: memref<8x3xf3
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @what_has_a_loop_kind_is_left_alone(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 4 {
 // CHECK-NEXT:      tir.for unrolled %j = 0 to 8 {
@@ -274,7 +303,6 @@ tir.prim_func @what_has_a_loop_kind_is_left_alone(%x: memref<4x8xf32>, %y: memre
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @what_never_runs_is_left_alone(%x: memref<0x8xf32>, %y: memref<0x8xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 0 {
 // CHECK-NEXT:      tir.for %j = 0 to 8 {
@@ -296,12 +324,10 @@ tir.prim_func @what_never_runs_is_left_alone(%x: memref<0x8xf32>, %y: memref<0x8
     }
   }
 }
-
 // CHECK-LABEL: tir.prim_func @a_function_without_blocks_stays_empty(%x: memref<8xf32>) {
 // CHECK-NEXT:  }
 tir.prim_func @a_function_without_blocks_stays_empty(%x: memref<8xf32>) {
 }
-
 // CHECK-LABEL: tir.prim_func @one_element_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
 // CHECK-NEXT:    tir.block @copy() = [] reads(%x[] : memref<f32>) writes(%y[] : memref<f32>) {
 // CHECK-NEXT:      %0 = memref.load %x[] : memref<f32>
@@ -314,13 +340,55 @@ tir.prim_func @one_element_needs_no_loop(%x: memref<f32>, %y: memref<f32>) {
     memref.store %0, %y[] : memref<f32>
   }
 }
-
-// CHECK-LABEL: tir.prim_func @products_of_bytes_are_summed_four_at_a_time
-// CHECK-NOT: tir.dot
 // VNNI-LABEL: tir.prim_func @products_of_bytes_are_summed_four_at_a_time
 // VNNI: tir.for %vk = 0 to 8 {
 // VNNI: tir.for vectorized
 // VNNI: tir.dot {{.*}} + unsigned ({{.*}}) * (
+// CHECK-LABEL: tir.prim_func @products_of_bytes_are_summed_four_at_a_time(%a: memref<4x32xi8>, %b: memref<8x16x4xi8>, %c: memref<4x16xi32>) {
+// CHECK-NEXT:    %c_local = tir.alloc_buffer "local" : memref<4x16xi32>
+// CHECK-NEXT:    tir.for %i0 = 0 to 1 {
+// CHECK-NEXT:      tir.for unrolled %vi = 0 to 4 {
+// CHECK-NEXT:        tir.for vectorized %vj = 0 to 16 {
+// CHECK-NEXT:          tir.block @product_init(%vi_1: spatial 4, %vj_1: spatial 16) = [%vi, %vj] reads() writes(%c_local[%vi_1, %vj_1] : memref<4x16xi32>) {
+// CHECK-NEXT:            %zero = arith.constant 0 : i32
+// CHECK-NEXT:            memref.store %zero, %c_local[%vi_1, %vj_1] : memref<4x16xi32>
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.for %vk = 0 to 8 {
+// CHECK-NEXT:        tir.for %vkk = 0 to 4 {
+// CHECK-NEXT:          tir.for unrolled %vi_2 = 0 to 4 {
+// CHECK-NEXT:            tir.for vectorized %vj_2 = 0 to 16 {
+// CHECK-NEXT:              tir.block @product(%vi_3: spatial 4, %vj_3: spatial 16, %vk_1: reduce 8, %vkk_1: reduce 4) = [%vi_2, %vj_2, %vk, %vkk]
+// CHECK-NEXT:                  reads(%a[%vi_3, %vk_1 * 4 + %vkk_1] : memref<4x32xi8>, %b[%vk_1, %vj_3, %vkk_1] : memref<8x16x4xi8>)
+// CHECK-NEXT:                  writes(%c_local[%vi_3, %vj_3] : memref<4x16xi32>) {
+// CHECK-NEXT:                %four = arith.constant 4 : index
+// CHECK-NEXT:                %0 = arith.muli %vk_1, %four : index
+// CHECK-NEXT:                %1 = arith.addi %0, %vkk_1 : index
+// CHECK-NEXT:                %2 = memref.load %c_local[%vi_3, %vj_3] : memref<4x16xi32>
+// CHECK-NEXT:                %3 = memref.load %a[%vi_3, %1] : memref<4x32xi8>
+// CHECK-NEXT:                %4 = memref.load %b[%vk_1, %vj_3, %vkk_1] : memref<8x16x4xi8>
+// CHECK-NEXT:                %5 = arith.extui %3 : i8 to i32
+// CHECK-NEXT:                %6 = arith.extsi %4 : i8 to i32
+// CHECK-NEXT:                %7 = arith.muli %5, %6 : i32
+// CHECK-NEXT:                %8 = arith.addi %2, %7 : i32
+// CHECK-NEXT:                memref.store %8, %c_local[%vi_3, %vj_3] : memref<4x16xi32>
+// CHECK-NEXT:              }
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.for unrolled %i0_1 = 0 to 4 {
+// CHECK-NEXT:        tir.for vectorized %i1 = 0 to 16 {
+// CHECK-NEXT:          tir.block @c_local(%v0: spatial 4, %v1: spatial 16) = [%i0 * 4 + %i0_1, %i1] reads(%c_local[%v0, %v1] : memref<4x16xi32>)
+// CHECK-NEXT:              writes(%c[%v0, %v1] : memref<4x16xi32>) {
+// CHECK-NEXT:            %9 = memref.load %c_local[%v0, %v1] : memref<4x16xi32>
+// CHECK-NEXT:            memref.store %9, %c[%v0, %v1] : memref<4x16xi32>
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
 tir.prim_func @products_of_bytes_are_summed_four_at_a_time(%a: memref<4x32xi8>, %b: memref<8x16x4xi8>,
     %c: memref<4x16xi32>) {
   tir.for %i = 0 to 4 {
@@ -352,11 +420,23 @@ tir.prim_func @products_of_bytes_are_summed_four_at_a_time(%a: memref<4x32xi8>, 
 }
 
 // Channels stand in blocks of 16, so that what one iterator goes through is found by division: 16 of it are one vector.
-// CHECK-LABEL: tir.prim_func @channels_in_blocks_are_taken_as_vectors
+// CHECK-LABEL: tir.prim_func @channels_in_blocks_are_taken_as_vectors(%x: memref<8x64x16xf32>, %y: memref<64x128xf32>) {
 // CHECK-NEXT:    tir.for parallel %i = 0 to 64 {
 // CHECK-NEXT:      tir.for %j = 0 to 8 {
 // CHECK-NEXT:        tir.for vectorized %j_1 = 0 to 16 {
-// CHECK-NEXT:          tir.block @exp(%vi: spatial 64, %vj: spatial 128) = [%i, %j * 16 + %j_1]
+// CHECK-NEXT:          tir.block @exp(%vi: spatial 64, %vj: spatial 128) = [%i, %j * 16 + %j_1] reads(%x[%vj floordiv 16, %vi, %vj mod 16] : memref<8x64x16xf32>)
+// CHECK-NEXT:              writes(%y[%vi, %vj] : memref<64x128xf32>) {
+// CHECK-NEXT:            %c16 = arith.constant 16 : index
+// CHECK-NEXT:            %block = arith.divui %vj, %c16 : index
+// CHECK-NEXT:            %within = arith.remui %vj, %c16 : index
+// CHECK-NEXT:            %0 = memref.load %x[%block, %vi, %within] : memref<8x64x16xf32>
+// CHECK-NEXT:            %1 = math.exp %0 : f32
+// CHECK-NEXT:            memref.store %1, %y[%vi, %vj] : memref<64x128xf32>
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
 tir.prim_func @channels_in_blocks_are_taken_as_vectors(%x: memref<8x64x16xf32>, %y: memref<64x128xf32>) {
   tir.for %i = 0 to 64 {
     tir.for %j = 0 to 128 {
@@ -374,8 +454,32 @@ tir.prim_func @channels_in_blocks_are_taken_as_vectors(%x: memref<8x64x16xf32>, 
 }
 
 // Blocks of three are no vector, and neither are those of which the last is not whole.
-// CHECK-LABEL: tir.prim_func @channels_in_odd_blocks_are_not
-// CHECK-NOT:     vectorized
+// CHECK-LABEL: tir.prim_func @channels_in_odd_blocks_are_not(%x: memref<43x64x3xf32>, %y: memref<64x128xf32>, %z: memref<9x64x16xf32>, %u: memref<64x135xf32>) {
+// CHECK-NEXT:    tir.for parallel %i = 0 to 64 {
+// CHECK-NEXT:      tir.for %j = 0 to 128 {
+// CHECK-NEXT:        tir.block @three(%vi: spatial 64, %vj: spatial 128) = [%i, %j] reads(%x[%vj floordiv 3, %vi, %vj mod 3] : memref<43x64x3xf32>)
+// CHECK-NEXT:            writes(%y[%vi, %vj] : memref<64x128xf32>) {
+// CHECK-NEXT:          %c3 = arith.constant 3 : index
+// CHECK-NEXT:          %block = arith.divui %vj, %c3 : index
+// CHECK-NEXT:          %within = arith.remui %vj, %c3 : index
+// CHECK-NEXT:          %0 = memref.load %x[%block, %vi, %within] : memref<43x64x3xf32>
+// CHECK-NEXT:          memref.store %0, %y[%vi, %vj] : memref<64x128xf32>
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    tir.for parallel %i_1 = 0 to 64 {
+// CHECK-NEXT:      tir.for %j_1 = 0 to 135 {
+// CHECK-NEXT:        tir.block @rest(%vi_1: spatial 64, %vj_1: spatial 135) = [%i_1, %j_1] reads(%z[%vj_1 floordiv 16, %vi_1, %vj_1 mod 16] : memref<9x64x16xf32>)
+// CHECK-NEXT:            writes(%u[%vi_1, %vj_1] : memref<64x135xf32>) {
+// CHECK-NEXT:          %c16 = arith.constant 16 : index
+// CHECK-NEXT:          %block_1 = arith.divui %vj_1, %c16 : index
+// CHECK-NEXT:          %within_1 = arith.remui %vj_1, %c16 : index
+// CHECK-NEXT:          %1 = memref.load %z[%block_1, %vi_1, %within_1] : memref<9x64x16xf32>
+// CHECK-NEXT:          memref.store %1, %u[%vi_1, %vj_1] : memref<64x135xf32>
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
 tir.prim_func @channels_in_odd_blocks_are_not(%x: memref<43x64x3xf32>, %y: memref<64x128xf32>, %z: memref<9x64x16xf32>, %u: memref<64x135xf32>) {
   tir.for %i = 0 to 64 {
     tir.for %j = 0 to 128 {
@@ -404,11 +508,25 @@ tir.prim_func @channels_in_odd_blocks_are_not(%x: memref<43x64x3xf32>, %y: memre
 }
 
 // Where they go to planes, the 16 of a line are read at once, and written to as many lines.
-// CHECK-LABEL: tir.prim_func @channels_in_blocks_go_to_planes_in_strips
+// CHECK-LABEL: tir.prim_func @channels_in_blocks_go_to_planes_in_strips(%x: memref<8x8x100x16xf32>, %y: memref<8x128x100xf32>) {
 // CHECK-NEXT:    tir.for parallel %i_j = 0 to 64 {
-// CHECK-NEXT:      tir.for %k = 0 to 100 {
-// CHECK-NEXT:        tir.for %j = 0 to 16 {
-// CHECK-NEXT:          tir.block @planes(%vi: spatial 8, %vj: spatial 128, %vk: spatial 100) = [%i_j floordiv 8, (%i_j mod 8) * 16 + %j, %k]
+// CHECK-NEXT:      tir.for %k = 0 to 7 {
+// CHECK-NEXT:        tir.for unrolled %j = 0 to 16 {
+// CHECK-NEXT:          tir.for vectorized %k_1 = 0 to 16 {
+// CHECK-NEXT:            tir.block @planes(%vi: spatial 8, %vj: spatial 128, %vk: spatial 100) = [%i_j floordiv 8, (%i_j mod 8) * 16 + %j, %k * 16 + %k_1]
+// CHECK-NEXT:                where [%k * -16 + %k_1 * -1 + 99] reads(%x[%vi, %vj floordiv 16, %vk, %vj mod 16] : memref<8x8x100x16xf32>)
+// CHECK-NEXT:                writes(%y[%vi, %vj, %vk] : memref<8x128x100xf32>) {
+// CHECK-NEXT:              %c16 = arith.constant 16 : index
+// CHECK-NEXT:              %block = arith.divui %vj, %c16 : index
+// CHECK-NEXT:              %within = arith.remui %vj, %c16 : index
+// CHECK-NEXT:              %0 = memref.load %x[%vi, %block, %vk, %within] : memref<8x8x100x16xf32>
+// CHECK-NEXT:              memref.store %0, %y[%vi, %vj, %vk] : memref<8x128x100xf32>
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
 tir.prim_func @channels_in_blocks_go_to_planes_in_strips(%x: memref<8x8x100x16xf32>, %y: memref<8x128x100xf32>) {
   tir.for %i = 0 to 8 {
     tir.for %j = 0 to 128 {
@@ -428,11 +546,44 @@ tir.prim_func @channels_in_blocks_go_to_planes_in_strips(%x: memref<8x8x100x16xf
 
 // The largest of each channel, of which the result has one more dimension of one element: the last that has more than
 // one is the vectors'.
-// CHECK-LABEL: tir.prim_func @a_reduction_whose_last_dimension_is_one_is_tiled
-// CHECK:           tir.for %vk = 0 to 100 {
+// CHECK-LABEL: tir.prim_func @a_reduction_whose_last_dimension_is_one_is_tiled(%x: memref<8x100x16xf32>, %y: memref<128x1xf32>) {
+// CHECK-NEXT:    %y_local = tir.alloc_buffer "local" : memref<128x1xf32>
+// CHECK-NEXT:    tir.for %i0 = 0 to 1 {
+// CHECK-NEXT:      tir.for unrolled %vj = 0 to 8 {
+// CHECK-NEXT:        tir.for vectorized %vj_1 = 0 to 16 {
+// CHECK-NEXT:          tir.block @max_init(%vj_2: spatial 128, %vl: spatial 1) = [%vj * 16 + %vj_1, 0] reads() writes(%y_local[%vj_2, %vl] : memref<128x1xf32>) {
+// CHECK-NEXT:            %low = arith.constant 0xff800000 : f32
+// CHECK-NEXT:            memref.store %low, %y_local[%vj_2, %vl] : memref<128x1xf32>
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.for %vk = 0 to 100 {
 // CHECK-NEXT:        tir.for unrolled %vj_3 = 0 to 8 {
 // CHECK-NEXT:          tir.for vectorized %vj_4 = 0 to 16 {
 // CHECK-NEXT:            tir.block @max(%vj_5: spatial 128, %vl_1: spatial 1, %vk_1: reduce 100) = [%vj_3 * 16 + %vj_4, 0, %vk]
+// CHECK-NEXT:                reads(%x[%vj_5 floordiv 16, %vk_1, %vj_5 mod 16] : memref<8x100x16xf32>) writes(%y_local[%vj_5, %vl_1] : memref<128x1xf32>) {
+// CHECK-NEXT:              %c16 = arith.constant 16 : index
+// CHECK-NEXT:              %block = arith.divui %vj_5, %c16 : index
+// CHECK-NEXT:              %within = arith.remui %vj_5, %c16 : index
+// CHECK-NEXT:              %0 = memref.load %x[%block, %vk_1, %within] : memref<8x100x16xf32>
+// CHECK-NEXT:              %1 = memref.load %y_local[%vj_5, %vl_1] : memref<128x1xf32>
+// CHECK-NEXT:              %2 = arith.maximumf %1, %0 fastmath<nsz> : f32
+// CHECK-NEXT:              memref.store %2, %y_local[%vj_5, %vl_1] : memref<128x1xf32>
+// CHECK-NEXT:            }
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tir.for unrolled %i0_1 = 0 to 8 {
+// CHECK-NEXT:        tir.for vectorized %i0_2 = 0 to 16 {
+// CHECK-NEXT:          tir.block @y_local(%v0: spatial 128, %v1: spatial 1) = [%i0 * 128 + %i0_1 * 16 + %i0_2, 0] reads(%y_local[%v0, %v1] : memref<128x1xf32>)
+// CHECK-NEXT:              writes(%y[%v0, %v1] : memref<128x1xf32>) {
+// CHECK-NEXT:            %3 = memref.load %y_local[%v0, %v1] : memref<128x1xf32>
+// CHECK-NEXT:            memref.store %3, %y[%v0, %v1] : memref<128x1xf32>
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
 tir.prim_func @a_reduction_whose_last_dimension_is_one_is_tiled(%x: memref<8x100x16xf32>, %y: memref<128x1xf32>) {
   tir.for %j = 0 to 128 {
     tir.for %k = 0 to 100 {

@@ -246,6 +246,39 @@ def test_moving_data_is_right(rows: int, first: int, second: int) -> None:
     check(gather(rows, first, second))
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "bytes", "unrolled", "lanes"),
+    [
+        (48, 64, 64, [16], [16]),
+        (48, 64, 32, [8], [8]),
+        (33, 50, 64, [16, 16, 2, 2], [16]),  # what is left over is moved in squares of its own
+        (5, 12, 64, [12], [5]),
+        (3, 64, 64, [], []),  # too narrow
+        (64, 64, 8, [], []),  # vectors are
+    ],
+)
+def test_what_is_moved_across_goes_by_squares(
+    rows: int, columns: int, bytes: int, unrolled: list[int], lanes: list[int]
+) -> None:
+    """Rows are read as vectors and columns written as such, instead of one element after the other."""
+    stage = transpose(rows, columns)
+    func = scheduled(stage, VectorRegisters(32, bytes))
+    loops = [loop for loop in func.walk() if isinstance(loop, ForOp)]
+    assert [loop.size for loop in loops if loop.for_kind == ForKind.UNROLLED] == unrolled
+    assert sorted({int(str(loop.size)) for loop in loops if loop.for_kind == ForKind.VECTORIZED}) == sorted(lanes)
+    assert_computes(func, stage)
+
+
+def test_windows_of_steps_are_tiled_along_the_nearest_rows() -> None:
+    """Vectors of every second element are picked from two that lie side by side; rows of another channel would take as
+    many lines again."""
+    stage = pool(20, 25, 25, 3, 1, 2, False)
+    func = scheduled(stage)
+    kinds = {loop.for_kind for loop in func.walk() if isinstance(loop, ForOp)}
+    assert {ForKind.UNROLLED, ForKind.VECTORIZED} <= kinds
+    assert_computes(func, stage)
+
+
 @pytest.mark.parametrize("registers", [VectorRegisters(16, 32), VectorRegisters(16, 16), VectorRegisters(8, 4)])
 def test_other_vector_registers_give_the_same_results(registers: VectorRegisters) -> None:
     check(blocked_conv(1, 2, 2, 6, 7, 3, 8), registers)

@@ -149,7 +149,7 @@ def schedule_by_rules(
             missed(
                 "schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors"
             )
-        schedule_alone(block, registers.machine)
+        schedule_alone(block, registers)
 
 
 @while_unchanged

@@ -16,6 +16,9 @@ from ....dialects.tir.core import BlockOp
 from ....dialects.tir.dot import WIDTH, dots_in, neighbouring_loads
 from ....dialects.tir.symbols import MAX_EXTENT, Extent, as_affine, dimension, product
 
+CLOSE = 4
+"""Elements from one lane's to the next up to which vectors of all elements between are read, and these picked."""
+
 
 @dataclass(frozen=True)
 class Stride:

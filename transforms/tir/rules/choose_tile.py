@@ -19,7 +19,7 @@ from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
 from ....dialects.tir.symbols import Extent, as_affine, dimension
 from ..analysis.producers import written_buffer
-from ..analysis.strides import flat_accesses, iterator_ranges
+from ..analysis.strides import CLOSE, flat_accesses, iterator_ranges
 from .choosing import choose
 from .registers import VectorRegisters
 
@@ -128,7 +128,9 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     if is_open and max(map(weigher.part_of_peak, known)) >= ENOUGH:
         candidates = known
     if any(step not in (0, 1) for step in reuse.steps):
-        candidates = [tile for tile in candidates if weigher.part_of_peak(tile) >= MIN_STRIDED_MERIT]
+        # Each line that is read serves a part of a vector: the next rows are to lie near, where they use the rest of it.
+        near = [tile for tile in candidates if tile.row in (None, *spatial[-2:-1])]
+        candidates = [tile for tile in near if weigher.part_of_peak(tile) >= MIN_STRIDED_MERIT]
     return Tiles(block, candidates, weigher) if candidates else None
 
 
@@ -232,6 +234,11 @@ class Reuse:
     def is_product(self) -> bool:
         """Whether vectors meet scalars, so that a tile's rows and columns both use what is read again."""
         return {ReadKind.SCALAR, ReadKind.VECTOR} <= set(self._kinds)
+
+    @property
+    def apart(self) -> int:
+        """How far the elements of neighbouring lanes lie apart in a vector, at most."""
+        return max((step if step > 0 else self.lanes for step in self.steps if step not in (None, 0)), default=1)
 
     def moves(self, iterator: int, size: int) -> Moves:
         """For each read, by kind, whether it moves within `size` values of `iterator`."""
@@ -370,7 +377,8 @@ class Weigher:
 
     def _costs(self, tile: Tile) -> Mapping[ReadKind, float]:
         """Cycles of a read. A scalar comes from the nearest cache, unless the tile's rows take one another's place
-        there; vectors stream by, and come from the next one; one whose elements lie apart is put together one by one.
+        there; vectors stream by, and come from the next one; one whose elements lie apart is picked from as many as they
+        lie apart, which other sums have brought near, or put together one by one.
         """
         machine = self.registers.machine
         scalar = 1 / machine.loads
@@ -378,4 +386,6 @@ class Weigher:
             if self.reuse.collides(tile.row, machine.l1 // machine.l1_ways):
                 scalar = machine.line / machine.l2_rate
         vector = machine.streamed(self.registers.bytes)
-        return {ReadKind.SCALAR: scalar, ReadKind.VECTOR: vector, ReadKind.STRIDED: float(tile.lanes)}
+        apart = self.reuse.apart
+        strided = apart / machine.loads + apart - 1 if apart <= CLOSE else float(tile.lanes)
+        return {ReadKind.SCALAR: scalar, ReadKind.VECTOR: vector, ReadKind.STRIDED: strided}

@@ -10,13 +10,13 @@ from collections.abc import Collection, Sequence
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import Stride, follow_each_other, steps_along, steps_within, strides
 from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind, split
 from .choosing import is_chosen
-from .transposes import transpose_in_strips
+from .registers import VectorRegisters
+from .transposes import transpose_in_squares, transpose_in_strips
 
 PARALLEL_MIN_STEPS = 4096
 """Below so many steps in all, waking the other threads costs more than it saves."""
@@ -28,15 +28,17 @@ PARALLEL_SHARES = 64
 """A parallel loop of so many iterations divides evenly enough among the threads."""
 
 
-def schedule_alone(block: BlockOp, machine: MachineModel) -> None:
+def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
     """Schedule `block`, which stands in its own perfect nest."""
     fuse_what_follows(block)
     loops = enclosing_loops(block)
     if not loops:
         return
-    strips = transpose_in_strips(block, machine)
-    if strips is not None:
-        parallelize(block, strips)
+    moved = transpose_in_squares(block, registers)
+    if moved is None:
+        moved = transpose_in_strips(block, registers.machine)
+    if moved is not None:
+        parallelize(block, moved)
         return
     spatial, reduce = split_loops(block)
     if reduce:

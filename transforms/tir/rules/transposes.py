@@ -1,4 +1,5 @@
-"""Move data between orders of dimensions in strips, so that each line of cache is fetched once.
+"""Move data between orders of dimensions in squares of vectors, or in strips, so that each line of cache is fetched
+once.
 
 Where a block writes straight along its innermost iterator, but reads in steps along that and straight along another,
 the innermost loop walks over as many lines as it has steps, and takes one element of each. They collide in the cache
@@ -7,6 +8,11 @@ the other iterator become the innermost loop: they are read at once, and written
 are full.
 
     for b, k, j: y[b, k, j] = x[j, b, k]    ->    for b, k', j, k'': y[b, k' * 16 + k'', j] = x[j, b, k' * 16 + k'']
+
+Where a vector's worth of both iterators is known, that many of them are a square: rows are read as vectors, turned in
+registers, and written as vectors (`lowering/tir_to_loops/squares.py`).
+
+    for b, k', j': unrolled k'', vectorized j'': y[b, k' * 16 + k'', j' * 16 + j''] = x[j' * 16 + j'', b, k' * 16 + k'']
 """
 
 from __future__ import annotations
@@ -17,14 +23,76 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.machine_model import MachineModel
-from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops, memref_of
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, enclosing_loops, memref_of
+from ..analysis.deciding import deciding_iterators
 from ..analysis.producers import written_buffer
 from ..analysis.strides import steps_within, strides
-from ..scheduling.recorded import reorder, split
+from ..scheduling.recorded import reorder, set_kind, split
 from .choosing import is_chosen
+from .registers import VectorRegisters
 
 MIN_STRIPS = 16
 """Fewer are not shared out evenly among the threads."""
+
+MIN_SIDE, MAX_SIDE = 4, 16
+"""Of a square: with less there is not enough to gain, and as many vectors are held at once."""
+
+
+def transpose_in_squares(block: BlockOp, registers: VectorRegisters) -> list[ForOp] | None:
+    """Bring the loops of `block`, which stands in its own perfect nest, into the order that squares have.
+
+    Gives those outside of them that may run in parallel as one; `None` where it moves nothing across, or the extents of
+    the two iterators are not known.
+    """
+    if block.is_reduction or block.conditions:
+        return None
+    lanes = min(MAX_SIDE, registers.lanes(memref_of(written_buffer(block)).element_type))
+    crossing = crossing_in_squares(block, lanes)
+    if crossing is None or not is_chosen("squares", block):
+        return None
+    numbers = [number for number, size in enumerate(block.sizes) if size != 1]
+    outer, ragged, inner = list[ForOp](), list[ForOp](), list[ForOp]()
+    for number, loop in zip(numbers, enclosing_loops(block), strict=True):
+        if number not in (crossing, numbers[-1]):
+            outer.append(loop)
+            continue
+        leaves_rest = loop.likely_trips % lanes > 0
+        parts = split(loop, [lanes]) if loop.likely_trips > lanes else [loop]
+        inner.append(parts[-1])
+        (ragged if leaves_rest else outer).extend(parts[:-1])
+    reorder(*outer, *ragged, *inner)
+    set_kind(inner[0], ForKind.UNROLLED)
+    set_kind(inner[1], ForKind.VECTORIZED)
+    return outer or ragged[:1]
+
+
+def crossing_in_squares(block: BlockOp, lanes: int) -> int | None:
+    """The iterator that `block` reads straight along where it reads in steps along the last, along which it writes
+    straight: so many of both are a square."""
+    last = max((number for number, size in enumerate(block.sizes) if size != 1), default=0)
+    if lanes < MIN_SIDE or not _fits(block, last):
+        return None
+    accesses, along_last = strides(block), steps_within(block, last, lanes)
+    if any(step is None or (access.is_write and step != 1) for access, step in zip(accesses, along_last, strict=True)):
+        return None
+    for number in range(last):
+        if not _fits(block, number):
+            continue
+        steps = steps_within(block, number, lanes)
+        across = [
+            step == 1 and apart not in (0, 1)
+            for access, step, apart in zip(accesses, steps, along_last, strict=True)
+            if not access.is_write
+        ]
+        if any(across) and None not in steps:
+            return number
+    return None
+
+
+def _fits(block: BlockOp, number: int) -> bool:
+    """Whether an iterator is long enough, of a length that is known, and decides nothing."""
+    size = block.sizes[number]
+    return isinstance(size, int) and size >= MIN_SIDE and block.iters[number] not in deciding_iterators(block)
 
 
 def transpose_in_strips(block: BlockOp, machine: MachineModel) -> list[ForOp] | None:
