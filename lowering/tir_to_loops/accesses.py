@@ -17,6 +17,7 @@ from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes
 
+
 class AccessEmitter:
     """Reads and writes the flat memory of `buffers`."""
 

@@ -19,21 +19,22 @@ ones, parts are columns. Source: the 8x8 transpose in Intel's "64-ia-32-architec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.interned import long_array, vector_of
+from ...dialects.support.vector_types import element_type
 from ...dialects.tir.affine import Linear
 from ...dialects.tir.core import BlockOp, ForKind, ForOp
 from .accesses import AccessEmitter
 from .block_bodies import needed_operations
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
-from .lanes import Lanes, next_power_of_two
+from .lanes import Lanes
 
 MAX_SIDE = 16
 """Rows and columns of a square, at most: as many vectors are held at once."""
@@ -71,7 +72,7 @@ class SquareEmitter:
         none. What is needed for it is appended."""
         bindings = self.at.bindings(block)
         body: Block = block.body.block
-        iters = dict(zip(body.args, bindings, strict=True))
+        iters: Mapping[SSAValue, AffineExpr] = dict(zip(body.args, bindings, strict=True))
         needed, found = needed_operations(body), dict[memref.LoadOp, list[SSAValue]]()
         for op in body.ops:
             if not isinstance(op, memref.LoadOp) or op not in needed or op.memref in block.writes:
@@ -100,10 +101,8 @@ class SquareEmitter:
                 for part in parts
             ]
         held = [part for (part,) in parts]
-        type = held[0].type
-        assert isinstance(type, VectorType)
-        total = type.get_shape()[0]
-        near = min(side, max(1, BLOCK_BYTES // byte_width(type.element_type)))
+        total = max(width, count)
+        near = min(side, max(1, BLOCK_BYTES // byte_width(element_type(held[0].type))))
         distance = near // 2
         while distance:  # interleave within so many lanes
             low = [lane for n in range(0, total, near) for k in range(near // 2) for lane in (n + k, total + n + k)]
@@ -123,9 +122,7 @@ class SquareEmitter:
             distance *= 2
         if width == side:
             return held
-        return [
-            self._shuffled(each, each, range(part, part + side)) for part in range(0, width, side) for each in held
-        ]
+        return [self._shuffled(each, each, range(part, part + side)) for part in range(0, width, side) for each in held]
 
     def _exchange(self, held: list[SSAValue], distance: int, first: Sequence[int], second: Sequence[int]) -> None:
         """Let pairs of vectors at a `distance` be these lanes of both."""
@@ -136,11 +133,9 @@ class SquareEmitter:
                 held[number + distance] = self._shuffled(*pair, second)
 
     def _shuffled(self, one: SSAValue, other: SSAValue, lanes: Sequence[int]) -> SSAValue:
-        type: Attribute = one.type
-        assert isinstance(type, VectorType)
         op = vector.ShuffleOp.create(
             operands=(one, other),
-            result_types=(vector_of(type.element_type, len(lanes)),),
+            result_types=(vector_of(element_type(one.type), len(lanes)),),
             properties={"mask": long_array(*lanes)},
         )
         return self.at.emit(op)

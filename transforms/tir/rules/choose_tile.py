@@ -128,7 +128,7 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     if is_open and max(map(weigher.part_of_peak, known)) >= ENOUGH:
         candidates = known
     if any(step not in (0, 1) for step in reuse.steps):
-        # Each line that is read serves a part of a vector: the next rows are to lie near, where they use the rest of it.
+        # Each line that is read serves a part of a vector: the next rows are to lie near, and use the rest of it.
         near = [tile for tile in candidates if tile.row in (None, *spatial[-2:-1])]
         candidates = [tile for tile in near if weigher.part_of_peak(tile) >= MIN_STRIDED_MERIT]
     return Tiles(block, candidates, weigher) if candidates else None
@@ -377,8 +377,8 @@ class Weigher:
 
     def _costs(self, tile: Tile) -> Mapping[ReadKind, float]:
         """Cycles of a read. A scalar comes from the nearest cache, unless the tile's rows take one another's place
-        there; vectors stream by, and come from the next one; one whose elements lie apart is picked from as many as they
-        lie apart, which other sums have brought near, or put together one by one.
+        there; vectors stream by, and come from the next one; one whose elements lie apart is picked from several, which
+        other sums have brought near, or put together one by one.
         """
         machine = self.registers.machine
         scalar = 1 / machine.loads
