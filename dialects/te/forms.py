@@ -445,20 +445,13 @@ def operation_of(kind: BinaryKind) -> Callable[[ExprLike, ExprLike], Expr]:
     return operation
 
 
-class IndexOperation(Protocol):
-    """A function of two numbers: expressions, or what an index map is a function of."""
-
-    @overload
-    def __call__(self, a: IntExpr, b: IntExpr | int) -> IntExpr: ...
-    @overload
-    def __call__(self, a: AffineExpr, b: AffineExpr | int) -> AffineExpr: ...
-    @overload
-    def __call__(self, a: ExprLike, b: ExprLike) -> Expr: ...
+Index: TypeAlias = ExprLike | IntExpr | AffineExpr
+"""A number: an expression, or what the function of an index map is given."""
 
 
-def index_operation_of(kind: BinaryKind) -> IndexOperation:
-    """`floordiv` or `floormod`, also of the indices that an index map is a function of: the analyzer's expressions, or
-    affine ones."""
+def index_operation_of(kind: BinaryKind) -> Callable[[Index, Index], Expr]:
+    """`floordiv` or `floormod`, also of what an index map is a function of, the analyzer's expressions or affine
+    ones: what it gives of them is one of these, for the map alone."""
     plain = cast("Callable[..., object]", operation_of(kind))
 
     def operation(a: Any, b: Any) -> object:
@@ -466,7 +459,7 @@ def index_operation_of(kind: BinaryKind) -> IndexOperation:
         return plain(a, b) if of_nodes else a // b if kind == BinaryKind.FLOORDIV else a % b
 
     operation.__name__ = kind.value
-    return cast(IndexOperation, operation)
+    return cast("Callable[[Index, Index], Expr]", operation)
 
 
 @dataclass(frozen=True, eq=False)
