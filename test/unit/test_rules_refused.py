@@ -70,3 +70,23 @@ def test_what_a_rule_should_not_have_begun_leaves_nothing_behind(
     assert remarks == [f"{REFUSED}: too late"]
     record = (tmp_path / "begun_by_a_condition.mlir").read_text()
     assert "schedule.sequence" in record and "schedule.split" not in record and "get_block" not in record
+
+
+@T.prim_func
+def accumulated(A: T.Buffer((64, 4096), "float32"), B: T.Buffer((16,), "float32")):
+    for z in range(16):
+        with T.block("start"):
+            vz = T.axis.spatial(16, z)
+            B[vz] = T.float32(0)
+    for i, j in T.grid(64, 4096):
+        with T.block("call"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(A, B)
+            T.writes(B)
+            T.evaluate(T.call_extern("int32", "accumulate", B.data, T.address_of(A[vi, vj])))
+
+
+def test_calls_with_buffers_are_not_run_at_once() -> None:
+    made, remarks = ruled(accumulated)
+    assert made.is_structurally_equivalent(accumulated)
+    assert remarks == ["block @call does not stand in loops of its own"]

@@ -137,3 +137,38 @@ def test_a_function_of_python_is_handed_whole_buffers_only() -> None:
     _, inner = schedule.split(schedule.get_loops("copy")[1], [None, 4])
     with pytest.raises(ScheduleError, match="hands %A to a function of Python, and it is a part of %A"):
         schedule.tensorize(inner, "test_packed")
+
+
+@T.prim_func
+def between(A: T.Buffer((6, 8), "float32"), C: T.Buffer((6, 8), "float32")):
+    X = T.alloc_buffer((6, 8), "float32")
+    Y = T.alloc_buffer((6, 8), "float32")
+    for i, j in T.grid(6, 8):
+        with T.block("first"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            X[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(6, 8):
+        with T.block("copy"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj]
+    for i, j in T.grid(6, 8):
+        with T.block("last"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = Y[vi, vj] * T.float32(0.5)
+
+
+def test_what_reads_a_result_of_a_call_stays_where_it_is() -> None:
+    called = calling("4,", 'T.call_extern("int32", "memcpy", C.data, A.data, T.int64(16))')
+    TensorIntrin.register("test_row", row, called, override=True)
+    schedule = Schedule(between, debug_mask="all")
+    _, inner = schedule.split(schedule.get_loops("copy")[1], [None, 4])
+    schedule.tensorize(inner, "test_row")
+    with pytest.raises(ScheduleError, match="%Y is written by a call, and where is not seen"):
+        schedule.reverse_compute_at("last", schedule.get_loops("called")[0])
+    schedule.compute_at("first", schedule.get_loops("called")[0])
+    assert_copies(schedule)
+    schedule = Schedule(between)
+    schedule.tensorize(schedule.split(schedule.get_loops("copy")[1], [None, 4])[1], "test_row")
+    schedule.fuse_iters("first", 0)
+    with pytest.raises(ScheduleError, match="%X is handed to a call, which takes it as it is"):
+        schedule.fuse_buffer_dims("first", ("write", 0), 0)

@@ -155,12 +155,14 @@ def schedule_by_rules(
 @while_unchanged
 def _is_plain(block: BlockOp) -> bool:
     """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, one element written, and
-    nothing else read of the buffer that it is in."""
+    nothing else read of the buffer that it is in. What a call in a loop does to buffers is not seen."""
     nest: Operation = block
     for loop in reversed(enclosing_loops(block)):
         if list(loop.body.block.ops) != [nest]:
             return False
         nest = loop
+    if any(extent != 1 for extent in block.sizes) and any(not each.op.is_pure for each in block.handed()):
+        return False
     stores = [access.op for access in block.accesses() if access.is_write]
     updates = [access.op for access in block.accesses() if not access.is_write and access.buffer in block.writes]
     if block.conditions or len(block.writes) != 1 or not all(isinstance(op, memref.StoreOp) for op in stores):

@@ -21,7 +21,7 @@ from ....dialects.tir.affine import dims_in, uses
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, enclosing_loops, memref_of
 from ....dialects.tir.symbols import as_affine, as_extent
-from .checks import all_accessing, check_live, check_plain_memory
+from .checks import all_accessing, check_live, check_not_passed, check_plain_memory
 from .errors import ScheduleError
 from .loops import check_fuse, fuse
 
@@ -116,12 +116,13 @@ def check_fuse_buffer_dims(alloc: AllocBufferOp, first: int, blocks: Sequence[Bl
     """Whether dimensions `first` and `first + 1` of a buffer can be seen as one.
 
     Raises:
-        ScheduleError: there are no such dimensions, something was said of the buffer's memory, a block that is not in
-            `blocks` accesses the buffer, or an access is not at quotient and remainder of one value by the extent of
-            the second.
+        ScheduleError: there are no such dimensions, something was said of the buffer's memory, a call is handed it, a
+            block that is not in `blocks` accesses it, or an access is not at quotient and remainder of one value by the
+            extent of the second.
     """
     check_live(alloc, *blocks)
     check_plain_memory(alloc.buffer)
+    check_not_passed(alloc.buffer)
     shape = memref_of(alloc.buffer).get_shape()
     if not 0 <= first < len(shape) - 1:
         raise ScheduleError.at(alloc, f"the buffer has no dimensions {first} and {first + 1}")

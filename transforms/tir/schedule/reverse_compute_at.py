@@ -184,6 +184,9 @@ def _written_box(block: BlockOp, buffer: SSAValue, outer: list[SSAValue]) -> lis
     """What all writers of `buffer` write of each dimension in one iteration, the same for all."""
     found: list[Part] | None = None
     for producer in writers(buffer):
+        for each in producer.handed():
+            if each.buffer is buffer and each.is_write:
+                raise ScheduleError.at(each.op, f"{buffer_name(buffer)} is written by a call, and where is not seen")
         parts: list[Part] = []
         for access in producer.accesses():
             if access.buffer is not buffer or not access.is_write:
