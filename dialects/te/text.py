@@ -23,6 +23,7 @@ from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
 from .let import Let
 from .reduction import Fold, Reduce
+from .spelled import Argument, Choice, Spelled
 from .tensor import Filled, Read
 from .vectors import Broadcast, Ramp
 
@@ -44,8 +45,11 @@ WORDS = "T"
 
 
 def word(name: str, *arguments: ast.expr) -> ast.expr:
-    """`T.name(arguments)`."""
-    return ast.Call(ast.Attribute(ast.Name(WORDS, ast.Load()), name, ast.Load()), list(arguments), [])
+    """`T.name(arguments)`; a name may have dots."""
+    function: ast.expr = ast.Name(WORDS, ast.Load())
+    for part in name.split("."):
+        function = ast.Attribute(function, part, ast.Load())
+    return ast.Call(function, list(arguments), [])
 
 
 def type_word(type: Attribute) -> str:
@@ -85,7 +89,8 @@ def render(expr: Expr, leaf: Leaf) -> ast.expr:
         case Unary(kind, operand):
             return _unary(kind, render(operand, leaf), operand.type)
         case Select(condition, then, otherwise):
-            return word("if_then_else", *(render(each, leaf) for each in (condition, then, otherwise)))
+            name = "Select" if isinstance(expr, Choice) else "if_then_else"
+            return word(name, *(render(each, leaf) for each in (condition, then, otherwise)))
         case Cast(operand, type):
             return word("Cast", ast.Constant(type_word(type)), render(operand, leaf))
         case Bitcast(operand, type):
@@ -93,8 +98,23 @@ def render(expr: Expr, leaf: Leaf) -> ast.expr:
         case Check(operand, given, extent, text):
             end = ast.Constant(extent) if isinstance(extent, int) else render(extent, leaf)
             return word("check", render(operand, leaf), render(given, leaf), end, ast.Constant(text))
+        case Spelled(op, args, keywords):
+            made = word(op, *(_argument(each, leaf) for each in args))
+            assert isinstance(made, ast.Call)
+            made.keywords = [ast.keyword(name, ast.Constant(value)) for name, value in keywords]
+            return made
         case _:
             return leaf(expr)
+
+
+def _argument(value: Argument, leaf: Leaf) -> ast.expr:
+    match value:
+        case Expr():
+            return render(value, leaf)
+        case tuple():
+            return ast.List([render(each, leaf) for each in value], ast.Load())
+        case _:
+            return ast.Constant(value)
 
 
 def _bare(literal: Const) -> ast.expr:

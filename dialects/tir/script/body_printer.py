@@ -1,7 +1,6 @@
 """The bodies of blocks as Python: statements, and expressions as trees.
 
-A value that is used several times gets a name, `x: T.float32 = ...`, unless it is a constant, an index, or an element
-that can be read again. So does an element that is read before it is written and used after that.
+Which values get a name, `x: T.float32 = ...`, `named_values` says.
 """
 
 from __future__ import annotations
@@ -11,24 +10,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, MemRefType, i1, i32, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...support.diagnostics import Diagnostic
 from ...support.dtypes import numpy_dtype
-from ...support.walking import in_order
-from ..affine import Range, affine_of, over_dimensions
 from ..asserts import AssertOp
 from ..assumptions import AssumeOp, UndefOp
 from ..blocks import BlockOp
 from ..calls import AddressOfOp, CallOp, Convention
 from ..checks import CheckOp
 from ..dot import DotOp
-from ..integers import value_range
-from ..symbols import arguments_around, as_affine, greatest
+from ..symbols import arguments_around
 from . import words
 from .counting import counted_by, is_zero
+from .named_values import FLOAT_PREDICATES, INTEGER_PREDICATES, NamedValues, is_constant
 from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number, quoted
 
 index = IndexType()
@@ -42,8 +38,6 @@ _CALLS: Mapping[str, str] = {
     **{op.name: name for name, ops in words.CALLS.items() for op in ops[:2] if op is not None},
     **{op.name: name for name, ops in words.UNARY.items() for op in ops if op is not None},
 }
-_FLOAT_PREDICATES = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")  # fmt: skip  # noqa: E501
-_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 class BodyPrinter:
@@ -54,15 +48,10 @@ class BodyPrinter:
         self.region = region
         self.names = dict(names)
         self.taken: set[str] = set(taken)
-        self.dims: dict[SSAValue, AffineExpr] = over_dimensions(region.block.args)
         self.symbols = [self.names.get(v, "") for v in arguments_around(block)]
         self.iter_names = [self.names[v] for v in region.block.args]
-        self.ranges: dict[SSAValue, Range] = {
-            v: (0, max(greatest(as_affine(extent)) - 1, 0))
-            for v, extent in zip(region.block.args, block.sizes, strict=True)
-        }
-        self.order = {op: number for number, op in enumerate(in_order(region))}
-        self.named = self._named()
+        self.values = NamedValues(block, region)
+        self.named = self.values.named
 
     def lines(self) -> list[str]:
         """The statements; none where there is nothing to say.
@@ -71,85 +60,6 @@ class BodyPrinter:
             Diagnostic: something has no form in TVMScript.
         """
         return self._statements(self.region.block)
-
-    # which values get names
-
-    def _named(self) -> set[SSAValue]:
-        named: set[SSAValue] = set()
-        for op in self.order:
-            if not self._is_statement_level(op):
-                continue
-            if isinstance(op, CheckOp):
-                named.add(op.result)
-            for result in op.results:
-                if len(list(result.uses)) > 1 and not self._is_cheap(result):
-                    named.add(result)
-        stores: dict[SSAValue, list[int]] = {}
-        for op in self.order:
-            if isinstance(op, memref.StoreOp):
-                stores.setdefault(op.memref, []).append(self.order[op])
-            elif isinstance(op, CallOp):
-                named |= set(op.results) if not op.is_pure and any(r.uses for r in op.results) else set()
-                for buffer, effect in op.buffers:
-                    if effect.writes:
-                        stores.setdefault(buffer, []).append(self.order[op])
-        loops = [(self.order[op], self._end(op)) for op in self.order if isinstance(op, scf.WhileOp)]
-        for op in self.order:
-            if isinstance(op, memref.LoadOp) and op.memref in stores and self._is_statement_level(op):
-                last = max(self._roots(op.res, named), default=-1)
-                # in a loop that begins after the load, what stands behind the last use comes before it, too
-                last = max([last, *(end for begin, end in loops if self.order[op] < begin < last)])
-                if any(self.order[op] < store < last for store in stores[op.memref]):
-                    named.add(op.res)
-        return named
-
-    def _end(self, loop: scf.WhileOp) -> int:
-        """The number of the last operation in a loop."""
-        return max((self.order[op] for region in loop.regions for op in in_order(region)), default=self.order[loop])
-
-    def _is_statement_level(self, op: Operation) -> bool:
-        """Whether `op` stands among statements, and not in a branch that is an expression."""
-        parent = op.parent_op()
-        while isinstance(parent, scf.IfOp | scf.WhileOp):
-            if parent.before_region.is_ancestor(op) if isinstance(parent, scf.WhileOp) else parent.results:
-                return False
-            parent = parent.parent_op()
-        return parent is self.block
-
-    def _is_cheap(self, value: SSAValue) -> bool:
-        """Whether a value may be written out wherever it is used."""
-        if isinstance(value, BlockArgument) or self._affine(value) is not None:
-            return True
-        match value.owner:
-            case arith.ConstantOp():
-                return True
-            case memref.LoadOp() as load:
-                return all(self._affine(each) is not None for each in load.indices)
-            case arith.IndexCastOp() as cast:
-                return self._is_cheap(cast.input)
-            case _:
-                return False
-
-    def _roots(self, value: SSAValue, named: set[SSAValue]) -> list[int]:
-        """Where the statements stand that a value is part of."""
-        found: list[int] = []
-        pending, seen = [value], {value}
-        while pending:
-            for use in pending.pop().uses:
-                user = use.operation
-                if isinstance(user, scf.YieldOp):
-                    parent = user.parent_op()
-                    assert parent is not None
-                    user = parent
-                results = list(user.results)
-                if not results or any(result in named for result in results):
-                    found.append(self.order.get(user, -1))
-                    continue
-                for result in results:
-                    if result not in seen:
-                        seen.add(result)
-                        pending.append(result)
-        return found
 
     # statements
 
@@ -277,7 +187,7 @@ class BodyPrinter:
         """A value as an expression."""
         if value in self.names:
             return Text(self.names[value])
-        if (affine := self._affine(value)) is not None and not isinstance(value.owner, arith.ConstantOp):
+        if (affine := self.values.affine(value)) is not None and not isinstance(value.owner, arith.ConstantOp):
             return affine_text(affine, self.iter_names, self.symbols)
         if not isinstance(value, OpResult):
             raise Diagnostic.at(self.block, "its body uses a value from outside that is no buffer")
@@ -285,9 +195,6 @@ class BodyPrinter:
         if len(result.text) > LONGEST:
             raise Diagnostic.at(value.op, "is part of an expression that is too long for TVMScript")
         return result
-
-    def _affine(self, value: SSAValue) -> AffineExpr | None:
-        return affine_of(value, self.dims) if value.type == index else None
 
     def _index(self, value: SSAValue) -> str:
         """An index: integers are cast to one by themselves."""
@@ -382,7 +289,7 @@ class BodyPrinter:
         match op:
             case arith.NegfOp():
                 return Text(f"-{self.text(op.operand).within(SIGN)}", SIGN)
-            case arith.XOrIOp() if op.lhs.type == i1 and _is_constant(op.rhs, (1, -1)):
+            case arith.XOrIOp() if op.lhs.type == i1 and is_constant(op.rhs, (1, -1)):
                 return Text(f"not {self.text(op.lhs).within(NOT)}", NOT)
             case arith.AndIOp() | arith.OrIOp() if op.lhs.type == i1:
                 return infix("and" if isinstance(op, arith.AndIOp) else "or", *self._pair(op))
@@ -390,9 +297,9 @@ class BodyPrinter:
                 return self._comparison(op)
             case arith.SelectOp():
                 return self._select(op)
-            case arith.FloorDivSIOp() if not self._is_without_sign(op):
+            case arith.FloorDivSIOp() if not self.values.is_without_sign(op):
                 return infix("//", *self._pair(op))
-            case arith.DivUIOp() | arith.RemUIOp() if self._is_without_sign(op):
+            case arith.DivUIOp() | arith.RemUIOp() if self.values.is_without_sign(op):
                 return infix("//" if isinstance(op, arith.DivUIOp) else "%", *self._pair(op))
             case arith.MaximumfOp() | arith.MinimumfOp() if any(
                 isinstance(each.owner, arith.ConstantOp) for each in op.operands
@@ -421,20 +328,15 @@ class BodyPrinter:
                 return Text(f'T.cast({self.text(op.operands[0])}, "{self._type(op, target)}")')
         return None
 
-    def _is_without_sign(self, op: arith.FloorDivSIOp | arith.DivUIOp | arith.RemUIOp) -> bool:
-        """Whether `//` and `%` mean operations without a sign here."""
-        positive = isinstance(op.rhs.owner, arith.ConstantOp) and not _is_constant(op.rhs, (0,), below=True)
-        return op.lhs.type == index and positive and value_range(op.lhs, self.ranges)[0] >= 0
-
     def _comparison(self, op: arith.CmpiOp | arith.CmpfOp) -> Text | None:
         predicate = op.predicate.value.data
-        if isinstance(op, arith.CmpfOp) and _FLOAT_PREDICATES[predicate] == "uno" and op.lhs is op.rhs:
+        if isinstance(op, arith.CmpfOp) and FLOAT_PREDICATES[predicate] == "uno" and op.lhs is op.rhs:
             return Text(f"T.isnan({self.text(op.lhs)})")
         for symbol, (floats, signed, unsigned) in words.COMPARE.items():
             if isinstance(op, arith.CmpfOp):
-                usual = floats == _FLOAT_PREDICATES[predicate]
+                usual = floats == FLOAT_PREDICATES[predicate]
             else:
-                usual = (unsigned if op.lhs.type == i1 else signed) == _INTEGER_PREDICATES[predicate]
+                usual = (unsigned if op.lhs.type == i1 else signed) == INTEGER_PREDICATES[predicate]
             if usual:
                 return infix(words.COMPARE_SYMBOLS[symbol], *self._pair(op))
         return None
@@ -442,7 +344,7 @@ class BodyPrinter:
     def _select(self, op: arith.SelectOp) -> Text:
         test = op.cond.owner
         if isinstance(test, arith.CmpfOp) and words.is_usual(test) and op.cond not in self.names:
-            word = {"ogt": "max", "olt": "min"}.get(_FLOAT_PREDICATES[test.predicate.value.data])
+            word = {"ogt": "max", "olt": "min"}.get(FLOAT_PREDICATES[test.predicate.value.data])
             literal = isinstance(op.lhs.owner, arith.ConstantOp) and not isinstance(op.rhs.owner, arith.ConstantOp)
             if word is not None and literal and test.lhs is op.lhs and test.rhs is op.rhs:
                 return Text(f"T.{word}({self.text(op.rhs)}, {self.text(op.lhs)})")
@@ -456,7 +358,7 @@ class BodyPrinter:
         arguments = [self._standing_alone(each) for each in op.operands]
         for name, value in op.properties.items():
             if name == "predicate" and isinstance(value, IntegerAttr):
-                texts = _FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else _INTEGER_PREDICATES
+                texts = FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else INTEGER_PREDICATES
                 arguments.insert(0, repr(texts[value.value.data]).replace("'", '"'))
             elif name == "fastmath":
                 if value != words.usual_flags(op):
@@ -466,15 +368,6 @@ class BodyPrinter:
         if len(op.operands) == 1 and op.operands[0].type != op.results[0].type:
             arguments.append(f'dtype="{self._type(op, op.results[0].type)}"')
         return Text(f"T.{op.name}({', '.join(arguments)})")
-
-
-def _is_constant(value: SSAValue, wanted: Sequence[int], below: bool = False) -> bool:
-    """Whether a value is one of the constants, or `below` the first."""
-    op = value.owner
-    if not isinstance(op, arith.ConstantOp) or not isinstance(op.value, IntegerAttr):
-        return False
-    data = op.value.value.data
-    return data in wanted or (below and data < wanted[0])
 
 
 def element_text(value: np.generic) -> str:
