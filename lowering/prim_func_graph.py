@@ -18,11 +18,10 @@ from xdsl.utils.hints import isa
 from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
 from ..dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.tir.argument_order import sort_arguments
+from ..dialects.tir.argument_order import ARGUMENTS, sort_arguments
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
 from ..dialects.tir.functions import TARGET
 from .machine.target import Target
-from .te_schedule.prim_func import ARGUMENTS
 
 
 def written_arguments(function: PrimFuncOp) -> list[int]:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from .dialects.tir.interpreter import Interpreter as Interpreter
     from .dialects.tir.loops import ForKind as ForKind
     from .dialects.tir.nodes import ir_builder as ir_builder
+    from .dialects.tir.nodes import stmt_functor as stmt_functor
+    from .dialects.tir.nodes.blocks import AllocateConst as AllocateConst
+    from .dialects.tir.nodes.blocks import Block as Block
+    from .dialects.tir.nodes.blocks import BlockRealize as BlockRealize
+    from .dialects.tir.nodes.blocks import BufferRegion as BufferRegion
+    from .dialects.tir.nodes.blocks import IterVar as IterVar
     from .dialects.tir.nodes.buffers import Allocate as Allocate
     from .dialects.tir.nodes.buffers import BufferLoad as BufferLoad
     from .dialects.tir.nodes.buffers import BufferStore as BufferStore
@@ -78,6 +84,7 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.statements import SeqStmt as SeqStmt
     from .dialects.tir.nodes.statements import Stmt as Stmt
     from .dialects.tir.nodes.statements import While as While
+    from .dialects.tir.nodes.tree import tree_of as tree_of
     from .dialects.tir.script.annotations import Buffer as Buffer
     from .dialects.tir.script.annotations import bool as bool
     from .dialects.tir.script.annotations import boolean as boolean

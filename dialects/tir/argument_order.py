@@ -4,9 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, MemRefType, TensorType, i64
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from .functions import PrimFuncOp
+
+ARGUMENTS = "weft.arguments"
+"""Attribute of a function whose arguments callers give in another order, or with unsigned elements, which `memref`s do
+not tell: for each, in the caller's order, the tensor's type, or `index`, and its place among the function's
+arguments."""
+
+
+def keep_order(func: PrimFuncOp, kept: Sequence[int]) -> None:
+    """Let `ARGUMENTS`, if a function has it, be of the arguments that it has now: those that had the numbers `kept`."""
+    given = func.attributes.get(ARGUMENTS)
+    if not isa(given, ArrayAttr[DictionaryAttr]):
+        return
+    entries: list[DictionaryAttr] = []
+    for entry in given:
+        place = entry.data["place"]
+        type: Attribute = entry.data["type"]
+        assert isinstance(place, IntegerAttr)
+        if place.value.data in kept:
+            number = kept.index(place.value.data)
+            memory = func.body.block.args[number].type
+            if isinstance(memory, MemRefType) and isa(type, TensorType[Attribute]):
+                type = TensorType(type.element_type, memory.get_shape())
+            data: dict[str, Attribute] = {**entry.data, "place": IntegerAttr(number, i64), "type": type}
+            entries.append(DictionaryAttr(data))
+    func.attributes[ARGUMENTS] = ArrayAttr(entries)
 
 
 def sort_arguments(func: PrimFuncOp, order: Sequence[int]) -> None:

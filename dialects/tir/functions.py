@@ -29,6 +29,7 @@ from .symbols import Extent, is_symbol, symbols_in
 if TYPE_CHECKING:
     from ..te.expr import Expr
     from .nodes.buffers import Buffer
+    from .nodes.statements import Stmt
 
 TARGET = "tir.target"
 """Attribute of a function: the kind of target that it is for, `"cuda"`; without, it is for the processor."""
@@ -129,6 +130,40 @@ class PrimFuncOp(IRDLOperation):
         from .nodes.parameters import parameters
 
         return dict(parameters(self)[1])
+
+    @property
+    def tree(self) -> Stmt:
+        """The statements as nodes, made anew each time; TVM's `func.body`.
+
+        Raises:
+            Diagnostic: something in the function is no statement.
+        """
+        from .nodes.tree import tree_of
+
+        return tree_of(self)
+
+    def with_body(self, new_body: Stmt) -> PrimFuncOp:
+        """The function with other statements, made of its `tree` or over its `params` and `buffer_map`.
+
+        Raises:
+            UsageError: a variable in them has no value, or a buffer no memory.
+            Diagnostic: what they make is not well formed.
+        """
+        from .nodes.tree import with_body
+
+        return with_body(self, new_body)
+
+    def specialize(self, param_map: Mapping[Expr, Expr | Buffer | int]) -> PrimFuncOp:
+        """The function with some of its `params` known: a size is a number, or an expression of other sizes; a buffer
+        has the extents of another one.
+
+        Raises:
+            UsageError: one is no parameter, or cannot be that.
+            Diagnostic: what that makes is not well formed.
+        """
+        from .nodes.tree import specialized
+
+        return specialized(self, param_map)
 
     def same_as(self, other: object) -> bool:
         """Whether both are one function."""

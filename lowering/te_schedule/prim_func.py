@@ -24,14 +24,10 @@ from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp, check_reads
+from ...dialects.tir.argument_order import ARGUMENTS
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
 from ..relay_to_tir.te_to_tir import computation_of
 from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
-
-ARGUMENTS = "weft.arguments"
-"""Attribute of a function whose arguments callers give in another order, or with unsigned elements, which `memref`s do
-not tell: for each, in the caller's order, the tensor's type, or `index`, and its place among the function's
-arguments."""
 
 Argument: TypeAlias = te.Tensor | te.Var
 """What callers give: an array, or the number that a symbol is."""

@@ -27,6 +27,7 @@ from ...te.tensor import Tensor
 from ..analyzer.nodes import Const as Integer
 from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
+from .blocks import AllocateConst, Block
 from .buffers import Allocate, Buffer
 from .statements import For, LetStmt, Stmt
 
@@ -214,6 +215,16 @@ class _Forms:
                 buffer = node.buffer
                 head = self.of((buffer.shape, buffer.strides, buffer.elem_offset))
                 return ("allocate", buffer.type, buffer.scope(), head, self._within((buffer.data,), node.body))
+            case AllocateConst():
+                buffer = node.buffer
+                head = self.of(buffer.shape), str(node.data.dtype), node.data.tobytes()
+                return ("constant", buffer.type, head, self._within((buffer.data,), node.body))
+            case Block():
+                dims = tuple((self.of(each.extent), each.kind, each.partial) for each in node.iter_vars)
+                owned = tuple((each.type, each.scope(), self.of(each.shape)) for each in node.alloc_buffers)
+                names = (*(each.var for each in node.iter_vars), *(each.data for each in node.alloc_buffers))
+                said = self.of(node.annotations)
+                return ("block", node.name_hint, dims, owned, said, self._within(names, (node.init, node.body)))
             case Reduce():
                 return ("reduce", node.kind, self._axes(node.axes), self._within(node.axes, node.operand))
             case Fold():

@@ -8,13 +8,12 @@ from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import MemRefType, NoneType
 from xdsl.ir import Attribute, Operation
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineSymExpr
 
-from ...te.dims import ceil_divided
 from ...te.dims import var as extent_var
-from ...te.expr import Dim, Expr
+from ...te.expr import Expr
 from ..buffers import memref_of, shape_of
 from ..symbols import as_affine
+from .affine_expressions import dim
 from .buffers import Buffer
 from .expressions import Handle
 
@@ -54,30 +53,7 @@ def _parameters(func: Operation) -> Parameters:
             continue
         handle = Handle(name, NoneType())
         element: Attribute = memref_of(argument).element_type
-        shape = [_dim(as_affine(extent), sizes) for extent in shape_of(argument)]
+        shape = [dim(as_affine(extent), (), sizes) for extent in shape_of(argument)]
         buffers[handle] = Buffer(name, shape, element, data=handle)
         params.append(handle)
     return tuple(params), buffers
-
-
-def _dim(expr: AffineExpr, sizes: Mapping[int, Expr]) -> Dim:
-    match expr:
-        case AffineConstantExpr(value):
-            return value
-        case AffineSymExpr(position):
-            return sizes[position]
-        case AffineBinaryOpExpr(kind, lhs, rhs):
-            a, b = _dim(lhs, sizes), _dim(rhs, sizes)
-            match kind:
-                case AffineBinaryOpKind.Add:
-                    return a + b
-                case AffineBinaryOpKind.Mul:
-                    return a * b
-                case AffineBinaryOpKind.FloorDiv:
-                    return a // b
-                case AffineBinaryOpKind.Mod:
-                    return a % b
-                case AffineBinaryOpKind.CeilDiv:
-                    return ceil_divided(a, b)
-        case _:
-            raise AssertionError(f"{expr} is no extent")

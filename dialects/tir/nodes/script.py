@@ -7,32 +7,48 @@ another one's memory is (`data`, `strides`, `elem_offset`), the text says so.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import i64
 
 from ...support.diagnostics import UsageError
 from ...te.expr import Cast, Const, Dim, Expr, IterVar, Slot, as_expr
 from ...te.expr import Var as Extent
 from ...te.kinds import index
+from ...te.spelled import Spelled
 from ...te.tensor import Read, Tensor
 from ...te.text import render, type_word, word
+from ..script.attributes import attribute_of, literal_of
+from ..script.body_printer import element_text
 from ..script.texts import free_name
+from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
 from .statements import KINDS, AssertStmt, AttrStmt, Evaluate, For, IfThenElse, LetStmt, SeqStmt, Stmt, While
+from .stmt_functor import parts_of
 
 
 class Writer:
     """Writes the statements of one function. `tensors` says which buffer each tensor of `te` is, `aliases` which
     variables mean others."""
 
-    def __init__(self, tensors: Mapping[Tensor, Buffer] | None = None, aliases: Mapping[Expr, Expr] | None = None):
+    def __init__(
+        self,
+        tensors: Mapping[Tensor, Buffer] | None = None,
+        aliases: Mapping[Expr, Expr] | None = None,
+        is_part: bool = False,
+    ):
         self.tensors = dict(tensors or {})
         self.aliases = dict(aliases or {})
         self.names: dict[object, str] = {}
         self.declared: set[Buffer] = set()
+        self.is_part = is_part
+        """Whether variables and buffers may come from outside."""
+        self.in_block = False
+        """Whether the statements stand in a block that holds no loops and blocks."""
         self.sizes: list[Extent] = []
         """Extents that nothing in the function gives a value: parameters."""
 
@@ -66,14 +82,18 @@ class Writer:
                     self.sizes.append(expr)
                 return ast.Name(self.name(expr, name), ast.Load())
             case Slot(name) | IterVar(name):
+                if expr not in self.names and self.is_part:
+                    self.name(expr, name)
                 if expr not in self.names:
                     raise UsageError(f"nothing gives the variable '{name}' a value")
                 return ast.Name(self.names[expr], ast.Load())
             case Read(tensor, indices):
-                if tensor not in self.tensors:
+                if tensor not in self.tensors and not self.is_part:
                     raise UsageError(
                         f"the tensor '{tensor.name}' is read, and is no input", hint="add it to the inputs"
                     )
+                if tensor not in self.tensors:
+                    self.tensors[tensor] = Buffer(tensor.name, tensor.dims, tensor.element_type)
                 return self.element(self.tensors[tensor], indices)
             case BufferLoad(buffer, indices):
                 return self.element(buffer, indices)
@@ -83,8 +103,12 @@ class Writer:
                 return word("broadcast", self.expr(value), ast.Constant(lanes))
             case Call(name=name, args=args):
                 given = [self._argument(each) for each in args]
-                first = [] if expr.word == "call_packed" else [ast.Constant(expr.result or "")]
-                return word(expr.word, *first, ast.Constant(name), *given)
+                if expr.word != "call_packed":
+                    return word(expr.word, ast.Constant(expr.result or ""), ast.Constant(name), *given)
+                call = cast("ast.Call", word(expr.word, ast.Constant(name), *given))
+                if expr.result is not None:
+                    call.keywords = [ast.keyword("dtype", ast.Constant(expr.result))]
+                return call
             case _:
                 raise UsageError(f"a {type(expr).__name__} has no place in a statement")
 
@@ -96,7 +120,7 @@ class Writer:
 
     def known(self, buffer: Buffer) -> str:
         """The name of a buffer that has been declared."""
-        if buffer not in self.declared:
+        if buffer not in self.declared and not self.is_part:
             raise UsageError(f"nothing says where the memory of the buffer '{buffer.name}' is")
         return self.name(buffer, buffer.name)
 
@@ -120,7 +144,8 @@ class Writer:
                 if not isinstance(value, Expr):
                     return ast.Constant(value)
                 syntax = self.expr(value)
-                return word("Cast", ast.Constant("int32"), syntax) if value.type == index else syntax
+                is_number = value.type == index and not isinstance(value, Spelled)
+                return word("Cast", ast.Constant("int32"), syntax) if is_number else syntax
             case str():
                 return ast.Constant(value)
             case _:
@@ -150,18 +175,68 @@ class Writer:
                 return [ast.If(self.expr(condition), self.body(then), rest)]
             case Evaluate(value):
                 return [ast.Expr(word("evaluate", self.expr(value)))]
-            case LetStmt(var, value, body):
-                given = self.expr(value)
-                name = ast.Name(self.name(var, var.name), ast.Load())
-                return [ast.With([ast.withitem(word("let", name, given))], self.body(body))]
+            case LetStmt():
+                return self._let(statement)
             case AssertStmt(condition, message, body):
                 return [ast.Assert(self.expr(condition), ast.Constant(message)), *self.statement(body)]
             case Allocate(buffer, body):
                 return [self.allocation(buffer), *self.statement(body)]
+            case AllocateConst(buffer, data, body):
+                return [self._constant(buffer, data), *self.statement(body)]
+            case BlockRealize():
+                return self._realize(statement)
             case AttrStmt():
                 return self._attribute(statement)
             case _:
                 raise UsageError(f"a {type(statement).__name__} is no statement")
+
+    def _let(self, let: LetStmt) -> list[ast.stmt]:
+        """A name for a value; among the statements of a block they may follow it."""
+        given = self.expr(let.value)
+        text = self.name(let.var, let.var.name)
+        if self.in_block:
+            type = ast.Attribute(ast.Name("T", ast.Load()), type_word(let.var.type), ast.Load())
+            return [ast.AnnAssign(ast.Name(text, ast.Store()), type, given, 1), *self.statement(let.body)]
+        called = word("let", ast.Name(text, ast.Load()), given)
+        return [ast.With([ast.withitem(called)], self.body(let.body))]
+
+    def _realize(self, realize: BlockRealize) -> list[ast.stmt]:
+        """A block. What it touches is left out: it is worked out anew of what it does."""
+        block = realize.block
+        allocated = [self.allocation(each) for each in block.alloc_buffers]
+        holds_blocks = any(isinstance(each, For | BlockRealize | Allocate) for each in _statements_in(block.body))
+        if not block.iter_vars and is_true(realize.predicate) and block.name_hint == "root" and not self.in_block:
+            if holds_blocks or allocated:
+                return [*allocated, *self.statement(block.body)]
+        if self.in_block or (allocated and not holds_blocks):
+            what = "stands in a block of statements" if self.in_block else "has buffers, and no loops or blocks"
+            raise UsageError(f"the block '{block.name_hint}' {what}", hint="tir.Allocate among the loops around it")
+        lines: list[ast.stmt] = []
+        for iterator, value in zip(block.iter_vars, realize.iter_values, strict=True):
+            axis = word(f"axis.{iterator.kind.value}", self.place(iterator.extent), self.place(value))
+            assert isinstance(axis, ast.Call)
+            axis.keywords = [ast.keyword("partial", ast.Constant(True))] if iterator.partial else []
+            lines.append(ast.Assign([ast.Name(self.name(iterator.var, iterator.var.name), ast.Store())], axis))
+        if not is_true(realize.predicate):
+            lines.append(ast.Expr(word("where", self.expr(realize.predicate))))
+        if block.annotations:
+            lines.append(ast.Expr(word("block_attr", _dictionary(block.annotations))))
+        lines += allocated
+        self.in_block = not holds_blocks
+        if block.init is not None:
+            lines.append(ast.With([ast.withitem(word("init"))], self.body(block.init)))
+        lines += self.statement(block.body)
+        self.in_block = False
+        called = word("block", ast.Constant(block.name_hint))
+        return [ast.With([ast.withitem(called)], lines or [ast.Pass()])]
+
+    def _constant(self, buffer: Buffer, data: npt.NDArray[np.generic]) -> ast.stmt:
+        """`K = T.allocate_const([1, 2, 1], "int32", (3,))`."""
+        self.declared.add(buffer)
+        values = ", ".join(element_text(each) for each in data.reshape(-1))
+        given = ast.parse(f"[{values}]", mode="eval").body
+        call = word("allocate_const", given, ast.Constant(type_word(buffer.type)), self.shape(buffer))
+        return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)
 
     def _for(self, loop: For) -> ast.stmt:
         if loop.kind not in KINDS:
@@ -171,9 +246,7 @@ class Writer:
         start, end = self.place(low), self.place(count if is_zero else low + count)
         keywords = [] if loop.thread_binding is None else [ast.keyword("thread", ast.Constant(loop.thread_binding))]
         if loop.annotations:
-            pairs = [(ast.Constant(key), _literal(value)) for key, value in loop.annotations.items()]
-            made = ast.Dict([key for key, _ in pairs], [value for _, value in pairs])
-            keywords.append(ast.keyword("annotations", made))
+            keywords.append(ast.keyword("annotations", _dictionary(loop.annotations)))
         over = ast.Call(ast.Attribute(ast.Name("T", ast.Load()), KINDS[loop.kind], ast.Load()), [start, end], keywords)
         target = ast.Name(self.name(loop.loop_var, loop.loop_var.name), ast.Store())
         return ast.For(target, over, self.body(loop.body), [])
@@ -184,6 +257,8 @@ class Writer:
             call = word("launch_thread", ast.Constant(node.name), self.place(cast("Dim", value)))
             thread = ast.Name(self.name(node, node.name.replace(".", "_")), ast.Store())
             return [ast.With([ast.withitem(call, thread)], self.body(attribute.body))]
+        if self.is_part and isinstance(node, Slot):
+            self.name(node, node.name)
         if not isinstance(node, Slot) or node not in self.names:
             raise UsageError(f"the attribute '{attribute.attr_key}' is of no loop around", hint="of a loop's variable")
         given = ast.Name(self.names[node], ast.Load())
@@ -194,7 +269,7 @@ class Writer:
         """`A = T.alloc_buffer((16,), "float32", scope="local")`."""
         self.declared.add(buffer)
         keywords = [ast.keyword("scope", ast.Constant(buffer.scope()))]
-        call = cast("ast.Call", word("alloc_buffer", self.shape(buffer), ast.Constant(buffer.dtype)))
+        call = cast("ast.Call", word("alloc_buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
         call.keywords = keywords
         return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)
 
@@ -205,7 +280,7 @@ class Writer:
     def parameter(self, buffer: Buffer) -> ast.arg:
         """A buffer that the function is given."""
         self.declared.add(buffer)
-        call = cast("ast.Call", word("Buffer", self.shape(buffer), ast.Constant(buffer.dtype)))
+        call = cast("ast.Call", word("Buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
         if buffer.strides is not None:
             strides = ast.List([self.place(each) for each in buffer.strides], ast.Load())
             call.keywords.append(ast.keyword("strides", strides))
@@ -227,12 +302,34 @@ def _as_index(value: Expr) -> Expr:
     return value.operand if isinstance(value, Cast) and value.operand.type == index else value
 
 
+def _dictionary(values: Mapping[str, object]) -> ast.expr:
+    """Annotations."""
+    return ast.Dict([ast.Constant(key) for key in values], [_literal(value) for value in values.values()])
+
+
 def _literal(value: object) -> ast.expr:
     """A value of an annotation."""
     value = value.value if isinstance(value, Const) else value
-    if not isinstance(value, str | int | float | bool | list | tuple | None):
-        raise UsageError(f"an annotation is a text, a number or a list, and not {value!r}")
-    return ast.parse(repr(cast("object", value)), mode="eval").body
+    try:
+        text = literal_of(attribute_of(value))
+    except TypeError:
+        raise UsageError(f"an annotation is a text, a number or a list, and not {value!r}") from None
+    return ast.parse(text, mode="eval").body
+
+
+def _statements_in(statement: Stmt) -> Iterator[Stmt]:
+    """A statement and those in it, but for what stands in blocks."""
+    yield statement
+    if not isinstance(statement, BlockRealize):
+        for part in parts_of(statement):
+            if isinstance(part, Stmt):
+                yield from _statements_in(part)
+
+
+def statement_text(statement: Stmt) -> str:
+    """The text of a statement."""
+    lines = Writer(is_part=True).statement(statement)
+    return "\n".join(ast.unparse(ast.fix_missing_locations(line)) for line in lines)
 
 
 def function_text(name: str, parameters: Sequence[ast.arg], body: Sequence[ast.stmt], sizes: Sequence[ast.arg]) -> str:

@@ -19,6 +19,23 @@ KINDS = {
 class Stmt:
     """A statement. `str` of one is its TVMScript."""
 
+    def __str__(self) -> str:
+        from .script import statement_text  # which writes functions, too
+
+        return statement_text(self)
+
+    def script(self) -> str:
+        """The statement as TVMScript; variables and buffers from outside are called as they are.
+
+        Raises:
+            UsageError: something in it has no form there.
+        """
+        return str(self)
+
+    def show(self) -> None:
+        """Print it as TVMScript."""
+        print(str(self))
+
 
 @dataclass(frozen=True, eq=False)
 class SeqStmt(Stmt):

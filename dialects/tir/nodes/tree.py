@@ -1,0 +1,271 @@
+"""Functions as trees of nodes, by TVM's names: what a `tir.prim_func` is made of, to be looked at and changed.
+
+    func.tree                                   # For(i, 0, 16, "serial", BlockRealize([i], True, Block(...)))
+    func.with_body(tir.stmt_functor.substitute(func.tree, {x: y}))
+
+A tree is made anew each time that it is asked for. Around blocks stands a root block, which has the function's buffers;
+a block that was made of one statement among loops is that statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, i1, i32
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from ...support.arguments import checked
+from ...support.dense import array_of
+from ...support.diagnostics import Diagnostic, UsageError
+from ...te.dims import same
+from ...te.expr import Const, Dim, Expr, Slot, as_expr
+from ...te.expr import Var as Extent
+from ...te.kinds import index
+from ...te.spelled import Spelled
+from ..argument_order import keep_order
+from ..blocks import BlockOp, IterKind
+from ..buffers import AllocBufferOp, memref_of, shape_of
+from ..functions import PrimFuncOp
+from ..loops import ForOp, enclosing_loops
+from ..outer_blocks import OuterBlockOp
+from ..storage_sync import StorageSyncOp
+from ..symbols import Extent as TirExtent
+from ..symbols import as_affine
+from .affine_expressions import condition, dim, expression
+from .blocks import AllocateConst, Block, BlockRealize, BufferRegion, IterVar, Range, is_true
+from .body_tree import BodyReader
+from .buffers import Allocate, Buffer
+from .parameters import parameters
+from .statements import Evaluate, For, SeqStmt, Stmt, sequence
+from .stmt_functor import Substitution, substitute, walk
+
+ALONE = "statement"
+"""What a block is called that is made of a statement among loops."""
+
+
+@checked
+def tree_of(op: Operation) -> Stmt:
+    """A function, a loop or a block as a statement.
+
+    Raises:
+        Diagnostic: something in it is none.
+    """
+    func = op
+    while not isinstance(func, PrimFuncOp) and (around := func.parent_op()) is not None:
+        func = around
+    if not isinstance(func, PrimFuncOp):
+        raise Diagnostic.at(op, "is in no function, so that its buffers are not known")
+    reader = _Reader(func)
+    return reader.whole() if op is func else reader.part(op)
+
+
+class _Reader:
+    """Reads one function."""
+
+    def __init__(self, func: PrimFuncOp):
+        self.func = func
+        params, buffers = parameters(func)
+        arguments = func.body.block.args
+        self.symbols: dict[int, Expr] = {}
+        self.known: dict[SSAValue, Expr] = {}
+        self.buffers: dict[SSAValue, Buffer] = {}
+        for argument, param in zip(arguments, params, strict=True):
+            if param in buffers:
+                self.buffers[argument] = buffers[param]
+            else:
+                self.symbols[argument.index] = self.known[argument] = param
+
+    def whole(self) -> Stmt:
+        """The body of the function."""
+        ops = list(self.func.body.block.ops)
+        own = [op for op in ops if isinstance(op, AllocBufferOp) and op.value is None]
+        for op in own:
+            self.buffers[op.buffer] = self._buffer(op.buffer, op.scope.data)
+        body = self._statements([op for op in ops if op not in own])
+        if not own and not any(isinstance(each, BlockRealize) for each in walk(body)):
+            return body
+        return BlockRealize([], True, Block([], [], [], "root", body, None, [self.buffers[op.buffer] for op in own]))
+
+    def part(self, op: Operation) -> Stmt:
+        """A loop or a block in the function."""
+        for alloc in self.func.body.walk():
+            if isinstance(alloc, AllocBufferOp) and not op.is_ancestor(alloc):
+                self.buffers[alloc.buffer] = self._buffer(alloc.buffer, alloc.scope.data)
+        for loop in enclosing_loops(op):
+            self.known[loop.var] = Slot(loop.var.name_hint or "i", index)
+        return self._statements([op])
+
+    def _buffer(self, buffer: SSAValue, scope: str) -> Buffer:
+        shape = [self._extent(each) for each in shape_of(buffer)]
+        return Buffer(buffer.name_hint or "buffer", shape, memref_of(buffer).element_type, scope=scope)
+
+    def _extent(self, extent: TirExtent) -> Dim:
+        return dim(as_affine(extent), (), self.symbols)
+
+    def _statements(self, ops: Sequence[Operation]) -> Stmt:
+        made: list[Stmt] = []
+        for number, op in enumerate(ops):
+            match op:
+                case AllocBufferOp():
+                    buffer = self.buffers[op.buffer] = self._buffer(op.buffer, op.scope.data)
+                    rest = self._statements(ops[number + 1 :])
+                    value = None if op.value is None else array_of(op.value)
+                    return sequence(
+                        [*made, Allocate(buffer, rest) if value is None else AllocateConst(buffer, value, rest)]
+                    )
+                case ForOp():
+                    made.append(self._loop(op))
+                case BlockOp():
+                    made.append(self._block(op))
+                case OuterBlockOp():
+                    inner = self._statements(list(op.body.block.ops))
+                    block = Block([], [], [], op.block_name, inner, annotations=python_values(op.attributes))
+                    made.append(BlockRealize([], True, block))
+                case StorageSyncOp():
+                    made.append(Evaluate(Spelled("tvm_storage_sync", (op.scope.data,), (), i32)))
+                case _:
+                    raise Diagnostic.at(op, "is no statement outside of a block")
+        return sequence(made) if made else SeqStmt(())
+
+    def _loop(self, op: ForOp) -> For:
+        variable = Slot(op.var.name_hint or "i", index)
+        self.known[op.var] = variable
+        body = self._statements(list(op.body.block.ops))
+        kind = op.for_kind.value
+        thread = None if op.thread is None else op.thread.data
+        annotations = None if op.annotations is None else python_values(op.annotations.data)
+        extent = as_expr(self._extent(op.size), index)
+        return For(variable, op.start, extent, kind, body, thread, annotations)
+
+    def _block(self, op: BlockOp) -> Stmt:
+        loops = [self.known[each] for each in op.loop_vars]
+        iters = [
+            IterVar(self._extent(size), iterator.name_hint or "v", kind, number in op.partial_iters)
+            for number, (iterator, size, kind) in enumerate(zip(op.iters, op.sizes, op.kinds, strict=True))
+        ]
+        values = [expression(each, loops, self.symbols) for each in op.bindings.data.results]
+        body = self._body(op, op.body, iters)
+        init = None if op.init is None else self._body(op, op.init, iters)
+        where = condition(op.conditions, loops, self.symbols)
+        if op.block_name == ALONE and init is None and not op.attributes and is_true(where):
+            if all(kind == IterKind.OPAQUE for kind in op.kinds) and not isinstance(body, SeqStmt):
+                return substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
+        reads = self._regions(op.reads, op.read_maps, iters)
+        writes = self._regions(op.writes, op.write_maps, iters)
+        block = Block(iters, reads, writes, op.block_name, body, init, annotations=python_values(op.attributes))
+        return BlockRealize(values, where, block)
+
+    def _body(self, op: BlockOp, region: Region, iters: Sequence[IterVar]) -> Stmt:
+        known = {**self.known, **{value: each.var for value, each in zip(region.block.args, iters, strict=True)}}
+        return BodyReader(op, region, known, self.buffers, self.symbols).read()
+
+    def _regions(
+        self, buffers: Sequence[SSAValue], maps: ArrayAttr[Attribute], iters: Sequence[IterVar]
+    ) -> list[BufferRegion]:
+        """What a block touches: an element, or, where data says which, all of the buffer."""
+        found: list[BufferRegion] = []
+        variables = [each.var for each in iters]
+        for value, map in zip(buffers, maps, strict=True):
+            buffer = self.buffers[value]
+            exprs = cast("Sequence[AffineExpr] | None", getattr(getattr(map, "data", None), "results", None))
+            if exprs is None:
+                ranges = tuple(Range(as_expr(0, index), extent) for extent in buffer.shape)
+            else:
+                ranges = tuple(Range(expression(each, variables, self.symbols), 1) for each in exprs)
+            found.append(BufferRegion(buffer, ranges))
+        return found
+
+
+def python_values(attributes: Mapping[str, Attribute]) -> dict[str, object]:
+    """Attributes as Python's values, where they have one."""
+    return {name: _python(value) for name, value in attributes.items()}
+
+
+def _python(attribute: Attribute) -> object:
+    match attribute:
+        case IntegerAttr() if attribute.type == i1:
+            return bool(attribute.value.data)
+        case IntegerAttr():
+            return attribute.value.data
+        case FloatAttr():
+            return attribute.value.data
+        case StringAttr():
+            return attribute.data
+        case UnitAttr():
+            return None
+        case ArrayAttr():
+            return [_python(each) for each in attribute]
+        case DictionaryAttr():
+            return python_values(attribute.data)
+        case _:
+            return attribute
+
+
+def with_body(func: PrimFuncOp, body: Stmt) -> PrimFuncOp:
+    """A function with other statements."""
+    params, buffers = parameters(func)
+    return _made(func, [buffers.get(each, each) for each in params], body)
+
+
+def specialized(func: PrimFuncOp, values: Mapping[Expr, Expr | Buffer | int]) -> PrimFuncOp:
+    """A function with some of its parameters known: see `PrimFuncOp.specialize`."""
+    params, buffers = parameters(func)
+    known: dict[Expr, Expr] = {}
+    for param, value in values.items():
+        if param not in params:
+            raise UsageError(f"{param} is no parameter of '{func.sym_name.data}'", hint="func.params are")
+        if param in buffers:
+            _match(buffers[param], value, known)
+        elif isinstance(value, Buffer):
+            raise UsageError(f"'{param}' is a size, and cannot be a buffer")
+        else:
+            _know(known, param, value)
+    changed = Substitution(known)
+    kept = [number for number, each in enumerate(params) if each not in known]
+    left = [buffers.get(params[number], params[number]) for number in kept]
+    body = changed.of(func.tree)
+    made = _made(func, [changed.buffer(each) if isinstance(each, Buffer) else each for each in left], body)
+    keep_order(made, kept)
+    return made
+
+
+def _match(buffer: Buffer, value: object, known: dict[Expr, Expr]) -> None:
+    """What the sizes are where a buffer is one of another shape."""
+    if not isinstance(value, Buffer):
+        raise UsageError(f"'{buffer.name}' is a buffer, and cannot be {value}", hint="tir.decl_buffer")
+    if len(value.shape) != len(buffer.shape) or value.dtype != buffer.dtype:
+        what = f"{value.dtype} of {len(value.shape)} dimensions"
+        raise UsageError(f"'{buffer.name}' is {buffer.dtype} of {len(buffer.shape)} dimensions, and cannot be {what}")
+    for own, wanted in zip(buffer.shape, value.shape, strict=True):
+        if isinstance(own, Extent):
+            _know(known, own, wanted)
+    rest = Substitution(known)
+    for own, wanted in zip(buffer.shape, value.shape, strict=True):
+        if not same(rest.dim(own), rest.dim(wanted)):
+            raise UsageError(f"'{buffer.name}' has the extent {own}, which cannot be {wanted}")
+
+
+def _know(known: dict[Expr, Expr], size: Expr, value: Expr | int) -> None:
+    if value is size:
+        return
+    if isinstance(value, int) and value < 0:
+        raise UsageError(f"the size {size} cannot be {value}")
+    made = as_expr(value, index)
+    if (before := known.setdefault(size, made)) is not made and not same(dim_of(before), dim_of(made)):
+        raise UsageError(f"the size {size} cannot be both {before} and {made}")
+
+
+def dim_of(value: Expr) -> Dim:
+    """An extent; a number where it is one."""
+    return int(value.value) if isinstance(value, Const) else value
+
+
+def _made(func: PrimFuncOp, params: Sequence[object], body: Stmt) -> PrimFuncOp:
+    from .prim_func import function_of  # which reads text
+
+    given = [each for each in params if isinstance(each, Buffer | Slot | Extent)]
+    made, _ = function_of(given, body, func.sym_name.data)
+    made.attributes.update(func.attributes)
+    return made

@@ -1,0 +1,275 @@
+"""Functions as trees of nodes: what they are made of, visited, changed, and made functions again."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# pyright: reportArgumentType=false
+# ruff: noqa: F821
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import te, tir
+from weft.dialects.support.diagnostics import UsageError
+from weft.script import tir as T
+from weft.tir import assert_structural_equal, stmt_functor
+
+
+@T.prim_func
+def product(A: T.Buffer[(8, 16), "float32"], B: T.Buffer[(16, 4), "float32"], C: T.Buffer[(8, 4), "float32"]):
+    D = T.alloc_buffer((8, 4), "float32")
+    for i, j, k in T.grid(8, 4, 16):
+        with T.block("product"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                D[vi, vj] = T.float32(0)
+            D[vi, vj] = D[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i, j in T.grid(8, 4):
+        with T.block("relu"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.max(D[vi, vj], T.float32(0))
+
+
+@T.prim_func
+def everything(a: T.handle, B: T.Buffer[(16,), "int32"], x: T.float32, n: T.int32):
+    A = T.match_buffer(a, (n, 16), "float32")
+    K = T.allocate_const([1, 2, 3, 4], "int32", (4,))
+    for i in T.parallel(n, annotations={"pragma": [1, "two"]}):
+        E = T.alloc_buffer((16,), "float32", scope="local")
+        for j0, j1 in T.grid(4, 5):
+            with T.block("first"):
+                vi = T.axis.spatial(n, i)
+                vj = T.axis.spatial(16, j0 * 5 + j1, partial=True)
+                T.where(j0 * 5 + j1 < 16)
+                T.block_attr({"said": True})
+                y: T.float32 = T.exp2(A[vi, vj]) * x
+                E[vj] = T.if_then_else(vj < 8, y, y * y) + T.Select(B[vj] > 0, T.float32(1), T.cast(vi, "float32"))
+        for j in range(16):
+            with T.block("second"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                if (vj % 3 == 1) and not (B[vj] < 2):
+                    A[vi, vj] = T.min(E[vj], -T.sqrt(T.abs(x)))
+                else:
+                    A[vi, vj] = E[vj] * T.cast(K[vj % 4], "float32")
+                    assert B[vj] >= -5, "too small"
+                while A[vi, vj] > T.float32(10):
+                    A[vi, vj] = A[vi, vj] * T.float32(0.5)
+
+
+@T.prim_func
+def alone(A: T.Buffer[(16,), "float32"], B: T.Buffer[(1,), "int32"]):
+    for i in range(16):
+        if A[i] < T.float32(0):
+            A[i] = T.float32(0)
+    B[0] = B[0] + 1
+
+
+def kinds(node: Any) -> list[str]:
+    return [type(each).__name__ for each in stmt_functor.walk(node)]
+
+
+def test_the_tree_of_a_function_has_the_nodes_that_tvm_has() -> None:
+    root = product.tree
+    assert isinstance(root, tir.BlockRealize) and root.block.name_hint == "root"
+    (d,) = root.block.alloc_buffers
+    assert d.name == "D" and d.shape == (8, 4)
+    first, second = root.block.body
+    assert isinstance(first, tir.For) and isinstance(first.body, tir.For) and first.extent.value == 8
+    realize = first.body.body.body
+    assert isinstance(realize, tir.BlockRealize) and realize.block.name_hint == "product"
+    assert realize.iter_values[0] is first.loop_var
+    block = realize.block
+    assert [each.iter_type for each in block.iter_vars] == [te.IterVar.DataPar] * 2 + [te.IterVar.CommReduce]
+    assert [each.buffer.name for each in block.reads] == ["A", "B"] and block.writes[0].buffer is d
+    assert isinstance(block.init, tir.BufferStore) and isinstance(block.body, tir.BufferStore)
+    value = block.body.value
+    assert isinstance(value, tir.Add) and isinstance(value.b, tir.Mul) and isinstance(value.b.a, tir.BufferLoad)
+    assert value.b.a.buffer is product.buffer_map[product.params[0]]
+    assert value.b.a.indices[1] is block.iter_vars[2].var
+    assert isinstance(second.body.body.block.body.value, tir.Max)
+
+
+def test_statements_among_loops_stand_in_the_tree_without_a_block() -> None:
+    loop, store = alone.tree
+    assert isinstance(loop, tir.For) and isinstance(loop.body, tir.IfThenElse) and loop.body.else_case is None
+    assert isinstance(store, tir.BufferStore) and "Block" not in kinds(alone.tree)
+    assert loop.body.then_case.indices[0] is loop.loop_var
+
+
+@pytest.mark.parametrize("function", [product, everything, alone], ids=lambda function: function.sym_name.data)
+def test_a_function_is_made_of_its_tree_again(function: Any) -> None:
+    assert_structural_equal(function.with_body(function.tree), function)
+    assert tir.structural_equal(function.tree, function.tree)
+    assert tir.structural_hash(function.tree) == tir.structural_hash(function.tree)
+
+
+def test_trees_of_different_functions_differ() -> None:
+    other = stmt_functor.ir_transform(product.tree, None, lambda add: add.a - add.b, ["tir.Add"])
+    assert not tir.structural_equal(product.tree, other)
+
+
+def test_scheduled_functions_and_those_of_formulas_are_made_of_their_trees_again() -> None:
+    schedule = tir.Schedule(product)
+    i, _j, k = schedule.get_loops("product")
+    outer, inner = schedule.split(i, [3, None])
+    schedule.unroll(inner)
+    schedule.parallel(outer)
+    schedule.decompose_reduction("product", k)
+    schedule.vectorize(schedule.get_loops("relu")[1])
+    function = schedule.mod["main"]
+    assert_structural_equal(function.with_body(function.tree), function)
+    n = te.var("n")
+    x = te.placeholder((n, 4), name="x")
+    formula = te.create_prim_func([x, te.compute((4, n), lambda i, j: te.sigmoid(x[j, i]) ** 2.0, name="y")])
+    assert_structural_equal(formula.with_body(formula.tree), formula)
+
+
+def test_nodes_are_visited_with_their_parts_before_or_after_them() -> None:
+    after: list[Any] = []
+    stmt_functor.post_order_visit(alone.tree, after.append)
+    assert isinstance(after[-1], tir.SeqStmt)
+    names = [type(each).__name__ for each in after]
+    assert names.index("BufferStore") < names.index("IfThenElse") < names.index("For")
+    before: list[str] = []
+
+    def look(node: Any) -> bool:
+        before.append(type(node).__name__)
+        return not isinstance(node, tir.For)
+
+    stmt_functor.pre_order_visit(alone.tree, look)
+    assert before[:2] == ["SeqStmt", "For"] and "IfThenElse" not in before
+    blocks: list[str] = []
+    stmt_functor.post_order_visit(
+        product.tree, lambda node: blocks.append(node.name_hint) if isinstance(node, tir.Block) else None
+    )
+    assert blocks == ["product", "relu", "root"]
+
+
+def test_a_pass_of_ones_own_changes_functions_by_their_trees() -> None:
+    """Each maximum becomes a minimum, and loops of four are unrolled."""
+
+    def change(node: Any) -> Any:
+        if isinstance(node, tir.Max):
+            return tir.Min(node.a, node.b)
+        if isinstance(node, tir.For) and node.extent.value == 4:
+            return tir.For(node.loop_var, node.min, node.extent, "unroll", node.body)
+        return None
+
+    @weft.transform.prim_func_pass(opt_level=0, name="change")
+    def apply(func: Any, module: Any, context: Any) -> Any:
+        return func.with_body(stmt_functor.ir_transform(func.tree, None, change))
+
+    changed = apply(tir.IRModule({"product": product}))["product"]
+    assert "T.unroll(4)" in changed.script() and "T.min(" in changed.script() and "T.max(" not in changed.script()
+    a, b = (np.random.default_rng(n).standard_normal(shape, np.float32) for n, shape in enumerate([(8, 16), (16, 4)]))
+    c = np.empty((8, 4), np.float32)
+    weft.build(changed)(a, b, c)
+    np.testing.assert_allclose(c, np.minimum(a @ b, 0), rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_replaced_before_is_not_transformed_inside() -> None:
+    seen: list[str] = []
+
+    def before(node: Any) -> Any:
+        seen.append(type(node).__name__)
+        return tir.SeqStmt(()) if isinstance(node, tir.For) else None
+
+    left = stmt_functor.ir_transform(alone.tree, before, None, ["tir.For", "tir.IfThenElse"])
+    assert seen == ["For"] and kinds(left)[:2] == ["SeqStmt", "BufferStore"]
+
+
+def test_a_statement_is_not_replaced_by_an_expression() -> None:
+    with pytest.raises(UsageError, match=r"a For cannot be replaced by a Const"):
+        stmt_functor.ir_transform(alone.tree, None, lambda loop: loop.extent, ["tir.For"])
+
+
+def test_variables_are_substituted_in_statements_and_expressions() -> None:
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    assert tir.structural_equal(stmt_functor.substitute(x * 2 + y, {x: y, y: 3}), y * 2 + 3)
+    loop = alone.tree[0]
+    inner = stmt_functor.substitute(loop.body, {loop.loop_var: 5})
+    assert isinstance(inner, tir.IfThenElse) and inner.then_case.indices[0].value == 5
+
+
+@T.prim_func
+def rows(a: T.handle, b: T.handle, n: T.int32, m: T.int32):
+    A = T.match_buffer(a, (n, m), "float32")
+    B = T.match_buffer(b, (n, m + 1), "float32")
+    for i, j in T.grid(n, m):
+        with T.block("rows"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + T.cast(m, "float32")
+
+
+def test_a_function_is_specialized_to_some_of_its_sizes() -> None:
+    a, _b, n, m = rows.params
+    half = rows.specialize({m: 16})
+    assert [each.name for each in half.params] == ["A", "B", "n"]
+    assert half.buffer_map[half.params[0]].shape == (half.params[2], 16)
+    assert half.buffer_map[half.params[1]].shape[1] == 17
+    whole = rows.specialize({a: tir.decl_buffer((4, 8))})
+    assert len(whole.params) == 2 and whole.buffer_map[whole.params[1]].shape == (4, 9)
+    assert_structural_equal(whole, rows.specialize({n: 4, m: 8}))
+    x, y = np.ones((4, 8), np.float32), np.zeros((4, 9), np.float32)
+    weft.build(whole)(x, y)
+    assert (y[:, :8] == 9).all() and (y[:, 8] == 0).all()
+    square = rows.specialize({m: n})
+    assert len(square.params) == 3
+    ax, bx = np.ones((3, 3), np.float32), np.zeros((3, 4), np.float32)
+    weft.build(square)(ax, bx, 3)
+    assert (bx[:, :3] == 4).all()
+
+
+def test_the_order_in_which_callers_give_arguments_stays_when_a_size_is_known() -> None:
+    n, m = te.var("n"), te.var("m")
+    x = te.placeholder((n, m), name="x")
+    y = te.compute((n, m), lambda i, j: x[i, j] * 2.0, name="y")
+    function = te.create_prim_func([m, y, n, x])
+    sizes = {each.name: each for each in function.params}
+    known = function.specialize({sizes["m"]: 3})
+    a, b = np.ones((5, 3), np.float32), np.zeros((5, 3), np.float32)
+    weft.build(known)(b, 5, a)
+    assert (b == 2).all()
+
+
+def test_what_no_size_can_be_is_refused() -> None:
+    a, _, n, m = rows.params
+    with pytest.raises(UsageError, match="no parameter"):
+        rows.specialize({te.var("k"): 3})
+    with pytest.raises(UsageError, match="is a buffer, and cannot be 3"):
+        rows.specialize({a: 3})
+    with pytest.raises(UsageError, match="cannot be -1"):
+        rows.specialize({n: -1})
+    with pytest.raises(UsageError, match=r"float32 of 2 dimensions, and cannot be float32 of 1"):
+        rows.specialize({a: tir.decl_buffer((4,))})
+    with pytest.raises(UsageError, match="cannot be both"):
+        rows.specialize({a: tir.decl_buffer((4, 8)), m: 9})
+
+
+def test_blocks_can_be_put_together_by_hand() -> None:
+    a, b = tir.decl_buffer((16,), "float32", name="A"), tir.decl_buffer((1,), "float32", name="B")
+    vk = tir.IterVar((0, 16), "vk", te.IterVar.CommReduce)
+    k = tir.Var("k", "int32")
+    block = tir.Block([vk], [], [], "sum", b.vstore([0], b[0] + a[vk.var]), b.vstore([0], 0.0))
+    function = tir.PrimFunc([a, b], tir.For(k, 0, 16, "serial", tir.BlockRealize([k], True, block)))
+    x, y = np.arange(16, dtype=np.float32), np.zeros(1, np.float32)
+    weft.build(function)(x, y)
+    assert y[0] == 120
+    with pytest.raises(UsageError, match="has 1 iterators, and is given 2"):
+        tir.BlockRealize([k, k], True, block)
+    with pytest.raises(UsageError, match="begins at 0"):
+        tir.IterVar((1, 5), "v")
+
+
+def test_the_text_of_a_statement_is_its_tvmscript() -> None:
+    loop = alone.tree[0]
+    text = "for i in T.serial(0, 16):\n    if A[i] < 0.0:\n        A[i] = T.float32(0.0)"
+    assert str(loop) == loop.script() == text
+    inside = str(product.tree.block.body[0].body.body)
+    assert "vi = T.axis.spatial(8, i)" in inside and "with T.init():\n            D[vi, vj] = T.float32(0.0)" in inside
+    x = te.placeholder((4,), name="x")
+    stored = tir.decl_buffer((4,), name="y").vstore([0], x[0] + x[1])
+    assert str(stored) == "y[0] = x[0] + x[1]"
