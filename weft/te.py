@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .dialects.te.functions import truncdiv as truncdiv
     from .dialects.te.functions import truncmod as truncmod
     from .dialects.te.scan import scan as scan
+    from .dialects.te.tags import tag_scope as tag_scope
     from .dialects.te.tensor import ComputeOp as ComputeOp
     from .dialects.te.tensor import ExternOp as ExternOp
     from .dialects.te.tensor import PlaceholderOp as PlaceholderOp

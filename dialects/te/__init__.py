@@ -75,6 +75,8 @@ if TYPE_CHECKING:
     from .reduction import Combiner as Combiner
     from .reduction import Fold as Fold
     from .reduction import Reduce as Reduce
+    from .reduction import first_value as first_value
+    from .reduction import first_values as first_values
     from .reduction import reduce_identity as reduce_identity
     from .tensor import AnyRankBody as AnyRankBody
     from .tensor import Compute as Compute

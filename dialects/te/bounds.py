@@ -63,6 +63,17 @@ def greatest(expr: Expr) -> Dim | None:
             return None if known is None or known[1] >= MAX_EXTENT else known[1]
 
 
+def is_over_axes(expr: Expr) -> bool:
+    """Whether an index is arithmetic of axes, literals and symbols, with an axis among them."""
+    match expr:
+        case IterVar():
+            return True
+        case Binary(kind, lhs, rhs) if kind in _ARITHMETIC or kind in (BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
+            return is_over_axes(lhs) or is_over_axes(rhs)
+        case _:
+            return False
+
+
 class _Reader:
     """Reads expressions, each once."""
 

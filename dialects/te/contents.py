@@ -76,13 +76,15 @@ class _Reader:
         extents = [axis.dim for axis in body.axes]
         if any(not isinstance(extent, int) or extent > MAX_ELEMENTS for extent in extents):
             return None
-        total: Number = None
+        total: Number = None if body.start is None else self.value(body.start, at)
+        if total is None and body.start is not None:
+            return None
         steps = product(*(range(axis.start, axis.start + axis.dim) for axis in body.axes if isinstance(axis.dim, int)))
         for number, step in enumerate(steps):
             if number > MAX_ELEMENTS:
                 return None
             one = self.value(body.operand, {**at, **dict(zip(body.axes, step, strict=True))})
-            total = one if number == 0 else _binary(COMBINER[body.kind], total, one)
+            total = one if total is None else _binary(COMBINER[body.kind], total, one)
             if total is None:
                 return None
         return total

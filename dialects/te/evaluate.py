@@ -38,7 +38,7 @@ from .expr import (
 )
 from .external import External
 from .procedures import Let, Loop, Procedure, Statement, Store, When, While
-from .reduction import COMBINER, Combiner, Fold, Reduce, reduce_identity
+from .reduction import COMBINER, Combiner, Fold, Reduce, first_value, first_values
 from .tensor import Compute, Filled, Read, Tensor, topological_order
 
 if TYPE_CHECKING:
@@ -180,9 +180,9 @@ class _Domain:
         body, rank = self.compute.body, len(self.compute.axes)
         result = np.empty(self.extents[:rank], dtype)
         if isinstance(body, Fold):
-            return self._fold(body)
+            return self._fold(body, tensor)
         if isinstance(body, Reduce):
-            result.fill(reduce_identity(body.kind, body.type).value)
+            result[...] = self._start(first_value(body), tensor)
         for ranges in self._blocks():
             self.ranges, self.memo = ranges, {}
             target = tuple(slice(lo, hi) for lo, hi in ranges[:rank])
@@ -195,11 +195,22 @@ class _Domain:
             result[target] = combine(result[target], partial)
         return result
 
-    def _fold(self, body: Fold) -> _Array:
+    def _start(self, start: Expr, tensor: Tensor) -> _Array:
+        """What a reduction starts from, for each element."""
+        if isinstance(start, Const):
+            return np.array(start.value, numpy_dtype(start.type))
+        made = Tensor(tensor.dims, start.type, tensor.name, Compute(self.compute.axes, start))
+        assert made.producer is not None
+        return type(self)(made.producer, self.values, self.sizes).run(made)
+
+    def _fold(self, body: Fold, tensor: Tensor) -> _Array:
         """All elements of a result of a reduction of one's own, step by step."""
         rank = len(self.compute.axes)
         combiner = body.combiner
-        so_far = [np.full(self.extents[:rank], c.value, numpy_dtype(c.type)) for c in combiner.identity]
+        so_far = [
+            np.array(np.broadcast_to(self._start(each, tensor), self.extents[:rank]), numpy_dtype(each.type))
+            for each in first_values(body)
+        ]
         for ranges in self._blocks():
             self.ranges, self.memo = ranges, {}
             target = tuple(slice(lo, hi) for lo, hi in ranges[:rank])

@@ -31,6 +31,7 @@ from .dims import as_dim
 from .element_types import DType, element_type
 from .expr import Dim
 from .external import External, Shape
+from .tags import tagged
 from .tensor import Tensor
 
 
@@ -75,8 +76,7 @@ def extern(
     """The tensor, or the tensors where `shape` is a list of shapes, that `fcompute(ins, outs)` fills: a statement, or a
     call. It is given a buffer for each tensor, of which `in_buffers` and `out_buffers` may say more.
 
-    The dtype is that of the inputs, where they agree and none is given. `tag` and `attrs` are TVM's, and have no
-    meaning here.
+    The dtype is that of the inputs, where they agree and none is given. `tag` and `attrs` are kept, as by `te.compute`.
 
     Raises:
         UsageError: a tensor's dtype is not known, or `fcompute` gives something else.
@@ -96,7 +96,8 @@ def extern(
         what = type(body).__name__
         raise UsageError(f"te: the body of '{name}' is a {what}, and neither a statement nor a call")
     function, symbols = function_of([*given, *filled], body, name, dict(zip(inputs, given, strict=True)))
-    made = External(function, tuple(inputs), tuple(results), symbols).results()
+    external = External(function, tuple(inputs), tuple(results), symbols)
+    made = [tagged(each, tag, attrs) for each in external.results()]
     return made if several else made[0]
 
 

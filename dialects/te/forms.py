@@ -40,8 +40,9 @@ from .expr import cast as convert
 from .expr import const as literal
 from .expr import select as choose
 from .kinds import ReduceKind
-from .reducers import folds_of, own_reducer
+from .reducers import folds_of, own_reducer, starts
 from .reduction import COMBINER, Fold, Reduce, reduce_identity
+from .tags import tagged
 from .tensor import Compute, Tensor, TensorSlice
 
 LARGEST_F32 = 3.4028234663852886e38
@@ -129,7 +130,7 @@ def compute(
     Where that is a tuple, a tensor for each of its values: the results of one reduction (`comm_reducer`), or formulas
     that are computed one after the other.
 
-    `tag` and `attrs` are TVM's, and have no meaning here: what an operator is told by is its class.
+    `tag` and `attrs` are kept (`C.op.tag`, `C.op.attrs`), for schedules of one's own; Weft's tell operators by classes.
 
     Raises:
         UsageError: the function takes another number of indices, or gives no expression.
@@ -171,14 +172,17 @@ def compute(
     made = own.compute(dims, cast("own.AnyRankBody", body), name, plain, may_scan=True)
     assert made.producer is not None
     _check_free(made.producer, name)
-    if not results:
-        others = [
-            own.compute(dims, cast("own.AnyRankBody", partial(body, number=n)), f"{name}.v{n}", plain, may_scan=True)
-            for n in range(1, count)
-        ]
-        return (replace(made, name=f"{name}.v0"), *others) if others else made
-    axes = made.producer.axes
-    return tuple(Tensor(dims, each.type, f"{name}.v{n}", Compute(axes, each)) for n, each in enumerate(results))
+    tensors = [made]
+    if results:
+        axes = made.producer.axes
+        tensors = [Tensor(dims, each.type, f"{name}.v{n}", Compute(axes, each)) for n, each in enumerate(results)]
+    elif count > 1:
+        tensors = [replace(made, name=f"{name}.v0")]
+        for n in range(1, count):
+            formula = cast("own.AnyRankBody", partial(body, number=n))
+            tensors.append(own.compute(dims, formula, f"{name}.v{n}", plain, may_scan=True))
+    tensors = [tagged(each, tag, attrs) for each in tensors]
+    return tuple(tensors) if results or count > 1 else tensors[0]
 
 
 def _check_free(compute: Compute, name: str) -> None:
@@ -293,7 +297,8 @@ def _joined(kind: BinaryKind, conditions: Sequence[ExprLike]) -> Expr:
 
 
 class Reducer(Protocol):
-    """What `comm_reducer` gives: `te.sum(expr, axis=k)`, or, of two values, their combination."""
+    """What `comm_reducer` gives: `te.sum(expr, axis=k)`, or, of two values, their combination. `init` is what it starts
+    from, and `where` the condition under which a value counts."""
 
     def __call__(
         self, expr: ExprLike, axis: Axes | ExprLike, where: ExprLike | None = None, init: ExprLike | None = None
@@ -322,11 +327,13 @@ def reducer(kind: ReduceKind, name: str) -> Reducer:
             raise UsageError(f"te.{name} reduces over a variable that is no reduce_axis", hint=hint)
         if operand.type == index:
             operand = convert(operand, element_type("int32"))
-        if init is not None:
-            _refuse(f"te.{name} starts from an `init`", "add it to the result in a te.compute of its own")
-        if where is not None:
-            operand = choose(_condition(where), operand, reduce_identity(kind, operand.type))
-        return Reduce(kind, operand, over) if over else operand
+        start = None if init is None else starts([init], over, [operand.type], name)[0]
+        tests = [*([] if where is None else [_condition(where)]), *own.limits_of(over)]
+        if tests:
+            operand = choose(_joined(BinaryKind.AND, tests), operand, reduce_identity(kind, operand.type))
+        if not over:
+            return operand if start is None else binary(COMBINER[kind], start, operand)
+        return Reduce(kind, operand, over, start)
 
     reduce.__name__ = name
     return reduce
@@ -336,7 +343,11 @@ class TupleReducer(Protocol):
     """What `comm_reducer` gives of a combiner of tuples."""
 
     def __call__(
-        self, expr: Sequence[ExprLike], axis: Axes, where: ExprLike | None = None, init: ExprLike | None = None
+        self,
+        expr: Sequence[ExprLike],
+        axis: Axes,
+        where: ExprLike | None = None,
+        init: Sequence[ExprLike] | None = None,
     ) -> tuple[Expr, ...]: ...
 
 

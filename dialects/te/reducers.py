@@ -13,10 +13,10 @@ from xdsl.ir import Attribute
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name, scalar_type
 from .evaluate import combined
-from .expr import Const, Expr, ExprLike, IterVar, Slot, const, index, select
+from .expr import Const, Expr, ExprLike, IterVar, Slot, all_of, as_expr, const, index, select
 from .expr import cast as convert
-from .reduction import Combiner, Fold
-from .tensor import Read, operands_of
+from .reduction import Combiner, Fold, Reduce
+from .tensor import Read, limits_of, operands_of
 
 
 def own_reducer(fcombine: Callable[..., object], fidentity: Callable[..., object], name: str) -> Callable[..., Any]:
@@ -26,7 +26,7 @@ def own_reducer(fcombine: Callable[..., object], fidentity: Callable[..., object
         expr: ExprLike | Sequence[ExprLike],
         axis: Any,
         where: ExprLike | None = None,
-        init: ExprLike | None = None,
+        init: ExprLike | Sequence[ExprLike] | None = None,
     ) -> Any:
         several = isinstance(expr, tuple | list)
         given = cast("Sequence[ExprLike]", expr if several else [expr])
@@ -35,18 +35,46 @@ def own_reducer(fcombine: Callable[..., object], fidentity: Callable[..., object
         if not axes or not all(getattr(each, "reduce", False) for each in axes):
             hint = "make the axis with te.reduce_axis((0, n))"
             raise UsageError(f"te.{name} reduces over a variable that is no reduce_axis", hint=hint)
-        if init is not None:
-            raise UsageError(f"te.{name} starts from an `init`", hint="combine it with the result")
         combiner = _combiner(fcombine, fidentity, [each.type for each in operands], several, name)
-        if where is not None:
-            if not isinstance(where, Expr) or where.type != i1:
-                raise UsageError(f"te.{name}: `where` is a comparison, or several", hint="compare it: x > 0")
-            operands = [select(where, each, start) for each, start in zip(operands, combiner.identity, strict=True)]
-        folds = tuple(Fold(combiner, tuple(operands), axes, number) for number in range(len(operands)))
+        first: tuple[Expr, ...] | None = None
+        if init is not None:
+            values = cast("Sequence[ExprLike]", init if isinstance(init, tuple | list) else [init])
+            first = starts(values, axes, [each.type for each in operands], name)
+        if where is not None and (not isinstance(where, Expr) or where.type != i1):
+            raise UsageError(f"te.{name}: `where` is a comparison, or several", hint="compare it: x > 0")
+        tests = [*([where] if isinstance(where, Expr) else []), *limits_of(axes)]
+        if tests:
+            counts = all_of(tests)
+            operands = [select(counts, each, start) for each, start in zip(operands, combiner.identity, strict=True)]
+        folds = tuple(Fold(combiner, tuple(operands), axes, number, first) for number in range(len(operands)))
         return folds if several else folds[0]
 
     reduce.__name__ = name
     return reduce
+
+
+def starts(
+    values: Sequence[ExprLike], axes: Sequence[IterVar], types: Sequence[Attribute], name: str
+) -> tuple[Expr, ...]:
+    """What the results of a reduction start from, in their types.
+
+    Raises:
+        UsageError: there is not one for each result, or one depends on the axes that are reduced over.
+    """
+    if len(values) != len(types):
+        raise UsageError(f"te.{name}: `init` gives {len(values)} values for {len(types)} results")
+    made = tuple(convert(as_expr(value, type), type) for value, type in zip(values, types, strict=True))
+    stack = list(made)
+    seen = set[Expr]()
+    while stack:
+        if (expr := stack.pop()) not in seen:
+            seen.add(expr)
+            if any(expr is axis for axis in axes):
+                raise UsageError(f"te.{name}: `init` depends on {expr}, over which is reduced")
+            if isinstance(expr, Reduce | Fold):
+                raise UsageError(f"te.{name}: `init` is a reduction itself", hint="a te.compute of its own")
+            stack += operands_of(expr)
+    return made
 
 
 def folds_of(values: Sequence[object], name: str) -> list[Fold]:

@@ -14,11 +14,13 @@ from .kinds import BinaryKind, ReduceKind
 
 @dataclass(frozen=True, eq=False)
 class Reduce(Expr):
-    """`operand` combined over all values of `axes`. Stands only at the top of a `compute` body."""
+    """`operand` combined over all values of `axes`, and with what it starts from, if there is a `start`, in which the
+    axes do not occur. Stands only at the top of a `compute` body."""
 
     kind: ReduceKind
     operand: Expr
     axes: tuple[IterVar, ...]
+    start: Expr | None = None
 
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -38,13 +40,15 @@ class Combiner:
 
 @dataclass(frozen=True, eq=False)
 class Fold(Expr):
-    """Result `number` of `operands` combined over all values of `axes` by a combiner of one's own. Stands only at the
-    top of a `compute` body; the results of one reduction have the same combiner, operands and axes."""
+    """Result `number` of `operands` combined over all values of `axes` by a combiner of one's own, and with what they
+    start from, if that is not the identity. Stands only at the top of a `compute` body; the results of one reduction
+    have the same combiner, operands and axes."""
 
     combiner: Combiner
     operands: tuple[Expr, ...]
     axes: tuple[IterVar, ...]
     number: int = 0
+    start: tuple[Expr, ...] | None = None
 
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -76,3 +80,13 @@ COMBINER: dict[ReduceKind, BinaryKind] = {
     "and": BinaryKind.AND,
     "or": BinaryKind.OR,
 }
+
+
+def first_value(body: Reduce) -> Expr:
+    """What a reduction starts from."""
+    return reduce_identity(body.kind, body.type) if body.start is None else body.start
+
+
+def first_values(body: Fold) -> tuple[Expr, ...]:
+    """What the results of a reduction of one's own start from."""
+    return body.combiner.identity if body.start is None else body.start

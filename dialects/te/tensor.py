@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 
 from ..support.dtypes import dtype_name
-from .bounds import affine, affine_range
+from .bounds import affine, affine_range, greatest, is_over_axes
 from .dims import as_dim
-from .expr import Binary, Bitcast, Cast, Check, Dim, Expr, ExprLike, IterVar, Select, Unary, as_expr, index
+from .expr import Binary, Bitcast, Cast, Check, Dim, Expr, ExprLike, IterVar, Select, Unary, as_expr, binary, index
 from .expr import cast as convert
 from .kinds import BinaryKind, ReduceKind
 from .reduction import Fold, Reduce
@@ -163,6 +163,16 @@ class TensorOp:
         return [] if self.tensor.producer is None else [self.tensor.producer.body]
 
     @property
+    def tag(self) -> str:
+        """What the person who wrote it says that it is, for schedules of their own; `""` where nothing is said."""
+        return "" if self.tensor.producer is None else self.tensor.producer.tag
+
+    @property
+    def attrs(self) -> dict[str, object]:
+        """What else they say of it."""
+        return {} if self.tensor.producer is None else dict(self.tensor.producer.attrs)
+
+    @property
     def num_outputs(self) -> int:
         return 1
 
@@ -269,10 +279,10 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
             return indices
         case Check(operand, given):
             return (operand, given)
-        case Reduce(_, operand, _):
-            return (operand,)
-        case Fold(_, operands):
-            return operands
+        case Reduce(_, operand, _, start):
+            return (operand,) if start is None else (operand, start)
+        case Fold(_, operands, _, _, start):
+            return (*operands, *(start or ()))
         case Filled(procedure):
             return tuple(procedure.reads())
         case _:
@@ -285,6 +295,9 @@ class Compute:
 
     axes: tuple[IterVar, ...]
     body: Expr
+    tag: str = ""
+    attrs: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What the person who wrote it says of it."""
 
     @property
     def reduce_axes(self) -> tuple[IterVar, ...]:
@@ -445,8 +458,22 @@ def check_reads(compute: Compute, name: str, may_scan: bool = False) -> None:
         stack.extend((expr.condition,) if isinstance(expr, Select) else operands_of(expr))
 
 
+@dataclass(frozen=True, eq=False)
+class LimitedAxis(IterVar):
+    """A variable to reduce over whose values end before `limit`, which depends on other variables; `dim` is the most
+    that there are. A reduction leaves the others out."""
+
+    limit: Expr = field(kw_only=True)
+
+
+def limits_of(axes: Sequence[IterVar]) -> list[Expr]:
+    """The conditions under which values of axes are to be reduced."""
+    return [binary(BinaryKind.LT, axis, axis.limit) for axis in axes if isinstance(axis, LimitedAxis)]
+
+
 def reduce_axis(extent: Dim | tuple[int, Dim], name: str = "k") -> IterVar:
     """A variable to reduce over: `0 <= k < extent`, or `low <= k < high` where `extent` is `(low, high)`, as in TVM.
+    `high` may depend on variables of the formula around.
 
     Raises:
         TypeError: `extent` is neither.
@@ -457,6 +484,9 @@ def reduce_axis(extent: Dim | tuple[int, Dim], name: str = "k") -> IterVar:
         given = (0, given)
     match given:
         case (int() as low, Expr() as high) if not isinstance(low, bool):
+            if is_over_axes(high) and (most := greatest(high)) is not None:
+                dim = as_dim(most - low) if not isinstance(most, int) else most - low if most > low else 0
+                return LimitedAxis(name, dim, True, low, limit=high)
             return IterVar(name, as_dim(high - low), reduce=True, start=low)
         case (int() as low, int() as high) if not isinstance(low, bool) and not isinstance(high, bool):
             if high < low:

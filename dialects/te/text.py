@@ -164,10 +164,10 @@ def _named(expr: Expr) -> ast.expr:
             places = [_place(each) for each in indices] or [ast.Tuple([], ast.Load())]
             inside = places[0] if len(places) == 1 else ast.Tuple(places, ast.Load())
             return ast.Subscript(ast.Name(tensor.name, ast.Load()), inside, ast.Load())
-        case Reduce(kind, operand, axes):
-            return _reduction(kind, [operand], axes)
-        case Fold(_, operands, axes):
-            return _reduction("reduce", operands, axes)
+        case Reduce(kind, operand, axes, start):
+            return _reduction(kind, [operand], axes, [] if start is None else [start])
+        case Fold(_, operands, axes, _, start):
+            return _reduction("reduce", operands, axes, start or ())
         case Filled():
             return ast.Name("...", ast.Load())
         case Let(variable, value, body):
@@ -191,10 +191,14 @@ def _place(expr: Expr) -> ast.expr:
     return _bare(expr) if isinstance(expr, Const) else render(expr, _named)
 
 
-def _reduction(name: str, operands: Sequence[Expr], axes: Sequence[IterVar]) -> ast.expr:
+def _reduction(name: str, operands: Sequence[Expr], axes: Sequence[IterVar], start: Sequence[Expr]) -> ast.expr:
     over = ast.List([ast.Name(axis.name, ast.Load()) for axis in axes], ast.Load())
     given = [render(each, _named) for each in operands]
-    return ast.Call(ast.Name(name, ast.Load()), given, [ast.keyword("axis", over)])
+    keywords = [ast.keyword("axis", over)]
+    if start:
+        first = [render(each, _named) for each in start]
+        keywords.append(ast.keyword("init", first[0] if len(first) == 1 else ast.Tuple(first, ast.Load())))
+    return ast.Call(ast.Name(name, ast.Load()), given, keywords)
 
 
 Expr.shown = staticmethod(text_of)

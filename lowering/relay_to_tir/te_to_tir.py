@@ -329,7 +329,7 @@ def _nest(
         assert isinstance(formula.procedure, te.Procedure)
         compute = te.Compute(formula.procedure.axes, formula)
     if isinstance(formula, te.Reduce) and any(axis.dim == 0 for axis in formula.axes):
-        formula = te.reduce_identity(formula.kind, formula.type)  # of no terms
+        formula = te.first_value(formula)  # of no terms
     empty = isinstance(formula, te.Fold) and any(axis.dim == 0 for axis in formula.axes)
     axes = (*compute.axes, *(formula.axes if isinstance(formula, te.Reduce | te.Fold) and not empty else ()))
     iters = [(axis, IterKind.REDUCE if axis.reduce else IterKind.SPATIAL) for axis in axes]
@@ -363,18 +363,18 @@ def _nest(
         init_block = Block(arg_types=[IndexType()] * len(iters))
         for argument, named in zip(init_block.args, body.args, strict=True):
             argument.name_hint = named.name_hint
-        init_emitter = BodyEmitter(init_block, {}, buffers)
-        identity = init_emitter.value(te.reduce_identity(formula.kind, formula.type))
+        init_emitter = BodyEmitter(init_block, {**arguments, **dict(zip(axes, init_block.args, strict=True))}, buffers)
+        identity = init_emitter.value(te.first_value(formula))
         init_emitter.insert(memref.StoreOp.get(identity, target, init_block.args[: len(compute.axes)]))
         init = Region(init_block)
     elif isinstance(formula, te.Fold) and empty:
-        for identity, each in zip(formula.combiner.identity, targets, strict=True):
+        for identity, each in zip(te.first_values(formula), targets, strict=True):
             emitter.insert(memref.StoreOp.get(emitter.value(identity), each, indices))
     elif isinstance(formula, te.Filled):
         assert isinstance(formula.procedure, te.Procedure)
         emit_statements(formula.procedure.statements, emitter)
     elif isinstance(formula, te.Fold):
-        init = Region(_fold(formula, emitter, targets, body, len(compute.axes), buffers))
+        init = Region(_fold(formula, emitter, targets, body, compute.axes, arguments, buffers))
     else:
         emitter.insert(memref.StoreOp.get(emitter.value(formula), target, indices))
     block = BlockOp(
@@ -397,11 +397,13 @@ def _fold(
     emitter: BodyEmitter,
     targets: Sequence[SSAValue],
     body: Block,
-    rank: int,
+    axes: Sequence[te.IterVar],
+    arguments: Mapping[te.Var, BlockArgument],
     buffers: dict[te.Tensor, SSAValue],
 ) -> Block:
     """A step of a reduction of one's own, at the end of `body`; gives the block that stores what it starts from."""
-    combiner, indices = fold.combiner, body.args[:rank]
+    combiner, rank = fold.combiner, len(axes)
+    indices = body.args[:rank]
     for slot, operand in zip(combiner.step, fold.operands, strict=True):
         emitter.memo[slot] = emitter.value(operand)
     for slot, target in zip(combiner.so_far, targets, strict=True):
@@ -412,7 +414,7 @@ def _fold(
     start = Block(arg_types=[IndexType()] * len(body.args))
     for argument, named in zip(start.args, body.args, strict=True):
         argument.name_hint = named.name_hint
-    first = BodyEmitter(start, {}, buffers)
-    for identity, target in zip(combiner.identity, targets, strict=True):
+    first = BodyEmitter(start, {**arguments, **dict(zip(axes, start.args, strict=False))}, buffers)
+    for identity, target in zip(te.first_values(fold), targets, strict=True):
         first.insert(memref.StoreOp.get(first.value(identity), target, start.args[:rank]))
     return start

@@ -93,9 +93,9 @@ class _Bounds:
         fixed: set[te.IterVar] = set()
         while (attachment := stage.attachment) is not None:
             stage = attachment.stage
+            stage.check_leaf(attachment.loop)
             leaves = stage.leaf_iter_vars
-            stage._check_leaf(attachment.axis)  # pyright: ignore[reportPrivateUsage]
-            fixed.update(leaves[: leaves.index(attachment.axis) + 1])
+            fixed.update(leaves[: leaves.index(attachment.loop) + 1])
         return fixed
 
     def _needed(self, stage: Stage, fixed: set[te.IterVar]) -> list[_Domain] | None:

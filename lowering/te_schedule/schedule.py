@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, TypeAlias, overload
+from typing import TypeAlias, overload
 
 from ...dialects import te
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
-from .stage import Fuse, Reorder, Singleton, Split, Stage, StageOp
+from .stage import Fuse, Group, Reorder, Singleton, Split, Stage, StageOp
 from .substitution import substitute, with_fresh_axes
 
 Output: TypeAlias = te.Tensor | TensorOp
@@ -49,6 +49,7 @@ class Schedule:
             Stage(tensor, tensor.producer, tensor in outputs) for tensor in te.topological_order(outputs)
         ]
         """Producers before what reads them."""
+        self.groups: list[Group] = []
 
     def __getitem__(self, key: te.Tensor | TensorOp | StageOp) -> Stage:
         """The stage of a tensor.
@@ -70,9 +71,52 @@ class Schedule:
         """The schedule itself: its loops start at 0."""
         return self
 
-    def create_group(self, *args: object, **options: object) -> NoReturn:
-        """Refused: groups are of `te.scan`, and of stages that move together."""
-        raise ScheduleError("te: create_group has no meaning here", hint="compute_at each stage of the group")
+    def create_group(
+        self, outputs: Output | Sequence[Output], inputs: Output | Sequence[Output], include_inputs: bool = False
+    ) -> Group:
+        """A group of the stages between `inputs` and `outputs`: those that compute the outputs and depend on an input,
+        and the inputs themselves, if that is asked for.
+
+        Raises:
+            ScheduleError: there are none, or one of them is an output of the schedule, or an input.
+        """
+        ends, begins = _tensors(outputs), _tensors(inputs)
+        members: list[Stage] = []
+        depends: dict[te.Tensor, bool] = {}
+
+        def visit(tensor: te.Tensor) -> bool:
+            if tensor not in depends:
+                stage = self[tensor]
+                read = [] if stage.compute is None or tensor in begins else stage.compute.inputs()
+                is_between = any([visit(each) for each in read])
+                depends[tensor] = is_between or tensor in begins
+                if is_between or (tensor in begins and include_inputs):
+                    members.append(stage)
+            return depends[tensor]
+
+        for tensor in ends:
+            visit(tensor)
+        if not members:
+            raise ScheduleError("te: there are no stages between the inputs and the outputs of the group")
+        for stage in members:
+            if stage.is_output or stage.compute is None:
+                what = "an output, and stays where it is" if stage.is_output else "an input, which nothing computes"
+                raise ScheduleError(f"te: '{stage.tensor.name}' cannot be in a group: it is {what}")
+        made = Group(_common([_groups_around(stage) for stage in members]))
+        for stage in members:
+            child: Stage | Group = stage
+            while child.group is not made.group and child.group is not made:
+                assert child.group is not None, "what is around all members is around each"
+                child = child.group
+            if child.group is not made:
+                if child.group is not None:
+                    child.group.children.remove(child)
+                child.group = made
+                made.children.append(child)
+        if made.group is not None:
+            made.group.children.append(made)
+        self.groups.append(made)
+        return made
 
     def in_order(self) -> list[Stage]:
         """The stages, producers before consumers as they are now."""
@@ -114,7 +158,8 @@ class Schedule:
             stage.compute = te.Compute(stage.compute.axes, substitute(stage.compute.body, {}, {tensor: copy}))
         made = Stage(copy, copy.producer, False)
         made.scope = scope
-        self.stages.insert(self.stages.index(source) + 1, made)
+        common = stages[0].group if len({stage.group for stage in stages}) == 1 else None
+        self._insert(made, self.stages.index(source) + 1, common)
         return copy
 
     @overload
@@ -140,7 +185,7 @@ class Schedule:
         axes = stage.compute.axes
         made = Stage(cache, cache.producer, False)
         made.scope = scope
-        self.stages.insert(self.stages.index(stage), made)
+        self._insert(made, self.stages.index(stage), stage.group)
         stage.compute = te.Compute(axes, cache[axes])
         stage.restart()
         return cache
@@ -161,7 +206,7 @@ class Schedule:
                 raise ScheduleError(f"te: '{tensor.name}' reduces by a combiner of its own", hint=hint)
             raise ScheduleError(f"te: '{tensor.name}' does not reduce: there is nothing to rfactor")
         body = compute.body
-        stage._check_leaf(axis)  # pyright: ignore[reportPrivateUsage]
+        stage.check_leaf(axis)
         if not axis.reduce:
             raise ScheduleError(f"te: the loop {axis.name} of '{tensor.name}' does not reduce")
         rank = len(compute.axes)
@@ -184,10 +229,42 @@ class Schedule:
         again = te.IterVar(f"{axis.name}.v", axis.dim, True)
         indices: list[te.IterVar] = [*compute.axes]
         indices.insert(place, again)
-        stage.compute = te.Compute(compute.axes, te.Reduce(body.kind, parts[tuple(indices)], (again,)))
+        stage.compute = te.Compute(compute.axes, te.Reduce(body.kind, parts[tuple(indices)], (again,), body.start))
         stage.restart()
-        self.stages.insert(self.stages.index(stage), Stage(parts, parts.producer, False))
+        self._insert(Stage(parts, parts.producer, False), self.stages.index(stage), stage.group)
         return parts
+
+    def _insert(self, stage: Stage, place: int, group: Group | None) -> None:
+        """Take a stage in, which is in the group of those that it is made of."""
+        self.stages.insert(place, stage)
+        stage.group = group
+        if group is not None:
+            group.children.append(stage)
+
+
+def _tensors(given: Output | Sequence[Output]) -> list[te.Tensor]:
+    """Tensors, which may be given by what computes them."""
+    several = [given] if isinstance(given, te.Tensor | TensorOp) else list(given)
+    return [each.tensor if isinstance(each, TensorOp) else each for each in several]
+
+
+def _groups_around(stage: Stage) -> list[Group]:
+    """The groups that a stage is in, the innermost first."""
+    found: list[Group] = []
+    group = stage.group
+    while group is not None:
+        found.append(group)
+        group = group.group
+    return found
+
+
+def _common(chains: Sequence[list[Group]]) -> Group | None:
+    """The innermost group that is in all chains, and holds more than what stages are directly in it alone."""
+    first, *rest = chains
+    for group in first:
+        if all(group in chain for chain in rest):
+            return group
+    return None
 
 
 def _copy_of(tensor: te.Tensor, name: str) -> te.Tensor:

@@ -87,6 +87,67 @@ class Attachment:
     stage: Stage
     axis: te.IterVar
 
+    @property
+    def loop(self) -> te.IterVar:
+        """The loop: where the axis was split afterwards the inner one, where it was fused what it is part of."""
+        axis = self.axis
+        for action in self.stage.relations:
+            if axis in _taken(action):
+                axis = action.inner if isinstance(action, Split) else _made(action)[0]
+        return axis
+
+
+@checked_methods
+class Group:
+    """Stages, and groups, that move together: those of them that are not told where to be computed are where the group
+    is. Counterpart of what TVM's `create_group` gives.
+
+        g = s.create_group(outputs=C, inputs=A)
+        g.compute_at(s[E], E.op.axis[0])
+    """
+
+    def __init__(self, group: Group | None):
+        self.group = group
+        """The group that it is in."""
+        self.children: list[Stage | Group] = []
+        self._attachment: Attachment | None = None
+
+    @property
+    def attachment(self) -> Attachment | None:
+        """The loop that the group is computed in; that of the group around, if it is not told one."""
+        if self._attachment is None and self.group is not None:
+            return self.group.attachment
+        return self._attachment
+
+    @property
+    def attach_stage(self) -> Stage | None:
+        """The stage in whose loop it is computed."""
+        return None if self.attachment is None else self.attachment.stage
+
+    @property
+    def num_child_stages(self) -> int:
+        """How many stages and groups are directly in it."""
+        return len(self.children)
+
+    def stages(self) -> list[Stage]:
+        """All stages in it."""
+        return [each for child in self.children for each in (child.stages() if isinstance(child, Group) else [child])]
+
+    def compute_at(self, parent: Stage, scope: te.IterVar) -> None:
+        """Compute the group's stages in a loop of another one, which reads what they compute.
+
+        Raises:
+            ScheduleError: the loop is none of that stage's, or the stage is in the group.
+        """
+        parent.check_leaf(scope)
+        if parent in self.stages():
+            raise ScheduleError(f"te: '{parent.tensor.name}' is in the group: it cannot be computed in itself")
+        self._attachment = Attachment(parent, scope)
+
+    def compute_root(self) -> None:
+        """Compute the group's stages by themselves; so it is unless told otherwise."""
+        self._attachment = None
+
 
 @dataclass(frozen=True)
 class StageOp:
@@ -124,7 +185,8 @@ class Stage:
         self.compute = compute
         self.is_output = is_output
         self.scope = ""
-        self.attachment: Attachment | None = None
+        self.group: Group | None = None
+        self._attachment: Attachment | None = None
         self.is_inlined = False
         self.restart()
 
@@ -139,6 +201,13 @@ class Stage:
         self.alignments: list[tuple[int, int, int]] = []
         self.rolls = False
         """Whether what one tile of the stage has in common with the next is kept."""
+
+    @property
+    def attachment(self) -> Attachment | None:
+        """The loop that the stage is computed in: its own, or its group's."""
+        if self._attachment is None and not self.is_inlined and self.group is not None:
+            return self.group.attachment
+        return self._attachment
 
     @property
     def op(self) -> StageOp:
@@ -177,14 +246,14 @@ class Stage:
     # loops
 
     def split(
-        self, parent: te.IterVar, factor: int | None = None, nparts: int | None = None
+        self, parent: te.IterVar, factor: int | te.Const | None = None, nparts: int | te.Const | None = None
     ) -> tuple[te.IterVar, te.IterVar]:
         """An outer and an inner loop in place of `parent`: the inner of `factor` iterations, or the outer of `nparts`.
 
         Raises:
             ScheduleError: the loop is none of the stage's, or not just one of the numbers is given, or it is none.
         """
-        self._check_leaf(parent)
+        self.check_leaf(parent)
         given = [number for number in (factor, nparts) if number is not None]
         if len(given) != 1:
             raise ScheduleError("te: split takes either a factor, of the inner loop, or nparts, of the outer one")
@@ -217,9 +286,9 @@ class Stage:
             self.leaf_iter_vars.insert(0, single)
             return single
         fused = args[0]
-        self._check_leaf(fused)
+        self.check_leaf(fused)
         for inner in args[1:]:
-            self._check_leaf(inner)
+            self.check_leaf(inner)
             if self.leaf_iter_vars.index(inner) != self.leaf_iter_vars.index(fused) + 1:
                 what = f"te: the loop {inner.name} does not come directly in {fused.name}"
                 raise ScheduleError(what, hint="reorder them first")
@@ -238,7 +307,7 @@ class Stage:
             ScheduleError: a loop is none of the stage's, or stands twice.
         """
         for axis in args:
-            self._check_leaf(axis)
+            self.check_leaf(axis)
         if len(set(args)) != len(args):
             raise ScheduleError("te: reorder names a loop twice")
         self.actions.append(Reorder(args))
@@ -271,7 +340,7 @@ class Stage:
         self._set_kind(var, Kind.PARALLEL)
 
     def _set_kind(self, var: te.IterVar, kind: Kind) -> None:
-        self._check_leaf(var)
+        self.check_leaf(var)
         if var.reduce and kind != Kind.UNROLLED:
             hint = "rfactor lets parts of it be reduced apart"
             raise ScheduleError(f"te: the loop {var.name} reduces: its iterations cannot run at once", hint=hint)
@@ -279,12 +348,12 @@ class Stage:
 
     def bind(self, ivar: te.IterVar, thread_ivar: ThreadAxis | str) -> None:
         """Let a device's threads run a loop's iterations."""
-        self._check_leaf(ivar)
+        self.check_leaf(ivar)
         self.threads[ivar] = thread_ivar if isinstance(thread_ivar, str) else thread_ivar.name
 
     def pragma(self, var: te.IterVar, pragma_type: str, pragma_value: object = None) -> None:
         """Put a word on a loop: `unroll`, `vectorize` and `parallel` set its kind, others become annotations."""
-        self._check_leaf(var)
+        self.check_leaf(var)
         kind = next((kind for kind in Kind if kind.value == pragma_type), None)
         if kind is not None:
             self._set_kind(var, kind)
@@ -300,10 +369,10 @@ class Stage:
             ScheduleError: the loop is none of that stage's, or the stage is an output or an input.
         """
         self._check_movable("compute_at")
-        parent._check_leaf(scope)
+        parent.check_leaf(scope)
         if parent is self:
             raise ScheduleError(f"te: '{self.tensor.name}' cannot be computed in a loop of itself")
-        self.attachment, self.is_inlined = Attachment(parent, scope), False
+        self._attachment, self.is_inlined = Attachment(parent, scope), False
 
     def compute_inline(self) -> None:
         """Put the stage's formula where it is read.
@@ -314,11 +383,11 @@ class Stage:
         self._check_movable("compute_inline")
         if self.op.reduce_axis:
             raise ScheduleError(f"te: '{self.tensor.name}' reduces, and cannot be computed inline", hint="compute_at")
-        self.attachment, self.is_inlined = None, True
+        self._attachment, self.is_inlined = None, True
 
     def compute_root(self) -> None:
         """Compute the stage by itself, before all that reads it; so it is unless told otherwise."""
-        self.attachment, self.is_inlined = None, False
+        self._attachment, self.is_inlined = None, False
 
     def set_scope(self, scope: str) -> None:
         """Let the stage's tensor live in a scope: `global`, or `local` to a thread."""
@@ -355,7 +424,12 @@ class Stage:
         if self.is_output:
             raise ScheduleError(f"te: '{self.tensor.name}' is an output, and stays where it is")
 
-    def _check_leaf(self, axis: te.IterVar) -> None:
+    def check_leaf(self, axis: te.IterVar) -> None:
+        """Refuse what is none of the stage's loops.
+
+        Raises:
+            ScheduleError: it is none.
+        """
         if axis in self.leaf_iter_vars:
             return
         name = axis.name if isinstance(axis, te.IterVar) else repr(axis)  # pyright: ignore[reportUnnecessaryIsInstance]

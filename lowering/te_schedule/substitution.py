@@ -36,12 +36,13 @@ def substitute(
                 return te.check(new(operand), extent, text, new(given))
             case te.Read(tensor, indices):
                 return te.Read(redirected.get(tensor, tensor), tuple(map(new, indices)))
-            case te.Reduce(kind, operand, axes):
+            case te.Reduce(kind, operand, axes, start):
                 changed = tuple(axis for old in axes if isinstance(axis := new(old), te.IterVar))
-                return te.Reduce(kind, new(operand), changed)
-            case te.Fold(combiner, operands, axes, number):
+                return te.Reduce(kind, new(operand), changed, None if start is None else new(start))
+            case te.Fold(combiner, operands, axes, number, start):
                 steps = tuple(step for each in axes if isinstance(step := new(each), te.IterVar))
-                return te.Fold(combiner, tuple(map(new, operands)), steps, number)
+                first = None if start is None else tuple(map(new, start))
+                return te.Fold(combiner, tuple(map(new, operands)), steps, number, first)
             case te.Filled(te.External() as external, number, element):
                 return te.Filled(external.redirected(redirected), number, element)
             case _ if not te.operands_of(old):

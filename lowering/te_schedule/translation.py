@@ -112,6 +112,8 @@ class _Translation:
         """Move a stage to the loop that it is computed in, and give it its loops."""
         block = self.blocks[stage]
         axes = [*stage.op.axis, *stage.op.reduce_axis]
+        is_of_nothing = any(axis.dim == 0 for axis in stage.op.reduce_axis)
+        axes = [axis for axis in axes if not (axis.reduce and is_of_nothing)]  # without terms there are no steps
         target = self._target(stage)
         if target is not None:
             self.sch.compute_at(block, target, preserve_unit_loops=True)
@@ -119,7 +121,8 @@ class _Translation:
         else:
             found = iter(self.sch.get_loops(block))
             own = [next(found) if axis.dim != 1 else None for axis in axes]
-        loops = self.loops[stage] = dict(zip(axes, own, strict=True))
+        loops = self.loops[stage] = dict.fromkeys(stage.op.reduce_axis)
+        loops.update(zip(axes, own, strict=True))
         for action in stage.actions:
             match action:
                 case Split(parent, outer, inner, factor, nparts):
@@ -149,10 +152,8 @@ class _Translation:
             what = f"te: '{stage.tensor.name}' is computed in a loop of '{attachment.stage.tensor.name}'"
             raise ScheduleError(f"{what}, which does not read it")
         leaves = attachment.stage.leaf_iter_vars
-        if attachment.axis not in leaves:
-            what = f"te: the loop {attachment.axis.name}, in which '{stage.tensor.name}' is computed,"
-            raise ScheduleError(f"{what} was split or fused afterwards", hint="call compute_at last")
-        outwards = leaves[leaves.index(attachment.axis) :: -1]
+        attachment.stage.check_leaf(attachment.loop)
+        outwards = leaves[leaves.index(attachment.loop) :: -1]
         for axis in outwards:
             if (loop := loops[axis]) is not None:
                 return loop
@@ -173,7 +174,7 @@ class _Translation:
         attachment = stage.attachment
         assert attachment is not None
         leaves = attachment.stage.leaf_iter_vars
-        inner = leaves[leaves.index(attachment.axis) + 1 :]
+        inner = leaves[leaves.index(attachment.loop) + 1 :]
         inside = [s for s in self.loops if s.attachment is not None and s.attachment.stage is attachment.stage]
         more = [axis for each in inside for axis in each.leaf_iter_vars if Kind.PARALLEL == each.kinds.get(axis)]
         return bool(more) or any(attachment.stage.kinds.get(axis) == Kind.PARALLEL for axis in inner)

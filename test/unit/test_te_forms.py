@@ -14,7 +14,7 @@ from weft import te
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.core import PrimFuncOp
-from weft.tir import Interpreter, Schedule
+from weft.tir import Interpreter, Schedule, ScheduleError
 
 
 def computed(output: te.Tensor, *inputs: te.Tensor) -> Any:
@@ -175,7 +175,8 @@ MISTAKES: list[tuple[Callable[[te.Tensor], Any], str]] = [
     (lambda x: te.compute((2,), lambda i: "x"), "is a str"),
     (lambda x: te.compute((2,), lambda i: (x[i], None)), "not an expression"),
     (lambda x: te.sum(x[0], axis=te.compute((2,), lambda i: x[i]).op.axis), "no reduce_axis"),
-    (lambda x: te.sum(x[0], te.reduce_axis(4), init=1.0), "starts from an `init`"),
+    (lambda x: te.sum(x[0], k := te.reduce_axis(4), init=k), "`init` depends on rv, over which is reduced"),
+    (lambda x: te.sum(x[0], te.reduce_axis(4), init=te.max(x[0], te.reduce_axis(4))), "is a reduction itself"),
     (lambda x: te.if_then_else(x[0], 1.0, 2.0), "a condition is a comparison"),
     (lambda x: te.all(), "at least one condition"),
     (lambda x: te.reduce_axis((3, 1)), "ends before it begins"),
@@ -416,3 +417,124 @@ def test_tir_has_the_functions_of_expressions() -> None:
     expected = np.where((np.arange(6) >= 1) & (a > 0), np.exp(a), np.float32(2))
     np.testing.assert_allclose(got, expected, rtol=1e-6)
     assert tir.floormod is te.floormod and tir.Select is te.Select
+
+
+def test_a_reduction_starts_from_what_it_is_told() -> None:
+    x, start = te.placeholder((8, 16), name="x"), te.placeholder((8,), name="start")
+    doubled = te.compute((8,), lambda i: start[i] * 2.0, name="doubled")
+    k = te.reduce_axis((0, 16), "k")
+    total = te.compute((8,), lambda i: te.sum(x[i, k], axis=k, where=k > 2, init=doubled[i]), name="total")
+    assert total.op.input_tensors == [x, doubled]
+    assert str(te.sum(x[0, k], axis=k, init=1)) == "sum(x[0, k], axis=[k], init=T.float32(1.0))"
+    got, a, b = computed(total, x, start)
+    np.testing.assert_allclose(got, a[:, 3:].sum(1) + 2 * b, rtol=1e-5)
+    s = te.create_schedule(total.op)
+    assert_scheduled(s, [x, start, total])
+    s[doubled].compute_inline()
+    _, inner = s[total].split(k, factor=5)
+    s.rfactor(total, inner)  # the parts start from 0, and the last from what the whole does
+    assert_scheduled(s, [x, start, total])
+    s = te.create_schedule(total.op)
+    cache = s.cache_write(total, "local")
+    s[doubled].compute_at(s[total], total.op.axis[0])
+    s[cache].compute_at(s[total], total.op.axis[0])
+    assert_scheduled(s, [x, start, total])
+
+
+def test_a_reduction_of_ones_own_starts_from_what_it_is_told() -> None:
+    def larger(a: Any, b: Any) -> Any:
+        return te.if_then_else(a[1] >= b[1], a[0], b[0]), te.max(a[1], b[1])
+
+    def identity(place: str, value: str) -> tuple[te.Expr, te.Expr]:
+        return te.const(-1, place), te.min_value(value)
+
+    argmax: Any = te.comm_reducer(larger, identity, name="argmax")
+    x, least = te.placeholder((8, 16), name="x"), te.placeholder((8,), name="least")
+    k = te.reduce_axis((0, 16), "k")
+    both: Any = te.compute((8,), lambda i: argmax((k, x[i, k]), axis=k, init=(-7, least[i])), name="argmax")
+    places, values = both
+    function = te.create_prim_func([x, least, places, values])
+    a, b = inputs_for([x, least])
+    found, most = np.empty(8, np.int32), np.empty(8, np.float32)
+    weft.build(function)(a, b, found, most)
+    np.testing.assert_array_equal(most, np.maximum(b, a.max(1)))
+    np.testing.assert_array_equal(found, np.where(b >= a.max(1), -7, a.argmax(1)))
+    np.testing.assert_array_equal(evaluate([places], {x: a, least: b})[0], found)
+    with pytest.raises(UsageError, match="gives 1 values for 2 results"):
+        argmax((k, x[0, k]), axis=k, init=0.0)
+
+
+def test_a_reduction_of_nothing_is_scheduled() -> None:
+    x, start = te.placeholder((8, 0), name="x"), te.placeholder((8,), name="start")
+    k = te.reduce_axis((0, 0), "k")
+    total = te.compute((8,), lambda i: te.sum(x[i, k], axis=k, init=start[i]), name="total")
+    twice = te.compute((8,), lambda i: total[i] * 2.0, name="twice")
+    s = te.create_schedule(twice.op)
+    s[total].split(k, factor=4)
+    assert_scheduled(s, [x, start, twice])
+    s[total].compute_at(s[twice], twice.op.axis[0])
+    assert_scheduled(s, [x, start, twice])
+
+
+def test_a_reduction_may_end_where_a_variable_around_it_says() -> None:
+    """A triangle: the sum of what comes before each element."""
+    x = te.placeholder((10,), name="x")
+
+    def before(i: te.IterVar) -> te.Expr:
+        k = te.reduce_axis((1, i + 1), "k")
+        return te.sum(x[k], axis=k, init=3.0)
+
+    sums = te.compute((10,), before, name="sums")
+    got, a = computed(sums, x)
+    np.testing.assert_allclose(got, 3 + np.concatenate([[0], np.cumsum(a[1:])]), rtol=1e-5)
+    s = te.create_schedule(sums.op)
+    assert_scheduled(s, [x, sums])
+    n = te.var("n")
+    open_x = te.placeholder((n,), name="x")
+    k_of = te.compute((n,), lambda i: te.max(open_x[k := te.reduce_axis((0, i), "k")], axis=k), name="most")
+    function = te.create_prim_func([open_x, k_of])
+    values, found = np.arange(5, dtype=np.float32), np.empty(5, np.float32)
+    weft.build(function)(values, found, 5)
+    np.testing.assert_array_equal(found, [-np.inf, 0, 1, 2, 3])
+
+
+def test_tags_and_attributes_are_kept_for_schedules_of_ones_own() -> None:
+    x = te.placeholder((4,), name="x")
+    with te.tag_scope(tag="gemm"):
+        y = te.compute((4,), lambda i: x[i] * 2.0, name="y", attrs={"tile": [4, 8]})
+    assert y.op.tag == "gemm" and y.op.attrs == {"tile": [4, 8]} and x.op.tag == ""
+    assert te.compute((4,), lambda i: x[i], tag="copy").op.tag == "copy"
+
+    @te.tag_scope(tag="conv")
+    def twice() -> te.Tensor:
+        return te.compute((4,), lambda i: x[i] * 2.0)
+
+    assert twice().op.tag == "conv"
+    with te.tag_scope(tag="outer"), pytest.raises(UsageError, match="stands within"):
+        twice()
+    assert te.compute((4,), lambda i: x[i]).op.tag == ""
+
+
+def test_stages_of_a_group_move_together() -> None:
+    x = te.placeholder((8, 12), name="x")
+    a = te.compute((8, 12), lambda i, j: x[i, j] + 1.0, name="a")
+    b = te.compute((8, 12), lambda i, j: a[i, j] * 2.0, name="b")
+    c = te.compute((8, 12), lambda i, j: b[i, j] - x[i, j], name="c")
+    s = te.create_schedule(c.op)
+    group = s.create_group(outputs=b, inputs=a, include_inputs=True)
+    assert s[a].group is s[b].group is group and s[c].group is None and group.num_child_stages == 2
+    group.compute_at(s[c], c.op.axis[0])
+    assert group.attach_stage is s[c]
+    text = str(weft.lower(s, [x, c]))
+    assert text.count("= 0 to 8 ") == 1 and text.count("= 0 to 12 ") == 3
+    assert_scheduled(s, [x, c])
+    s[a].compute_at(s[b], b.op.axis[1])  # its own place within the group
+    assert_scheduled(s, [x, c])
+    group.compute_root()
+    assert_scheduled(s, [x, c])
+    inner = s.create_group(outputs=b, inputs=a)
+    assert inner.group is group and s[b].group is inner and group.num_child_stages == 2
+    cache = s.cache_write(b, "local")
+    assert s[cache].group is inner
+    with pytest.raises(ScheduleError, match="is in the group"):
+        group.compute_at(s[b], s[b].op.axis[0])

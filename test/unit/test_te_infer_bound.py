@@ -95,13 +95,24 @@ def test_the_ranges_are_those_of_the_loops() -> None:
     assert "= 0 to 8 {" in text and "= 0 to 24 {" in text
 
 
-def test_a_loop_that_is_gone_is_told_of() -> None:
+def test_bounds_are_those_in_the_inner_part_of_a_loop_that_was_split() -> None:
     _, b, c = copied(16)
     s = te.create_schedule(c.op)
     axis = c.op.axis[0]
     s[b].compute_at(s[c], axis)
-    s[c].split(axis, factor=4)
-    with pytest.raises(ScheduleError, match="i0 was split or fused before"):
+    _, inner = s[c].split(axis, factor=4)
+    bounds = te.InferBound(s)
+    assert [getattr(bounds[axis].extent, "value", None) for axis in (b.op.axis[0], inner)] == [1, 4]
+
+
+def test_a_loop_that_is_gone_is_told_of() -> None:
+    k = te.reduce_axis((0, 16), "k")
+    _, b, _ = copied(16)
+    total = te.compute((), lambda: te.sum(b[k], axis=k), name="total")
+    s = te.create_schedule(total.op)
+    s[b].compute_at(s[total], k)
+    s.rfactor(total, s[total].split(k, factor=4)[1])
+    with pytest.raises(ScheduleError, match="k"):
         te.InferBound(s)
 
 

@@ -43,6 +43,7 @@ class Buffer:
         elem_offset: Dim | None = None,
         scope: str = "global",
         data: Handle | None = None,
+        axis_separators: Sequence[int] = (),
     ):
         self.name = name
         self.shape = tuple(shape)
@@ -50,6 +51,7 @@ class Buffer:
         self.strides = None if not strides else tuple(strides)
         self.elem_offset = elem_offset
         self._scope = scope or "global"
+        self.axis_separators = tuple(axis_separators)
         self.data = Handle(name, NoneType()) if data is None else data
         if self.strides is not None and len(self.strides) != len(self.shape):
             raise UsageError(f"'{name}' has {len(self.shape)} dimensions, and {len(self.strides)} strides")
@@ -230,6 +232,7 @@ def decl_buffer(
     data_alignment: int = -1,
     offset_factor: int = 0,
     buffer_type: str = "",
+    axis_separators: Sequence[int] | None = None,
 ) -> Buffer:
     """A buffer. `data_alignment` and `offset_factor` are TVM's, and promise what machine code of Weft's does not need.
 
@@ -243,4 +246,6 @@ def decl_buffer(
     if data is not None and not isinstance(data, Handle):
         raise UsageError("the data of a buffer is a tir.Var of dtype 'handle'")
     dims: Sequence[Dim] = shape if isinstance(shape, Sequence) else [shape]
-    return Buffer(name, dims, element_type(dtype), strides, elem_offset, scope or "global", data)
+    return Buffer(
+        name, dims, element_type(dtype), strides, elem_offset, scope or "global", data, tuple(axis_separators or ())
+    )

@@ -226,10 +226,12 @@ class _Forms:
                 said = self.of(node.annotations)
                 return ("block", node.name_hint, dims, owned, said, self._within(names, (node.init, node.body)))
             case Reduce():
-                return ("reduce", node.kind, self._axes(node.axes), self._within(node.axes, node.operand))
+                inside = self._within(node.axes, node.operand)
+                return ("reduce", node.kind, self.of(node.start), self._axes(node.axes), inside)
             case Fold():
                 inside = self._within(node.axes, node.operands)
-                return ("fold", node.number, self.of(node.combiner), self._axes(node.axes), inside)
+                start = self.of(node.start)
+                return ("fold", node.number, self.of(node.combiner), start, self._axes(node.axes), inside)
             case Combiner():
                 slots = (*node.so_far, *node.step)
                 types = tuple(_Type(each.type) for each in slots)

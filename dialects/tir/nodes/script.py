@@ -270,6 +270,8 @@ class Writer:
         self.declared.add(buffer)
         keywords = [ast.keyword("scope", ast.Constant(buffer.scope()))]
         call = cast("ast.Call", word("alloc_buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
+        if buffer.axis_separators:
+            keywords.append(ast.keyword("axis_separators", _literal(list(buffer.axis_separators))))
         call.keywords = keywords
         return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)
 

@@ -214,7 +214,19 @@ class Substitution:
             offset = None if buffer.elem_offset is None else self.dim(buffer.elem_offset)
             pairs = [*zip(shape, buffer.shape, strict=True), *zip(strides or (), buffer.strides or (), strict=True)]
             same = all(a is b for a, b in pairs) and offset is buffer.elem_offset
-            made = buffer if same else Buffer(buffer.name, shape, buffer.type, strides, offset, buffer.scope())
+            made = (
+                buffer
+                if same
+                else Buffer(
+                    buffer.name,
+                    shape,
+                    buffer.type,
+                    strides,
+                    offset,
+                    buffer.scope(),
+                    axis_separators=buffer.axis_separators,
+                )
+            )
             self.buffers[buffer] = made
         return self.buffers[buffer]
 

@@ -82,7 +82,7 @@ class _Reader:
         ops = list(self.func.body.block.ops)
         own = [op for op in ops if isinstance(op, AllocBufferOp) and op.value is None]
         for op in own:
-            self.buffers[op.buffer] = self._buffer(op.buffer, op.scope.data)
+            self.buffers[op.buffer] = self._buffer(op)
         body = self._statements([op for op in ops if op not in own])
         if not own and not any(isinstance(each, BlockRealize) for each in walk(body)):
             return body
@@ -92,14 +92,15 @@ class _Reader:
         """A loop or a block in the function."""
         for alloc in self.func.body.walk():
             if isinstance(alloc, AllocBufferOp) and not op.is_ancestor(alloc):
-                self.buffers[alloc.buffer] = self._buffer(alloc.buffer, alloc.scope.data)
+                self.buffers[alloc.buffer] = self._buffer(alloc)
         for loop in enclosing_loops(op):
             self.known[loop.var] = Slot(loop.var.name_hint or "i", index)
         return self._statements([op])
 
-    def _buffer(self, buffer: SSAValue, scope: str) -> Buffer:
-        shape = [self._extent(each) for each in shape_of(buffer)]
-        return Buffer(buffer.name_hint or "buffer", shape, memref_of(buffer).element_type, scope=scope)
+    def _buffer(self, op: AllocBufferOp) -> Buffer:
+        shape = [self._extent(each) for each in shape_of(op.buffer)]
+        name, element = op.buffer.name_hint or "buffer", memref_of(op.buffer).element_type
+        return Buffer(name, shape, element, scope=op.scope.data, axis_separators=op.axis_separators)
 
     def _extent(self, extent: TirExtent) -> Dim:
         return dim(as_affine(extent), (), self.symbols)
@@ -109,7 +110,7 @@ class _Reader:
         for number, op in enumerate(ops):
             match op:
                 case AllocBufferOp():
-                    buffer = self.buffers[op.buffer] = self._buffer(op.buffer, op.scope.data)
+                    buffer = self.buffers[op.buffer] = self._buffer(op)
                     rest = self._statements(ops[number + 1 :])
                     value = None if op.value is None else array_of(op.value)
                     return sequence(
@@ -267,5 +268,6 @@ def _made(func: PrimFuncOp, params: Sequence[object], body: Stmt) -> PrimFuncOp:
 
     given = [each for each in params if isinstance(each, Buffer | Slot | Extent)]
     made, _ = function_of(given, body, func.sym_name.data)
+    made.sym_name = func.sym_name
     made.attributes.update(func.attributes)
     return made

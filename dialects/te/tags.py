@@ -1,0 +1,44 @@
+"""Tags: what a person says of computations, for schedules of their own to tell them by.
+
+with te.tag_scope("conv2d"):
+    y = te.compute(...)
+y.op.tag                                # "conv2d"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+
+from ..support.arguments import checked
+from ..support.diagnostics import UsageError
+from .tensor import Tensor
+
+_current: ContextVar[str] = ContextVar("tag", default="")
+
+
+@checked
+@contextmanager
+def tag_scope(tag: str) -> Generator[None]:
+    """Give computations that are made within it a tag, if they do not say one; a `with`, or a decorator.
+
+    Raises:
+        UsageError: it stands within another one.
+    """
+    if before := _current.get():
+        raise UsageError(f"te.tag_scope({tag!r}) stands within te.tag_scope({before!r})", hint="tags do not nest")
+    token = _current.set(tag)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def tagged(tensor: Tensor, tag: str, attrs: Mapping[str, object] | None) -> Tensor:
+    """A tensor of which these are said; without a tag that of the `tag_scope` around."""
+    tag = tag or _current.get()
+    if tensor.producer is None or not (tag or attrs):
+        return tensor
+    return replace(tensor, producer=replace(tensor.producer, tag=tag, attrs=dict(attrs or {})))
