@@ -144,6 +144,10 @@ _EXPRESSIONS = frozenset(
 """The functions of `weft.te` that are here too; in a function's text they are words."""
 
 
+_FUNCTIONS = frozenset({"IRModule", "PrimFunc", "Schedule", "from_source", "ir_module", "prim_func"})
+"""What gives functions."""
+
+
 def __dir__() -> list[str]:
     return [*_names(), *_EXPRESSIONS]
 
@@ -153,4 +157,6 @@ def __getattr__(name: str) -> object:
         from . import te
 
         return getattr(te, name)
+    if name in _FUNCTIONS:
+        from .dialects.tir.nodes import tree as tree  # functions are trees of nodes, too
     return _find(name)

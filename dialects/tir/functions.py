@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -38,6 +38,14 @@ TARGET = "tir.target"
 def is_for_gpu(func: Operation) -> bool:
     """Whether a function says that a GPU is to run it."""
     return func.attributes.get(TARGET) == StringAttr("cuda")
+
+
+class Trees:
+    """How a function is read as a tree of nodes, and made of one (`nodes.tree`, which `weft.tir` and te load)."""
+
+    read: ClassVar[Callable[[PrimFuncOp], Stmt]]
+    replace_body: ClassVar[Callable[[PrimFuncOp, Stmt], PrimFuncOp]]
+    know_sizes: ClassVar[Callable[[PrimFuncOp, Mapping[Expr, Expr | Buffer | int]], PrimFuncOp]]
 
 
 @irdl_op_definition
@@ -138,9 +146,7 @@ class PrimFuncOp(IRDLOperation):
         Raises:
             Diagnostic: something in the function is no statement.
         """
-        from .nodes.tree import tree_of
-
-        return tree_of(self)
+        return Trees.read(self)
 
     def with_body(self, new_body: Stmt) -> PrimFuncOp:
         """The function with other statements, made of its `tree` or over its `params` and `buffer_map`.
@@ -149,9 +155,7 @@ class PrimFuncOp(IRDLOperation):
             UsageError: a variable in them has no value, or a buffer no memory.
             Diagnostic: what they make is not well formed.
         """
-        from .nodes.tree import with_body
-
-        return with_body(self, new_body)
+        return Trees.replace_body(self, new_body)
 
     def specialize(self, param_map: Mapping[Expr, Expr | Buffer | int]) -> PrimFuncOp:
         """The function with some of its `params` known: a size is a number, or an expression of other sizes; a buffer
@@ -161,9 +165,7 @@ class PrimFuncOp(IRDLOperation):
             UsageError: one is no parameter, or cannot be that.
             Diagnostic: what that makes is not well formed.
         """
-        from .nodes.tree import specialized
-
-        return specialized(self, param_map)
+        return Trees.know_sizes(self, param_map)
 
     def same_as(self, other: object) -> bool:
         """Whether both are one function."""

@@ -26,6 +26,7 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp, check_reads
 from ...dialects.tir.argument_order import ARGUMENTS
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from ...dialects.tir.nodes import tree as tree  # functions are trees of nodes, too
 from ..relay_to_tir.te_to_tir import computation_of
 from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
 

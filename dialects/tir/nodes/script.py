@@ -340,3 +340,6 @@ def function_text(name: str, parameters: Sequence[ast.arg], body: Sequence[ast.s
     decorator = ast.Attribute(ast.Name("T", ast.Load()), "prim_func", ast.Load())
     made = ast.FunctionDef(name, arguments, list(body) or [ast.Pass()], [decorator], None, None)
     return "from weft.script import tir as T\n\n\n" + ast.unparse(ast.fix_missing_locations(made)) + "\n"
+
+
+Stmt.shown = staticmethod(statement_text)

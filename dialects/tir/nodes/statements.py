@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...support.arguments import checked
 from ...te.expr import Expr, ExprLike, IterVar, Slot, Var, as_expr
@@ -19,10 +20,11 @@ KINDS = {
 class Stmt:
     """A statement. `str` of one is its TVMScript."""
 
-    def __str__(self) -> str:
-        from .script import statement_text  # which writes functions, too
+    shown: ClassVar[Callable[[Stmt], str]] = repr
+    """How `str` writes one (`nodes.script`)."""
 
-        return statement_text(self)
+    def __str__(self) -> str:
+        return Stmt.shown(self)
 
     def script(self) -> str:
         """The statement as TVMScript; variables and buffers from outside are called as they are.

@@ -27,7 +27,7 @@ from ...te.spelled import Spelled
 from ..argument_order import keep_order
 from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of, shape_of
-from ..functions import PrimFuncOp
+from ..functions import PrimFuncOp, Trees
 from ..loops import ForOp, enclosing_loops
 from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
@@ -38,6 +38,7 @@ from .blocks import AllocateConst, Block, BlockRealize, BufferRegion, IterVar, R
 from .body_tree import BodyReader
 from .buffers import Allocate, Buffer
 from .parameters import parameters
+from .prim_func import function_of
 from .statements import Evaluate, For, SeqStmt, Stmt, sequence
 from .stmt_functor import Substitution, substitute, walk
 
@@ -264,10 +265,13 @@ def dim_of(value: Expr) -> Dim:
 
 
 def _made(func: PrimFuncOp, params: Sequence[object], body: Stmt) -> PrimFuncOp:
-    from .prim_func import function_of  # which reads text
-
     given = [each for each in params if isinstance(each, Buffer | Slot | Extent)]
     made, _ = function_of(given, body, func.sym_name.data)
     made.sym_name = func.sym_name
     made.attributes.update(func.attributes)
     return made
+
+
+Trees.read = staticmethod(tree_of)
+Trees.replace_body = staticmethod(with_body)
+Trees.know_sizes = staticmethod(specialized)
