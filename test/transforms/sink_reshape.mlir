@@ -160,3 +160,43 @@ relay.func @nothing_moves_where_no_elements_leave_the_other_extents_open(%x: ten
   %2 = relay.add %1, %y : (tensor<2x3x0xf32>, tensor<2x3x1xf32>) -> tensor<2x3x0xf32>
   relay.return %2 : tensor<2x3x0xf32>
 }
+
+// CHECK-LABEL: relay.func @a_mask_for_each_sequence_and_all_heads(
+// CHECK:         %[[JOINED:.*]] = relay.reshape %m {newshape = array<i64: -3, 0, 0>}
+// CHECK-NEXT:    %[[EACH:.*]] = relay.repeat %[[JOINED]] {repeats = 3 : i64, axis = 0 : i64} : (tensor<2x1x7xf32>) -> tensor<6x1x7xf32>
+// CHECK-NEXT:    %{{.*}} = relay.add %{{.*}}, %[[EACH]] : (tensor<6x5x7xf32>, tensor<6x1x7xf32>) -> tensor<6x5x7xf32>
+relay.func @a_mask_for_each_sequence_and_all_heads(%q: tensor<6x5x4xf32>, %k: tensor<6x4x7xf32>, %m: tensor<2x1x1x7xf32>) -> tensor<2x3x5x7xf32> {
+  %0 = relay.nn.batch_matmul %q, %k {transpose_b = false} : (tensor<6x5x4xf32>, tensor<6x4x7xf32>) -> tensor<6x5x7xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 5, 7>} : (tensor<6x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %2 = relay.add %1, %m : (tensor<2x3x5x7xf32>, tensor<2x1x1x7xf32>) -> tensor<2x3x5x7xf32>
+  relay.return %2 : tensor<2x3x5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_bias_for_each_head_of_all_sequences(
+// CHECK:         %[[EACH:.*]] = relay.tile %{{.*}} {reps = array<i64: 2, 1, 1>} : (tensor<3x5x7xf32>) -> tensor<6x5x7xf32>
+// CHECK-NEXT:    %{{.*}} = relay.add %{{.*}}, %[[EACH]] : (tensor<6x5x7xf32>, tensor<6x5x7xf32>) -> tensor<6x5x7xf32>
+relay.func @a_bias_for_each_head_of_all_sequences(%q: tensor<6x5x4xf32>, %k: tensor<6x4x7xf32>, %m: tensor<1x3x5x7xf32>) -> tensor<2x3x5x7xf32> {
+  %0 = relay.nn.batch_matmul %q, %k {transpose_b = false} : (tensor<6x5x4xf32>, tensor<6x4x7xf32>) -> tensor<6x5x7xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 2, 3, 5, 7>} : (tensor<6x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %2 = relay.add %1, %m : (tensor<2x3x5x7xf32>, tensor<1x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  relay.return %2 : tensor<2x3x5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_mask_of_open_extents(
+// CHECK:         %[[EACH:.*]] = relay.repeat %{{.*}} {repeats = 3 : i64, axis = 0 : i64} : (tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+// CHECK-NEXT:    %{{.*}} = relay.add %{{.*}}, %[[EACH]] : (tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+relay.func @a_mask_of_open_extents(%q: tensor<?x?x4xf32>, %k: tensor<?x4x?xf32>, %m: tensor<?x1x?x?xf32>) -> tensor<?x3x?x?xf32> {
+  %0 = relay.nn.batch_matmul %q, %k {transpose_b = false} : (tensor<?x?x4xf32>, tensor<?x4x?xf32>) -> tensor<?x?x?xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -4, -1, 3, 0, 0>} : (tensor<?x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %2 = relay.add %1, %m : (tensor<?x3x?x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x3x?x?xf32>
+  relay.return %2 : tensor<?x3x?x?xf32>
+}
+
+// CHECK-LABEL: relay.func @a_bias_for_each_head_of_an_open_number_of_sequences_stays(
+// CHECK-NOT:     relay.tile
+relay.func @a_bias_for_each_head_of_an_open_number_of_sequences_stays(%q: tensor<?x?x4xf32>, %k: tensor<?x4x?xf32>, %m: tensor<1x3x?x?xf32>) -> tensor<?x3x?x?xf32> {
+  %0 = relay.nn.batch_matmul %q, %k {transpose_b = false} : (tensor<?x?x4xf32>, tensor<?x4x?xf32>) -> tensor<?x?x?xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -4, -1, 3, 0, 0>} : (tensor<?x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %2 = relay.add %1, %m : (tensor<?x3x?x?xf32>, tensor<1x3x?x?xf32>) -> tensor<?x3x?x?xf32>
+  relay.return %2 : tensor<?x3x?x?xf32>
+}

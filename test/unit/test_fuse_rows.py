@@ -178,6 +178,17 @@ def test_attention_is_one_kernel_with_what_moves_its_rows() -> None:
     assert len(kernels(text, "tvm")) == 6
 
 
+def test_a_mask_for_each_sequence_is_taken_into_attention() -> None:
+    text = attention(2, 3, 20, 24, 16)
+    batch = text.replace("%m: tensor<1x1x24xf32>", "%m: tensor<2x1x24xf32>").replace(
+        "%s2 = relay.add %s1, %m : (tensor<6x20x24xf32>, tensor<1x1x24xf32>)",
+        """%each = relay.repeat %m {repeats = 3 : i64, axis = 0 : i64} : (tensor<2x1x24xf32>) -> tensor<6x1x24xf32>
+      %s2 = relay.add %s1, %each : (tensor<6x20x24xf32>, tensor<6x1x24xf32>)""",
+    )
+    assert batch.count("%each") == 2 and len(kernels(batch)) == 1
+    assert_same(batch, *arrays(batch))
+
+
 def test_a_product_with_transposed_factors_says_why_it_stays_alone() -> None:
     s = "tensor<2x20x20xf32>"
     text = f"""relay.func @main(%x: {s}, %y: {s}) -> {s} {{

@@ -21,6 +21,7 @@ from weft.runtime.executable import Executable
 
 NDArray = npt.NDArray[Any]
 HEADS, SIZE = 3, 16
+MASK = ("b", 1, "queries", "keys")
 SIZES = [(1, 1), (7, 7), (16, 16), (17, 17), (1, 300), (14, 33), (128, 128), (197, 197), (30, 1500), (0, 4)]
 
 
@@ -90,18 +91,21 @@ def test_attention_of_any_length_is_computed(queries: int, keys: int) -> None:
 
 
 def test_scores_do_not_leave_the_kernel() -> None:
-    rows = compiled().profile(*arrays(1, 7, 7))
-    assert sum("batch_matmul" in line for line in str(rows).splitlines()) == 1
+    given = arrays(2, 7, 7)
+    for executable, inputs in ((compiled(), given), (compiled(*MASK), [*given, np.zeros((2, 1, 7, 7), np.float32)])):
+        lines = str(executable.profile(*inputs)).splitlines()
+        assert sum("batch_matmul" in line for line in lines) == 1
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(1, 1), (17, 17), (5, 40), (197, 197)])
 def test_causal_masks_and_rows_that_see_nothing(queries: int, keys: int) -> None:
     later = np.arange(keys)[None, :] - (keys - queries) > np.arange(queries)[:, None]
     mask = np.where(later, -np.inf, np.linspace(-1, 1, keys)).astype(np.float32)
+    mask = np.stack([mask, mask * 2])[:, None]
     if queries > 3:
-        mask[3] = -np.inf
+        mask[:, :, 3] = -np.inf
     given = [*arrays(2, queries, keys), mask]
-    result = np.asarray(compiled("queries", "keys")(*given))
+    result = np.asarray(compiled(*MASK)(*given))
     check(result, *given)
     assert np.isnan(result[:, 3]).all() if queries > 3 else not np.isnan(result).any()
 

@@ -10,8 +10,9 @@ matrix product that has other than two dimensions.
 
 One walk in the order of the block. A reshape moves on as long as its users are such operators; their other operands
 must be as large as the result, at least along all dimensions that the reshape changes (they are reshaped too, to no
-cost), or vary only along last dimensions that it keeps. It also moves behind reductions and softmax along such
-dimensions, so that rows are counted in one way from product to product.
+cost), or vary only along last dimensions that it keeps, or along one of two dimensions that it has split the first one
+into, as a mask for each sequence of a batch and all heads does (`repeat`, `tile`). It also moves behind reductions and
+softmax along such dimensions, so that rows are counted in one way from product to product.
 
 Where extents are open, a reshape moves that only joins two dimensions or takes one apart, and keeps the others
 (`newshape` of 0, -3 and -4); what it meets varies along last dimensions that it keeps. One that undoes another, which
@@ -30,6 +31,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.base import (
+    DYNAMIC,
     Fusion,
     Pointwise,
     RelayOp,
@@ -45,6 +47,7 @@ from ...dialects.relay.base import (
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.nn.activation import SoftmaxOp
 from ...dialects.relay.ops.reduce import ReduceOp, Reduction
+from ...dialects.relay.ops.tiling import RepeatOp, TileOp
 from ...dialects.relay.ops.transform import ReshapeOp
 from ..infra import FunctionPass, report_changed
 
@@ -59,6 +62,24 @@ class SinkReshapePass(FunctionPass):
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         report_changed(sink_reshapes(func.body.block))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An operand's first two dimensions as one: `whole` copies, in each of which every element stands `each` times."""
+
+    whole: int
+    each: int
+
+    def ops(self, operand: SSAValue) -> list[Operation]:
+        """What makes that of `operand`; it costs no more than finding the element."""
+        rank = len(shape_of(operand)) - 1
+        made: list[Operation] = [ReshapeOp(operand, newshape=[-3, *[0] * (rank - 1)])]
+        if self.each > 1:
+            made.append(RepeatOp(made[-1].results[0], repeats=self.each, axis=0))
+        if self.whole > 1:
+            made.append(TileOp(made[-1].results[0], reps=[self.whole, *[1] * (rank - 1)]))
+        return made
 
 
 def sink_reshapes(block: Block) -> bool:
@@ -109,19 +130,36 @@ def _sink(op: RelayOp, source: SSAValue, reshaped: dict[SSAValue, SSAValue]) -> 
     inner, outer = shape_of(reshaped[source]), shape_of(op.results[0])
     if not is_static(op.results[0].type):
         kept = _kept(source.owner)
-        if any(operand is not source and len(shape_of(operand)) > kept for operand in op.operands):
-            return None
-        shapes = [inner if operand is source else shape_of(operand) for operand in op.operands]
-        return _replace(op, op.properties, shapes, reshaped, source)
-    shapes: list[Sequence[int]] = []
-    for operand in op.operands:
-        original = reshaped.get(operand)
-        known = original is not None and shape_of(original) == inner
-        fitting = inner if known else _fitting(shape_of(operand), inner, outer)
-        if fitting is None:
-            return None
-        shapes.append(fitting)
-    return _replace(op, op.properties, shapes, reshaped, source)
+        views = [
+            inner if operand is source else shape if len(shape) <= kept else _spread(shape, source)
+            for operand, shape in zip(op.operands, map(shape_of, op.operands), strict=True)
+        ]
+    else:
+        views = [
+            inner if operand in reshaped and shape_of(reshaped[operand]) == inner else _fitting(shape, inner, outer)
+            for operand, shape in zip(op.operands, map(shape_of, op.operands), strict=True)
+        ]
+        views = [
+            _spread(shape_of(operand), source) if view is None else view
+            for operand, view in zip(op.operands, views, strict=True)
+        ]
+    found = [view for view in views if view is not None]
+    return _replace(op, op.properties, found, reshaped, source) if len(found) == len(views) else None
+
+
+def _spread(shape: Sequence[int], source: SSAValue) -> Spread | None:
+    """How an operand of `shape`, which broadcasts to that of `source`, becomes one that broadcasts alike to what a
+    reshape has split the first dimension of; `None` where that has done something else."""
+    outer, made = shape_of(source), source.owner
+    assert isinstance(made, Operation)
+    inner = shape_of(made.operands[0])
+    split = grouping(made) == ["split", *["keep"] * (len(inner) - 1)] or (is_static(source.type) and 0 not in outer)
+    if not split or len(shape) != len(outer) or inner[1:] != outer[2:]:
+        return None
+    times = [whole if n == 1 else 1 for n, whole in zip(shape[:2], outer, strict=False)]
+    if list(shape[:2]) == [1, 1]:
+        times = [1, 1]
+    return None if DYNAMIC in times or (shape[0] != 1 != times[0]) else Spread(*times)
 
 
 def _sink_rows(op: ReduceOp | SoftmaxOp, reshaped: dict[SSAValue, SSAValue]) -> ReshapeOp | None:
@@ -148,7 +186,7 @@ def _sink_rows(op: ReduceOp | SoftmaxOp, reshaped: dict[SSAValue, SSAValue]) -> 
 def _replace(
     op: RelayOp,
     properties: Mapping[str, Value],
-    shapes: Sequence[Sequence[int]],
+    shapes: Sequence[Sequence[int] | Spread],
     reshaped: dict[SSAValue, SSAValue],
     source: SSAValue,
 ) -> ReshapeOp:
@@ -160,7 +198,10 @@ def _replace(
     operands: list[SSAValue] = []
     for operand, shape in zip(op.operands, shapes, strict=True):
         original = reshaped.get(operand, operand)
-        if shape_of(original) != tuple(shape):
+        if isinstance(shape, Spread):
+            added += shape.ops(operand)
+            original = added[-1].results[0]
+        elif shape_of(original) != tuple(shape):
             added.append(ReshapeOp(operand, newshape=shape, allowzero=True))
             original = added[-1].results[0]
         operands.append(original)

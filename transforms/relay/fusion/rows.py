@@ -24,7 +24,8 @@ from ....dialects.relay.core import ConstantOp
 from ....dialects.relay.ops.broadcast import AddOp, MultiplyOp, SubtractOp
 from ....dialects.relay.ops.elementwise import CastOp, NegativeOp
 from ....dialects.relay.ops.nn.dense import BatchMatmulOp
-from ....dialects.relay.ops.transform import TransposeOp
+from ....dialects.relay.ops.tiling import RepeatOp, TileOp
+from ....dialects.relay.ops.transform import ReshapeOp, TransposeOp
 from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.symbols import LIKELY_SIZE
 from .dataflow import Dataflow, is_operator
@@ -40,7 +41,10 @@ MANY = 1 << 20
 """What an open extent is taken for along the rows: many to share out. As a part of a row it is of the likely size that
 schedules are chosen by."""
 
-FREE = (CastOp, NegativeOp, AddOp, SubtractOp, MultiplyOp)
+FOUND = (ReshapeOp, RepeatOp, TileOp)
+"""Operators whose values are elements of what they read, wherever they are read."""
+
+FREE = (CastOp, NegativeOp, AddOp, SubtractOp, MultiplyOp, *FOUND)
 """Operators whose values may be computed again for every row that reads them."""
 
 SMALL = 4096
@@ -223,7 +227,7 @@ def row_depths(groups: Groups, members: Sequence[int]) -> list[int] | tuple[Refu
             return Refusal.ROWS, node
         for number, value in enumerate(op.operands):
             reduced = number == 0 and groups.reduces(node)
-            if value.owner not in ops and not reduced:
+            if not reduced and is_free(value.owner, ops, FOUND):
                 continue
             if shared := op.shared_rows(number):
                 depths.append(shared)
@@ -256,11 +260,13 @@ def _elements(shape: Sequence[int], open_extent: int = MANY) -> int:
     return prod(open_extent if extent == DYNAMIC else extent for extent in shape)
 
 
-def is_free(value: Operation | Block, inside: Collection[Operation]) -> bool:
-    """Whether the value of an operator costs nothing to compute wherever it is read: a few instructions on what comes
-    from outside of a group. A cast of the scale of a layer norm is, which has no rows."""
+def is_free(value: Operation | Block, inside: Collection[Operation], kinds: tuple[type[Operation], ...] = FREE) -> bool:
+    """Whether the value of an operator costs nothing to compute wherever it is read: a few instructions, of `kinds`, on
+    what comes from outside of a group. A cast of the scale of a layer norm is, which has no rows."""
+    if value not in inside:
+        return True
     op = value
-    while isinstance(op, FREE):
+    while isinstance(op, kinds):
         made = [operand.owner for operand in op.operands if operand.owner in inside]
         if len(made) != 1:
             return not made
