@@ -165,7 +165,8 @@ def room_of(alloc: AllocBufferOp) -> Room:
     """Shrink a thread's own buffer to the region touched while the loops around all its uses stand still.
 
     Rows of an open length lie an odd number of cache lines apart: they begin with one, and do not all compete for the
-    same places of the nearest cache. Counterpart of TVM's CompactBufferAllocation.
+    same places of the nearest cache. There is room for a whole vector behind their ends, where one of no lanes may
+    stand. Counterpart of TVM's CompactBufferAllocation.
     """
     blocks = accessing_blocks(alloc.buffer)
     chains = [enclosing_loops(block) for block in blocks]
@@ -185,10 +186,18 @@ def room_of(alloc: AllocBufferOp) -> Room:
     length = shape[row] if shape else 1
     if not isinstance(length, int):
         line = CACHE_LINE // byte_width(memref_of(alloc.buffer).element_type)
-        shape[row] = as_extent(linear((length + (line - 1)) // (2 * line) * (2 * line) + line).to_expr())
+        lanes = max((_open_lanes(block) for block in blocks), default=0)
+        shape[row] = as_extent(linear((length + (lanes + line - 1)) // (2 * line) * (2 * line) + line).to_expr())
     elif masked:
         shape[row] = next_power_of_two(length)
     return Room(alloc, tuple(outer), tuple(offset for offset, _ in region), tuple(shape), masked)
+
+
+def _open_lanes(block: BlockOp) -> int:
+    """The width of the vectors, of lanes as many as symbols say, that `block` runs as; 0 where it does not."""
+    loops = enclosing_loops(block)
+    most = open_trips(loops[-1]) if loops and loops[-1].for_kind == ForKind.VECTORIZED else None
+    return 0 if most is None else next_power_of_two(most)
 
 
 def _has_masked_lanes(block: BlockOp) -> bool:

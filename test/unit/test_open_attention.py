@@ -90,6 +90,15 @@ def test_attention_of_any_length_is_computed(queries: int, keys: int) -> None:
         check(compiled()(*given), *given)
 
 
+@pytest.mark.parametrize("options", ["", " -mattr=-avx512f"])
+def test_keys_that_fill_vectors_leave_the_next_row_alone(options: str) -> None:
+    """Behind whole vectors there is one of no lanes, which takes room like any other."""
+    executable = weft.compile(attention(), f"llvm -mcpu=native{options}", threads=1) if options else compiled()
+    for keys in (8, 16, 24, 32, 48, 80):
+        given = arrays(1, 15, keys)
+        check(executable(*given), *given)
+
+
 def test_scores_do_not_leave_the_kernel() -> None:
     given = arrays(2, 7, 7)
     for executable, inputs in ((compiled(), given), (compiled(*MASK), [*given, np.zeros((2, 1, 7, 7), np.float32)])):
