@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, compatible, flatten_types, shape_of, tensor
 from ...dialects.support.diagnostics import Diagnostic, Place, Severity, UsageError, did_you_mean, emit
+from ...transforms.relay.bind_shapes import below_nothing
 from .errors import Malformed, Unsupported
 from .sequences import input_type, is_open
 from .tensors import check_fits, declared_shape, declared_type
@@ -68,6 +69,9 @@ def _tensor_types(inputs: Sequence[ValueInfoProto], shapes: Mapping[str, Sequenc
         UsageError: `shapes` does not fit the model.
         Diagnostic: an input is no tensor that Weft knows.
     """
+    for name, shape in shapes.items():
+        if any(n < -1 for n in shape):
+            raise UsageError(below_nothing(name, shape), Place(file))
     shapes = {name: [DYNAMIC if n == -1 else n for n in shape] for name, shape in shapes.items()}
     names = [value.name for value in inputs]
     params = {d.dim_param: DYNAMIC for v in inputs for d in v.type.tensor_type.shape.dim if d.dim_param}
@@ -87,7 +91,7 @@ def _tensor_types(inputs: Sequence[ValueInfoProto], shapes: Mapping[str, Sequenc
         types.append(_bind(value, shapes.get(value.name), symbols, file))
     result: list[Attribute] = []
     for value, shape in zip(inputs, types, strict=True):
-        if shape is not None and value.name not in shapes:
+        if shape is not None and value.type.tensor_type.HasField("shape"):
             dims = value.type.tensor_type.shape.dim
             shape = [symbols.get(d.dim_param, n) if n == DYNAMIC else n for d, n in zip(dims, shape, strict=True)]
         try:
@@ -112,7 +116,7 @@ def _bind(value: ValueInfoProto, given: list[int] | None, symbols: dict[str, int
             f"shape {'x'.join(map(str, given))} does not fit input '{value.name}' of shape {text}", Place(file)
         )
     for d, n in zip(dims, given, strict=True):
-        if d.dim_param and symbols.setdefault(d.dim_param, n) != n:
+        if d.dim_param and n != DYNAMIC and symbols.setdefault(d.dim_param, n) != n:
             raise UsageError(
                 f"dimension '{d.dim_param}' is {symbols[d.dim_param]} in one input and {n} in '{value.name}'",
                 Place(file),

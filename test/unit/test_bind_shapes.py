@@ -51,6 +51,11 @@ def test_a_shape_that_contradicts_the_declared_type_is_refused(shape: tuple[int,
         bind_shapes(parsed(), {"x": shape})
 
 
+def test_an_extent_below_what_stands_for_an_open_one_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"input 'x' cannot have the shape \[-3, 4\]: an extent is at least 0"):
+        bind_shapes(parsed(), {"x": (-3, 4)})
+
+
 def test_an_unknown_input_has_its_near_ones_named() -> None:
     with pytest.raises(UsageError, match="no input 'xx'") as error:
         bind_shapes(parsed(), {"xx": (3, 4)})

@@ -638,3 +638,7 @@ def test_an_open_dimension_can_be_given_by_its_name():
         from_onnx(model_of(graph), {"batch": [4, 3]})
     with pytest.raises(UsageError, match="'batch' is 4 in one input and 5 in 'x'"):
         from_onnx(model_of(graph), {"batch": [4], "x": [5, 3]})
+    module = from_onnx(model_of(graph), {"x": [-1, 3], "z": [4, 3]})
+    assert [str(a.type) for a in main_of(module).body.block.args] == ["tensor<4x3xf32>"] * 2
+    with pytest.raises(UsageError, match=r"input 'x' cannot have the shape \[-3, 3\]"):
+        from_onnx(model_of(graph), {"x": [-3, 3]})

@@ -31,7 +31,7 @@ def bind_shapes(module: ModuleOp, shapes: Mapping[str, Sequence[int]]) -> None:
         shapes: shapes by the inputs' names; a dimension of -1 stays as it is.
 
     Raises:
-        UsageError: no function has such an input, or its declared type contradicts the shape.
+        UsageError: no function has such an input, its declared type contradicts the shape, or an extent is below -1.
         Diagnostic: an operator does not take its operands with these shapes.
     """
     if not shapes:
@@ -55,8 +55,15 @@ def bind_shapes(module: ModuleOp, shapes: Mapping[str, Sequence[int]]) -> None:
     verify(module)
 
 
+def below_nothing(name: str, shape: Sequence[int]) -> str:
+    """What is told of a shape with a negative extent, which is not the -1 of one that stays as it is."""
+    return f"input '{name}' cannot have the shape {list(shape)}: an extent is at least 0, or -1 where it stays open"
+
+
 def _bound(name: str, argument: BlockArgument, shape: Sequence[int]) -> TensorType[Attribute]:
     declared = shape_of(argument)
+    if any(n < -1 for n in shape):
+        raise UsageError(below_nothing(name, shape), Place.of_location(argument.location))
     shape = [m if n == -1 else n for m, n in zip(declared, shape, strict=False)] + list(shape[len(declared) :])
     if len(shape) != len(declared) or any(m not in (DYNAMIC, n) for m, n in zip(declared, shape, strict=True)):
         place = Place.of_location(argument.location)
