@@ -224,11 +224,8 @@ PASSES = (
     built("ReduceBranchingThroughOvercompute", "reduce-branching-through-overcompute"),
     built("PlanAndUpdateBufferAllocationLocation", "plan-and-update-buffer-allocation-location"),
     built("FlattenBuffer", "flatten-buffer", note="of a function's own buffers; lowering flattens all memory"),
-    upstream(
-        "StorageFlatten VectorizeLoop",
-        LOOPS,
-        note="one step from blocks to loops over flat memory: what they say is said of each other",
-    ),
+    built("VectorizeLoop", "vectorize-loop", note="a vector is its lanes; the compiler leaves loops to LLVM"),
+    upstream("StorageFlatten", LOOPS, note="a function of `te` has no form of its own that would have to be flattened"),
     built("ConvertBlocksToOpaque", "convert-blocks-to-opaque"),
     built("CompactBufferAllocation", "compact-buffer-allocation"),
     built("LowerOpaqueBlock", "lower-opaque-block"),

@@ -10,12 +10,14 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.verifier import verify
 from weft.dialects.tir.buffers import AllocBufferOp, memref_of
-from weft.dialects.tir.core import BlockOp, ForOp, PrimFuncOp
+from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
 from weft.dialects.tir.loop_iterators import speaks_of_loops
 from weft.script import tir as T
 from weft.tir import Interpreter, structural_equal
+from weft.transforms.infra.remarks import collect
 
 LOWERING = (
     "LowerInitBlock", "PlanAndUpdateBufferAllocationLocation", "ConvertBlocksToOpaque", "CompactBufferAllocation",
@@ -149,3 +151,97 @@ def test_an_axis_of_a_launch_becomes_one_loop_and_keeps_what_is_computed() -> No
     for seed in (None, 0):
         np.testing.assert_array_equal(np.asarray(Interpreter(changed)([x], seed)[0], np.float32), x * 2 + 1)
     assert structural_equal(after(changed, "UnifyThreadBinding"), changed)
+
+
+@T.prim_func
+def in_lanes(A: T.Buffer[(3, 8), "float32"], B: T.Buffer[(8,), "float32"], C: T.Buffer[(3, 8), "float32"], n: T.int32):
+    for i in range(3):
+        for j in T.vectorized(4):
+            C[i, j] = A[i, j] * A[i, 7] + B[j]
+            if i < n:
+                C[i, j + 4] = T.if_then_else(j < 2, A[i, j], B[i]) + C[i, j]
+            else:
+                C[i, j + 4] = T.float32(1)
+
+
+@T.prim_func
+def lanes_around_steps(
+    A: T.Buffer[(3, 8), "float32"], B: T.Buffer[(8,), "float32"], C: T.Buffer[(3, 8), "float32"], n: T.int32
+):
+    L = T.alloc_buffer((4,), "float32", scope="local")
+    for i in range(3):
+        for o in T.vectorized(2):
+            for j in T.vectorized(1, 3):
+                L[o * 2 + j - 1] = B[j]
+                for k in range(5):
+                    L[o * 2 + j - 1] = L[o * 2 + j - 1] * T.float32(0.5) + A[i, k + o]
+                C[i, o * 2 + j - 1] = L[o * 2 + j - 1]
+                C[i, o * 2 + j + 3] = C[i, o * 2 + j - 1]
+
+
+@T.prim_func
+def one_element_of_each_iterations_own(
+    A: T.Buffer[(3, 8), "float32"], B: T.Buffer[(8,), "float32"], C: T.Buffer[(3, 8), "float32"], n: T.int32
+):
+    L = T.alloc_buffer((1,), "float32", scope="local")
+    for i in range(3):
+        for j in T.vectorized(8):
+            L[0] = A[i, j]
+            C[i, j] = L[0] + B[j]
+
+
+@T.prim_func
+def some_lanes(
+    A: T.Buffer[(3, 8), "float32"], B: T.Buffer[(8,), "float32"], C: T.Buffer[(3, 8), "float32"], n: T.int32
+):
+    for i in range(3):
+        for j in T.vectorized(8):
+            if i + j < n:
+                C[i, j] = A[i, j]
+            else:
+                C[i, j] = B[j]
+
+
+@pytest.mark.parametrize(
+    ("func", "left"),
+    [(in_lanes, None), (lanes_around_steps, None), (one_element_of_each_iterations_own, "elements of their own"),
+     (some_lanes, "not all of its iterations take a branch")],
+)  # fmt: skip
+def test_lanes_compute_what_the_iterations_do(func: PrimFuncOp, left: str | None) -> None:
+    with collect() as remarks:
+        changed = after(func, "VectorizeLoop")
+    assert structural_equal(after(changed, "VectorizeLoop"), changed)
+    assert not any(loop.for_kind == ForKind.VECTORIZED for loop in changed.walk() if isinstance(loop, ForOp))
+    said = [each.message for each in remarks if "becomes serial" in each.message]
+    assert (left is None and not said) or (left is not None and left in said[0])
+    rng = np.random.default_rng(1)
+    x, y = (rng.standard_normal(shape).astype(np.float32) for shape in ((3, 8), (8,)))
+    for n in (0, 2, 9):
+        (given,), (expected,) = (Interpreter(each)([x, y], sizes={"n": n}) for each in (changed, func))
+        np.testing.assert_array_equal(given, expected)
+
+
+def test_lanes_are_a_statement_on_vectors() -> None:
+    @T.prim_func
+    def loop(A: T.Buffer[(2, 4), "float32"], C: T.Buffer[(2, 4), "float32"]):
+        for i in range(2):
+            for j in T.vectorized(4):
+                C[i, j] = A[i, 3 - j] * T.float32(2)
+
+    @T.prim_func
+    def vectors(A: T.Buffer[(2, 4), "float32"], C: T.Buffer[(2, 4), "float32"]):
+        for i in range(2):
+            C[i, T.ramp(0, 1, 4)] = A[i, T.ramp(3, -1, 4)] * T.broadcast(T.float32(2), 4)
+
+    assert structural_equal(after(loop, "VectorizeLoop", "Simplify"), after(vectors, "Simplify"))
+
+
+def test_a_block_with_iterators_of_its_own_has_no_lanes_yet() -> None:
+    module = ModuleOp([tiled.clone()])
+    for loop in module.walk():
+        if isinstance(loop, ForOp) and loop.size == 16:
+            loop.for_kind = ForKind.VECTORIZED
+    before = str(module)
+    with pytest.raises(Diagnostic, match="block @rows has iterators of its own, or a predicate"):
+        weft.tir.transform.VectorizeLoop()(module)
+    assert str(module) == before

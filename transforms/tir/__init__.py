@@ -33,6 +33,7 @@ PASSES: dict[str, str] = {
     "thread-sync": "thread_sync:ThreadSyncPass",
     "unify-thread-binding": "unify_thread_binding:UnifyThreadBindingPass",
     "unroll-loop": "unroll_loop:UnrollLoopPass",
+    "vectorize-loop": "vectorize_loop:VectorizeLoopPass",
     "verify-gpu-code": "verify_gpu_code:VerifyGPUCodePass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""
