@@ -6,8 +6,8 @@
 // CHECK-NEXT:    %d = tir.alloc_buffer "global" : memref<8xf64>
 // CHECK-NEXT:    tir.for
 // CHECK:           @one{{.*}} reads(%x[%v{{.*}}] : memref<8xf32>) writes(%a[%v{{.*}}] : memref<8xf32>)
-// CHECK:           @two{{.*}} reads(%a[%v{{.*}}] : memref<8xf32>) writes(%b[%v{{.*}}] : memref<8xf32>)
-// CHECK:           @three{{.*}} reads(%b[%v{{.*}}] : memref<8xf32>) writes(%a[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @two{{.*}} reads(%a[{{.*}}] : memref<8xf32>) writes(%b[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @three{{.*}} reads(%b[{{.*}}] : memref<8xf32>) writes(%a[%v{{.*}}] : memref<8xf32>)
 // CHECK:           @four{{.*}} reads(%a[%v{{.*}}] : memref<8xf32>) writes(%d[%v{{.*}}] : memref<8xf64>)
 tir.prim_func @a_buffer_that_is_dead_serves_again(%x: memref<8xf32>, %y: memref<8xf64>) {
   %a = tir.alloc_buffer "global" : memref<8xf32>
@@ -21,14 +21,18 @@ tir.prim_func @a_buffer_that_is_dead_serves_again(%x: memref<8xf32>, %y: memref<
     }
   }
   tir.for %i = 0 to 8 {
-    tir.block @two(%v: spatial 8) = [%i] reads(%a[%v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
-      %0 = memref.load %a[%v] : memref<8xf32>
+    tir.block @two(%v: spatial 8) = [%i] reads(%a[7 - %v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
+      %seven = arith.constant 7 : index
+      %w = arith.subi %seven, %v : index
+      %0 = memref.load %a[%w] : memref<8xf32>
       memref.store %0, %b[%v] : memref<8xf32>
     }
   }
   tir.for %i = 0 to 8 {
-    tir.block @three(%v: spatial 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%c[%v] : memref<8xf32>) {
-      %0 = memref.load %b[%v] : memref<8xf32>
+    tir.block @three(%v: spatial 8) = [%i] reads(%b[7 - %v] : memref<8xf32>) writes(%c[%v] : memref<8xf32>) {
+      %c7 = arith.constant 7 : index
+      %w = arith.subi %c7, %v : index
+      %0 = memref.load %b[%w] : memref<8xf32>
       memref.store %0, %c[%v] : memref<8xf32>
     }
   }
@@ -43,6 +47,36 @@ tir.prim_func @a_buffer_that_is_dead_serves_again(%x: memref<8xf32>, %y: memref<
     tir.block @five(%v: spatial 8) = [%i] reads(%d[%v] : memref<8xf64>) writes(%y[%v] : memref<8xf64>) {
       %0 = memref.load %d[%v] : memref<8xf64>
       memref.store %0, %y[%v] : memref<8xf64>
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @what_each_iteration_alone_reads_is_overwritten
+// CHECK-NEXT:    %a = tir.alloc_buffer "global" : memref<8xf32>
+// CHECK-NEXT:    tir.for
+// CHECK:           @one{{.*}} writes(%a[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @two{{.*}} reads(%a[%v{{.*}}] : memref<8xf32>) writes(%a[%v{{.*}}] : memref<8xf32>)
+// CHECK:           @three{{.*}} reads(%a[%v{{.*}}] : memref<8xf32>) writes(%y[%v{{.*}}] : memref<8xf32>)
+tir.prim_func @what_each_iteration_alone_reads_is_overwritten(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %a = tir.alloc_buffer "global" : memref<8xf32>
+  %b = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @one(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%a[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %a[%v] : memref<8xf32>
+    }
+  }
+  tir.for parallel %i = 0 to 8 {
+    tir.block @two(%v: spatial 8) = [%i] reads(%a[%v] : memref<8xf32>) writes(%b[%v] : memref<8xf32>) {
+      %0 = memref.load %a[%v] : memref<8xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %b[%v] : memref<8xf32>
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.block @three(%v: spatial 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
     }
   }
 }

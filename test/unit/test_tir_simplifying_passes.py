@@ -119,11 +119,52 @@ def test_what_is_left_is_shorter() -> None:
     assert (count(padded, "scf.if"), count(clean, "scf.if")) == (2, 1)
     assert (count(padded, "tir.block"), count(clean, "tir.block")) == (5, 4)
     assert (count(padded, "tir.alloc_buffer"), count(clean, "tir.alloc_buffer")) == (4, 3)
-    assert count(after("StorageRewrite", clean), "tir.alloc_buffer") == 2
+    assert count(after("StorageRewrite", clean), "tir.alloc_buffer") == 1
     assert (count(padded, "math.exp"), count(after("CommonSubexprElimTIR", padded), "math.exp")) == (1, 1)
     assert count(after("SkipAssert", padded), "tir.assert") == 0
     assert not any(block.conditions for block in clean.walk() if block.name == "tir.block")
     assert count(after("RemoveNoOp", blurred), "tir.for") == 2
+
+
+IN_PLACE = """
+@T.prim_func
+def f(X: T.Buffer[(4, 4), "float32"], Y: T.Buffer[(4, 4), "float32"]):
+    A = T.alloc_buffer((4, 4), "float32")
+    B = T.alloc_buffer((4, 4), "float32")
+    for i, j in T.grid(4, 4):
+        A[i, j] = X[i, j] + T.float32(1)
+    for i, j in T.grid(4, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(4, 4):
+        Y[i, j] = B[i, j] + B[i, 3 - j]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        ("", "", 1),
+        ('axis.remap("SS", [i, j])', 'axis.remap("SS", [j, i])', 1),
+        ("A[vi, vj] * T.float32(2)", "T.if_then_else(vi < 2, A[vi, vj], -A[vi, vj])", 1),
+        ("A[vi, vj] * T.float32(2)", "A[vi, 3 - vj]", 2),
+        ("A[vi, vj] * T.float32(2)", "A[vi, vj] + A[vj, vi]", 2),
+        ("B[i, j] + B[i, 3 - j]", "B[i, j] + A[i, 3 - j]", 2),
+        ("            B[vi, vj] = A[vi, vj] * T.float32(2)",
+         "            B[vi, vj] = T.float32(2)\n            B[vi, vj] = B[vi, vj] + A[vi, vj]", 2),
+        ("            B[vi, vj] = A[vi, vj] * T.float32(2)",
+         "            B[vi, vj] = A[vi, vj] * T.float32(2)\n"
+         "    for i, j in T.grid(4, 4):\n        if j < 2:\n            A[i, j] = B[i, j]", 2),
+    ],
+)  # fmt: skip
+def test_a_buffer_takes_the_place_of_one_that_is_read_for_the_last_time(old: str, new: str, count: int) -> None:
+    func = T.from_source(IN_PLACE.replace(old, new) if old else IN_PLACE)
+    assert isinstance(func, PrimFuncOp) and (not old or old in IN_PLACE)
+    changed = after("StorageRewrite", func)
+    assert str(changed).count("tir.alloc_buffer") == count
+    x = np.arange(16, dtype=np.float32).reshape(4, 4)
+    np.testing.assert_array_equal(Interpreter(changed)([x], 1)[0], Interpreter(func)([x])[0])
 
 
 def test_passes_run_one_after_the_other_and_machine_code_agrees() -> None:
