@@ -245,3 +245,27 @@ def test_a_block_with_iterators_of_its_own_has_no_lanes_yet() -> None:
     with pytest.raises(Diagnostic, match="block @rows has iterators of its own, or a predicate"):
         weft.tir.transform.VectorizeLoop()(module)
     assert str(module) == before
+
+
+@pytest.mark.parametrize("kind", ["range", "T.parallel", "T.unroll", "T.vectorized"])
+def test_what_a_tile_of_an_open_extent_leaves_is_partial_and_becomes_statements(kind: str) -> None:
+    func = T.from_source(f"""
+@T.prim_func
+def f(A: T.Buffer[(n,), "float32"], C: T.Buffer[(n,), "float32"], n: T.int32):
+    for o in range((n + 1) // 2):
+        for i in {kind}(2):
+            with T.block("b"):
+                vo, vi = T.axis.remap("SS", [o, i])
+                T.where(o * 2 + i < n)
+                C[vo * 2 + vi] = A[vo * 2 + vi] + T.float32(1)
+""")
+    assert isinstance(func, PrimFuncOp)
+    cut = after(func, "LoopPartition")
+    assert len([op for op in cut.walk() if isinstance(op, BlockOp)]) == 2
+    lowerings: list[tuple[str, ...]] = [(), ("ConvertBlocksToOpaque",), ("ConvertBlocksToOpaque", "LowerOpaqueBlock")]
+    if kind in ("T.parallel", "T.vectorized"):
+        lowerings = [()]  # a quotient of a size is not seen to be the same in two iterations
+    for changed in [after(cut, *names) for names in lowerings]:
+        for n in range(6):
+            x = np.arange(n, dtype=np.float32)
+            np.testing.assert_array_equal(Interpreter(changed)([x])[0], x + 1)

@@ -31,9 +31,11 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
+    AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
     AffineMap,
+    AffineSymExpr,
 )
 
 from ...dialects.support.diagnostics import Diagnostic
@@ -89,9 +91,25 @@ def _divides_naturals(expr: AffineExpr, ranges: dict[AffineExpr, Range]) -> bool
         return True
     if expr.kind in (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod):
         bounds = expr_range(expr.lhs, ranges)
-        if bounds is None or bounds[0] < 0:
+        if not _is_natural(expr.lhs, ranges) and (bounds is None or bounds[0] < 0):
             return False
     return _divides_naturals(expr.lhs, ranges) and _divides_naturals(expr.rhs, ranges)
+
+
+def _is_natural(expr: AffineExpr, ranges: dict[AffineExpr, Range]) -> bool:
+    """Whether an expression is made of numbers, sizes and variables that are not below 0, and of nothing that would
+    make a number below 0 of such."""
+    match expr:
+        case AffineConstantExpr():
+            return expr.value >= 0
+        case AffineDimExpr():
+            return expr in ranges and ranges[expr][0] >= 0
+        case AffineSymExpr():
+            return True  # a size
+        case AffineBinaryOpExpr():
+            return _is_natural(expr.lhs, ranges) and _is_natural(expr.rhs, ranges)
+        case _:
+            return False
 
 
 def with_loop_iterators(block: BlockOp, arguments: Sequence[SSAValue], needed: Collection[int] = ()) -> BlockOp:

@@ -58,11 +58,13 @@ from ...dialects.tir.core import (
     PrimFuncOp,
     blocks_under,
     dimension_ranges,
+    loop_of,
 )
 from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import shared_reductions
 from ...dialects.tir.legality.loops import check_kind
 from ...dialects.tir.loops import INDEPENDENT
+from ...dialects.tir.symbols import symbols_in
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
 from .branch_partition import cut_at_branches, is_hinted
@@ -88,6 +90,7 @@ class LoopPartitionPass(PrimFuncPass):
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         shown = bool(func.symbols) and all(map(_is_shown_independent, _parallel_loops(func)))
+        guarded = {block.block_name for block in blocks_under(func) if block.conditions}
         self._partition_all(func.body.block)
         if shown:
             _keep_independent(func)
@@ -99,6 +102,9 @@ class LoopPartitionPass(PrimFuncPass):
                 erase_with_loops(block)
         if not func.symbols:
             allow_what_is_left_out([block for block in blocks_under(func) if block.block_name in erased])
+        for block in blocks_under(func):
+            if block.block_name in guarded:
+                block.partial_iters = block.partial_iters | _ended_by_symbols(block)
 
     def _partition_all(self, block: Block) -> None:
         """Partition the loops in `block` and beneath, outer ones first."""
@@ -141,6 +147,17 @@ def _keep_independent(func: PrimFuncOp) -> None:
             loop.properties["annotations"] = DictionaryAttr(
                 {**({} if words is None else words.data), INDEPENDENT: UnitAttr()}
             )
+
+
+def _ended_by_symbols(block: BlockOp) -> frozenset[int]:
+    """The iterators of a known extent, by number, that end where a symbol says, as a predicate has said before."""
+    loops = [loop_of(variable) for variable in block.loop_vars]
+    return frozenset(
+        number
+        for number, (extent, binding) in enumerate(zip(block.sizes, block.bindings.data.results, strict=True))
+        if isinstance(extent, int)
+        and (any(True for _ in symbols_in(binding)) or any(loops[d].is_symbolic for d in binding.used_dims()))
+    )
 
 
 def partition(loop: ForOp) -> None:
