@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def converted(x: NDArray, dtype: np.dtype[Any]) -> NDArray:
     """`x` as `dtype`: to truth values is `!= 0`; integers wrap; floats become integers towards zero, to the nearest of
-    the type where it does not hold them, and 0 for NaN; floats become bfloat16 by rounding once."""
+    the type where it does not hold them, and 0 for NaN; numbers become bfloat16 by rounding once."""
     if dtype == np.bool_:
         return x != 0
-    if dtype.name == "bfloat16" and x.dtype == np.float64:
-        return halfway_to_short(x).astype(dtype)
+    if dtype.name == "bfloat16" and (x.dtype == np.float64 or (x.dtype.kind in "iu" and x.dtype.itemsize >= 4)):
+        return halfway_to_short(halfway_to_double(x)).astype(dtype)
     if not is_integral(dtype) or is_integral(x.dtype) or x.dtype == np.bool_:
         return x.astype(dtype)
     least, greatest = integer_limits(dtype)
@@ -42,6 +42,17 @@ def halfway_to_short(x: NDArray) -> NDArray:
     away = lost & (np.abs(nearest) > np.abs(x))
     bits = (nearest.view(np.int32) - away) | lost
     return bits.astype(np.int32).view(np.float32)
+
+
+def halfway_to_double(x: NDArray) -> NDArray:
+    """float64, or integers as float64, which round to 16 bits as they would: of large ones the last 12 bits become one,
+    which says whether there were any."""
+    if x.dtype.kind not in "iu" or x.dtype.itemsize < 8:
+        return x.astype(np.float64)
+    last = x & x.dtype.type(0xFFF)
+    odd = (x - last) | ((last != 0).astype(x.dtype) << x.dtype.type(12))
+    is_held = x < 1 << 52 if x.dtype.kind == "u" else (x < 1 << 52) & (x > -(1 << 52))
+    return np.where(is_held, x, odd).astype(np.float64)
 
 
 def is_integral(dtype: np.dtype[Any]) -> bool:

@@ -237,6 +237,9 @@ def _to_float(op: Operation, x: Sequence[str], names: Namespace) -> str:
     signed = op.name == "arith.sitofp"
     source, target = op.operands[0].type, numpy_dtype(op.results[0].type)
     value = (_signed if signed else _unsigned)(x[0], source)
+    if target.name == "bfloat16":
+        wide = names.name(np.int64 if signed else np.uint64)
+        return f"{names.name(converted)}(np.asarray({wide}({value})), {names.name(target)})[()]"
     return f"{names.name(np.int64 if signed else np.uint64)}({value}).astype({names.name(target)})"
 
 

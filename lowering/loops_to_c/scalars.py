@@ -63,6 +63,15 @@ static inline uint16_t weft_to_bf16(float x) {
   memcpy(&y, &bits, 4);
   return y;
 }""",
+    """static inline int64_t weft_odd_integer(int64_t x, int is_held) {
+  return is_held ? x : (x & ~(int64_t)0xfff) | ((x & 0xfff) + 0xfff & 0x1000);
+}
+static inline double weft_odd_signed(int64_t x) {
+  return (double)weft_odd_integer(x, x < (int64_t)1 << 52 && x > -((int64_t)1 << 52));
+}
+static inline double weft_odd_unsigned(uint64_t x) {
+  return (double)(uint64_t)weft_odd_integer((int64_t)x, x < (uint64_t)1 << 52);
+}""",
     """static inline int64_t weft_check(int64_t at, int64_t given, int64_t extent, int64_t *record, int64_t number) {
   if (at >= 0 && at < extent) return at;
   int64_t nothing = 0;
@@ -254,6 +263,8 @@ def _convert(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
     source = element(op.operands[0].type)
     if isinstance(source, Float64Type) and isinstance(type, BFloat16Type):  # rounded once
         return f"weft_odd_float({operands[0]})"
+    if op.name == "arith.sitofp" and isinstance(type, BFloat16Type) and is_long(source):
+        return f"weft_odd_float(weft_odd_signed({operands[0]}))"
     if scalar(source) == "bool" and op.name in ("arith.extsi", "arith.sitofp"):
         return f"({computed_type(type)})-(int){operands[0]}"
     if scalar(type) == "bool":
@@ -263,11 +274,19 @@ def _convert(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
 
 def _convert_unsigned(op: Operation, type: Attribute, operands: Sequence[str]) -> str:
     source = element(op.operands[0].type)
-    return f"({computed_type(type)}){_by_float(source, type)}({unsigned(source)}){operands[0]}"
+    number = f"({unsigned(source)}){operands[0]}"
+    if isinstance(type, BFloat16Type) and is_long(source):
+        return f"weft_odd_float(weft_odd_unsigned({number}))"
+    return f"({computed_type(type)}){_by_float(source, type)}{number}"
 
 
 def _by_float(source: Attribute, type: Attribute) -> str:
     return "(float)" if isinstance(type, Float16Type) and not is_float(source) else ""
+
+
+def is_long(type: Attribute) -> bool:
+    """Whether an f32 may not hold integers of a type, which become bf16 by rounding once."""
+    return scalar(type) in ("int32_t", "int64_t")
 
 
 def _to_integer(op: Operation, type: Attribute, operands: Sequence[str]) -> str:

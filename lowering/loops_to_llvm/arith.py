@@ -28,7 +28,7 @@ from ...dialects.extensions import llvm_intrinsics as intr
 from ...dialects.support.interned import integer_attribute
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ..llvm_ir.text import bfloat_bits
-from .bfloat import add_float, halfway_to_short, is_bfloat, narrowed, widened
+from .bfloat import add_float, halfway_to_short, is_bfloat, narrowed, short_of_integer, widened
 from .function import FunctionLowering, Rules, overflow
 from .types import LoweringError, value_type
 
@@ -180,6 +180,8 @@ _CASTS: dict[type[Operation], type[Operation]] = {
     arith_extensions.TruncIOp: llvm.TruncOp,
 }
 
+_OF_INTEGERS = ("arith.sitofp", "arith.uitofp")
+
 
 def cast_rule(lowering: FunctionLowering, op: Operation) -> None:
     type_of_result = op.results[0].type
@@ -187,6 +189,10 @@ def cast_rule(lowering: FunctionLowering, op: Operation) -> None:
     source = widened(lowering, op.operands[0])
     if isinstance(op, arith.TruncFOp) and width(source.type) == 64 and width(result) == 16:
         source = halfway_to_short(lowering, source)
+    if op.name in _OF_INTEGERS and is_bfloat(type_of_result) and width(source.type) > 16:
+        short = short_of_integer(lowering, source, _CASTS[type(op)])
+        lowering.set(op.results[0], narrowed(lowering, short, type_of_result))
+        return
     computed = with_element_type(result, f32) if is_bfloat(type_of_result) else result
     kind = _CASTS[type(op)]
     if isinstance(op, arith.ExtFOp | arith.TruncFOp):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, f32, i1, i16, i32, i64
+from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, f32, f64, i1, i16, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.extensions import llvm as llvmx
@@ -97,6 +97,29 @@ def halfway_to_short(lowering: FunctionLowering, value: SSAValue) -> SSAValue:
     towards_zero = lowering.add(llvm.AddOp, (bits, step), wide, OVERFLOW[0])
     odd = lowering.add(llvm.OrOp, (towards_zero, lowering.add(llvm.ZExtOp, (lost,), wide)), wide)
     return lowering.add(llvm.BitcastOp, (odd,), short)
+
+
+def short_of_integer(lowering: FunctionLowering, value: SSAValue, kind: type[Operation]) -> SSAValue:
+    """An integer of more than 16 bits as an f32 that rounds to bf16 as the integer would; `kind` converts it.
+
+    f64 holds integers of 32 bits. Of longer ones that it may not hold, the last 12 bits become one, which says whether
+    there were any.
+    """
+    long = value.type
+    if element_type(long) == i64:
+        is_signed = kind is llvm.SIToFPOp
+        last = lowering.add(llvm.AndOp, (value, lowering.integer(0xFFF, long)), long)
+        rest = lowering.add(llvm.AndOp, (value, lowering.integer(-0x1000, long)), long)
+        carried = lowering.add(llvm.AddOp, (last, lowering.integer(0xFFF, long)), long, OVERFLOW[0])
+        sticky = lowering.add(llvm.AndOp, (carried, lowering.integer(0x1000, long)), long)
+        odd = lowering.add(llvm.OrOp, (rest, sticky), long)
+        limit = 1 << 52
+        moved = lowering.add(llvm.AddOp, (value, lowering.integer(limit, long)), long, OVERFLOW[0])
+        below = IntegerAttr(llvm.ICmpPredicateFlag.ULT.to_int(), i64)
+        held = (moved, lowering.integer(2 * limit, long)) if is_signed else (value, lowering.integer(limit, long))
+        is_held = lowering.add(llvm.ICmpOp, held, with_element_type(long, i1), {"predicate": below})
+        value = lowering.add(llvmx.SelectOp, (is_held, value, odd), long, {"fastmathFlags": NO_FLAGS})
+    return halfway_to_short(lowering, lowering.add(kind, (value,), with_element_type(long, f64)))
 
 
 def add_float(

@@ -14,6 +14,7 @@ from native import parse
 
 import weft
 from weft import relay
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.loops_to_c.compile import NoCompilerError, compiler_command
@@ -90,3 +91,37 @@ def test_a_double_is_rounded_to_f16_once(scale: float) -> None:
     with np.errstate(over="ignore"):
         wanted = given.astype(np.float16)
     np.testing.assert_array_equal(weft.compile(relay.Function([x], relay.cast(x, "float16")))(given), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_an_integer_is_rounded_to_bf16_once(dtype: str) -> None:
+    bits = np.iinfo(dtype).bits
+    tops = [(128 + at) << (shift - 8) for shift in range(9, bits + 1) for at in (0, 1, 77, 127)]
+    middles = [top + (1 << (top.bit_length() - 9)) for top in tops]
+    numbers = [each + side for each in (*tops, *middles) for side in (-1, 0, 1, 4095, 4096)] + [0, 1, 255, 257]
+    limits = np.iinfo(dtype)
+    both = [*numbers, *(-each for each in numbers)]
+    given = np.array([each for each in both if limits.min <= each <= limits.max], dtype)
+    wanted = np.array([once_of(int(each)) for each in given])
+    x = relay.var("x", shape=given.shape, dtype=dtype)
+    function = relay.Function([x], relay.cast(x, "bfloat16"))
+    found: dict[str, Any] = {
+        "machine": weft.compile(function)(given),
+        "folded": weft.compile(relay.Function([], relay.cast(relay.const(given), "bfloat16")))(),
+        "interpreter": evaluate_function(function, [given])[0],
+    }
+    if dtype.startswith("i"):
+        text = CAST.format(n=len(given)).replace("f64", dtype.replace("int", "i")).replace("truncf", "sitofp")
+        kernel = parse(text).body.block.first_op
+        assert isinstance(kernel, PrimFuncOp)
+        found["tir"] = Interpreter(kernel)([given])[0]
+    if has_compiler():
+        found["C"] = weft.compile(function, target="c")(given)
+    for where, result in found.items():
+        np.testing.assert_array_equal(np.asarray(result).astype(np.float64), wanted, where)
+
+
+def once_of(number: int) -> float:
+    """The bf16 nearest to an integer, halves to even."""
+    unit = 1 << max(abs(number).bit_length() - 8, 0)
+    return float(round(Fraction(number, unit)) * unit)
