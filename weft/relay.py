@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import typing
 
-from . import relay_executors, relay_transform
+from . import relay_executors, relay_transform, relay_vm
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
 
@@ -33,6 +33,7 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import Tuple as Tuple
     from .frontend.relay import TupleGetItem as TupleGetItem
     from .frontend.relay import TupleType as TupleType
+    from .frontend.relay import TypeKind as TypeKind
     from .frontend.relay import Var as Var
     from .frontend.relay import analysis as analysis
     from .frontend.relay import assert_structural_equal as assert_structural_equal
@@ -61,9 +62,11 @@ relay.__dict__.update(
     build=relay_executors.build,
     create_executor=relay_executors.create_executor,
     optimize=relay_executors.optimize,
+    vm=relay_vm,
 )
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.analysis"] = _analysis
+sys.modules[f"{__name__}.vm"] = relay_vm
 for _part in ("dataflow_pattern", "expr", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
 sys.modules[__name__] = relay

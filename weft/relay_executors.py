@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
 from .dialects.relay.interpreter import Data, RelayInterpreter, Value, evaluate_function, is_first_order
+from .dialects.relay.types import is_complete
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name
@@ -105,8 +106,13 @@ class Evaluator:
             module = module.clone()
             bind_params(module, self.params)
         main = _main(module)
+        if not all(map(is_complete, main.function_type.outputs)):
+            raise UsageError(
+                "the type of what the function gives is not known",
+                hint="give its variables types: relay.var('x', shape=(2, 3))",
+            )
         if self.kind == "debug" and not all(map(is_first_order, main.function_type.outputs)):
-            return lambda: cast(Result, _value_of(main))
+            return lambda *args, **kwargs: cast(Result, _value_of(main))
         run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
         names, type = input_names(main), main.function_type.outputs.data[0]
 

@@ -33,6 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..support.operations import irdl_op_definition
 from .base import compatible
 from .devices import DeviceError, check_places
+from .fields import Value, as_attribute
 from .signature_syntax import parse_function, print_function
 
 if TYPE_CHECKING:
@@ -130,6 +131,19 @@ class FuncOp(IRDLOperation):
         last = self.body.block.last_op
         assert isinstance(last, ReturnOp)
         return last
+
+    def with_attr(self, attr: str | Mapping[str, Value], value: Value = None) -> FuncOp:
+        """A copy with an attribute, or several, such as `Compiler`."""
+        copy = self.clone()
+        given = {attr: value} if isinstance(attr, str) else attr
+        copy.attributes.update((name, as_attribute(each)) for name, each in given.items())
+        return copy
+
+    def without_attr(self, attr: str) -> FuncOp:
+        """A copy without an attribute, which need not be there."""
+        copy = self.clone()
+        copy.attributes.pop(attr, None)
+        return copy
 
     def verify_(self) -> None:
         block = self.body.block

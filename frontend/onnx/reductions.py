@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import prod
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import DYNAMIC, Value, shape_of, tensor
@@ -54,6 +54,16 @@ def log_sum_exp(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSA
     shifted = log_sum(node, node.emit("exp", node.emit("subtract", x, peak)), axes, True)
     result = node.emit("add", shifted, peak)
     return result if keepdims else node.emit("squeeze", result, axis=axes)
+
+
+def in_floats(reduce: Reduce) -> Reduce:
+    """A reduction whose roots and logarithms integers have in f64, and are then cut off, as ONNX Runtime has them."""
+
+    def reduced(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+        wide = node.cast(x, f64) if is_integer(x) else x
+        return node.cast(reduce(node, wide, axes, keepdims), tensor(x).element_type)
+
+    return reduced
 
 
 def reduction(reduce: Reduce) -> Converter:
@@ -221,9 +231,9 @@ CONVERTERS: dict[str, Versions] = {
     "Hardmax": {1: hardmax_of_rows, 13: hardmax},
     "LogSoftmax": {1: softmax_of_rows("nn.log_softmax"), 13: softmax("nn.log_softmax")},
     "ReduceL1": {1: reduction(l1)},
-    "ReduceL2": {1: reduction(l2)},
-    "ReduceLogSum": {1: reduction(log_sum)},
-    "ReduceLogSumExp": {1: reduction(log_sum_exp)},
+    "ReduceL2": {1: reduction(in_floats(l2))},
+    "ReduceLogSum": {1: reduction(in_floats(log_sum))},
+    "ReduceLogSumExp": {1: reduction(in_floats(log_sum_exp))},
     "ReduceMax": {1: reduction(reduce_by("max"))},
     "ReduceMean": {1: reduction(reduce_by("mean"))},
     "ReduceMin": {1: reduction(reduce_by("min"))},

@@ -23,6 +23,7 @@ from .data import Constructor as Constructor
 from .data import GlobalTypeVar as GlobalTypeVar
 from .data import TypeCall as TypeCall
 from .data import TypeData as TypeData
+from .data import TypeKind as TypeKind
 from .data import TypeVar as TypeVar
 from .equality import assert_structural_equal as assert_structural_equal
 from .equality import structural_equal as structural_equal
@@ -71,6 +72,9 @@ from .type_functor import TypeFunctor as TypeFunctor
 from .type_functor import TypeMutator as TypeMutator
 from .type_functor import TypeVisitor as TypeVisitor
 
+vars(expr).update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
+vars(expr).update(TupleWrapper=TupleWrapper)
+
 _NAMESPACES = {
     prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn", "random")
 }
@@ -87,7 +91,7 @@ __all__ = [
     "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match", "Op",
     "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
-    "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var",
+    "TypeKind", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
     "free_vars", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
@@ -24,9 +25,29 @@ from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, Operand, as_value
 
 
+class TypeKind(IntEnum):
+    """What a type variable stands for, under TVM's names."""
+
+    Type = 0
+    ShapeVar = 1
+    BaseType = 2
+    Constraint = 4
+    AdtHandle = 5
+    TypeData = 6
+
+
 @checked
-def TypeVar(name_hint: str) -> ParamType:
-    """A type that is left open: a parameter of a data type, or of a function for any types."""
+def TypeVar(name_hint: str, kind: TypeKind = TypeKind.Type) -> ParamType:
+    """A type that is left open: a parameter of a data type, or of a function for any types.
+
+    Raises:
+        UsageError: it is to stand for something else than a type, such as an extent.
+    """
+    if kind is not TypeKind.Type:
+        raise UsageError(
+            f"the type variable '{name_hint}' is to stand for a {kind.name}, and types are made of types",
+            hint="an extent that is not known is relay.Any()",
+        )
     return ParamType(name_hint)
 
 

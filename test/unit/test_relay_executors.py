@@ -119,3 +119,34 @@ def test_variables_are_bound_and_what_is_bound_in_stays_as_it_is() -> None:
     bound = relay.bind_params_by_name(function, {"y": np.ones(2, np.float32)})
     assert len(bound.body.block.args) == 1 and len(function.body.block.args) == 2
     assert bound.sym_name.data == "f"
+
+
+def test_a_machine_calls_the_functions_of_an_executable() -> None:
+    x, y = relay.var("x", shape=(2, 3)), relay.var("y", shape=(2, 3))
+    module = relay.IRModule({"twice": relay.Function([x], x + x)})
+    twice = relay.GlobalVar("twice")
+    module["main"] = relay.Function([y, w := relay.var("w", shape=(3,))], relay.Tuple([twice(y), y * w]))
+    executable = relay.vm.compile(module, "llvm", params={"w": np.array([1, 2, 3], np.float32)})
+    machine = relay.vm.VirtualMachine(executable, None)
+    first, second = machine.invoke("main", ONES)
+    assert (first == 2).all() and second.tolist() == [[1, 2, 3], [1, 2, 3]]
+    assert (machine.invoke("twice", x=ONES) == 2).all() and len(machine.get_outputs()) == 1
+    machine.set_input("main", y=ONES)
+    assert (machine.run()[0] == 2).all() and len(machine.get_outputs()) == 2
+    with pytest.raises(UsageError, match="there is no function 'thrice'; functions: "):
+        machine.invoke("thrice", ONES)
+    with pytest.raises(UsageError, match="takes 1 arguments"):
+        machine.invoke("main", ONES, ONES)
+
+
+def test_attributes_of_functions_are_put_on_copies() -> None:
+    function = softmax()
+    marked = function.with_attr("Compiler", "ccompiler").with_attr({"Inline": 1, "Primitive": True})
+    assert not function.attributes and {*marked.attributes} == {"Compiler", "Inline", "Primitive"}
+    assert {*marked.without_attr("Inline").attributes} == {"Compiler", "Primitive"}
+
+
+def test_a_type_variable_stands_for_a_type() -> None:
+    assert relay.TypeVar("a", relay.TypeKind.Type) == relay.TypeVar("a")
+    with pytest.raises(UsageError, match="to stand for a ShapeVar"):
+        relay.TypeVar("a", relay.TypeKind.ShapeVar)
