@@ -12,6 +12,7 @@ from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
+from ...dialects.relay.types import type_params
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.hints import isa
@@ -37,7 +38,17 @@ def graph_signature(function: FuncOp) -> dict[str, Attribute]:
 
 
 def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
-    """The names of a graph's inputs and outputs, one for each tensor: the model's own where it has them."""
+    """The names of a graph's inputs and outputs, one for each tensor: the model's own where it has them.
+
+    Raises:
+        Diagnostic: it is for values of any types, of which machine code is made where others call it.
+    """
+    if left_open := sorted(type_params(function.function_type)):
+        raise Diagnostic.at(
+            function,
+            f"@{function.sym_name.data} takes or gives values of any type ({', '.join(left_open)})",
+            hint="machine code is made for the types that it is called with: call it from a function that names them",
+        )
     arguments = function.body.block.args
     inputs, outputs = (
         len(flatten_types(t.data)) for t in (function.function_type.inputs, function.function_type.outputs)

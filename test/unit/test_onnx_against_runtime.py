@@ -195,3 +195,11 @@ def test_rows_beyond_the_end_of_a_cache_are_an_error():
     assert result[0, 2:].all() and not result[0, :2].any() and result[1, :2].all() and not result[1, 2:].any()
     with pytest.raises(weft.CheckError):
         executable(cache, update, np.array([3, 0]))
+
+
+@pytest.mark.parametrize("operator", ["ReduceL2", "ReduceLogSum", "ReduceLogSumExp"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_roots_and_logarithms_of_integers_are_cut_off(operator: str, dtype: type):
+    x = np.array([[1, 9, 3], [7, 2, 5]], dtype)
+    check(model(operator, [x], opset=13, axes=[1]), x)
+    check(model(operator, [x], opset=13, keepdims=0), x)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft import relay
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.graph_executor import GraphModule
 
 relay: Any = relay
@@ -150,3 +150,14 @@ def test_a_type_variable_stands_for_a_type() -> None:
     assert relay.TypeVar("a", relay.TypeKind.Type) == relay.TypeVar("a")
     with pytest.raises(UsageError, match="to stand for a ShapeVar"):
         relay.TypeVar("a", relay.TypeKind.ShapeVar)
+
+
+def test_what_has_no_type_of_its_own_is_refused() -> None:
+    a = relay.TypeVar("a")
+    same = relay.Function([p := relay.var("p", a)], p, a, [a])
+    with pytest.raises(Diagnostic, match=r"@main takes or gives values of any type \(a\)"):
+        relay.vm.compile(same)
+    unknown = relay.Function([x := relay.var("x"), y := relay.var("y")], relay.nn.dense(x, y))
+    for kind in ("debug", "vm"):
+        with pytest.raises(UsageError, match="the type of what the function gives is not known"):
+            relay.create_executor(kind).evaluate(unknown)
