@@ -49,10 +49,13 @@ def halfway_to_double(x: NDArray) -> NDArray:
     which says whether there were any."""
     if x.dtype.kind not in "iu" or x.dtype.itemsize < 8:
         return x.astype(np.float64)
-    last = x & x.dtype.type(0xFFF)
-    odd = (x - last) | ((last != 0).astype(x.dtype) << x.dtype.type(12))
-    is_held = x < 1 << 52 if x.dtype.kind == "u" else (x < 1 << 52) & (x > -(1 << 52))
-    return np.where(is_held, x, odd).astype(np.float64)
+    is_unsigned = x.dtype.kind == "u"
+    bits = x.astype(np.int64)
+    last = bits & 0xFFF
+    odd = (bits - last) | ((last != 0).astype(np.int64) << 12)
+    least = 0 if is_unsigned else 1 - (1 << 52)
+    chosen = np.where((bits >= least) & (bits < 1 << 52), bits, odd)
+    return (chosen.view(np.uint64) if is_unsigned else chosen).astype(np.float64)
 
 
 def is_integral(dtype: np.dtype[Any]) -> bool:

@@ -72,8 +72,8 @@ from .type_functor import TypeFunctor as TypeFunctor
 from .type_functor import TypeMutator as TypeMutator
 from .type_functor import TypeVisitor as TypeVisitor
 
-vars(expr).update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
-vars(expr).update(TupleWrapper=TupleWrapper)
+expr.__dict__.update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
+expr.__dict__.update(TupleWrapper=TupleWrapper)
 
 _NAMESPACES = {
     prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn", "random")
