@@ -12,8 +12,9 @@ and hidden: any number of objects may. Numbers are rounded to nearest, halves to
 
 GCC calls `__eqhf2` and `__nehf2` as well, where there are conversions too: 0 for two f16 that are equal, else 1.
 
-Only processors of the x86 family are served, where F16C came late: what is for others is linked by a compiler of
-theirs, which has the library, and passes them in registers of its own choice.
+Processors of the x86 family are served, where F16C came late, and WebAssembly, which has no f16 and is linked without a
+library: what is for others is linked by a compiler of theirs, which has one, and passes them in registers of its own
+choice.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _NAMES = re.compile(rb"__(?:extendhf[sd]f2|trunc[sd]fhf2|(?:eq|ne)hf2)\b")
 
 def calls_conversions(code: bytes, triple: str) -> bool:
     """Whether an object, or assembly, for this triple calls one of these functions."""
-    return triple.startswith("x86_64") and _NAMES.search(code) is not None
+    return triple.startswith(("x86_64", "wasm")) and _NAMES.search(code) is not None
 
 
 CONVERSIONS = """

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from other_machines import MACHINES
 
 import weft
 from weft import relay
@@ -110,3 +111,21 @@ def test_integers_become_the_nearest_half(source: str, target: str) -> None:
     with np.errstate(over="ignore"):
         wanted = x.astype(np.float64).astype(np.float16)
     _same(_cast(source, "float16", x.size, target)(x), wanted)
+
+
+WASM = next(machine for machine in MACHINES if machine.name == "wasm32")
+
+
+@pytest.mark.parametrize(("source", "to"), [("float16", "float32"), ("float32", "float16"), ("float64", "float16")])
+def test_webassembly_brings_its_conversions(source: str, to: str, tmp_path: Path) -> None:
+    """Nothing that it is linked with has them."""
+    x = EVERY if source == "float16" else _near_halves(source)[::7]
+    exe = weft.compile(
+        relay.Function([given := relay.var("x", shape=x.shape, dtype=source)], relay.cast(given, to)),
+        target=WASM.target,
+    )
+    assert any(b"__extendhfsf2" in code and b"__truncdfhf2" in code for code in exe.graph.objects)
+    if (reason := WASM.missing()) is not None:
+        pytest.skip(reason)
+    with np.errstate(over="ignore"):
+        _same(WASM.run(exe, [x], tmp_path)[0], x.astype(to))
