@@ -53,6 +53,8 @@ if typing.TYPE_CHECKING:
     from .relay_executors import create_executor as create_executor
     from .relay_executors import optimize as optimize
 
+    vm = relay_vm
+
     def __getattr__(name: str) -> typing.Any: ...
 
 
@@ -65,6 +67,7 @@ relay.__dict__.update(
     vm=relay_vm,
 )
 sys.modules[f"{__name__}.transform"] = transform
+sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[f"{__name__}.vm"] = relay_vm
 for _part in ("dataflow_pattern", "expr", "testing", "ty"):

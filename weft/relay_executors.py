@@ -114,11 +114,12 @@ class Evaluator:
         if self.kind == "debug" and not all(map(is_first_order, main.function_type.outputs)):
             return lambda *args, **kwargs: cast(Result, _value_of(main))
         run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
-        names, type = input_names(main), main.function_type.outputs.data[0]
+        names, types = input_names(main), main.function_type.outputs.data
 
         def call(*args: object, **kwargs: object) -> Result:
-            leaves = [leaf for arg in _in_order(names, args, kwargs) for leaf in _leaves(arg)]
-            return _unflatten(type, iter(run(leaves)))
+            found = iter(run([leaf for arg in in_order(names, args, kwargs) for leaf in leaves(arg)]))
+            results = tuple(unflatten(type, found) for type in types)
+            return results[0] if len(results) == 1 else results
 
         return call
 
@@ -326,7 +327,7 @@ def _main(module: ModuleOp) -> FuncOp:
     raise UsageError("the module has no function @main")
 
 
-def _in_order(names: Sequence[str], args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
+def in_order(names: Sequence[str], args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
     """The arguments of a call in the order of the parameters.
 
     Raises:
@@ -346,15 +347,17 @@ def _in_order(names: Sequence[str], args: Sequence[object], kwargs: Mapping[str,
     return [given[place] for place in range(len(names))]
 
 
-def _leaves(value: object) -> Iterable[NDArray]:
+def leaves(value: object) -> Iterable[NDArray]:
+    """The tensors of a value, which is one or a tuple."""
     if isinstance(value, tuple | list):
         for field in cast("Sequence[object]", value):
-            yield from _leaves(field)
+            yield from leaves(field)
     else:
         yield np.asarray(value)
 
 
-def _unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Result:
+def unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Result:
+    """A value of a type, of the tensors that are taken from `arrays`."""
     if isinstance(type, TupleType):
-        return tuple(_unflatten(field, arrays) for field in type.types)
+        return tuple(unflatten(field, arrays) for field in type.types)
     return next(arrays)

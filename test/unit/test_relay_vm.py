@@ -1,0 +1,95 @@
+"""`relay.vm`: programs under the names of TVM's virtual machine."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.support.diagnostics import UsageError
+from weft.frontend.mlir import parse_mlir
+
+TEXT = """
+relay.func @main(%n: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = relay.constant dense<0> : tensor<i32>
+  %more = relay.greater %n, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %y = relay.if %more : (tensor<i1>) -> tensor<?xf32> {
+    %one = relay.constant dense<1> : tensor<i32>
+    %m = relay.subtract %n, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %d = relay.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %0 = relay.call @main(%m, %d) : (tensor<i32>, tensor<?xf32>) -> tensor<?xf32>
+    relay.yield %0 : tensor<?xf32>
+  } else {
+    relay.yield %x : tensor<?xf32>
+  }
+  relay.return %y : tensor<?xf32>
+}
+relay.func @both(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %a = relay.negative %x : tensor<2xf32>
+  %b = relay.exp %x : tensor<2xf32>
+  relay.return %a, %b : tensor<2xf32>, tensor<2xf32>
+}
+"""
+X = np.array([1, 2, 3], np.float32)
+
+
+@pytest.fixture(scope="module")
+def exe() -> Any:
+    return relay.vm.compile(parse_mlir(TEXT, "vm.mlir"))
+
+
+def test_functions_are_invoked_by_name(exe: Any) -> None:
+    machine: Any = relay.vm.VirtualMachine(exe)
+    assert exe.globals == ["main", "both"] and exe.get_function_params("main") == ["n", "x"]
+    np.testing.assert_array_equal(machine.invoke("main", np.array(3, np.int32), X), 8 * X)
+    np.testing.assert_array_equal(machine.run(x=X[:1], n=np.array(1, np.int32)), 2 * X[:1])
+    first, second = machine.invoke("both", X[:2])
+    np.testing.assert_array_equal(first, -X[:2])
+    np.testing.assert_allclose(second, np.exp(X[:2]), rtol=1e-6)
+    assert len(machine.get_outputs()) == 2
+
+
+def test_inputs_are_set_before(exe: Any) -> None:
+    machine: Any = relay.vm.VirtualMachine(exe)
+    with pytest.raises(UsageError, match="'main' has no n, x to be called with"):
+        machine.run()
+    machine.set_input("main", np.array(2, np.int32), X)
+    np.testing.assert_array_equal(machine.run(), 4 * X)
+    machine.set_one_input("main", "n", np.array(0, np.int32))
+    machine.set_one_input("main", machine.get_input_index("x"), 5 * X)
+    machine.invoke_stateful("main")
+    np.testing.assert_array_equal(machine.get_outputs()[0], 5 * X)
+    assert machine.benchmark(repeat=1, number=1).mean > 0
+    assert machine.profile(X[:2], func_name="both").steps
+
+
+def test_parameters_are_bound_and_what_is_wrong_is_named(exe: Any) -> None:
+    x, w = relay.var("x", shape=(2,)), relay.var("w", shape=(2,))
+    module = relay.IRModule.from_expr(relay.Function([x, w], relay.Tuple([x * w, relay.Tuple([x])])))
+    machine: Any = relay.vm.VirtualMachine(relay.vm.compile(module, "llvm", {"w": X[:2]}))
+    product, (same,) = machine.run(X[1:])
+    np.testing.assert_array_equal(product, X[:2] * X[1:])
+    np.testing.assert_array_equal(same, X[1:])
+    for wrong, message in (
+        (lambda: machine.invoke("mian", X), "there is no function 'mian'"),
+        (lambda: machine.run(y=X), "there is no parameter 'y'"),
+        (lambda: machine.set_one_input("main", 7, X), "there is no input 7"),
+        (lambda: machine.run(X), "input 'x' has shape"),
+        (lambda: relay.vm.compile(module, params={"v": X}), "there is no input 'v'"),
+        (lambda: relay.vm.VirtualMachine(cast(Any, 5)), "'exe' of"),
+    ):
+        with pytest.raises(weft.Diagnostic, match=message):
+            wrong()
+
+
+def test_an_executor_gives_all_results_of_a_function() -> None:
+    """It gave the first."""
+    module = parse_mlir(TEXT[TEXT.index("relay.func @both") :].replace("@both", "@main"), "both.mlir")
+    for kind in ("debug", "graph", "vm"):
+        found: Any = relay.create_executor(kind, module).evaluate()
+        first, second = found(X[:2])
+        np.testing.assert_array_equal(first, -X[:2])
+        np.testing.assert_allclose(second, np.exp(X[:2]), rtol=1e-6)
