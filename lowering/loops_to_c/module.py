@@ -102,10 +102,15 @@ def emit_graph(ops: Sequence[Operation]) -> GraphText:
     main = public_program(program)
     if main is None and not graphs:
         raise Diagnostic("there is no graph to run in this module", hint="C is made of a module at phase 'loops'")
+    made: list[llvm.FuncOp] = []
     if main is None:
         segments = [next((each for each in graphs if each.sym_name.data == "main"), graphs[0])]
+    else:
+        made = reached_from_entry(program_functions(main, program, {s.sym_name.data: described(s) for s in segments}))
+        called = {callee for each in made for callee in callees(each)}
+        segments = [each for each in segments if entry_of_segment(each.sym_name.data) in called]
     unit = Unit(ops, segments)
-    name = unit.names.new(main.sym_name.data if main is not None else segments[0].sym_name.data)
+    name = unit.names.new((main or segments[0]).sym_name.data)
     texts = [FunctionText(unit, function).write() for function in unit.reached(*(s.sym_name.data for s in segments))]
     if unit.declared:
         texts.insert(0, "\n".join(unit.declared.values()))
@@ -119,7 +124,6 @@ def emit_graph(ops: Sequence[Operation]) -> GraphText:
         kernels = [op.callee.root_reference.data for op in graph.body.walk() if isinstance(op, func.CallOp)]
         texts.append(_run(unit, graph, ENTRY))
     else:
-        made = program_functions(main, program, {each.sym_name.data: described(each) for each in segments})
         texts += _program(unit, segments, functions, made)
         attributes, arena = made[-1].attributes, _integer(made[-1].attributes[ARENA_BYTES])
         kernels = [each.sym_name.data for each in functions if parameters_of(each) is not None]
@@ -153,24 +157,36 @@ def _program(
     for function in functions:
         if (number := address_of(function, unit)) is not None:
             calls[function.sym_name.data] = partial(_address, number)
-    bodies = {op.sym_name.data: op for op in made if op.body.blocks}
-    for name in bodies:
-        if name not in calls:
-            calls[name] = partial(_call, PROGRAM if name == ENTRY else name)
-    order: dict[str, None] = {}
-
-    def visit(name: str) -> None:
-        for op in bodies[name].body.walk():
-            if isinstance(op, llvm.CallOp) and op.callee is not None and (n := op.callee.root_reference.data) in bodies:
-                visit(n)
-        order[name] = None
-
-    visit(ENTRY)
-    for name in order:
-        texts.append(ControlText(bodies[name], PROGRAM if name == ENTRY else name, calls).write())
+    for each in made:
+        name = each.sym_name.data
+        calls[name] = partial(_call, PROGRAM if name == ENTRY else name)
+    for each in made:
+        name = each.sym_name.data
+        texts.append(ControlText(each, PROGRAM if name == ENTRY else name, calls).write())
     head = f"int64_t {ENTRY}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"
     call = f"{PROGRAM}((char *)inputs, (char *)outputs, arena, (uint64_t)num_threads)"
     return [*texts, f"{head}\n  return (int64_t){call};\n}}"]
+
+
+def reached_from_entry(functions: Sequence[llvm.FuncOp]) -> list[llvm.FuncOp]:
+    """The functions with bodies that a program's entry, the last of all, can come to, callees first."""
+    bodies = {op.sym_name.data: op for op in functions if op.body.blocks}
+    order: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        for callee in callees(bodies[name]):
+            if callee in bodies:
+                visit(callee)
+        order[name] = None
+
+    visit(ENTRY)
+    return [bodies[name] for name in order]
+
+
+def callees(function: llvm.FuncOp) -> list[str]:
+    """The names of the functions that a function calls."""
+    calls = [op for op in function.body.walk() if isinstance(op, llvm.CallOp)]
+    return [op.callee.root_reference.data for op in calls if op.callee is not None]
 
 
 PROGRAM = "weft_program"

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from language_programs import PROGRAMS
+from random_programs import random_program
 from strict_c import STRICT, needs_compiler
 from xdsl.dialects.builtin import ModuleOp
 
@@ -95,6 +96,16 @@ def test_a_program_in_c_gives_what_the_interpreter_gives(name: str) -> None:
         found, wanted = exe(*inputs), evaluate_function(main, inputs)
         for got, want in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
             assert_close(got, want, 1e-5)
+
+
+@pytest.mark.parametrize("extent", ["3", "?"])
+def test_a_random_program_in_c_gives_what_machine_code_does(extent: str) -> None:
+    """Functions that nothing comes to are among it, and have no counterpart in C."""
+    text = random_program(106, 5).replace("tensor<3xf32>", f"tensor<{extent}xf32>")
+    inputs = [np.array([0.1, -0.2, 0.3], np.float32), np.array([1, 0.5, -0.7], np.float32)]
+    found, wanted = (make(parse_mlir(text, "random"))(*inputs) for make in (compiled, weft.compile))
+    for got, want in zip(found, wanted, strict=True):
+        assert_close(np.asarray(got), np.asarray(want), 1e-5)
 
 
 def test_a_recursion_in_c_may_be_deep_and_a_loop_long() -> None:
