@@ -69,7 +69,6 @@ relay.__dict__.update(
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.analysis"] = _analysis
-sys.modules[f"{__name__}.vm"] = relay_vm
 for _part in ("dataflow_pattern", "expr", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
 sys.modules[__name__] = relay

@@ -45,12 +45,12 @@ def _separate(flow: Dataflow, partition: Partition, node: int) -> None:
 
 def _is_memory(flow: Dataflow, node: int) -> bool:
     """Whether what a node gives is memory of the graph's own: computed, and not for the caller."""
-    while (op := flow.ops[node]) is not None and (_is_reshape(op) or _is_view(op)):
+    while _is_reshape(flow.ops[node]) or _is_view(flow.ops[node]):
         if flow.graph.external[node] or (made := _producer(flow, node)) is None:
             return False
         node = made
     returned = any(isinstance(flow.ops[user], TupleOp) and flow.graph.external[user] for user in flow.graph.users[node])
-    return is_operator(op) and not flow.graph.external[node] and not returned
+    return is_operator(flow.ops[node]) and not flow.graph.external[node] and not returned
 
 
 def _is_reshape(op: Operation) -> bool:
