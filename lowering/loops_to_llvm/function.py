@@ -272,9 +272,12 @@ class FunctionLowering:
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
             properties["alignment"] = integer_attribute(align, 64)
-        value = self.add(llvm.LoadOp, (pointer,), stored, properties)
+        return self.of_memory(self.add(llvm.LoadOp, (pointer,), stored, properties), type)
+
+    def of_memory(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """A value of a source type, from what it is in memory: bits and integers of a few bits are bytes there."""
         wanted = value_type(type)
-        if stored == wanted:
+        if value.type == wanted:
             return value
         bits = element_type(wanted) == i1
         return self.nonzero(value) if bits else self.add(llvm.TruncOp, (value,), wanted)

@@ -54,7 +54,7 @@ def masked_load_rule(lowering: FunctionLowering, op: vector.MaskedLoadOp) -> Non
         others = lowering.add(llvm.ZExtOp, (others,), stored)
     align: dict[str, Attribute] = {"alignment": IntegerAttr(alignment(op.result.type), i32)}
     value = lowering.add(llvmx.MaskedLoadOp, (pointer, mask, others), stored, align)
-    lowering.set(op.result, value if stored == value_type(op.result.type) else lowering.nonzero(value))
+    lowering.set(op.result, lowering.of_memory(value, op.result.type))
 
 
 @RULES.rule(vector.MaskedStoreOp)

@@ -185,7 +185,9 @@ relay.func @a_bias_for_each_head_of_all_sequences(%q: tensor<6x5x4xf32>, %k: ten
 // CHECK-LABEL: relay.func @a_mask_of_open_extents(
 // CHECK:         %[[EACH:.*]] = relay.repeat %{{.*}} {repeats = 3 : i64, axis = 0 : i64} : (tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
 // CHECK-NEXT:    %{{.*}} = relay.add %{{.*}}, %[[EACH]] : (tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
-relay.func @a_mask_of_open_extents(%q: tensor<?x?x4xf32>, %k: tensor<?x4x?xf32>, %m: tensor<?x1x?x?xf32>) -> tensor<?x3x?x?xf32> {
+relay.func @a_mask_of_open_extents(%q0: tensor<?x3x?x4xf32>, %k0: tensor<?x3x4x?xf32>, %m: tensor<?x1x?x?xf32>) -> tensor<?x3x?x?xf32> {
+  %q = relay.reshape %q0 {newshape = array<i64: -3, 0, 0>} : (tensor<?x3x?x4xf32>) -> tensor<?x?x4xf32>
+  %k = relay.reshape %k0 {newshape = array<i64: -3, 0, 0>} : (tensor<?x3x4x?xf32>) -> tensor<?x4x?xf32>
   %0 = relay.nn.batch_matmul %q, %k {transpose_b = false} : (tensor<?x?x4xf32>, tensor<?x4x?xf32>) -> tensor<?x?x?xf32>
   %1 = relay.reshape %0 {newshape = array<i64: -4, -1, 3, 0, 0>} : (tensor<?x?x?xf32>) -> tensor<?x3x?x?xf32>
   %2 = relay.add %1, %m : (tensor<?x3x?x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x3x?x?xf32>

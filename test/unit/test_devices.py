@@ -301,11 +301,6 @@ def test_a_context_that_is_too_small_for_a_call_gives_its_memory_back(open_exe: 
             "relay.tanh %b : tensor<?x6xf32>",
             "'relay.func': has an open extent in a graph of a GPU",
         ),
-        (
-            "tensor<6xf32>",
-            "relay.if %c : (tensor<i1>) -> {0} {{ relay.yield %b : {0} }} else {{ relay.yield %x : {0} }}",
-            "'relay.if': branches or calls in a program of a GPU",
-        ),
     ],
 )
 def test_a_gpu_runs_graphs_of_known_extents(type: str, made: str, message: str) -> None:

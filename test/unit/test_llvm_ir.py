@@ -7,11 +7,13 @@ import time
 
 import pytest
 from native import lower, parse
+from xdsl.parser import Parser
 
 from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.loops_to_llvm.types import LoweringError
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
+from weft.transforms.infra.registry import new_ir_context
 
 
 def emitted(body: str, signature: str = "") -> list[str]:
@@ -322,7 +324,7 @@ def test_a_modules_triple_and_layout_are_written() -> None:
 )  # fmt: skip
 def test_what_has_no_llvm_ir_is_refused_with_its_place(module: str, reason: str) -> None:
     with pytest.raises(LoweringError, match=re.escape(reason)) as raised:
-        emit_llvm_ir(parse(module))
+        emit_llvm_ir(Parser(new_ir_context(), module).parse_module())
     assert raised.value.op is not None
 
 

@@ -133,7 +133,7 @@ def test_a_machine_calls_the_functions_of_an_executable() -> None:
     assert (machine.invoke("twice", x=ONES) == 2).all() and len(machine.get_outputs()) == 1
     machine.set_input("main", y=ONES)
     assert (machine.run()[0] == 2).all() and len(machine.get_outputs()) == 2
-    with pytest.raises(UsageError, match="there is no function 'thrice'; functions: "):
+    with pytest.raises(UsageError, match="there is no function 'thrice'"):
         machine.invoke("thrice", ONES)
     with pytest.raises(UsageError, match="takes 1 arguments"):
         machine.invoke("main", ONES, ONES)
