@@ -101,6 +101,27 @@ def test_a_slice_of_what_is_returned_is_computed_with_its_user() -> None:
     assert_close(results(text, given), evaluate_function(main_of(text), given))
 
 
+def test_a_slice_stands_behind_a_kernel_that_stands_where_its_last_operator_can() -> None:
+    """Its data are computed with what reads the maxima, after the place where the slice stood."""
+    t, r = "tensor<8x8xf32>", "tensor<1x8xf32>"
+    text = f"""relay.func @main(%x: {t}, %y: {t}, %w: {t}) -> ({r}, {t}) {{
+      %0 = relay.exp %x : {t}
+      %s = relay.strided_slice %0 {{begin = array<i64: 3>, end = array<i64: 4>, axes = array<i64: 0>}} : ({t}) -> {r}
+      %1 = relay.nn.dense %y, %w : ({t}, {t}) -> {t}
+      %p = relay.max %1 {{axis = array<i64: 0>, keepdims = true}} : ({t}) -> {r}
+      %2 = relay.subtract %x, %p : ({t}, {r}) -> {t}
+      %3 = relay.nn.dense %2, %w : ({t}, {t}) -> {t}
+      %4 = relay.max %3 {{axis = array<i64: 0>, keepdims = true}} : ({t}) -> {r}
+      %5 = relay.multiply %s, %4 : ({r}, {r}) -> {r}
+      %6 = relay.nn.dense %3, %0 : ({t}, {t}) -> {t}
+      relay.return %5, %6 : {r}, {t}
+    }}"""
+    found = kernels(text)
+    assert found.index("exp subtract -> 2") < found.index("strided_slice") < found.index("multiply")
+    given = arrays(text)
+    assert_close(results(text, given), evaluate_function(main_of(text), given))
+
+
 def test_what_a_slice_copies_begins_at_the_sum_of_what_it_is_sliced_by() -> None:
     text = """
     relay.func @f(%x: tensor<4x6xf32>) -> tensor<3xf32> attributes {primitive} {

@@ -129,9 +129,9 @@ class _Fusion:
         constants: set[ConstantOp] = set()
         order = {op: float(number) for number, op in enumerate(self.block.ops)} if self.partition.places else {}
         for group, members in self.kernels():
-            results = [self.flow.ops[node] for node in self.partition.results.get(group, [group])]
-            primitive, copied = _outline(members, results, self.link_params)
-            order[primitive] = self.partition.places.get(group, order.get(results[-1], 0.0))
+            primitive, copied = _outline(members, self._results(group), self.link_params)
+            there = self.partition.before.get(group, group)
+            order[primitive] = self.partition.places.get(there, order.get(self._results(there)[-1], 0.0))
             constants.update(copied)
             changed = True
         if self.partition.places:
@@ -140,6 +140,10 @@ class _Fusion:
             if constant.result.first_use is None:
                 erase(constant)
         return changed
+
+    def _results(self, group: int) -> list[Operation]:
+        """The operators that give a group's results."""
+        return [self.flow.ops[node] for node in self.partition.results.get(group, [group])]
 
     def kernels(self) -> Iterator[tuple[int, list[Operation]]]:
         """The members of each group that becomes a `relay.primitive`, in graph order, with the group's number."""

@@ -78,6 +78,8 @@ class Partition:
     """Of groups with several results: the nodes that give them."""
     places: dict[int, float] = field(default_factory=dict[int, float])
     """Where these groups stand, among the operations of the block by their numbers."""
+    before: dict[int, int] = field(default_factory=dict[int, int])
+    """Of groups that stand where another one does, right before it: which one."""
     apart: dict[int, tuple[Refusal, int]] = field(default_factory=dict[int, "tuple[Refusal, int]"])
     """Of groups that could have had several results: why not, and with which other group."""
 

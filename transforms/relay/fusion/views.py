@@ -39,8 +39,7 @@ def _separate(flow: Dataflow, partition: Partition, node: int) -> None:
     for each in taken:
         partition.root[each] = each
         partition.refusals[each] = (Refusal.VIEW, made)
-        if group in partition.places:  # as what comes first there
-            partition.places[each] = partition.places[group]
+        partition.before[each] = group
 
 
 def _is_memory(flow: Dataflow, node: int) -> bool:
