@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from language_programs import PROGRAMS
+from open_loops import DOUBLING_LOOP
 from random_programs import random_program
 from strict_c import STRICT, needs_compiler
 from xdsl.dialects.builtin import ModuleOp
@@ -30,28 +31,15 @@ from weft.testing import assert_close
 pytestmark = needs_compiler
 C = Target.parse("c")
 LANGUAGE = Path(__file__).parents[1] / "run" / "language.mlir"
-OPEN = """
-relay.func private @grow(%i: tensor<i64>, %n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
-  %c = relay.less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
-  %one = relay.constant dense<1> : tensor<i64>
-  %y = relay.if %c : (tensor<i1>) -> tensor<?x2xf32> {
-    %j = relay.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
-    %t = relay.tuple(%x, %x) : (tensor<?x2xf32>, tensor<?x2xf32>) -> tuple<tensor<?x2xf32>, tensor<?x2xf32>>
-    %z = relay.concatenate %t {axis = 0 : i64} : (tuple<tensor<?x2xf32>, tensor<?x2xf32>>) -> tensor<?x2xf32>
-    %w = relay.negative %z : tensor<?x2xf32>
-    %r = relay.call @grow(%j, %n, %w) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
-    relay.yield %r : tensor<?x2xf32>
-  } else {
-    relay.yield %x : tensor<?x2xf32>
-  }
-  relay.return %y : tensor<?x2xf32>
-}
-relay.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+OPEN = (
+    DOUBLING_LOOP
+    + """relay.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
   %zero = relay.constant dense<0> : tensor<i64>
-  %z = relay.call @grow(%zero, %n, %x) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %z = relay.call @loop(%zero, %n, %x) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
   relay.return %z : tensor<?x2xf32>
 }
 """
+)
 MAIN = """
 #include <stdbool.h>
 #include <stdint.h>

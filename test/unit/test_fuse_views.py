@@ -122,6 +122,20 @@ def test_a_slice_stands_behind_a_kernel_that_stands_where_its_last_operator_can(
     assert_close(results(text, given), evaluate_function(main_of(text), given))
 
 
+def test_slices_stay_in_kernels_where_extents_are_open() -> None:
+    text = sliced("1, 0, 0", "3, 2, 8", "2x2x8")
+    text = text.replace("%w: tensor<4x8x8xf32>)", "%w: tensor<4x8x8xf32>, %v: tensor<?x8xf32>)")
+    text = text.replace("-> tensor<2x2x8xf32> {", "-> (tensor<2x2x8xf32>, tensor<?x8xf32>) {")
+    text = text.replace(
+        "      relay.return %y : tensor<2x2x8xf32>",
+        """      %o = relay.exp %v : tensor<?x8xf32>
+      relay.return %y, %o : tensor<2x2x8xf32>, tensor<?x8xf32>""",
+    )
+    assert kernels(text) == ["nn.batch_matmul", "strided_slice tanh", "exp"]
+    given = arrays(text)
+    assert_close(results(text, given), evaluate_function(main_of(text), given))
+
+
 def test_what_a_slice_copies_begins_at_the_sum_of_what_it_is_sliced_by() -> None:
     text = """
     relay.func @f(%x: tensor<4x6xf32>) -> tensor<3xf32> attributes {primitive} {

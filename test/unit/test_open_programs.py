@@ -15,6 +15,7 @@ onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from open_loops import DOUBLING_LOOP  # noqa: E402
 
 import weft  # noqa: E402
 from weft.dialects.relay.core import FuncOp  # noqa: E402
@@ -26,22 +27,9 @@ from weft.runtime.tensors import InputError  # noqa: E402
 
 NDArray = npt.NDArray[Any]
 
-DOUBLING = """
-relay.func private @loop(%i: tensor<i64>, %n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
-  %c = relay.less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
-  %one = relay.constant dense<1> : tensor<i64>
-  %y = relay.if %c : (tensor<i1>) -> tensor<?x2xf32> {
-    %j = relay.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
-    %t = relay.tuple(%x, %x) : (tensor<?x2xf32>, tensor<?x2xf32>) -> tuple<tensor<?x2xf32>, tensor<?x2xf32>>
-    %z = relay.concatenate %t {axis = 0 : i64} : (tuple<tensor<?x2xf32>, tensor<?x2xf32>>) -> tensor<?x2xf32>
-    %w = relay.negative %z : tensor<?x2xf32>
-    %r = relay.call @loop(%j, %n, %w) : (tensor<i64>, tensor<i64>, tensor<?x2xf32>) -> tensor<?x2xf32>
-    relay.yield %r : tensor<?x2xf32>
-  } else {
-    relay.yield %x : tensor<?x2xf32>
-  }
-  relay.return %y : tensor<?x2xf32>
-}
+DOUBLING = (
+    DOUBLING_LOOP
+    + """
 relay.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>, %y: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?xf32>) {
   %zero = relay.constant dense<0> : tensor<i64>
   %b = relay.add %x, %y : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
@@ -50,6 +38,7 @@ relay.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>, %y: tensor<?x2xf32>) -> (
   relay.return %z, %s : tensor<?x2xf32>, tensor<?xf32>
 }
 """
+)
 """Each turn has twice the rows of the last."""
 
 ROWS = """

@@ -7,21 +7,34 @@ kernel then, as those of the steps of a recurrent network.
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Operation
 
-from ....dialects.relay.base import ReshapeLike
+from ....dialects.relay.base import ReshapeLike, flatten_types, is_static
 from ....dialects.relay.copying import start_of_slice
 from ....dialects.relay.core import TupleOp
 from ....dialects.relay.ops.slicing import StridedSliceOp
+from ....dialects.support.shaped import is_tensor
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
 
 
 def separate_views(flow: Dataflow, partition: Partition) -> None:
-    """Make a group of its own of each slice at the beginning of a group that is a part of another group's result."""
+    """Make a group of its own of each slice at the beginning of a group that is a part of another group's result.
+
+    Not where extents are open: calls there do not say that a kernel copies, so that it would.
+    """
+    if not all(is_static(tensor) for op in flow.ops for tensor in flatten_types(_tensors(op))):
+        return
     for node, op in enumerate(flow.ops):
         if isinstance(op, StridedSliceOp) and start_of_slice(op) is not None:
             _separate(flow, partition, node)
+
+
+def _tensors(op: Operation) -> list[Attribute]:
+    """The types of an operation's results that are tensors, or tuples."""
+    types = [result.type for result in op.results]
+    return [type for type in types if is_tensor(type) or isinstance(type, TupleType)]
 
 
 def _separate(flow: Dataflow, partition: Partition, node: int) -> None:
