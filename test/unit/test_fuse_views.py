@@ -15,6 +15,7 @@ import weft
 from weft.dialects.relay.copying import copied_from
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.runtime.graph_executor import GraphModule
 
 STEPS = """
@@ -180,3 +181,16 @@ def test_steps_of_a_recurrent_network_share_their_kernels(executor: str) -> None
         module.run(x=x)
         found = module.get_output(0)
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("begin", ["100", "-16", "4.5", "x"])
+def test_a_part_that_a_graph_in_json_does_not_have_is_refused(begin: str) -> None:
+    module = weft.compile(module_of(STEPS), threads=1, executor="graph")
+    assert isinstance(module, GraphModule)
+    given = arrays(STEPS)
+    found = GraphModule(module.graph_json, module.library, module.params)(*given)
+    assert_close([found] if isinstance(found, np.ndarray) else list(found), evaluate_function(main_of(STEPS), given))
+    edited = re.sub('"begins": "96"', f'"begins": "{begin}"', module.graph_json)
+    assert edited != module.graph_json
+    with pytest.raises(Diagnostic, match=f"copies a part of one tensor to one, and there is none from byte {begin} on"):
+        GraphModule(edited, module.library, module.params)
