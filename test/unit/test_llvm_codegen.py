@@ -11,6 +11,7 @@ import pytest
 
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
+from weft.lowering.machine.binding import speed_level
 from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module
 from weft.lowering.machine.emit import emit
 from weft.lowering.machine.kernel_cache import KernelCache
@@ -77,6 +78,43 @@ def test_wide_vectors_are_used_where_there_are_any() -> None:
     assert Target.parse("llvm -mcpu=haswell -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 32
     assert Target.parse("llvm -mcpu=znver5 -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 64
     assert Target.parse("llvm -mcpu=skylake-avx512 -mtriple=x86_64-unknown-linux-gnu").vector_bytes() == 64
+
+
+@pytest.mark.parametrize(
+    ("stored", "level"),
+    [
+        ("<16 x float> %v, ptr", 1),
+        ("ptr %v, ptr", 1),
+        ("float %v, ptr", 3),
+        ("i8 %v, ptr", 3),
+        ("volatile i64 %v, ptr", 3),
+    ],
+)
+def test_llvm_is_asked_for_less_where_only_vectors_are_stored(stored: str, level: int) -> None:
+    text = f"define void @f(ptr %p) {{\n  store <4 x i8> %u, ptr %p\n  store {stored} %p\n  ret void\n}}\n"
+    assert speed_level(text, 3) == level
+    assert [speed_level(text, asked) for asked in (0, 1)] == [0, 1]
+
+
+def test_a_loop_of_numbers_is_left_to_llvm_whole() -> None:
+    text = """define void @f(ptr noalias %p, ptr noalias %q) {
+b0:
+  br label %b1
+b1:
+  %i = phi i64 [ 0, %b0 ], [ %n, %b1 ]
+  %a = getelementptr float, ptr %p, i64 %i
+  %x = load float, ptr %a
+  %y = fadd float %x, 1.0
+  %b = getelementptr float, ptr %q, i64 %i
+  store float %y, ptr %b
+  %n = add nuw nsw i64 %i, 1
+  %c = icmp slt i64 %n, 4096
+  br i1 %c, label %b1, label %b2
+b2:
+  ret void
+}
+"""
+    assert "fadd <" in TARGET.machine(3).optimized(text)
 
 
 def test_a_target_prints_as_it_is_read() -> None:
