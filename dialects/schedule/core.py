@@ -12,25 +12,18 @@ gives where that varies:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
-    DictionaryAttr,
     FlatSymbolRefAttr,
-    FloatAttr,
     IntegerAttr,
     StringAttr,
     SymbolRefAttr,
-    UnitAttr,
-    f64,
-    i1,
     i64,
 )
 from xdsl.ir import Attribute, Block, ParametrizedAttribute, Region, SSAValue, TypeAttribute
-from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -48,6 +41,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.diagnostics import UsageError, did_you_mean
+from ..support.python_values import attribute_of
 
 
 @irdl_attr_definition
@@ -74,37 +68,6 @@ class ValueType(ParametrizedAttribute, TypeAttribute):
 KINDS: dict[str, Attribute] = {"block": BlockType(), "loop": LoopType(), "value": ValueType()}
 TYPES: list[type[Attribute]] = [BlockType, LoopType, ValueType]
 I64 = IntegerAttr.constr(i64)
-
-
-def attribute_of(value: object) -> Attribute:
-    """A Python value as an attribute; in a list, `None` stands for what is to be inferred.
-
-    Raises:
-        TypeError: there is no attribute for such a value.
-    """
-    match value:
-        case Attribute():
-            return value
-        case bool():
-            return IntegerAttr(int(value), i1)
-        case int():
-            return IntegerAttr(value, i64)
-        case float():
-            return FloatAttr(value, f64)
-        case str():
-            return StringAttr(value)
-        case None:
-            return UnitAttr()
-        case AffineMap():
-            return AffineMapAttr(value)
-        case list() | tuple():
-            items = cast("Sequence[object]", value)
-            return ArrayAttr([attribute_of(item) for item in items])
-        case dict():
-            entries = cast("dict[object, object]", value)
-            return DictionaryAttr({str(name): attribute_of(item) for name, item in entries.items()})
-        case _:
-            raise TypeError(f"a schedule cannot record a {type(value).__name__}")
 
 
 OpT = TypeVar("OpT", bound="Instruction")

@@ -11,7 +11,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .core import I64, Instruction, attribute_of, instruction
+from ..support.python_values import attribute_of
+from .core import I64, Instruction, instruction
 
 
 class Query(Instruction):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
@@ -20,6 +21,7 @@ from ..support.columns import Part, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.hints import isa
 from ..support.kernels import kernel_calls
+from ..support.python_values import attribute_of
 from ..support.walking import in_order
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
@@ -41,11 +43,17 @@ def is_for_gpu(func: Operation) -> bool:
 
 
 class Trees:
-    """How a function is read as a tree of nodes, and made of one (`nodes.tree`, which `weft.tir` and te load)."""
+    """How a function is read as a tree of nodes, and made of one: by `nodes.tree`, which imports this module."""
 
     read: ClassVar[Callable[[PrimFuncOp], Stmt]]
     replace_body: ClassVar[Callable[[PrimFuncOp, Stmt], PrimFuncOp]]
     know_sizes: ClassVar[Callable[[PrimFuncOp, Mapping[Expr, Expr | Buffer | int]], PrimFuncOp]]
+
+
+def _trees() -> type[Trees]:
+    """`Trees`, once the module is there that says how: few functions are ever read as trees."""
+    import_module(".nodes.tree", __package__)
+    return Trees
 
 
 @irdl_op_definition
@@ -109,8 +117,6 @@ class PrimFuncOp(IRDLOperation):
         """
         if isinstance(attr_key_or_dict, str):
             attr_key_or_dict = {attr_key_or_dict: attr_value}
-        from .script.attributes import attribute_of
-
         copy = self.clone()
         for key, value in attr_key_or_dict.items():
             try:
@@ -146,7 +152,7 @@ class PrimFuncOp(IRDLOperation):
         Raises:
             Diagnostic: something in the function is no statement.
         """
-        return Trees.read(self)
+        return _trees().read(self)
 
     def with_body(self, new_body: Stmt) -> PrimFuncOp:
         """The function with other statements, made of its `tree` or over its `params` and `buffer_map`.
@@ -155,7 +161,7 @@ class PrimFuncOp(IRDLOperation):
             UsageError: a variable in them has no value, or a buffer no memory.
             Diagnostic: what they make is not well formed.
         """
-        return Trees.replace_body(self, new_body)
+        return _trees().replace_body(self, new_body)
 
     def specialize(self, param_map: Mapping[Expr, Expr | Buffer | int]) -> PrimFuncOp:
         """The function with some of its `params` known: a size is a number, or an expression of other sizes; a buffer
@@ -165,7 +171,7 @@ class PrimFuncOp(IRDLOperation):
             UsageError: one is no parameter, or cannot be that.
             Diagnostic: what that makes is not well formed.
         """
-        return Trees.know_sizes(self, param_map)
+        return _trees().know_sizes(self, param_map)
 
     def same_as(self, other: object) -> bool:
         """Whether both are one function."""

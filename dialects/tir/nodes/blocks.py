@@ -21,7 +21,7 @@ from ...te.expr import Const, Dim, Expr, ExprLike, Slot, as_expr
 from ...te.expr import IterVar as Axis
 from ...te.kinds import index
 from ..blocks import IterKind
-from .buffers import Buffer
+from .buffers import Buffer, Memory
 from .statements import Stmt
 
 ITER_TYPES: Mapping[int, IterKind] = {
@@ -155,22 +155,11 @@ class BlockRealize(Stmt):
 
 
 @dataclass(frozen=True, eq=False)
-class AllocateConst(Stmt):
+class AllocateConst(Memory):
     """Memory that holds `data` in `body`, and that nothing writes."""
 
-    buffer: Buffer
     data: npt.NDArray[np.generic]
     body: Stmt
-
-    @property
-    def dtype(self) -> str:
-        """The dtype of an element."""
-        return self.buffer.dtype
-
-    @property
-    def extents(self) -> tuple[Dim, ...]:
-        """The extents of the memory."""
-        return self.buffer.shape
 
 
 def is_true(predicate: Expr) -> bool:

@@ -189,11 +189,10 @@ class BufferStore(Stmt):
 
 
 @dataclass(frozen=True, eq=False)
-class Allocate(Stmt):
-    """Memory that is there in `body`."""
+class Memory(Stmt):
+    """A statement that has memory of its own."""
 
     buffer: Buffer
-    body: Stmt
 
     @property
     def dtype(self) -> str:
@@ -204,6 +203,13 @@ class Allocate(Stmt):
     def extents(self) -> tuple[Dim, ...]:
         """The extents of the memory."""
         return self.buffer.shape
+
+
+@dataclass(frozen=True, eq=False)
+class Allocate(Memory):
+    """Memory that is there in `body`."""
+
+    body: Stmt
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,14 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import i64
 
 from ...support.diagnostics import UsageError
+from ...support.python_values import attribute_of
 from ...te.expr import Cast, Const, Dim, Expr, IterVar, Slot, as_expr
 from ...te.expr import Var as Extent
 from ...te.kinds import index
 from ...te.spelled import Spelled
 from ...te.tensor import Read, Tensor
 from ...te.text import render, type_word, word
-from ..script.attributes import attribute_of, literal_of
+from ..script.attributes import literal_of
 from ..script.body_printer import element_text
 from ..script.texts import free_name
 from .blocks import AllocateConst, BlockRealize, is_true

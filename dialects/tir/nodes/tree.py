@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, i1, i32
+from xdsl.dialects.builtin import ArrayAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...support.arguments import checked
 from ...support.dense import array_of
 from ...support.diagnostics import Diagnostic, UsageError
+from ...support.python_values import value_of
 from ...te.dims import same
 from ...te.expr import Const, Dim, Expr, Slot, as_expr
 from ...te.expr import Var as Extent
@@ -123,7 +124,7 @@ class _Reader:
                     made.append(self._block(op))
                 case OuterBlockOp():
                     inner = self._statements(list(op.body.block.ops))
-                    block = Block([], [], [], op.block_name, inner, annotations=python_values(op.attributes))
+                    block = Block([], [], [], op.block_name, inner, annotations=_values(op.attributes))
                     made.append(BlockRealize([], True, block))
                 case StorageSyncOp():
                     made.append(Evaluate(Spelled("tvm_storage_sync", (op.scope.data,), (), i32)))
@@ -137,7 +138,7 @@ class _Reader:
         body = self._statements(list(op.body.block.ops))
         kind = op.for_kind.value
         thread = None if op.thread is None else op.thread.data
-        annotations = None if op.annotations is None else python_values(op.annotations.data)
+        annotations = None if op.annotations is None else _values(op.annotations.data)
         extent = as_expr(self._extent(op.size), index)
         return For(variable, op.start, extent, kind, body, thread, annotations)
 
@@ -156,7 +157,7 @@ class _Reader:
                 return substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
         reads = self._regions(op.reads, op.read_maps, iters)
         writes = self._regions(op.writes, op.write_maps, iters)
-        block = Block(iters, reads, writes, op.block_name, body, init, annotations=python_values(op.attributes))
+        block = Block(iters, reads, writes, op.block_name, body, init, annotations=_values(op.attributes))
         return BlockRealize(values, where, block)
 
     def _body(self, op: BlockOp, region: Region, iters: Sequence[IterVar]) -> Stmt:
@@ -180,29 +181,8 @@ class _Reader:
         return found
 
 
-def python_values(attributes: Mapping[str, Attribute]) -> dict[str, object]:
-    """Attributes as Python's values, where they have one."""
-    return {name: _python(value) for name, value in attributes.items()}
-
-
-def _python(attribute: Attribute) -> object:
-    match attribute:
-        case IntegerAttr() if attribute.type == i1:
-            return bool(attribute.value.data)
-        case IntegerAttr():
-            return attribute.value.data
-        case FloatAttr():
-            return attribute.value.data
-        case StringAttr():
-            return attribute.data
-        case UnitAttr():
-            return None
-        case ArrayAttr():
-            return [_python(each) for each in attribute]
-        case DictionaryAttr():
-            return python_values(attribute.data)
-        case _:
-            return attribute
+def _values(attributes: Mapping[str, Attribute]) -> dict[str, object]:
+    return {name: value_of(each) for name, each in attributes.items()}
 
 
 def with_body(func: PrimFuncOp, body: Stmt) -> PrimFuncOp:

@@ -9,7 +9,8 @@ from typing import cast
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
-from .attributes import attribute_from_text, attribute_of
+from ...support.python_values import attribute_of
+from .attributes import attribute_from_text
 from .scope import NotStatic, Scope
 
 

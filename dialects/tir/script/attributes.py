@@ -1,9 +1,8 @@
-"""Attributes as Python literals, both ways: of loops, blocks and functions."""
+"""Attributes of loops, blocks and functions as Python literals, and from MLIR's text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -23,33 +22,6 @@ from xdsl.parser import Parser
 
 TEXT = "T.attribute"
 """`T.attribute("dense<0> : tensor<2xi8>")`: an attribute that is no Python literal."""
-
-
-def attribute_of(value: object) -> Attribute:
-    """The attribute that a Python value stands for.
-
-    Raises:
-        TypeError: there is none.
-    """
-    match value:
-        case Attribute():
-            return value
-        case bool():
-            return IntegerAttr(int(value), i1)
-        case int():
-            return IntegerAttr(value, i64)
-        case float():
-            return FloatAttr(value, f64)
-        case str():
-            return StringAttr(value)
-        case None:
-            return UnitAttr()
-        case list() | tuple():
-            return ArrayAttr([attribute_of(each) for each in cast("list[object]", value)])
-        case dict():
-            return DictionaryAttr({str(k): attribute_of(v) for k, v in cast("dict[object, object]", value).items()})
-        case _:
-            raise TypeError(f"there is no attribute for a {type(value).__name__}")
 
 
 def attribute_from_text(text: str) -> Attribute:

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Region
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.memory_scopes import memories, why_no_scope
+from ...support.python_values import attribute_of
 from ..blocks import blocks_under
 from ..buffers import AXIS_SEPARATORS, AllocBufferOp
 from ..functions import PrimFuncOp
@@ -25,7 +26,6 @@ from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
 from .alone import LAYOUT, are_alone, is_value
 from .arguments import Arguments, attributes_of
-from .attributes import attribute_of
 from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
 from .captured import written_out

@@ -16,12 +16,13 @@ from typing import Any, cast
 from xdsl.ir import SSAValue
 
 from ....dialects.schedule import blocks, loops, queries
-from ....dialects.schedule.core import HANDLE, attribute_of
+from ....dialects.schedule.core import HANDLE
 from ....dialects.schedule.core import Instruction as InstructionOp
 from ....dialects.support.diagnostics import UsageError, did_you_mean
+from ....dialects.support.python_values import attribute_of, value_of
 from ..schedule.checks import LAST
 from .handles import Handle, handle_of
-from .values import python_of, value_of
+from .values import python_of
 
 PROPERTIES = {
     "name": "block", "func_name": "function", "max_innermost_factor": "max_innermost", "thread_axis": "thread",

@@ -7,21 +7,13 @@ from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ArrayAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-    f64,
-    i1,
-    i64,
 )
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
 
 from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import dtype_name, scalar_type
+from ....dialects.support.python_values import value_of
 from ....dialects.tir.script.attributes import attribute_from_text
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -30,29 +22,6 @@ MLIR = "mlir:"
 """What the JSON text of an attribute that is no plain value begins with."""
 TYPE = "type:"
 """What that of an element type begins with."""
-
-
-def value_of(attribute: Attribute) -> object:
-    """The Python value that an attribute stands for: the attribute itself where there is none."""
-    match attribute:
-        case IntegerAttr() if attribute.type == i1:
-            return bool(attribute.value.data)
-        case IntegerAttr() if attribute.type == i64:
-            return attribute.value.data
-        case FloatAttr() if attribute.type == f64:
-            return attribute.value.data
-        case StringAttr():
-            return attribute.data
-        case UnitAttr():
-            return None
-        case ArrayAttr():
-            return [value_of(each) for each in attribute]
-        case DictionaryAttr():
-            return {name: value_of(each) for name, each in attribute.data.items()}
-        case AffineMapAttr():
-            return attribute.data
-        case _:
-            return attribute
 
 
 def json_of(value: object, quoted: bool = True) -> Json:
