@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.support.columns import broken
-from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.mapped_files import MappedFiles
 from ..transforms.infra import PassContext
 from ..transforms.infra.walk import clone
@@ -18,6 +18,10 @@ from .phases import PHASES
 from .tir_to_gpu.device_code import is_device_text
 
 _ALIASES = {"relay": "graph"}
+
+
+class PhaseError(UsageError, KeyError):
+    """There is no text of a phase of that name."""
 
 
 class PhaseTexts(Mapping[str, str]):
@@ -41,7 +45,8 @@ class PhaseTexts(Mapping[str, str]):
     def __getitem__(self, phase: str) -> str:
         phase = _ALIASES.get(phase, phase)
         if phase not in set(self):
-            raise KeyError(f"no phase '{phase}'; phases: {', '.join(self)}")
+            hint = did_you_mean(phase, self) or f"phases: {', '.join(self)}"
+            raise PhaseError(f"there is no phase '{phase}'", hint=hint)
         if phase not in self._texts:
             self._texts[phase] = broken(str(self.module(phase)))
         return self._texts[phase]

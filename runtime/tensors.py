@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.element_types import numpy_dtype_of
+from ..dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
 from ..lowering.abi import DYNAMIC, TensorSpec
 from .memory import NotEnoughMemory, aligned_bytes
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
+
+
+NUMBERS = "biufc"
+"""The kinds of NumPy's own dtypes that can be converted to what a graph takes."""
 
 
 class InputError(Diagnostic):
@@ -39,10 +43,12 @@ class Input:
         """
         array = self._array(value)
         if array.dtype != self.dtype:
+            if array.dtype.kind not in NUMBERS and array.dtype.name not in MLIR_NAMES:
+                raise InputError(f"input '{self.name}' takes numbers of {self.dtype.name}, and no {_described(value)}")
             found = _dtype_text(array.dtype)
             raise InputError(
                 f"input '{self.name}' has dtype {found}, the graph takes {self.dtype.name}",
-                hint=f"convert it: x.astype('{self.dtype.name}')",
+                hint=f"convert it: {self.name if self.name.isidentifier() else 'x'}.astype('{self.dtype.name}')",
             )
         if array.shape != self.shape and not self._fits(array.shape):
             wanted = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in self.shape)
@@ -90,6 +96,11 @@ class Input:
             raise InputError(
                 f"input '{self.name}' cannot be read as an array: {type(error).__name__}: {error}"
             ) from error
+
+
+def _described(value: object) -> str:
+    """What is given as numbers, and holds none."""
+    return f"array of {cast('NDArray', value).dtype.name}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 def _dtype_text(dtype: np.dtype[np.generic]) -> str:

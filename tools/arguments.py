@@ -27,6 +27,9 @@ class ArgumentParser(argparse.ArgumentParser):
         hint = f"`{self.prog} --help` lists the flags"
         if (flag := re.search(r"unrecognized arguments: (--?[\w-]+)", message)) is not None:
             hint = did_you_mean(flag[1], self._option_string_actions) or hint
+        elif (number := re.fullmatch(r"argument (\S+): invalid (int|float) value: (.*)", message)) is not None:
+            kind = "whole number" if number[2] == "int" else "number"
+            raise UsageError(f"{number[3]} is no {kind}", Place(number[1]))
         raise UsageError(message, Place(self.prog), hint=hint)
 
 

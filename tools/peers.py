@@ -83,6 +83,15 @@ def find_peer(name: str) -> ModuleType:
         raise UsageError(f"{name} is not installed ({error})", hint=f"pip install {name}") from None
 
 
+def check_runs(name: str, path: str) -> None:
+    """
+    Raises:
+        UsageError: a peer does not run such files.
+    """
+    if Path(path).suffix != ".onnx":
+        raise UsageError(f"{name} runs .onnx files only", Place(path))
+
+
 def open_peer(name: str, path: str, threads: int) -> Peer:
     """Load the model in `path` with a peer.
 
@@ -91,8 +100,7 @@ def open_peer(name: str, path: str, threads: int) -> Peer:
         Diagnostic: it cannot load the model.
     """
     runtime = find_peer(name)
-    if Path(path).suffix != ".onnx":
-        raise UsageError(f"{name} runs .onnx files only", Place(path))
+    check_runs(name, path)
     try:
         return PEERS[name](runtime, path, threads)
     except Exception as error:

@@ -77,11 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
     from weft.lowering.machine.target import Target
     from weft.tools.bench_report import as_json, kernel_table, processor, table
     from weft.tools.output import refuse_overwriting, write_output
-    from weft.tools.peers import find_peer
+    from weft.tools.peers import check_runs, find_peer
     from weft.tools.run_program import Settings, programs
 
     for peer in peers:
         find_peer(peer)
+        for path in arguments.files:
+            check_runs(peer, path)
     settings = Settings(
         Target.parse(arguments.target), arguments.opt_level, threads[0], tuning_records=arguments.tuning_records
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..dialects.support.diagnostics import UsageError
-from .arguments import parse_shape
+from .arguments import ArgumentParser, parse_shape
 from .entry import guarded
 from .output import refuse_overwriting, write_module
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="weft-import",
         description="Import an ONNX model: print it as a relay module. With -o, its weights are written beside it.",
         epilog="example: weft-import model.onnx -o model.mlir --shape x=1x3x224x224",
@@ -67,8 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    arguments = argument_parser().parse_args(args)
-    return guarded(lambda: run(arguments))
+    return guarded(lambda: run(argument_parser().parse_args(args)))
 
 
 if __name__ == "__main__":

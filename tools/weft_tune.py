@@ -96,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{model}: these are records, and no model", hint="weft-tune RECORDS --report OUT.svg shows them"
         )
     refuse_overwriting(model, arguments.records, "--records")
+    if not os.path.exists(model):
+        raise Diagnostic("no such file or directory", Place(model))
     return _tune(model, arguments.records or Path(model).stem + SUFFIX, arguments)
 
 

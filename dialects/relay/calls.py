@@ -36,7 +36,7 @@ from ..support.kernels import CallsKernel, KernelCall
 from ..support.operations import irdl_op_definition
 from ..support.symbols import lookup_symbol
 from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
-from .functions import FuncOp
+from .functions import FuncOp, unknown_function
 from .signature_syntax import Signature
 from .types import bind_params, substituted, type_params
 
@@ -49,7 +49,7 @@ class _CallSymbolUser(SymbolUserOpInterface):
         assert isinstance(op, CallOp)
         callee = lookup_symbol(op, op.callee)
         if not isinstance(callee, FuncOp):
-            raise VerifyException(f"there is no relay.func {op.callee}")
+            raise unknown_function(op, op.callee)
         inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
         bound: dict[str, Attribute] = {}
         given = [value.type for value in (*op.arguments, *op.results)]

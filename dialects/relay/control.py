@@ -38,7 +38,7 @@ from xdsl.utils.hints import isa
 
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible, tensor
-from .functions import FuncOp, verify_places
+from .functions import FuncOp, unknown_function, verify_places
 from .regions import EndsInYield, check_yields
 from .signature_syntax import Signature, parse_function, print_function
 from .types import IncompleteType, bind_params, substituted, type_params
@@ -197,7 +197,7 @@ class _ClosureSymbolUser(SymbolUserOpInterface):
         assert isinstance(op, ClosureOp)
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if not isinstance(callee, FuncOp):
-            raise VerifyException(f"there is no relay.func {op.callee}")
+            raise unknown_function(op, op.callee)
         given, type = [value.type for value in op.captured], op.result.type
         assert isinstance(type, FunctionType)
         whole = FunctionType.from_lists([*given, *type.inputs.data], type.outputs.data)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import (
     FunctionType,
     StringAttr,
+    SymbolRefAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -30,7 +31,9 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.diagnostics import Diagnostic, did_you_mean
 from ..support.operations import irdl_op_definition
+from ..support.symbols import symbol_names
 from .base import compatible
 from .devices import DeviceError, check_places
 from .fields import Value, as_attribute
@@ -48,6 +51,12 @@ def is_for(op: Operation, compiler: str = "") -> bool:
     """Whether a function or region is for another compiler than Weft, of this name if there is one."""
     mark = op.attributes.get(COMPILER)
     return mark is not None and (not compiler or mark == StringAttr(compiler))
+
+
+def unknown_function(op: Operation, callee: SymbolRefAttr) -> Diagnostic:
+    """What is said where an operation names a function that its module has not."""
+    name = callee.string_value()
+    return Diagnostic.at(op, f"there is no relay.func @{name}", hint=did_you_mean(name, symbol_names(op, FuncOp)))
 
 
 class _FuncCallable(CallableOpInterface):

@@ -18,13 +18,13 @@ import re
 import types
 import typing
 from collections import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar, cast
 
-from .diagnostics import UsageError
+from .diagnostics import UsageError, did_you_mean
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,6 +58,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     names = code.co_varnames[: code.co_argcount]
     has_rest = bool(code.co_flags & inspect.CO_VARARGS)
     rest = "*" + code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if has_rest else ""
+    takes_any = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    keywords = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
     rules: dict[str, Rule] = {}
 
     @wraps(function)
@@ -69,6 +71,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if name in rules and not rules[name].fits(value):
                 raise _refusal(call, name, rules[name], value)
         for name, value in kwargs.items():
+            if name not in keywords and not takes_any:
+                raise _unknown(call, name, keywords)
             if name in rules and not rules[name].fits(value):
                 raise _refusal(call, name, rules[name], value)
         for value in args[len(names) :]:
@@ -243,6 +247,13 @@ def _with_article(name: str) -> str:
 def _refusal(function: Callable[..., object], name: str, rule: Rule, value: object) -> ArgumentError:
     name = name.lstrip("*")
     return refusal(f"'{name}' of {_called(function)}", rule, value, _said_of(function, name))
+
+
+def _unknown(function: Callable[..., object], name: str, keywords: Sequence[str]) -> ArgumentError:
+    """What is told of an argument that a function does not take."""
+    known = [each for each in keywords if each != "self" and not each.startswith("_")]
+    hint = did_you_mean(name, known) or (f"it takes {', '.join(known)}" if known else None)
+    return ArgumentError(f"{_called(function)} has no argument '{name}'", hint=hint)
 
 
 def refusal(what: str, rule: Rule, value: object, hint: str | None = None) -> ArgumentError:

@@ -7,14 +7,14 @@ how many. What does not fit is left to xDSL, which says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from struct import unpack
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
-from xdsl.ir import Operation, OpTraits
+from xdsl.ir import Attribute, Operation, OpTraits
 from xdsl.irdl import (
     AttrSizedSegments,
     OpDef,
@@ -144,6 +144,20 @@ class _Quick:
         return True
 
 
+def check_properties(definition: OpDef, properties: Mapping[str, Attribute]) -> None:
+    """
+    Raises:
+        VerifyException: one is not of the kind that the definition says; xDSL does not say which.
+    """
+    for name, wanted in definition.properties.items():
+        if (attribute := properties.get(name)) is None:
+            continue
+        try:
+            wanted.constr.verify(attribute, VerificationContext())
+        except VerifyException as error:
+            raise VerifyException(f"property '{name}': {error}") from None
+
+
 def definition_check(definition: OpDef) -> Callable[[Operation], None]:
     """What raises a `VerifyException` where an operation is not as `definition` says, its traits aside."""
     whole = replace(definition, traits=OpTraits(lambda: ())).verify
@@ -155,6 +169,7 @@ def definition_check(definition: OpDef) -> Callable[[Operation], None]:
 
     def check(op: Operation) -> None:
         if not quick.fits(op):
+            check_properties(definition, op.properties)
             whole(op)
 
     return check

@@ -72,10 +72,10 @@ def _span(data: bytes, number: int) -> tuple[int, int]:
 def _reader_and_printer(definition: OpDef, text: str) -> dict[str, object]:
     @cache
     def program() -> FormatProgram:
-        from xdsl.irdl.declarative_assembly_format import FormatProgram
+        from .format_program import NamingFormatProgram
 
         try:
-            return FormatProgram.from_str(text, definition)
+            return NamingFormatProgram.of(text, definition)
         except ParseError as error:
             raise PyRDLOpDefinitionError(f"{definition.name}: the assembly format is wrong: {error}") from error
 

@@ -41,6 +41,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from .diagnostics import Diagnostic, InternalError, Note, Place, Severity, as_diagnostic, did_you_mean, emit
+from .element_types import MLIR_NAMES
 from .lexer import LinearLexer
 from .syntax import claim_properties, form_hint, misspelt_properties
 from .text import as_text
@@ -139,6 +140,8 @@ class LocatedParser(Parser):
 
     def _with_hint(self, diagnostic: Diagnostic, depth: int) -> Diagnostic:
         """A syntax error within the operation at `depth`, with how that is written; regions are other operations."""
+        if diagnostic.message == _REWORDED["Expected shape type."]:
+            diagnostic.hint = did_you_mean(self._current_token.text, MLIR_NAMES.values())
         if diagnostic.hint is None and len(self._name_spans) > depth and diagnostic.message not in _OF_REGIONS:
             op_type = self.ctx.get_optional_op(self._name_spans[depth].text.strip('"'))
             if op_type is not None:
@@ -197,7 +200,11 @@ class LocatedParser(Parser):
             raise Diagnostic(f"operation '{name}' is of no registered dialect", place, hint=hint)
         candidates = [op.name for op in self.ctx.loaded_ops]
         hint = did_you_mean(name, [c for c in candidates if "." not in name or c.startswith(f"{dialect}.")])
-        raise Diagnostic(f"operation '{name}' is not registered", place, hint=hint or did_you_mean(name, candidates))
+        hint = hint or did_you_mean(name, candidates)
+        if hint is None and "." not in name:
+            is_value = self._current_token.kind == MLIRTokenKind.EQUAL
+            hint = f"values begin with '%', as in %{name} = ..." if is_value else NO_MLIR
+        raise Diagnostic(f"operation '{name}' is not registered", place, hint=hint)
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
         name, values = operand.operand_name, self.ssa_values.get(operand.operand_name)
@@ -220,6 +227,10 @@ class LocatedParser(Parser):
         return argument
 
     def _register_ssa_definition(self, name: str, values: tuple[SSAValue, ...], span: Span) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if (known := self.ssa_values.get(name)) is not None:
+            first = next(filter(None, map(_definition_place, known)), None)
+            notes = [Note("the first one stands here", first)] if first is not None else ()
+            raise Diagnostic(f"there is another value '%{name}'", Place.of_span(span), notes=notes)
         super()._register_ssa_definition(name, values, span)
         self._first_uses.pop(name, None)
 
@@ -270,12 +281,16 @@ class LocatedParser(Parser):
 MAX_DENSE_BYTES = 1 << 30
 """The largest literal tensor that is read."""
 
+NO_MLIR = "modules hold operations, as relay.func @main(%x: tensor<4xf32>); is this another kind of file?"
+
 _OF_REGIONS = ("expected an operation, a block or '}'", "expected an operation")
 """Messages about what stands in a region, and not about the operation around it."""
 
 _REWORDED = {
     "Could not parse entire input!": "expected an operation",
     "in block definition": "expected an operation, a block or '}'",
+    "Expected suffix identifier after {first_char}": "a name is expected behind this",
+    "Expected shape type.": "a type is expected here",
 }
 """Messages of xDSL that say little."""
 

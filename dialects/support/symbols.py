@@ -24,6 +24,14 @@ def lookup_symbol(op: Operation, symbol: SymbolRefAttr) -> Operation | None:
     return _symbols(table).get(symbol.root_reference)
 
 
+def symbol_names(op: Operation, kind: type[Operation]) -> list[str]:
+    """What operations of a kind are called that a symbol may name where `op` stands."""
+    table: Operation | None = op
+    while table is not None and not _is_table(type(table)):
+        table = table.parent_op()
+    return [] if table is None else [name.data for name, each in _symbols(table).items() if isinstance(each, kind)]
+
+
 @cache
 def _is_table(kind: type[Operation]) -> bool:
     return kind.has_trait(SymbolTable)

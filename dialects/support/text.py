@@ -24,7 +24,7 @@ def decode(data: bytes, name: str) -> str:
             raise _onnx(name) from error
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        place = Place(name, line, column, text="")
+        place = Place(name, line, column)
         raise Diagnostic("this is not text in UTF-8", place, hint="is it another kind of file?") from error
 
 

@@ -74,4 +74,5 @@ def _no_model(path: Path, reason: str) -> Diagnostic:
     if found := re.search(r"line: (\d+) column: (\d+)", reason):
         place = Place(str(path), int(found[1]), int(found[2]))
         reason = reason.split("\n")[-1]
-    return Diagnostic("this is not an ONNX model", place, notes=[Note(reason.strip())])
+    hint = "modules in .mlir are compiled as they are: weft-run, weft.compile" if path.suffix == ".mlir" else None
+    return Diagnostic("this is not an ONNX model", place, notes=[Note(reason.strip())], hint=hint)

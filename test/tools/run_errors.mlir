@@ -11,6 +11,7 @@
 // RUN: not weft-run %s --compare onnxruntime 2>&1 | filecheck %s --check-prefix=PEER
 // RUN: not weft-run %s --function man 2>&1 | filecheck %s --check-prefix=FUNCTION
 // RUN: not weft-run %s --threads 0 2>&1 | filecheck %s --check-prefix=THREADS
+// RUN: not weft-run %s --threads many 2>&1 | filecheck %s --check-prefix=MANY
 // RUN: not weft-run %s --target llvm22 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not weft-run %s --treads 1 2>&1 | filecheck %s --check-prefix=FLAG
 // RUN: weft-opt %s --compile-to=llvm -o %t.llvm.mlir
@@ -20,9 +21,21 @@
 // RUN: weft-run %s --input 'x=3xf32=1' --input 'n=i8=1' --outputs %t.npz
 // RUN: not weft-run %s --input 'x=3xf32=2' --input 'n=i8=1' --expect %t.npz 2>&1 | filecheck %s --check-prefix=DIFFERS
 // RUN: not weft-bench %s --against onnxruntme 2>&1 | filecheck %s --check-prefix=BENCH
+// RUN: not weft-bench %s --against onnxruntime 2>&1 | filecheck %s --check-prefix=EARLY
+// RUN: not weft-tune %t.missing.onnx 2>&1 | filecheck %s --check-prefix=TUNE
+// RUN: not weft-import %s 2>&1 | filecheck %s --check-prefix=IMPORT
+// RUN: not weft-import --lsit-operators 2>&1 | filecheck %s --check-prefix=LIST
 
 // Mistakes on the command line are found before anything runs.
 
+// MANY: --threads: error: 'many' is no whole number
+// EARLY-NOT: kernels
+// EARLY: error: onnxruntime runs .onnx files only
+// TUNE-NOT: timing
+// TUNE: missing.onnx: error: no such file or directory
+// IMPORT: error: this is not an ONNX model
+// IMPORT: hint: modules in .mlir are compiled as they are: weft-run, weft.compile
+// LIST: hint: did you mean '--list-operators'?
 // NAME: error: there is no input 'z'
 // NAME-NEXT: hint: inputs: x, n
 // MEANT: hint: did you mean 'x'?

@@ -171,6 +171,13 @@ def test_compile_refuses_each_argument_by_its_name(arguments: dict[str, Any], to
     assert told in caught.value.message
 
 
+def test_an_argument_that_a_function_does_not_take_has_a_near_name() -> None:
+    with pytest.raises(ArgumentError, match="compile has no argument 'thread'\nhint: did you mean 'threads'\\?"):
+        weft.compile(PERCEPTRON, thread=2)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match="placeholder has no argument 'ndim'\nhint: it takes shape, dtype, name"):
+        te.placeholder((8,), ndim=1)  # pyright: ignore[reportCallIssue]
+
+
 def test_no_threads_are_refused_with_what_stands_for_all() -> None:
     with pytest.raises(Diagnostic) as caught:
         weft.compile(PERCEPTRON, threads=0)

@@ -187,10 +187,11 @@ class Unwilling:
     [
         (np.ma.masked_greater(X, 0.0), "input 'x' has elements that are masked, and a graph has none"),
         (X.astype(">f4"), "input 'x' has dtype float32 in big-endian order, the graph takes float32"),
-        (None, "input 'x' has dtype object"),
+        (None, "input 'x' takes numbers of float32, and no NoneType"),
         ([[1.0, 2.0], [3.0]], "input 'x' cannot be read as an array: ValueError"),
         (Unwilling(), "input 'x' cannot be read as an array: BufferError: it is on another device"),
-        ("abc", "input 'x' has dtype str"),
+        ("abc", "input 'x' takes numbers of float32, and no str"),
+        (np.array(["a"]), "input 'x' takes numbers of float32, and no array of str"),
         (X.tolist(), "input 'x' has dtype float64"),
     ],
 )
@@ -318,6 +319,9 @@ def test_the_phases_are_those_after_the_import(exe: weft.Executable) -> None:
     assert list(exe.ir) == ["import", "graph", "fuse", "tir", "schedule", "loops", "llvm"]
     with pytest.raises(KeyError, match="no phase 'ast'"):
         exe.ir["ast"]
+    with pytest.raises(weft.Diagnostic, match="there is no phase 'fusee'\nhint: did you mean 'fuse'?"):
+        exe.ir["fusee"]
+    assert "ast" not in exe.ir and exe.ir.get("ast") is None
 
 
 def test_the_assembly_has_the_entry(exe: weft.Executable) -> None:

@@ -208,3 +208,48 @@ def test_hexadecimal_digits_among_floats_are_their_bits() -> None:
     assert np.isnan(second.properties["value"].get_values()[0])  # type: ignore[attr-defined] # pyright: ignore
     with pytest.raises(Diagnostic, match="f32 has no more than 32 bits"):
         parse_module("%0 = arith.constant dense<0x14B400000> : vector<2xf32>", new_ir_context())
+
+
+GRAPH = "relay.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {{\n  {}\n  relay.return %y : tensor<4x8xf32>\n}}"
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        (
+            "%y = relay.nn.softmax %x {axis = 0 : i32} : tensor<4x8xf32>",
+            "'relay.nn.softmax': property 'axis': Expected attribute i64 but got i32",
+            "`weft-opt --explain relay.nn.softmax` describes the operation",
+        ),
+        (
+            '%y = relay.squeeze %x {axis = "a"} : (tensor<4x8xf32>) -> tensor<4x8xf32>',
+            "'relay.squeeze': property 'axis': ",
+            None,
+        ),
+        (
+            "%y = relay.call @mian(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>",
+            "'relay.call': there is no relay.func @mian",
+            "did you mean 'main'?",
+        ),
+        ("%y = relay.nn.relu %x : tensor<4x8xf33>", "a type is expected here", "did you mean 'f32'?"),
+        ("y = relay.nn.relu %x : tensor<4x8xf32>", "operation 'y' is not registered", "values begin with '%', as in"),
+        ("# a comment", "a name is expected behind this", None),
+    ],
+)
+def test_a_slip_is_named_and_what_was_meant_is_told(line: str, message: str, hint: str | None) -> None:
+    error = refused(GRAPH.format(line))
+    assert error.message.startswith(message)
+    assert hint is None or (error.hint or "").startswith(hint), error.hint
+
+
+def test_a_second_value_of_a_name_is_shown_beside_the_first() -> None:
+    line = "%y = relay.nn.relu %x : tensor<4x8xf32>"
+    error = refused(GRAPH.format(f"{line}\n  {line}"))
+    assert error.message == "there is another value '%y'" and error.hint is None
+    (note,) = error.notes
+    assert note.place is not None and (note.place.line, note.place.column) == (2, 8)
+
+
+@pytest.mark.parametrize("text", ["import numpy as np\n", "hello world\n"])
+def test_what_is_no_module_is_said_to_be_another_kind_of_file(text: str) -> None:
+    assert "is this another kind of file?" in (refused(text).hint or "")

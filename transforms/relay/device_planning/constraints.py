@@ -53,6 +53,7 @@ from ....dialects.relay.devices import (
     VirtualDeviceAttr,
     listed_devices,
 )
+from ....dialects.relay.functions import unknown_function
 from ....dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ....dialects.support.diagnostics import Diagnostic, Note
 from ....dialects.support.diagnostics import Place as SourcePlace
@@ -211,7 +212,7 @@ class Constraints(Domains):
     def _call(self, op: CallOp) -> None:
         callee = self._callees.get(op.callee.string_value())
         if callee is None:
-            raise Diagnostic.at(op, f"there is no relay.func {op.callee}")
+            raise unknown_function(op, op.callee)
         if callee.is_primitive and RESULT_DEVICES not in callee.attributes:
             self._kernel(op, callee.body.block)
             return
@@ -237,7 +238,7 @@ class Constraints(Domains):
     def _closure(self, op: ClosureOp) -> None:
         callee = self._callees.get(op.callee.string_value())
         if callee is None:
-            raise Diagnostic.at(op, f"there is no relay.func {op.callee}")
+            raise unknown_function(op, op.callee)
         function, value = self.function(callee), self.of(op.result)
         assert function.results is not None and value.results is not None
         given = [self.of(each) for each in op.captured]
