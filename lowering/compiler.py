@@ -8,55 +8,38 @@ lower them (`kernel_memo`), and LLVM compiles them in other processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.relay.attributes import Resource, ResourceAttr
-from ..dialects.relay.core import ConstantOp
+from ..dialects.relay.attributes import Resource
 from ..dialects.rt.sources import SourceOp
 from ..dialects.support.aligned_arrays import aligned
-from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.garbage import rare_garbage_collection
-from ..dialects.support.hints import isa
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
 from ..transforms.infra.timing import timed
 from .abi import (
-    CONSTANTS_TABLE,
-    ENTRY,
-    INPUTS,
     POOL,
     Argument,
     CompiledGraph,
     DeviceCode,
     HostedSegment,
-    Site,
-    TensorSpec,
 )
-from .check_sites import read_checks
-from .constant_data import constant_data
-from .entry.add_entry_point import GRAPH
-from .graph_to_memory.signature import read_signature, read_sizes
+from .graph_facts import GraphFacts, large_constants
 from .hosted_steps import HostedProgram, erase_hosted, read_hosted
 from .kernel_memo import KernelMemo, kernel_memo
 from .llvm_ir.alike import Alike
 from .llvm_ir.module import emit_llvm_ir
-from .loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
-from .loops_to_llvm.symbols import CONSTANT_TYPES, CONSTANT_VALUES
 from .machine.codegen import CodegenPool
 from .machine.kernel_cache import IN_MEMORY, CacheCounts
 from .machine.target import Target
 from .phases import Observer, late_checks, pipeline
 from .read_steps import StepTable, read_steps
-from .sizes import Size
 from .threads.pool import pool_text
 from .tir_to_gpu.device_code import device_code, device_text, is_device_code
 
@@ -107,119 +90,161 @@ def compile_graph(
     if not verified:
         with timed("Verifier"):
             verify(module)
-    facts: list[_Facts] = []
-    names: list[str] = []
-    keys: list[str] = []
-    tables: list[StepTable] = []
-    hosted: list[HostedProgram] = []
-    sources: list[str] = []
-    graphics: list[DeviceCode] = []
-    memos: list[KernelMemo] = []
-    weights: list[Resource] = []
-
-    show = _at_fuse(fused)
-
-    def observe(phase: str, module: ModuleOp, kernel: str | None) -> None:
-        show(phase, module, kernel)
-        if phase == "fuse":
-            weights.extend(_large_constants(module))
-        if phase == "loops" and kernel is None:
-            tables.append(read_steps(module))
-            hosted.extend(read_hosted(module))
-
-    observe(start, module, None)
-
-    def make_weights() -> None:
-        for each in weights:
-            _ = each.array
-
-    processor = target.processor
+    compilation = _Compilation(target, codegen_level, fused)
+    compilation.observe(start, module, None)
     with (
         rare_garbage_collection(),
-        CodegenPool(processor, jobs, codegen_level, memory=IN_MEMORY, meanwhile=make_weights) as pool,
+        CodegenPool(
+            target.processor, jobs, codegen_level, memory=IN_MEMORY, meanwhile=compilation.make_weights
+        ) as pool,
     ):
+        compilation.run(module, start, pool)
+        with timed("constants"):  # while workers generate code
+            constants = compilation.constants()
+        with timed("code generation"):
+            objects = compilation.objects(pool)
+    if counted is not None:
+        pool.counts.known = compilation.known
+        counted(pool.counts)
+    return compilation.artefact(objects, constants)
 
-        def memo(passes: str) -> KernelMemo | None:
-            if (made := kernel_memo(target, passes, take, kernels.finish, _unit_text, pool)) is not None:
-                memos.append(made)
-            return made
+
+class _Compilation:
+    """A compilation at work, and what its kernels and the graph's own function have told so far.
+
+    The pipeline shows it the graph (`observe`) and gives it the kernels one at a time, last the graph's own function
+    (`run`); it hands their LLVM IR to the code generator."""
+
+    def __init__(self, target: Target, codegen_level: int, fused: Callable[[ModuleOp], None] | None):
+        self._target = target
+        self._level = codegen_level
+        self._show = _at_fuse(fused)
+        self._weights: list[Resource] = []
+        self._names: list[str] = []
+        """Of kernels, in order."""
+        self._keys: list[str] = []
+        """Of what the code generator was given, in order."""
+        self._facts: GraphFacts | None = None
+        """Of the graph's own function, where it has one that is compiled."""
+        self._table = StepTable()
+        self._hosted: list[HostedProgram] = []
+        self._sources: list[str] = []
+        self._device_code: list[DeviceCode] = []
+        self._memos: list[KernelMemo] = []
+
+    def observe(self, phase: str, module: ModuleOp, kernel: str | None) -> None:
+        """Look at what a phase has made."""
+        self._show(phase, module, kernel)
+        if phase == "fuse":
+            self._weights.extend(large_constants(module))
+        if phase == "loops" and kernel is None:
+            self._table = read_steps(module)
+            self._hosted.extend(read_hosted(module))
+
+    def make_weights(self) -> None:
+        """Make the data of weights that is not there yet."""
+        for each in self._weights:
+            _ = each.array
+
+    def run(self, module: ModuleOp, start: str, pool: CodegenPool) -> None:
+        """Lower a module that is at phase `start`, and have `pool` generate code."""
 
         def compile(key: str, text: str) -> None:
-            if not keys:  # not before the first kernel is there: workers are forked then
-                pool.submit(POOL, pool_text(processor.resolved().triple))
-            keys.append(key)
+            if not self._keys:  # not before the first kernel is there: workers are forked then
+                pool.submit(POOL, pool_text(self._target.processor.resolved().triple))
+            self._keys.append(key)
             pool.submit(key, text)
 
         kernels = Alike(compile)
 
         def take(kernel: str, text: str) -> None:
-            names.append(kernel)
+            self._names.append(kernel)
             kernels.take(kernel, text)
 
-        def submit(kernel: str | None, module: ModuleOp) -> None:
-            if kernel is not None and is_device_code(module):
-                graphics.append(device_code(kernel, module, target.gpu or Target.parse("cuda"), codegen_level))
+        def submit(kernel: str | None, part: ModuleOp) -> None:
+            if (text := self._text_of(kernel, part)) is None:
                 return
-            if kernel is None and all(program.is_segment for program in hosted):
-                attributes = entry_of(module).attributes
-                facts.append(
-                    _Facts(*_signature(module), _constants(module), *read_checks(attributes), *read_sizes(attributes))
-                )
-            if kernel is None:
-                sources.extend(op.text.data for op in module.ops if isinstance(op, SourceOp))
-            with timed("LLVM IR"):
-                text = _unit_text(module)
             if kernel is not None:
                 take(kernel, text)
             else:
                 kernels.finish()
                 compile(MAIN, text)
-            for each in memos:
+            for each in self._memos:
                 each.written(kernel or MAIN, text)
+
+        def memo(passes: str) -> KernelMemo | None:
+            made = kernel_memo(self._target, passes, take, kernels.finish, _unit_text, pool)
+            if made is not None:
+                self._memos.append(made)
+            return made
 
         if start == "llvm":
             late_checks(start)
             _submit_parts(module, submit)
         else:
             required = PassContext.current().required_pass
-            run(pipeline(target, start, required=required, observer=observe, sink=submit, memo=memo), module)
-        with timed("constants"):  # while workers generate code
-            constants = [aligned(data()) for each in facts for data in each.constants]
-        with timed("code generation"):
-            objects = tuple(pool.result(name) for name in [*keys, POOL])
-    objects += _compiled_sources(sources, target, codegen_level)
-    if counted is not None:
-        pool.counts.known = sum(each.found for each in memos)
-        counted(pool.counts)
-    if hosted and not hosted[0].is_segment:
-        return _hosted_graph(hosted[0], objects, tuple(names), target, tuple(graphics))
-    found, *_ = facts
-    table = tables[0] if tables else StepTable()
-    segments = tuple(_hosted_segment(program, constants) for program in hosted)
-    names += [each.function for each in graphics]
-    if segments:
-        table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
-    return CompiledGraph(
-        objects,
-        tuple(constants),
-        found.inputs,
-        found.outputs,
-        found.arena_bytes,
-        tuple(names),
-        target.platform(),
-        found.checks,
-        found.records_at,
-        table.counter_bytes,
-        tuple(table.parameters.get(name, ()) for name in names),
-        table.steps,
-        found.symbols,
-        found.pools,
-        device_code=tuple(graphics),
-        segments=segments,
-        code_constants=len(found.constants) if segments else None,
-        extents=found.extents,
-        parts=table.parts,
-    )
+            run(pipeline(self._target, start, required=required, observer=self.observe, sink=submit, memo=memo), module)
+
+    def _text_of(self, kernel: str | None, module: ModuleOp) -> str | None:
+        """The LLVM IR of a kernel or, where that has no name, of the rest; `None` for one that is for a device."""
+        if kernel is not None and is_device_code(module):
+            gpu = self._target.gpu or Target.parse("cuda")
+            self._device_code.append(device_code(kernel, module, gpu, self._level))
+            return None
+        if kernel is None:
+            if all(program.is_segment for program in self._hosted):
+                self._facts = GraphFacts.of(module)
+            self._sources.extend(op.text.data for op in module.ops if isinstance(op, SourceOp))
+        with timed("LLVM IR"):
+            return _unit_text(module)
+
+    @property
+    def known(self) -> int:
+        """How many kernels were not lowered, because their LLVM IR was known."""
+        return sum(each.found for each in self._memos)
+
+    def constants(self) -> list[NDArray]:
+        """The data of the constants that the graph's own function reads."""
+        return [] if self._facts is None else [aligned(data()) for data in self._facts.constants]
+
+    def objects(self, pool: CodegenPool) -> tuple[bytes, ...]:
+        """What the code generator has made, once that is all there."""
+        return tuple(pool.result(name) for name in [*self._keys, POOL])
+
+    def artefact(self, objects: tuple[bytes, ...], constants: list[NDArray]) -> CompiledGraph:
+        """What was compiled, with all that whoever loads it has to know."""
+        objects += _compiled_sources(self._sources, self._target, self._level)
+        device_code = tuple(self._device_code)
+        hosted = self._hosted
+        if hosted and not hosted[0].is_segment:
+            return _hosted_graph(hosted[0], objects, tuple(self._names), self._target, device_code)
+        found, table = self._facts, self._table
+        assert found is not None, "the graph's own function comes last, and always"
+        segments = tuple(_hosted_segment(program, constants) for program in hosted)
+        names = [*self._names, *(each.function for each in device_code)]
+        if segments:
+            table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
+        return CompiledGraph(
+            objects,
+            tuple(constants),
+            found.inputs,
+            found.outputs,
+            found.arena_bytes,
+            tuple(names),
+            self._target.platform(),
+            found.checks,
+            found.records_at,
+            table.counter_bytes,
+            tuple(table.parameters.get(name, ()) for name in names),
+            table.steps,
+            found.symbols,
+            found.pools,
+            device_code=device_code,
+            segments=segments,
+            code_constants=len(found.constants) if segments else None,
+            extents=found.extents,
+            parts=table.parts,
+        )
 
 
 def _hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedSegment:
@@ -282,22 +307,6 @@ def _hosted_graph(
     )
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """What the graph's own function says, once it is in the llvm dialect."""
-
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-    arena_bytes: int
-    constants: tuple[Callable[[], NDArray], ...]
-    """What gives the data of each."""
-    checks: tuple[tuple[Site, ...], ...]
-    records_at: int
-    symbols: tuple[str, ...]
-    pools: tuple[tuple[Size, ...], ...]
-    extents: str
-
-
 def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:
     """What the code generator is given for a module of phase `llvm`: the LLVM IR of each kernel by its name, that of
     what kernels have in common by names of its own, and last that of the rest, which has none. Byte for byte what was
@@ -329,47 +338,3 @@ def _unit_text(module: ModuleOp) -> str:
     erase_hosted(module)
     settle(module)
     return emit_llvm_ir(module)
-
-
-def entry_of(module: ModuleOp) -> llvm.FuncOp:
-    """The function of an `llvm` module that the entry point runs.
-
-    Raises:
-        Diagnostic: there is none.
-    """
-    mains = [f for f in module.ops if isinstance(f, llvm.FuncOp) and INPUTS in f.attributes]
-    if not mains:
-        raise Diagnostic("there is no function to run: none carries the signature of a graph (weft.inputs)")
-    return next((f for f in mains if f.sym_name.data in (GRAPH, ENTRY)), mains[0])
-
-
-def _signature(module: ModuleOp) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], int]:
-    """Inputs, outputs, and bytes of the arena, from the attributes of the graph's function."""
-    main = entry_of(module)
-    inputs, outputs = read_signature(main.attributes)
-    arena = main.attributes.get(ARENA_BYTES)
-    if not isinstance(arena, IntegerAttr):
-        raise Diagnostic.at(main, f"it does not say how many bytes of memory it works in ({ARENA_BYTES})")
-    return inputs, outputs, arena.value.data
-
-
-def _large_constants(module: ModuleOp) -> Iterator[Resource]:
-    """The data of the graph's constants that does not stand in the text."""
-    for op in module.walk():
-        if isinstance(op, ConstantOp) and isinstance(op.value, ResourceAttr):
-            yield op.value.data
-
-
-def _constants(module: ModuleOp) -> tuple[Callable[[], NDArray], ...]:
-    """What gives the constants' data, by place in the constants' table."""
-    for op in module.ops:
-        if isinstance(op, llvm.GlobalOp) and op.sym_name.data == CONSTANTS_TABLE:
-            values, types = op.attributes.get(CONSTANT_VALUES), op.attributes.get(CONSTANT_TYPES)
-            if (
-                not isa(values, ArrayAttr[Attribute])
-                or not isa(types, ArrayAttr[Attribute])
-                or len(values) != len(types)
-            ):
-                raise Diagnostic.at(op, f"it does not say what the constants are ({CONSTANT_VALUES}, {CONSTANT_TYPES})")
-            return tuple(partial(constant_data, op, value, type) for value, type in zip(values, types, strict=True))
-    return ()
