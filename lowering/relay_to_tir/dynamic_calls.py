@@ -66,7 +66,7 @@ from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 from .place_calls import device_of
-from .te_to_tir import opaque_extents
+from .te_symbols import opaque_extents
 
 SYMBOLS, SHAPES = "symbols", "shapes"
 """Attributes of a graph's function: its symbols, and the extents of its arguments."""

@@ -21,7 +21,7 @@ from ...dialects.te.dims import simplified, terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
 from ..sizes import Size, to_json
-from .te_to_tir import Symbols
+from .te_symbols import Symbols
 
 EXTENTS = "extents"
 """Attribute of a graph's function: JSON with the symbols that are computed of others, by number (`defined`), and pairs

@@ -49,7 +49,8 @@ from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
 from .external import lower_external
 from .place_calls import place_calls
-from .te_to_tir import create_prim_func, opaque_extents
+from .te_symbols import opaque_extents
+from .te_to_tir import create_prim_func
 
 Compute: TypeAlias = Callable[[RelayOp, Sequence[te.Tensor]], list[te.Tensor]]
 
