@@ -3,7 +3,8 @@
 `docs/onnx.md` says which ONNX operators are imported, and how; `docs/operators.md` lists the operators of relay;
 `docs/numbers.md` says how exactly they are computed, after its text, `numbers.in.md`; `docs/machines.md` says what is
 known of processors and what follows from it, after its text, `machines.in.md`; `docs/tir.md` says where what
-TVM's TIR has is, after its text, `tir.in.md`.
+TVM's TIR has is, after its text, `tir.in.md`; `docs/reading.md` leads through the code and ends with its folders, after
+its text, `reading.in.md`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from weft.testing.tolerance import USUAL, epsilon_of
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
+import house_tables  # noqa: E402
 import machine_tables  # noqa: E402
 import tir_tables  # noqa: E402
 
@@ -206,11 +208,18 @@ def machines_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def reading_page() -> str:
+    """After its text: every folder, and what it is for."""
+    rows = (row(f"[{each}](../{each})", house_tables.purpose(each)) for each in house_tables.folders())
+    return f"{(DOCS / 'reading.in.md').read_text().rstrip()}\n\n{table(('folder', 'holds'), rows)}\n"
+
+
 PAGES = {
     "machines.md": machines_page,
     "numbers.md": numbers_page,
     "onnx.md": onnx_page,
     "operators.md": operators_page,
+    "reading.md": reading_page,
     "tir.md": tir_page,
 }
 
