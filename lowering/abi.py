@@ -58,10 +58,13 @@ SEGMENT_MARK = "weft.segment"
 """Attribute of a graph's function that a program runs as a part of it."""
 
 
-def thread_of_segment(name: str) -> str:
+def thread_of_segment(name: str, inputs: int, outputs: int, symbols: int) -> str:
     """What each thread runs of a part of a program; it takes the address of a context: tables of inputs and outputs,
-    the arena, and the number of threads, a word each."""
-    return f"{name}_thread"
+    the arena, and the number of threads, a word each. Behind the inputs stand values of symbols.
+
+    How many words the tables have is in the name: what says otherwise of the part finds no such function.
+    """
+    return f"{name}_thread_{inputs}_{outputs}_{symbols}"
 
 
 GRAPH_SYMBOLS, POOLS = "weft.symbols", "weft.pools"

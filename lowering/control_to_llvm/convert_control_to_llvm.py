@@ -38,11 +38,22 @@ from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.interpreter import check_is_program
 from ...dialects.support.checks import RECORD_BYTES
+from ...dialects.support.hints import isa
 from ...transforms.infra import ModulePass, report_changed
 from ...transforms.infra.parts import symbol_name
 from ...transforms.infra.walk import erase
 from ...transforms.relay.outline_segments import is_control
-from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, RUN_HOSTED, SEGMENT_MARK, SYMBOL_EXTENTS, thread_of_segment
+from ..abi import (
+    COUNTER_BYTES,
+    GRAPH_SYMBOLS,
+    INPUTS,
+    OUTPUTS,
+    POOLS,
+    RUN_HOSTED,
+    SEGMENT_MARK,
+    SYMBOL_EXTENTS,
+    thread_of_segment,
+)
 from ..entry.add_entry_point import declarations, entry_functions, entry_of_segment
 from ..graph_to_memory.signature import memory_signature
 from ..hosted_steps import hosted_graphs
@@ -107,12 +118,19 @@ def _program(main: FuncOp, control: Sequence[Operation], module: ModuleOp) -> li
     for number, segment in enumerate(hosted.values()):
         made.append(_call_of_host(entry_of_segment(segment.sym_name.data), number))
     for segment in segments.values():
-        thread = thread_of_segment(segment.sym_name.data)
+        words = [_length(segment, key) for key in (INPUTS, OUTPUTS, GRAPH_SYMBOLS)]
+        thread = thread_of_segment(segment.sym_name.data, *words)
         each, run = entry_functions(segment, thread, entry_of_segment(segment.sym_name.data), "internal")
         each.properties["linkage"] = llvm.LinkageAttr("external")  # who runs parts step by step knows them by it
         made += [each, run]
     taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
     return [*declarations(taken), *program_functions(main, control, segments | hosted, taken), *made]
+
+
+def _length(segment: llvm.FuncOp, key: str) -> int:
+    """How many entries an attribute has; none where it is not there."""
+    entries = segment.attributes.get(key)
+    return len(entries) if isa(entries, ArrayAttr[Attribute]) else 0
 
 
 def _described(graph: GraphOp, number: int) -> llvm.FuncOp:

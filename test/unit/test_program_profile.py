@@ -13,8 +13,10 @@ import pytest
 import weft
 from weft import relay
 from weft.dialects.support.checks import CheckError
+from weft.lowering.abi import thread_of_segment
 from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
+from weft.runtime.linker import LoadError
 from weft.runtime.profiling import Profile, StepTimes
 
 OPEN = relay.Any()
@@ -96,7 +98,24 @@ def test_parts_that_use_what_is_not_there_are_refused(tmp_path: Path) -> None:
     part = graph.parts[0]
     step = part.steps[0]
     far = replace(step, arguments=(replace(step.arguments[0], kind="input", at=9), *step.arguments[1:]))
-    for number, wrong in enumerate((far, replace(step, arguments=step.arguments[1:]), replace(step, kernel="none"))):
+    small = replace(step, arguments=(replace(step.arguments[0], bytes=1), *step.arguments[1:]))
+    wrongs = (far, small, replace(step, arguments=step.arguments[1:]), replace(step, kernel="none"))
+    for number, wrong in enumerate(wrongs):
         artefact.save(replace(graph, parts=(replace(part, steps=(wrong,)),)), path := tmp_path / f"{number}.weft")
         with pytest.raises(ArtefactError, match="uses what is not there"):
             artefact.load(path)
+
+
+@pytest.mark.parametrize("words", ["inputs", "outputs", "symbols"])
+def test_parts_that_are_said_to_take_more_than_their_code_does_are_refused(words: str, tmp_path: Path) -> None:
+    graph = doubling(4).graph
+    for more in (1, 1 << 40):
+        said = {words: getattr(graph.parts[0], words) + more}
+        part = replace(graph.parts[0], **said)
+        artefact.save(replace(graph, parts=(part, *graph.parts[1:])), path := tmp_path / "more.weft")
+        with pytest.raises(ArtefactError, match="is not given so many"):
+            artefact.load(path)
+        renamed = replace(part, thread=thread_of_segment("main", part.inputs, part.outputs, part.symbols))
+        artefact.save(replace(graph, parts=(renamed, *graph.parts[1:])), path)
+        with pytest.raises(LoadError, match="no address"):
+            weft.load(path).profile(np.array(3), np.ones((4, 2), np.float32))
