@@ -38,6 +38,37 @@ relay.func @neutral_elements_that_widen_or_stand_on_the_left_stay(%x: tensor<4xf
   relay.return %0, %1, %2 : tensor<1x4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
+// CHECK-LABEL: relay.func @small_powers_are_products
+// CHECK-NOT: relay.power
+// CHECK: %[[SQUARE:.*]] = relay.multiply %x, %x
+// CHECK: %[[TWO:.*]] = relay.multiply %x, %x
+// CHECK-NEXT: %[[CUBE:.*]] = relay.multiply %[[TWO]], %x
+// CHECK-NOT: relay.power
+// CHECK: relay.return %x, %[[SQUARE]], %[[CUBE]]
+relay.func @small_powers_are_products(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) {
+  %one = relay.constant dense<1.0> : tensor<f32>
+  %two = relay.constant dense<2.0> : tensor<1xf32>
+  %three = relay.constant dense<3.0> : tensor<4xf32>
+  %0 = relay.power %x, %one : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  %1 = relay.power %x, %two : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xf32>
+  %2 = relay.power %x, %three : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  relay.return %0, %1, %2 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// CHECK-LABEL: relay.func @other_powers_and_wider_ones_stay
+// CHECK: relay.power %x, %half
+// CHECK: relay.power %x, %twos
+// CHECK: relay.power %two, %x
+relay.func @other_powers_and_wider_ones_stay(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>, tensor<4xf32>) {
+  %half = relay.constant dense<0.5> : tensor<f32>
+  %twos = relay.constant dense<2.0> : tensor<3x1xf32>
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %0 = relay.power %x, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = relay.power %x, %twos : (tensor<4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+  %2 = relay.power %two, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0, %1, %2 : tensor<4xf32>, tensor<3x4xf32>, tensor<4xf32>
+}
+
 // CHECK-LABEL: relay.func @constants_are_added_first
 // CHECK: %[[C:.*]] = relay.add %{{[ab]}}, %{{[ab]}} : (tensor<4xf32>, tensor<f32>)
 // CHECK: relay.add %x, %[[C]]

@@ -5,12 +5,13 @@
     %2 = relay.reshape %1 {newshape = array<i64: 3, 4>}             %2 = relay.reshape %x {newshape = array<i64: 3, 4>}
 
 The identities are the rows of the table below; those for operators named `*_like` are in `concretize_like.py`,
-those about ranges of integers in `integer_ranges.py`. They are exact but for three: `x / sqrt(y)` -> `x * rsqrt(y)` and
-the regrouping of constants round differently in the last place, and `x + 0` turns no negative zero into a positive one
-any more.
+those about ranges of integers in `integer_ranges.py`. They are exact but for four: `x / sqrt(y)` -> `x * rsqrt(y)`,
+`x ** 3` -> `x * x * x` and the regrouping of constants round differently in the last place, and `x + 0` turns no
+negative zero into a positive one any more.
 
 The table's invariant is that of all rows (`dataflow/rows.py`): the two sides have one type. Each row makes the graph
-smaller, or moves constants, fills and casts outward, so that the rewriting ends whatever the order of the rows.
+smaller, takes a power away, or moves constants, fills and casts outward, so that the rewriting ends whatever the order
+of the rows.
 
 Counterpart of TVM's `SimplifyExpr`.
 """
@@ -109,6 +110,7 @@ fill = PredicatePattern(lambda value: shape_of(value) != (), (ZerosOp, OnesOp, F
 reshaped = PredicatePattern(is_reshaped)
 binary, reshape = ClassPattern(BinaryFunction), ClassPattern(ReshapeOp, SqueezeOp, ExpandDimsOp, BatchFlattenOp)
 transpose, cast, layout_transform = is_op("transpose"), is_op("cast"), is_op("layout_transform")
+power = is_op("power")
 
 
 def inner(site: Site) -> RelayOp:
@@ -184,6 +186,11 @@ ROWS = (
     Row("x - 0 = x", x - filled_with(0), lambda s: s[x]),
     Row("x * 1 = x", x * filled_with(1), lambda s: s[x]),
     Row("x / 1 = x", x / filled_with(1), lambda s: s[x]),
+    # Powers that are products, which are a tenth of the work.
+    Row("x ** 1 = x", power(x, filled_with(1)), lambda s: s[x]),
+    Row("x ** 2 = x * x", power(x, filled_with(2)), lambda s: s.emit(MultiplyOp(s[x], s[x])), is_widest),
+    Row("x ** 3 = x * x * x", power(x, filled_with(3)),
+        lambda s: s.emit(MultiplyOp(s.emit(MultiplyOp(s[x], s[x])), s[x])), is_widest),
     # Constants meet, so that they can be folded.
     Row("(x + c) + d = x + (c + d)", (varying + c) + d,
         lambda s: s.emit(AddOp(s[varying], s.emit(AddOp(s[c], s[d]))))),

@@ -103,7 +103,7 @@ def schedule_product_rows(blocks: list[BlockOp], registers: VectorRegisters) -> 
     depth = shared_rows(chain, registers.machine.kept_near)
     if not products or any(len(shape_of(written_buffer(p.block))) != len(shape) for p in products):
         return False
-    if depth is None or depth != len(shape) - 1 or shape[depth - 1] == 1:
+    if depth is None or depth != len(shape) - 1 or all(extent == 1 for extent in shape[:depth]):
         return False
     count = likely(shape[depth - 1])
     options = _options(products, count, _row_bytes(blocks, depth), registers)
@@ -145,7 +145,9 @@ def _moved(output: BlockOp, products: list[Product]) -> Order | None:
         if form.constant or len(found) < len(parts):
             return None
         order.append(found)
-    return order if all(len(parts) == 1 for parts in order[-2:]) else None
+    shape = shape_of(reads[0].buffer)[-2:]
+    whole = [len(parts) == (extent != 1) for parts, extent in zip(order[-2:], shape, strict=True)]
+    return order if all(whole) else None
 
 
 def _part(atom: AffineExpr) -> Part | None:
