@@ -59,6 +59,9 @@ ROLLED = "rolled"
 TILES = "tiles"
 """The annotation of a nest of sums of products that is for the target's matrix unit, where it has one."""
 
+PARTS = "parts"
+"""The annotation of a loop that is cut where branches beneath it are decided."""
+
 
 _KINDS = {kind.value: kind for kind in ForKind}
 """By name; to ask the enumeration takes long."""
@@ -193,6 +196,11 @@ class ForOp(IRDLOperation):
     def is_for_tiles(self) -> bool:
         """Whether what it sums is for the target's matrix unit."""
         return self.annotations is not None and TILES in self.annotations.data
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether it is to be cut where branches beneath it are decided."""
+        return self.annotations is not None and PARTS in self.annotations.data
 
     @property
     def start(self) -> int:

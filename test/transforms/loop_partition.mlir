@@ -442,6 +442,49 @@ tir.prim_func @iterators_are_not_looked_into(%y: memref<10xf32>) {
   }
 }
 
+// Schedule rules ask for parts: blocks keep their iterators, and have the side of a branch that is taken.
+// CHECK-LABEL: tir.prim_func @parts_of_a_concatenation_are_loops_of_their_own
+// CHECK:         tir.for parallel %i = 0 to 4 {
+// CHECK-NEXT:      tir.for %j = 0 to 3 {
+// CHECK-NEXT:        tir.block @b(%v: spatial 4, %w: spatial 10) = [%i, %j] reads(%a[%v, %w] : memref<4x3xf32>)
+// CHECK-NOT:         scf.if
+// CHECK:           tir.for %j_1 = 3 to 9 {
+// CHECK-NEXT:        tir.block @b(%v_1: spatial 4, %w_1: spatial 10) = [%i, %j_1] reads(%b[%v_1, %w_1 + -3] : memref<4x6xf32>)
+// CHECK-NOT:         scf.if
+// CHECK:           tir.block @b(%v_2: spatial 4, %w_2: spatial 10) = [%i, 9] reads(%c[%v_2, %w_2 + -9] : memref<4x1xf32>)
+// CHECK-NOT:         scf.if
+tir.prim_func @parts_of_a_concatenation_are_loops_of_their_own(
+    %a: memref<4x3xf32>, %b: memref<4x6xf32>, %c: memref<4x1xf32>, %y: memref<4x10xf32>) {
+  tir.for parallel %i = 0 to 4 {
+    tir.for %j = 0 to 10 annotations {parts} {
+      tir.block @b(%v: spatial 4, %w: spatial 10) = [%i, %j]
+          reads(%a[%v, %w] : memref<4x3xf32>, %b[%v, %w - 3] : memref<4x6xf32>, %c[%v, %w - 9] : memref<4x1xf32>)
+          writes(%y[%v, %w] : memref<4x10xf32>) {
+        %3 = arith.constant 3 : index
+        %9 = arith.constant 9 : index
+        %first = arith.cmpi slt, %w, %3 : index
+        %0 = scf.if %first -> (f32) {
+          %1 = memref.load %a[%v, %w] : memref<4x3xf32>
+          scf.yield %1 : f32
+        } else {
+          %second = arith.cmpi slt, %w, %9 : index
+          %2 = scf.if %second -> (f32) {
+            %at = arith.subi %w, %3 : index
+            %4 = memref.load %b[%v, %at] : memref<4x6xf32>
+            scf.yield %4 : f32
+          } else {
+            %at = arith.subi %w, %9 : index
+            %5 = memref.load %c[%v, %at] : memref<4x1xf32>
+            scf.yield %5 : f32
+          }
+          scf.yield %2 : f32
+        }
+        memref.store %0, %y[%v, %w] : memref<4x10xf32>
+      }
+    }
+  }
+}
+
 // CHECK-LABEL: tir.prim_func @rests_of_loops_and_register_tiles_have_the_same_heights(
 // CHECK:         tir.for parallel %o = 0 to %n floordiv 3 {
 // CHECK-NEXT:      tir.for unrolled %i = 0 to 3 {

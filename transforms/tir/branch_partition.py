@@ -1,11 +1,12 @@
-"""Cutting loops where branches beneath them are decided: what `loop-partition` does with loops that are hinted."""
+"""Cutting loops where branches beneath them are decided: what `loop-partition` does with loops that are hinted, or are
+to be cut into `parts`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -13,16 +14,22 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects.tir.affine import affine_of, linear, linear_range, over_dimensions, substitute
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges
 from ...dialects.tir.loop_iterators import speaks_of_loops
+from ...dialects.tir.loops import PARTS
 from ..infra.remarks import missed
 from .analysis.producers import function_of
 from .convert_blocks_to_opaque import with_loop_iterators
+from .remove_no_op import clean_body
 from .schedule.loops import bind_constant
 from .schedule.rebind import ValueExpr, rebind
+from .simplify import outcome, take_side
 from .symbolic_partition import clone_with_buffers, erase_with_buffers
 
 HINT = "pragma_loop_partition_hint"
 MAX_PARTS = 16
 """A loop is cut in no more parts."""
+
+MAX_COPIES = 64
+"""Of a loop that schedule rules have cut: parts of a concatenation, say."""
 
 _EQUALS, _DIFFERS = 0, 1
 _SIGNED = {2: (-1, -1), 3: (-1, 0), 4: (1, -1), 5: (1, 0)}
@@ -68,7 +75,7 @@ def cut_at_branches(loop: ForOp, *, unroll_rest: bool, keep_single: bool) -> Non
 
     `unroll_rest` makes a part unrolled in which some are not; `keep_single` leaves parts of one iteration loops.
     """
-    _drop_hint(loop)
+    _drop(loop, HINT)
     blocks = blocks_under(loop)
     if not all(speaks_of_loops(block) for block in blocks):
         missed("loop-partition", loop, "blocks beneath have iterators of their own", "convert-blocks-to-opaque first")
@@ -95,9 +102,52 @@ def cut_at_branches(loop: ForOp, *, unroll_rest: bool, keep_single: bool) -> Non
     erase_with_buffers(loop)
 
 
-def _drop_hint(loop: ForOp) -> None:
+def cut_into_parts(loop: ForOp) -> None:
+    """Cut a loop of a known extent that is annotated with `parts` into loops in each of which comparisons of its
+    variable are decided, and take the sides of branches that are. Blocks keep their iterators."""
+    _drop(loop, PARTS)
+    asked = [each for block in blocks_under(loop) for each in _comparisons(block, loop.var)]
+    begin, end = loop.start, loop.start + loop.trip_count
+    cuts = sorted({cut for each in asked for cut in each.cuts() if begin < cut < end})
+    if len(cuts) >= MAX_COPIES:
+        missed("loop-partition", loop, f"it would be cut into {len(cuts) + 1} parts", "")
+        return
+    assert loop.parent is not None
+    for first, last in pairwise((begin, *cuts, end)) if cuts else ():
+        part = clone_with_buffers(loop)
+        loop.parent.insert_op_before(part, loop)
+        part.properties["min"] = type(part.min)(first, IndexType())
+        part.trip_count = last - first
+        for block in blocks_under(part):
+            _take_decided_sides(block)
+        if part.trip_count == 1:
+            bind_constant(part)
+    if cuts:
+        erase_with_buffers(loop)
+
+
+def _take_decided_sides(block: BlockOp) -> None:
+    """Put sides of branches in their place where the loops around say which are taken."""
+    ranges = dimension_ranges(list(block.loop_vars))
+    dims, bound = over_dimensions(block.iters), block.bindings.data.results
+    for op in list(block.body.walk()):
+        if op.parent is None or not isinstance(op, scf.IfOp) or not isinstance(test := op.cond.owner, arith.CmpiOp):
+            continue
+        sides = [affine_of(side, dims) if isinstance(side.type, IndexType) else None for side in test.operands]
+        if sides[0] is None or sides[1] is None:
+            continue
+        form = linear(substitute(sides[0], bound) - substitute(sides[1], bound), ranges)
+        known = outcome(test.predicate.value.data, linear_range(form, ranges))
+        if known is not None:
+            take_side(op, op.true_region if known else op.false_region)
+    clean_body(block.body)
+    block.update_accesses()
+
+
+def _drop(loop: ForOp, word: str) -> None:
+    """Take an annotation away."""
     assert loop.annotations is not None
-    kept = {key: value for key, value in loop.annotations.data.items() if key != HINT}
+    kept = {key: value for key, value in loop.annotations.data.items() if key != word}
     if kept:
         loop.properties["annotations"] = DictionaryAttr(kept)
     else:

@@ -36,7 +36,8 @@ tir.for %i = 0 to 3 {
 tir.for %i = 0 to 5 {
 ```
 
-There `simplify` finds the branches decided. Blocks speak of loops there (`convert-blocks-to-opaque`). Counterpart of
+There `simplify` finds the branches decided. One that schedule rules have annotated with `parts` is cut so too, whatever
+iterators its blocks have, which keep them; the sides of branches that are decided take their place. Blocks speak of loops there (`convert-blocks-to-opaque`). Counterpart of
 TVM's LoopPartition, whose configuration it takes: `PassContext(config={"tir.LoopPartition": {...}})`.
 """
 
@@ -67,7 +68,7 @@ from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.symbols import symbols_in
 from ..infra import PrimFuncPass
 from .analysis.producers import function_of
-from .branch_partition import cut_at_branches, is_hinted
+from .branch_partition import cut_at_branches, cut_into_parts, is_hinted
 from .schedule.inline import erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
 from .schedule.rebind import ValueExpr, rebind
@@ -126,6 +127,8 @@ class LoopPartitionPass(PrimFuncPass):
                 unroll_rest=self.unroll_loop_with_partition_hint_no_interval,
                 keep_single=self.no_unroll_loop_with_extent_one,
             )
+        elif loop.is_in_parts and not loop.is_symbolic:
+            cut_into_parts(loop)
         elif self.partition_const_loop or loop.is_symbolic:
             partition(loop)
 

@@ -73,6 +73,15 @@ _DECIDED: Mapping[int, Callable[[int, int], bool | None]] = {
 }
 """By the number of a predicate (eq, ne, slt, sle, sgt, sge): what it says where the difference lies in a range."""
 
+
+
+def outcome(predicate: int, difference: Range | None) -> bool | None:
+    """What the comparison with the number `predicate` says where the difference of its sides lies in a range."""
+    if difference is None or (decide := _DECIDED.get(predicate)) is None:
+        return None
+    return decide(*difference)
+
+
 _SHARPER: Mapping[int, Sequence[tuple[Callable[[IntExpr, IntExpr], IntExpr], str]]] = {
     1: ((lambda a, b: a <= b, "slt"), (lambda a, b: a >= b, "sgt")),
     3: ((lambda a, b: a >= b, "eq"), (lambda a, b: a.differs(b), "slt")),
@@ -186,11 +195,9 @@ class _Body:
     def _decide(self, op: arith.CmpiOp) -> bool | None:
         """The outcome of a comparison of indices, where it is always the same."""
         lhs, rhs = affine_of(op.lhs, self.dims), affine_of(op.rhs, self.dims)
-        decide = _DECIDED.get(op.predicate.value.data)
-        if lhs is None or rhs is None or decide is None:
+        if lhs is None or rhs is None:
             return None
-        bounds = expr_range(simplify(lhs + rhs * -1, self.ranges), self.ranges)
-        return None if bounds is None else decide(*bounds)
+        return outcome(op.predicate.value.data, expr_range(simplify(lhs + rhs * -1, self.ranges), self.ranges))
 
     def _by_branches(self, op: arith.CmpiOp) -> None:
         """Let the users of a comparison that stand in branches know what follows from their conditions."""

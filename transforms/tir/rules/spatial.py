@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import Stride, follow_each_other, steps_along, steps_within, strides
-from ..scheduling.recorded import fuse, fuse_iters, reorder, set_kind, split
+from ..scheduling.recorded import fuse, fuse_iters, in_parts, reorder, set_kind, split
 from .choosing import is_chosen
 from .registers import VectorRegisters
 from .transposes import transpose_in_squares, transpose_in_strips
@@ -43,6 +43,8 @@ def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
     spatial, reduce = split_loops(block)
     if reduce:
         reorder(*spatial, *reduce) if spatial else None
+    elif _is_in_parts(block, loops) and is_chosen("parts", block):
+        in_parts(loops[-1])
     elif len(loops) > 1 and _is_vector(block, loops[-1]) and is_chosen("vectorize", block):
         set_kind(loops[-1], ForKind.VECTORIZED)
     elif (size := _vector_within(block, loops[-1])) is not None and is_chosen("vectorize", block):
@@ -79,6 +81,18 @@ def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
     sizes = (MAX_VECTOR >> bits for bits in range(MAX_VECTOR.bit_length() - 2))
     fitting = (size for size in sizes if size < extent and extent % size == 0)
     return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, last, size))), None)
+
+
+def _is_in_parts(block: BlockOp, loops: Sequence[ForOp]) -> bool:
+    """Whether the innermost of `loops`, of several, is of a known extent and decides branches: each side
+    wants a loop of its own then, in which LLVM finds vectors."""
+    last = len(block.iters) - 1
+    return (
+        len(loops) > 1
+        and block.loop_vars[-1] is loops[-1].var
+        and isinstance(loops[-1].size, int)
+        and block.iters[last] in deciding_iterators(block)
+    )
 
 
 def fuse_what_follows(block: BlockOp, first: int = 0) -> None:

@@ -30,7 +30,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.loops import check_kind
-from ....dialects.tir.loops import INDEPENDENT, ROLLED, TILES
+from ....dialects.tir.loops import INDEPENDENT, PARTS, ROLLED, TILES
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
@@ -192,6 +192,11 @@ def keep_rolled(loop: ForOp) -> None:
 def use_tiles(loop: ForOp) -> None:
     """Say that the sums in `loop` are for the matrix unit."""
     annotate(loop, TILES)
+
+
+def in_parts(loop: ForOp) -> None:
+    """Say that `loop` is to be cut where branches beneath it are decided."""
+    annotate(loop, PARTS)
 
 
 def add_unit_loop(inner: BlockOp | ForOp) -> ForOp:
