@@ -95,6 +95,9 @@ def _filled(procedure: Procedure, values: Mapping[Tensor, _Array], sizes: Mappin
         tensor: np.zeros([value_of(dim, sizes) for dim in tensor.dims], numpy_dtype(tensor.element_type))
         for tensor in (*procedure.results, *procedure.scratch)
     }
+    for tensor, given in zip(procedure.results, procedure.begin, strict=True):
+        if given is not None:
+            own[tensor][...] = values[given]
     known = {**values, **own}
     extents = [value_of(axis.dim, sizes) for axis in procedure.axes]
     is_straight = not procedure.scratch and procedure.is_straight()

@@ -13,13 +13,13 @@ data decides is bounded by whoever writes the statements. Stands in for TVM's `t
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.ir import Attribute
 
-from .dims import as_dim
+from .dims import as_dim, dim_expr
 from .expr import Dim, Expr, ExprLike, IterVar, Slot, as_expr, const, index
 from .tensor import Compute, Filled, Read, Tensor, as_index, operands_of
 
@@ -78,6 +78,14 @@ class Procedure:
     results: tuple[Tensor, ...] = ()
     scratch: tuple[Tensor, ...] = ()
     statements: list[Statement] = field(default_factory=list[Statement])
+    begin: tuple[Tensor | None, ...] = ()
+    """What the results hold before: zeros, unless there is a tensor."""
+
+    def begins_with(self, number: int) -> Compute:
+        """What the result `number` holds before."""
+        result, given = self.results[number], self.begin[number]
+        axes = tuple(IterVar(f"i{d}", extent) for d, extent in enumerate(result.dims))
+        return Compute(axes, const(0, result.element_type) if given is None else given[axes])
 
     def is_straight(self) -> bool:
         """Whether the same statements run at every point, and none reads what others have stored."""
@@ -91,7 +99,7 @@ class Procedure:
         return [Read(tensor, (const(0, index),) * tensor.rank) for tensor in found]
 
     def _tensors_read(self) -> list[Tensor]:
-        found: dict[Tensor, None] = {}
+        found: dict[Tensor, None] = dict.fromkeys(tensor for tensor in self.begin if tensor is not None)
         pending, seen = [e for s in walk(self.statements) for e in expressions(s)], set[Expr]()
         while pending:
             expr = pending.pop()
@@ -149,6 +157,12 @@ class Steps:
             yield slot
 
     @contextmanager
+    def loops(self, extents: Sequence[Dim]) -> Generator[tuple[Slot, ...]]:
+        """For each point of a space, the last index innermost."""
+        with ExitStack() as stack:
+            yield tuple([stack.enter_context(self.loop(dim_expr(extent))) for extent in extents])
+
+    @contextmanager
     def while_(self, condition: Expr) -> Generator[None]:
         """As long as a condition holds, which is computed anew each time."""
         with self._within(While(condition, [])):
@@ -176,11 +190,12 @@ def procedure(
     fill: Callable[..., None],
     scratch: Sequence[Shape] = (),
     over: Sequence[Dim] = (),
+    begin: Sequence[Tensor | None] = (),
 ) -> list[Tensor]:
     """The tensors that statements fill: `fill(do, *results, *scratch)` gives the statements to `do`, a `Steps`.
 
-    They run once for each point of `over`, in any order: `do.axes` are its coordinates. Results are zeros before;
-    `scratch` has memory that means nothing before and after.
+    They run once for each point of `over`, in any order: `do.axes` are its coordinates. Results are zeros before, or
+    what `begin` gives for them, of their shapes and types; `scratch` has memory that means nothing before and after.
     """
     made = Procedure(tuple(IterVar(f"b{d}", as_dim(extent)) for d, extent in enumerate(over)))
     tensors: list[Tensor] = []
@@ -189,6 +204,7 @@ def procedure(
         axes = tuple(IterVar(f"i{d}", extent) for d, extent in enumerate(dims))
         tensors.append(Tensor(dims, element, name, Compute(axes, Filled(made, number, element))))
     made.results = tuple(tensors)
+    made.begin = (*begin, *(None,) * (len(tensors) - len(begin)))
     made.scratch = tuple(Tensor(tuple(map(as_dim, shape)), element, name) for shape, element, name in scratch)
     fill(Steps(made), *made.results, *made.scratch)
     return tensors

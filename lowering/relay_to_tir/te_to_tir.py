@@ -137,14 +137,13 @@ class _Function:
         return nest
 
     def _prepare(self, procedure: te.Procedure) -> None:
-        """Buffers for what statements fill and need besides; what they fill is zero before."""
+        """Buffers for what statements fill and need besides; what they fill begins as it is said, or is zero before."""
         for each in (*procedure.results, *procedure.scratch):
             self.buffer(each)
-        for each in procedure.results:
-            zeros = te.compute(each.dims, lambda *_, t=each.element_type: te.const(0, t)).producer
-            assert zeros is not None
+        for number, each in enumerate(procedure.results):
             if 0 not in each.dims:
-                self._nest([self.buffers[each]], zeros, f"{each.name}_zero")
+                kind = "zero" if procedure.begin[number] is None else "begin"
+                self._nest([self.buffers[each]], procedure.begins_with(number), f"{each.name}_{kind}")
 
     def _targets(self, fold: te.Fold, group: Sequence[te.Tensor]) -> list[SSAValue]:
         """The buffers of all results of a reduction; those that nobody asks for get one of their own."""

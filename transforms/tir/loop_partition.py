@@ -36,9 +36,10 @@ tir.for %i = 0 to 3 {
 tir.for %i = 0 to 5 {
 ```
 
-There `simplify` finds the branches decided. One that schedule rules have annotated with `parts` is cut so too, whatever
-iterators its blocks have, which keep them; the sides of branches that are decided take their place. Blocks speak of loops there (`convert-blocks-to-opaque`). Counterpart of
-TVM's LoopPartition, whose configuration it takes: `PassContext(config={"tir.LoopPartition": {...}})`.
+There `simplify` finds the branches decided; blocks speak of loops there (`convert-blocks-to-opaque`). A loop that
+schedule rules have annotated with `parts` is cut so too, whatever iterators its blocks have, which keep them; the sides
+of branches that are decided take their place. Counterpart of TVM's LoopPartition, whose configuration it takes:
+`PassContext(config={"tir.LoopPartition": {...}})`.
 """
 
 from __future__ import annotations

@@ -74,7 +74,6 @@ _DECIDED: Mapping[int, Callable[[int, int], bool | None]] = {
 """By the number of a predicate (eq, ne, slt, sle, sgt, sge): what it says where the difference lies in a range."""
 
 
-
 def outcome(predicate: int, difference: Range | None) -> bool | None:
     """What the comparison with the number `predicate` says where the difference of its sides lies in a range."""
     if difference is None or (decide := _DECIDED.get(predicate)) is None:

@@ -87,15 +87,25 @@ class _ScanOp(RelayOp, ABC):
         element = self.element(x.element_type)
         x = reshaped(x, [prod(x.shape)]) if self.axis is None else x
         axis = normalize_axis(self.axis.value.data if self.axis is not None else 0, x.rank)
-        k = te.reduce_axis(x.shape[axis])
-        identity = te.reduce_identity(self.KIND, accumulator(element))
+        wide = accumulator(element)
+        late = is_true(self.exclusive)
 
-        def body(*i: te.IterVar) -> te.Expr:
-            value = te.cast(x[(*i[:axis], k, *i[axis + 1 :])], identity.type)
-            taken = k < i[axis] if is_true(self.exclusive) else k <= i[axis]
-            return te.reduce(self.KIND, te.select(taken, value, identity), k)
+        def fill(do: te.Steps, result: te.Tensor) -> None:
+            before = tuple(do.axes)
 
-        return narrow(te.compute(x.shape, body, self.name.removeprefix("relay.")), element)
+            def value(k: te.ExprLike, behind: Sequence[te.Slot]) -> te.Expr:
+                return te.cast(x[(*before, te.as_index(k), *behind)], wide)
+
+            with do.when(te.dim_expr(x.dims[axis]) > 0), do.loops(x.dims[axis + 1 :]) as behind:
+                first = te.reduce_identity(self.KIND, wide) if late else value(0, behind)
+                do.store(result[(*before, te.const(0, te.index), *behind)], first)
+            with do.loop(te.dim_expr(x.dims[axis]) - 1) as k, do.loops(x.dims[axis + 1 :]) as behind:
+                so_far = result[(*before, k, *behind)]
+                total = te.binary(te.COMBINER[self.KIND], so_far, value(k if late else k + 1, behind))
+                do.store(result[(*before, k + 1, *behind)], total)
+
+        name = self.name.removeprefix("relay.")
+        return narrow(te.procedure([(x.dims, wide, name)], fill, over=x.dims[:axis])[0], element)
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np

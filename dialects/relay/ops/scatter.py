@@ -1,17 +1,16 @@
 """Operators that write at indices which are data: scatter and its kin.
 
 A negative index counts from the end, once; an update whose index lies outside the data even so is lost, or makes the
-run fail where `out_of_range` is "error". By definition,
-every element of the data looks for the updates that name it, which needs no order of writes, and writes nowhere else.
+run fail where `out_of_range` is "error". The updates are brought in one after the other, in the order of their indices.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import StringAttr, TensorType, i32
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -40,8 +39,6 @@ from ..indexing import (
     from_the_end,
     out_of_range,
     outside_text,
-    row_major,
-    unravel,
 )
 from ..precision import Accuracy
 from .broadcast import LogicalAndOp
@@ -112,22 +109,20 @@ class _ScatterOp(RelayOp, ABC):
         """
 
     @abstractmethod
-    def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
-        """Axes over the updates that may go to one element of the data."""
+    def apart(self, indices: te.Tensor) -> int:
+        """How many of the first dimensions of the indices are such that updates at others go to other elements."""
 
     @abstractmethod
-    def bounds(self, indices: te.Tensor, place: Sequence[te.Expr]) -> te.Expr:
-        """Whether there are any for the element at `place`."""
+    def points(self, indices: te.Tensor) -> Sequence[te.Dim]:
+        """The extents of what there is an index, or a vector of indices, for each of."""
 
     @abstractmethod
-    def names(
-        self, data: te.Tensor, indices: te.Tensor, place: Sequence[te.Expr], candidate: Sequence[te.Expr]
-    ) -> te.Expr:
-        """Whether the candidate goes to the element at `place`."""
+    def begin(self, indices: te.Tensor, point: Sequence[te.Expr]) -> dict[int, te.Expr]:
+        """The indices of data that stand at a point, by the dimension of the data."""
 
-    @abstractmethod
-    def source(self, place: Sequence[te.Expr], candidate: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
-        """The index, among the updates, of the candidate for the element at `place`."""
+    def place(self, point: Sequence[te.Expr], found: Mapping[int, te.Expr]) -> tuple[te.Expr, ...]:
+        """The first indices of the element, or of the slice, that the update at a point goes to."""
+        return tuple(found.get(d, at) for d, at in enumerate(point))
 
     def infer(self) -> Sequence[Attribute]:
         data, indices, updates = tensor(self.data), integers(tensor(self.indices)), tensor(self.updates)
@@ -142,33 +137,25 @@ class _ScatterOp(RelayOp, ABC):
         data, indices, updates = inputs
         if self.checks and (axes := self.axes(data.shape, indices.shape)):
             indices = checked(indices, axes, outside_text(self.name))
-        candidates = self.candidates(indices)
-        extents = [axis.dim for axis in candidates]
+        kind = _REDUCTIONS.get(self.how())
 
-        def where_named(place: Sequence[te.Expr], value: te.Expr, otherwise: te.Expr) -> te.Expr:
-            found = te.select(self.names(data, indices, place, candidates), value, otherwise)
-            return te.select(self.bounds(indices, place), found, otherwise)
+        def fill(do: te.Steps, result: te.Tensor) -> None:
+            over = self.apart(indices)
+            with do.loops(self.points(indices)[over:]) as rest:
+                point = (*do.axes, *rest)
+                found = {
+                    d: do.let(te.cast(i, te.index) if self.checks else from_the_end(i, data.shape[d]), "at")
+                    for d, i in self.begin(indices, point).items()
+                }
+                lies = [(at >= 0) & (at < te.dim_expr(data.dims[d])) for d, at in found.items()]
+                with do.when(te.all_of([] if self.checks else lies)):
+                    place = self.place(point, found)
+                    with do.loops(data.dims[len(place) :]) as behind:
+                        element, update = result[(*place, *behind)], updates[(*point, *behind)]
+                        do.store(element, update if kind is None else te.binary(te.COMBINER[kind], element, update))
 
-        if (kind := _REDUCTIONS.get(self.how())) is not None:
-            identity = te.reduce_identity(kind, data.element_type)
-            total = te.compute(
-                data.shape,
-                lambda *i: te.reduce(kind, where_named(i, updates[self.source(i, candidates)], identity), candidates),
-                "scatter_updates",
-            )
-            return te.compute(data.shape, lambda *i: te.binary(te.COMBINER[kind], data[i], total[i]), "scatter")
-
-        def last(*i: te.IterVar) -> te.Expr:
-            count = te.cast(row_major(candidates, extents) + 1, i32)
-            return te.max(where_named(i, count, te.const(0, i32)), candidates)
-
-        number = te.compute(data.shape, last, "scatter_last")
-
-        def body(*i: te.IterVar) -> te.Expr:
-            candidate = unravel(te.cast(number[i], te.index) - 1, extents)
-            return te.select(number[i] > 0, updates[self.source(i, candidate)], data[i])
-
-        return te.compute(data.shape, body, "scatter")
+        over = self.points(indices)[: self.apart(indices)]
+        return te.procedure([(data.dims, data.element_type, "scatter")], fill, over=over, begin=[data])[0]
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np
@@ -241,22 +228,14 @@ class _ScatterAlongAxis(_ScatterOp, ABC):
     def axes(self, data: Sequence[int], indices: Sequence[int]) -> list[int]:
         return [data[normalize_axis(self.axis.value.data, len(data))]]
 
-    def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
-        return [te.reduce_axis(indices.shape[normalize_axis(self.axis.value.data, indices.rank)])]
+    def apart(self, indices: te.Tensor) -> int:
+        return normalize_axis(self.axis.value.data, indices.rank)
 
-    def bounds(self, indices: te.Tensor, place: Sequence[te.Expr]) -> te.Expr:
-        axis = normalize_axis(self.axis.value.data, indices.rank)
-        return te.all_of([i < n for d, (i, n) in enumerate(zip(place, indices.shape, strict=True)) if d != axis])
+    def points(self, indices: te.Tensor) -> Sequence[te.Dim]:
+        return indices.dims
 
-    def names(
-        self, data: te.Tensor, indices: te.Tensor, place: Sequence[te.Expr], candidate: Sequence[te.Expr]
-    ) -> te.Expr:
-        axis = normalize_axis(self.axis.value.data, data.rank)
-        return from_the_end(indices[self.source(place, candidate)], data.shape[axis]).equal(place[axis])
-
-    def source(self, place: Sequence[te.Expr], candidate: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
-        axis = normalize_axis(self.axis.value.data, len(place))
-        return (*place[:axis], *candidate, *place[axis + 1 :])
+    def begin(self, indices: te.Tensor, point: Sequence[te.Expr]) -> dict[int, te.Expr]:
+        return {normalize_axis(self.axis.value.data, indices.rank): indices[tuple(point)]}
 
     def where(self, indices: Indices) -> list[Indices]:
         import numpy as np
@@ -364,21 +343,17 @@ class ScatterNdOp(_ScatterOp):
     def axes(self, data: Sequence[int], indices: Sequence[int]) -> list[int]:
         return [*data[: indices[0]]]
 
-    def candidates(self, indices: te.Tensor) -> list[te.IterVar]:
-        return [te.reduce_axis(n, f"k{d}") for d, n in enumerate(indices.shape[1:])]
+    def apart(self, indices: te.Tensor) -> int:
+        return 0
 
-    def bounds(self, indices: te.Tensor, place: Sequence[te.Expr]) -> te.Expr:
-        return te.all_of([])
+    def points(self, indices: te.Tensor) -> Sequence[te.Dim]:
+        return indices.dims[1:]
 
-    def names(
-        self, data: te.Tensor, indices: te.Tensor, place: Sequence[te.Expr], candidate: Sequence[te.Expr]
-    ) -> te.Expr:
-        count = indices.shape[0]
-        return te.all_of([from_the_end(indices[(m, *candidate)], data.shape[m]).equal(place[m]) for m in range(count)])
+    def begin(self, indices: te.Tensor, point: Sequence[te.Expr]) -> dict[int, te.Expr]:
+        return {m: indices[(te.const(m, te.index), *point)] for m in range(indices.shape[0])}
 
-    def source(self, place: Sequence[te.Expr], candidate: Sequence[te.Expr]) -> tuple[te.Expr, ...]:
-        indexed = tensor(self.indices).get_shape()[0]
-        return (*candidate, *place[indexed:])
+    def place(self, point: Sequence[te.Expr], found: Mapping[int, te.Expr]) -> tuple[te.Expr, ...]:
+        return tuple(found.values())
 
     def where(self, indices: Indices) -> list[Indices]:
         return [*indices]
