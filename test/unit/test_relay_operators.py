@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import TensorType, f32, i64
 from xdsl.ir import Block
 from xdsl.utils.exceptions import VerifyException
 
+import weft
+from weft import relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.ops import (
     advanced_indexing,
@@ -457,6 +459,15 @@ def test_running_sums_may_leave_out_the_element_itself(axis: int | None):
     assert_close(run_operator(scan.CumprodOp, [X], axis=axis), products)
     exclusive = run_operator(scan.CumsumOp, [X], axis=axis, exclusive=True)
     assert_close(exclusive, sums - (X if axis is not None else X.reshape(-1)))
+
+
+def test_steps_of_running_sums_and_of_scattering_do_not_look_at_all_elements():
+    """What a reduction over all of them for each would do."""
+    x, i = relay.var("x", shape=(50, 3)), relay.var("i", shape=(20, 3), dtype="int64")
+    u = relay.var("u", shape=(20, 3))
+    results = [relay.cumsum(x, axis=0), relay.cumprod(x, axis=1), relay.scatter_elements(x, i, u, reduction="add")]
+    kernels = weft.compile(relay.Function([x, i, u], relay.Tuple(results)), threads=1).ir["tir"]
+    assert kernels.count("tir.prim_func") == 3 and ": reduce " not in kernels
 
 
 def test_a_running_sum_may_have_a_wider_type():

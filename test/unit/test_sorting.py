@@ -1,11 +1,11 @@
-"""Orders of long axes, where elements are merged and not counted."""
+"""Orders of long axes, where elements are merged and not counted, and the first few of them."""
 
 import numpy as np
 import pytest
 
 import weft
 from weft import relay
-from weft.dialects.relay.ops.sort import FEW, ArgsortOp
+from weft.dialects.relay.ops.sort import FEW, ArgsortOp, order_of
 from weft.testing.operators import run_operator
 
 
@@ -37,3 +37,26 @@ def test_machine_code_orders_long_and_open_axes_as_numpy_does() -> None:
         found, ordered = exe.run({"x": array}).values()
         np.testing.assert_array_equal(found, np.argsort(array, axis=0, kind="stable"))
         np.testing.assert_array_equal(ordered, np.sort(array, axis=0))
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize(("columns", "count"), [(FEW + 3, 1), (300, 7), (300, FEW), (300, FEW + 1)])
+def test_the_first_few_of_a_long_axis_are_those_of_its_order(columns: int, count: int, ascending: bool) -> None:
+    x = unordered(2, columns)
+    (axis, data) = (0, x.T) if count == 7 else (1, x)
+    value = relay.var("x", shape=data.shape)
+    found = relay.topk(value, count, axis=axis, ret_type="both", is_ascend=ascending)
+    values, places = weft.compile(relay.Function([value], found.astuple()), threads=2)(data)
+    order = order_of(x, 1, ascending)[:, :count]
+    np.testing.assert_array_equal(np.moveaxis(places, axis, 1), order)
+    np.testing.assert_array_equal(np.moveaxis(values, axis, 1), np.take_along_axis(x, order, 1))
+
+
+def test_a_few_of_ordered_rows_and_of_open_ones_are_found() -> None:
+    x = relay.var("x", shape=(relay.Any(), 200))
+    exe = weft.compile(relay.Function([x], relay.topk(x, 9, axis=1, ret_type="indices", is_ascend=False)), threads=2)
+    rising = np.arange(200, dtype=np.float32)
+    for rows in ([], [rising, -rising, 0 * rising]):
+        found = exe(np.array(rows, np.float32).reshape(-1, 200))
+        expected = [np.arange(199, 190, -1), np.arange(9), np.arange(9)][: len(rows)]
+        np.testing.assert_array_equal(found, np.array(expected).reshape(-1, 9))

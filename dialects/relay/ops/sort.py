@@ -4,8 +4,8 @@ The order is that of NumPy's stable sort: equal elements keep theirs, and NaN co
 order is its mirror: NaN comes first, and equal elements keep theirs still.
 
 By definition, the place of an element is how many elements come before it: quadratic work, but free of order, and in
-vectors. Along axes that are long, or may be, elements are merged into runs twice as long each time. The direct
-evaluation sorts.
+vectors. Along axes that are long, or may be, elements are merged into runs twice as long each time; where only a few
+are asked for, those found so far are kept in order. The direct evaluation sorts.
 """
 
 from __future__ import annotations
@@ -60,13 +60,16 @@ def below(a: te.Expr, b: te.Expr) -> te.Expr:
 
 
 FEW = 128
-"""So many elements are put in order by counting for each how many come before it."""
+"""So many elements are put in order by counting for each how many come before it, and so many of more are kept in order
+while the others go by."""
 
 
 def order(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     """The indices along `axis` of the first `count` elements in order, as an i32 tensor."""
     extent = x.shape[axis]
-    return _counted(x, axis, count, ascending) if te.surely_at_most(extent, FEW) else _merged(x, axis, count, ascending)
+    if te.surely_at_most(extent, FEW):
+        return _counted(x, axis, count, ascending)
+    return (_selected if te.surely_at_most(count, FEW) else _merged)(x, axis, count, ascending)
 
 
 def _counted(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
@@ -87,6 +90,39 @@ def _counted(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tens
         return te.max(te.select(here, te.cast(source, i32), 0), source)
 
     return te.compute((*x.shape[:axis], count, *x.shape[axis + 1 :]), index_at, "order")
+
+
+def _selected(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
+    """`order` by insertion of those elements that come before the last one kept."""
+    rows = [*x.dims[:axis], *x.dims[axis + 1 :]]
+    kept = te.dim_expr(count)
+
+    def fill(do: te.Steps, first: te.Tensor, place: te.Tensor) -> None:
+        row = tuple(do.axes)
+
+        def at(number: te.Expr) -> te.Read:
+            return first[(*row[:axis], number, *row[axis:])]
+
+        def element(number: te.Expr) -> te.Expr:
+            return x[(*row[:axis], te.as_index(number), *row[axis:])]
+
+        here = place[(*row, te.const(0, te.index))]
+        with do.loop(te.dim_expr(x.dims[axis])) as i:
+            mine = do.let(element(i), "mine")
+
+            def comes_before(other: te.Expr) -> te.Expr:
+                return below(mine, other) if ascending else below(other, mine)
+
+            with do.when((i < kept) | comes_before(element(at(kept - 1)))):
+                do.store(here, te.cast(te.minimum(i, kept - 1), i64))
+                one_before = te.as_index(te.maximum(here - 1, 0))
+                with do.while_((here > 0) & comes_before(element(at(one_before)))):
+                    do.store(at(te.as_index(here)), at(one_before))
+                    do.store(here, here - 1)
+                do.store(at(te.as_index(here)), te.cast(i, i32))
+
+    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
+    return te.procedure([(shape, i32, "order")], fill, [((*rows, 1), i64, "place")], rows)[0]
 
 
 def _merged(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
