@@ -16,6 +16,7 @@ from ..transforms.relay.outline_segments import SEGMENT
 from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 from .abi import ENTRY, INPUTS, SEGMENT_MARK, TensorSpec
 from .entry.add_entry_point import GRAPH
+from .graph_to_memory.bufferize_graph import TURN
 from .graph_to_memory.signature import graph_signature, memory_signature, read_signature
 
 ENTRY_NAME = "main"
@@ -96,7 +97,7 @@ def signature_of(module: ModuleOp, name: str) -> tuple[tuple[TensorSpec, ...], t
 def _entry_name(op: Operation) -> str | None:
     if isinstance(op, FuncOp) and op.sym_visibility is None and not op.is_primitive:
         return op.sym_name.data
-    if SEGMENT_MARK in op.attributes or SEGMENT in op.attributes:
+    if SEGMENT_MARK in op.attributes or SEGMENT in op.attributes or TURN in op.attributes:
         return None
     if isinstance(op, GraphOp) or (isinstance(op, func.FuncOp) and INPUTS in op.attributes):
         return op.sym_name.data

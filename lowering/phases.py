@@ -246,6 +246,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
     from ..transforms.relay.sink_reshape import SinkReshapePass
     from ..transforms.relay.specialize_functions import SpecializeFunctionsPass
+    from ..transforms.relay.unroll_scans import UnrollScansPass
 
     return [
         SpecializeFunctionsPass(),
@@ -253,6 +254,7 @@ def graph(target: Target) -> list[ModulePass]:
         OutlineCompilerFunctionsPass(),
         LambdaLiftPass(),
         InlinePass(),
+        UnrollScansPass(all=True) if target.is_gpu else UnrollScansPass(),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         FoldConstantPass(),

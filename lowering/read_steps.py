@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     NameLoc,
     StringAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects.rt.checks import RecordOp, RecordType
 from ..dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp, SlotsType
@@ -179,15 +179,20 @@ class _Reading:
         return _bytes(value.type)
 
     def steps(self) -> Iterator[Step]:
-        for op in self.main.body.block.ops:
+        yield from self._steps(self.main.body.block)
+
+    def _steps(self, block: Block) -> Iterator[Step]:
+        for op in block.ops:
             match op:
                 case arith.ConstantOp(value=IntegerAttr() as value):
                     self.numbers[op.result] = value.value.data
-                case func.ReturnOp():
+                case func.ReturnOp() | scf.YieldOp():
                     pass
+                case scf.ForOp() if not op.iter_args:
+                    yield from self._turns(op)
                 case _ if (size := self._computed(op)) is not None:
                     self.numbers[op.results[0]] = size
-                case memref.ViewOp() if op.source is self.arena:
+                case memref.ViewOp() if self._start(op.source) is not None:
                     self.known[op.result] = self._view(op)
                 case memref.GetGlobalOp() if (number := self.constants.get(op.name_.root_reference.data)) is not None:
                     self.known[op.memref] = Argument("constant", number, self._size(op.memref))
@@ -199,9 +204,9 @@ class _Reading:
                     self.numbers[op.res] = self.counts[op.memref]
                 case arith.IndexCastOp():
                     self.numbers[op.result] = self._number(op.input)
-                case SlotsOp() if op.memory is self.arena:
+                case SlotsOp() if (start := self._start(op.memory)) is not None:
                     size = op.result.type.count.data * SLOT_BYTES
-                    self.known[op.result] = Argument("slots", op.offset.value.data, size)
+                    self.known[op.result] = Argument("slots", start + op.offset.value.data, size)
                 case RecordOp() if op.memory is self.arena:
                     self.known[op.result] = Argument("record", op.offset.value.data, RECORD_BYTES)
                 case func.CallOp() if not op.results:
@@ -212,6 +217,22 @@ class _Reading:
                 case _:
                     raise _Unknown
 
+    def _turns(self, loop: scf.ForOp) -> Iterator[Step]:
+        """The steps of a loop, one turn after the other."""
+        first, last, step = (self._number(value) for value in (loop.lb, loop.ub, loop.step))
+        if not isinstance(first, int) or not isinstance(last, int) or not isinstance(step, int):
+            raise _Unknown
+        for turn in range(first, last, step):
+            self.numbers[loop.body.block.args[0]] = turn
+            yield from self._steps(loop.body.block)
+
+    def _start(self, memory: SSAValue) -> int | None:
+        """The byte of the arena at which memory begins, if it is a part of that."""
+        if memory is self.arena:
+            return 0
+        known = self.known.get(memory)
+        return known.at if known is not None and known.kind == "arena" and known.sizes is None else None
+
     def _copies(self, share: ShareOp) -> Iterator[Step]:
         """What one thread copies."""
         for op in share.body.block.ops:
@@ -221,7 +242,11 @@ class _Reading:
 
     def _view(self, op: memref.ViewOp) -> Argument:
         """A part of the arena."""
-        start = self._number(op.byte_shift)
+        start, around = self._number(op.byte_shift), self._start(op.source)
+        if around:
+            if not isinstance(start, int):
+                raise _Unknown
+            start += around
         if not op.sizes and isinstance(start, int):
             return Argument("arena", start, self._size(op.result))
         element = op.result.type.element_type
@@ -240,6 +265,10 @@ class _Reading:
     def _computed(self, op: Operation) -> Size | None:
         """The size that an operation computes, if it is one that computes sizes."""
         match op:
+            case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() | arith.RemUIOp() if all(
+                isinstance(self.numbers.get(value), int) for value in op.operands
+            ):
+                return self._computed_now(op)
             case arith.AddiOp():
                 return "+", self._number(op.lhs), self._number(op.rhs)
             case arith.SubiOp():
@@ -256,6 +285,19 @@ class _Reading:
                 return "max", self._number(op.lhs), self._number(op.rhs)
             case _:
                 return None
+
+    def _computed_now(self, op: arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.RemUIOp) -> int:
+        lhs, rhs = self.numbers[op.lhs], self.numbers[op.rhs]
+        assert isinstance(lhs, int) and isinstance(rhs, int)
+        match op:
+            case arith.AddiOp():
+                return lhs + rhs
+            case arith.SubiOp():
+                return lhs - rhs
+            case arith.MuliOp():
+                return lhs * rhs
+            case _:
+                return lhs % rhs
 
     def _number(self, value: SSAValue) -> Size:
         if (size := self.numbers.get(value)) is None:

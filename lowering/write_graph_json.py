@@ -20,9 +20,11 @@ from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import flatten_types, is_dynamic
 from ..dialects.relay.core import FuncOp
 from ..dialects.relay.devices import DEVICE_TYPES, VirtualDeviceAttr
+from ..dialects.relay.scan import ScanOp
 from ..dialects.support.advice import give_shapes
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import dtype_name
+from ..transforms.infra.config import UNROLL_SCANS
 from ..transforms.mem.elide_copies import ElideCopiesPass
 from ..transforms.mem.plan_memory import PlanMemoryPass
 from ..transforms.relay.outline_segments import deciding
@@ -74,6 +76,9 @@ def _check_is_said(module: ModuleOp) -> None:
                 what = f"argument {name} has an open extent, and the JSON of a graph says one shape of each tensor"
                 raise Diagnostic.at(func, what, hint=f"{give_shapes(name, shape)}; or {_OTHERWISE}")
         for op in func.body.block.ops:
+            if isinstance(op, ScanOp):
+                what = "is a loop, and the JSON of a graph is a list of kernels"
+                raise Diagnostic.at(op, what, hint=f"write its turns out ({UNROLL_SCANS}=true); or {_OTHERWISE}")
             if any(is_dynamic(result.type) for result in op.results):
                 what = "data decides an extent of its result, and the JSON of a graph says one shape of each tensor"
                 raise Diagnostic.at(op, what, hint=_OTHERWISE)

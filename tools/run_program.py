@@ -28,7 +28,7 @@ from weft.testing.tolerance import Tolerance, tolerances_of
 from weft.tools.isolation import OPEN_PHASES, Executor, Isolated
 from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
-from weft.transforms.infra.config import BOUNDS_CHECKS
+from weft.transforms.infra.config import BOUNDS_CHECKS, UNROLL_SCANS
 from weft.transforms.infra.context import PassContext
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Program:
         match name:
             case "aot" | "graph":
                 phase = None if self.module is None else phase_of(self.module)
-                compiled = self.compiled(settings)
+                compiled = self.compiled(settings, {UNROLL_SCANS: True} if name == "graph" else {})
                 executor = compiled if name == "aot" else graph_module(compiled)
                 return Isolated(executor, self.path, phase) if phase in OPEN_PHASES else executor
             case "interpreter":
@@ -101,8 +101,8 @@ class Program:
         function = next(op for op in self.module.ops if isinstance(op, FuncOp) and op.sym_name.data == self.function)
         return {spec.name: found for spec, found in zip(self.outputs, tolerances_of(function), strict=True)}
 
-    def compiled(self, settings: Settings) -> Executable:
-        """The program as machine code."""
+    def compiled(self, settings: Settings, config: Mapping[str, object] | None = None) -> Executable:
+        """The program as machine code, compiled with this `config`."""
         if self.saved is not None:
             for flag, given in (("bounds-checks", settings.bounds_checks), ("tuning-records", settings.tuning_records)):
                 if given:
@@ -112,7 +112,8 @@ class Program:
             return self.saved
         assert self.module is not None
         level = DEFAULT_OPT_LEVEL if settings.opt_level is None else settings.opt_level
-        with PassContext(level, config={BOUNDS_CHECKS: True} if settings.bounds_checks else {}):
+        checks = {BOUNDS_CHECKS: True} if settings.bounds_checks else {}
+        with PassContext(level, config={**checks, **(config or {})}):
             return compile(
                 self.module,
                 settings.target,

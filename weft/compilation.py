@@ -28,7 +28,7 @@ from .lowering.phase_texts import PhaseTexts
 from .lowering.phases import PHASES
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
-from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
+from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS, UNROLL_SCANS
 from .transforms.infra.timing import timed
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params
@@ -71,6 +71,8 @@ def compile(
     config: dict[str, object] = {}
     if tuning_records is not None:
         config = {TUNING_RECORDS: os.fspath(tuning_records), RECORDS_THREADS: Executable.usable(threads)}
+    if executor == "graph":
+        config[UNROLL_SCANS] = True
     level = current.opt_level if opt_level is None else opt_level
     with nullcontext(current) if opt_level is None and not config else current.at_level(level, config) as context:
         if executor == "aot":

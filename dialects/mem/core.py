@@ -429,7 +429,98 @@ class CopyOp(IRDLOperation):
             raise VerifyException(f"{' and '.join(map(str, sizes))} bytes do not fill the target's {into}")
 
 
-Access: TypeAlias = CallOp | CopyOp
+@irdl_op_definition
+class ScanOp(IRDLOperation):
+    """Run a graph once for each turn, with what the turn before gave.
+
+    The graph reads `inputs`, its row of each of `rows`, and what is carried: `initial` at first, then what it wrote in
+    the turn before. Each of its outputs is a row of one of `stores`. A store that has fewer rows than there are turns
+    is written from its first row on again; what a turn carries on stands in the first of them, as many as there are
+    `initial`. Where `directions` has a 1, first for the `rows`, then for the stores, rows go from the last one back.
+
+    Rows and stores, and what is carried, are in the graph's own memory, since a row has no memref elsewhere.
+
+    ```mlir
+    mem.scan @turn turns 9 (%w) over(%x) from(%h) writes(%all) {directions = array<i64: 0, 0>}
+      : (memref<4xf32>) over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<9x4xf32>)
+    ```
+    """
+
+    name = "mem.scan"
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    turns = prop_def(IntegerAttr.constr(i64))
+    directions = prop_def(DenseArrayBase.constr(i64))
+    inputs = var_operand_def(MemRefType)
+    rows = var_operand_def(MemRefType)
+    initial = var_operand_def(MemRefType)
+    stores = var_operand_def(MemRefType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    assembly_format = (
+        "$callee `turns` $turns `(` $inputs `)` `over` `(` $rows `)` `from` `(` $initial `)` `writes` `(` $stores `)`"
+        " attr-dict `:` `(` type($inputs) `)` `over` `(` type($rows) `)` `from` `(` type($initial) `)`"
+        " `writes` `(` type($stores) `)`"
+    )
+
+    def __init__(
+        self,
+        callee: str,
+        turns: int,
+        inputs: Sequence[SSAValue],
+        rows: Sequence[SSAValue],
+        initial: Sequence[SSAValue],
+        stores: Sequence[SSAValue],
+        directions: Sequence[int],
+    ):
+        super().__init__(
+            operands=[inputs, rows, initial, stores],
+            properties={
+                "callee": SymbolRefAttr(callee),
+                "turns": IntegerAttr(turns, i64),
+                "directions": DenseArrayBase.from_list(i64, list(directions)),
+            },
+        )
+
+    @property
+    def reads(self) -> Sequence[SSAValue]:
+        """The buffers whose contents it needs."""
+        return (*self.inputs, *self.rows, *self.initial)
+
+    @property
+    def writes(self) -> Sequence[SSAValue]:
+        """The buffers whose contents it changes."""
+        return self.stores
+
+    @property
+    def scanned(self) -> Sequence[SSAValue]:
+        """The buffers that have to be in the graph's own memory."""
+        return (*self.rows, *self.initial, *self.stores)
+
+    def verify_(self) -> None:
+        turns, directions = self.turns.value.data, self.directions.get_values()
+        whole = [*self.rows, *self.stores]
+        if turns < 1:
+            raise VerifyException(f"there is at least one turn, not {turns}")
+        if len(directions) != len(whole) or not set(directions) <= {0, 1}:
+            raise VerifyException("each of its rows and stores has a direction, 0 or 1")
+        if len(self.initial) > len(self.stores):
+            raise VerifyException("what is carried from turn to turn is written by the turns")
+        for number, value in enumerate(whole):
+            type = buffer_type(value)
+            shape = type.get_shape()
+            carried = len(self.rows) <= number < len(self.rows) + len(self.initial)
+            least = turns if number < len(self.rows) else min(turns, 2 if carried else turns)
+            if byte_size(type) is None or not shape or not least <= shape[0] <= turns:
+                raise VerifyException(f"{type} has no rows for {turns} turns")
+        for value, store in zip(self.initial, self.stores, strict=False):
+            type = buffer_type(store)
+            row = MemRefType(type.element_type, type.get_shape()[1:], memory_space=type.memory_space)
+            if value.type != row:
+                raise VerifyException(f"{value.type} is carried, whose rows are {row}")
+        if len({buffer_type(value).memory_space for value in (*self.reads, *self.writes)}) > 1:
+            raise VerifyException("works on buffers of several devices")
+
+
+Access: TypeAlias = CallOp | CopyOp | ScanOp
 """What reads and writes buffers."""
 View: TypeAlias = AliasOp | PartOp
 """What is another buffer, seen otherwise."""

@@ -43,6 +43,7 @@ from .core import (
     PartOp,
     PoolOp,
     ReadExtentOp,
+    ScanOp,
     SizeOp,
     buffer_type,
     byte_size,
@@ -197,7 +198,7 @@ def check_contents(graph: GraphOp) -> None:
     written = set[SSAValue](graph.inputs)
     for op in graph.body.block.ops:
         match op:
-            case CallOp() | CopyOp():
+            case CallOp() | CopyOp() | ScanOp():
                 for value in op.reads:
                     root = root_of(value)
                     if root not in written and not _is_empty(root) and not isinstance(root.owner, ConstantOp):

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, SSAValue
 
-from .core import AllocOp, CallOp, CopyOp, root_of
+from .core import Access, AllocOp, CallOp, CopyOp, ScanOp, root_of
 
 
 @dataclass(frozen=True)
 class Step:
     """One access, by its number: the buffers that it reads and writes, as roots, in the order of its operands."""
 
-    op: CallOp | CopyOp
+    op: Access
     reads: tuple[SSAValue, ...]
     writes: tuple[SSAValue, ...]
 
@@ -63,8 +63,8 @@ class Timeline:
         return self.lifetimes.get(alloc.result, Lifetime())
 
 
-def accesses(block: Block) -> Iterator[CallOp | CopyOp]:
+def accesses(block: Block) -> Iterator[Access]:
     """What reads and writes buffers in a block, in order."""
     for op in block.ops:
-        if isinstance(op, CallOp | CopyOp):
+        if isinstance(op, CallOp | CopyOp | ScanOp):
             yield op

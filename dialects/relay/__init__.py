@@ -14,7 +14,7 @@ Relay = LazyDialect(
     [*core.OPS, *vm.OPS],
     [
         *(Family(f"{__name__}.ops.nn.{name}", "relay.nn.") for name in NN_FAMILIES),
-        *(Family(f"{__name__}.{name}", "relay.") for name in ("control", "data", "layout")),
+        *(Family(f"{__name__}.{name}", "relay.") for name in ("control", "data", "layout", "scan")),
         *(Family(f"{__name__}.ops.{name}", "relay.") for name in FAMILIES),
     ],
     [ResourceAttr, VirtualDeviceAttr, RefType, AdtType, ParamType, IncompleteType, StorageType],

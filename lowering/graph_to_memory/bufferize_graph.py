@@ -57,16 +57,20 @@ from ...dialects.mem.core import (
     ConstantOp,
     CopyOp,
     ExtentOp,
+    PartOp,
     ReadExtentOp,
+    ScanOp,
     SizeOp,
     buffer_type,
     byte_size,
+    root_of,
 )
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
 from ...dialects.relay.copying import copied_from
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
+from ...dialects.relay.scan import ScanOp as RelayScanOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
@@ -92,6 +96,9 @@ from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .data_extents import DataExtents
 from .signature import GRAPH_ATTRIBUTES, UPDATES, names_of, numbered
 
+TURN = "turn"
+"""Attribute of a graph that a `mem.scan` runs, once for each turn."""
+
 Kernel = func.FuncOp | PrimFuncOp | relay.FuncOp
 
 
@@ -115,10 +122,13 @@ class BufferizeGraphPass(ModulePass):
             for f in op.ops
             if isinstance(f, func.FuncOp | PrimFuncOp) or (isinstance(f, relay.FuncOp) and f.is_primitive)
         }
+        turns = {scan.callee.root_reference.data for scan in op.walk() if isinstance(scan, RelayScanOp)}
         for function in [f for f in op.ops if isinstance(f, relay.FuncOp) and _is_graph(f)]:
             graph = _Bufferization(function, kernels).run(self.depth_first)
             if SEGMENT in function.attributes:
                 graph.attributes[SEGMENT] = UnitAttr()
+            if function.sym_name.data in turns:
+                graph.attributes[TURN] = UnitAttr()
             op.body.block.insert_op_before(graph, function)
             for source in (function, *(c for c in function.body.block.ops if isinstance(c, relay.CallLoweredOp))):
                 for key in source.attributes:
@@ -327,6 +337,8 @@ class _Bufferization:
                 read.result.name_hint = self.symbol_names[number]
                 self._add(read, op)
                 self.actual[number] = read.result
+            case RelayScanOp():
+                self._lower_scan(op)
             case relay.CallOp() if isinstance(kernel := self._kernel(op), relay.FuncOp):
                 self._lower_call(op, copied_from(kernel))
             case _:
@@ -371,6 +383,52 @@ class _Bufferization:
         if device is not None and isinstance(op, relay.CallLoweredOp) and op.updates is not None:
             made.attributes[UPDATES] = UnitAttr()
         self._add(made, op)
+
+    def _lower_scan(self, op: RelayScanOp) -> None:
+        """Turns gather rows in the whole; what is only carried has two places, which they write by turns."""
+        turns, gathered = op.turns.value.data, op.gathered.get_values()
+        count = len(op.carried)
+        stores: dict[int, SSAValue] = {}
+        for number, result in zip(gathered, op.res[count:], strict=True):
+            stores[number] = self._alloc(self._buffer(result, op), op, result.name_hint)
+            self.buffers[result] = [stores[number]]
+        directions = dict(zip(gathered, op.directions.get_values()[len(op.rows) :], strict=True))
+        for number, result in enumerate(op.res[:count]):
+            row = self._buffer(result, op)
+            if number not in stores:
+                type = shaped_memref(row.element_type, (min(2, turns), *row.get_shape()), row.memory_space)
+                stores[number] = self._alloc(type, op, "carried")
+            if result.first_use is None:
+                continue
+            rows = buffer_type(stores[number]).get_shape()[0]
+            last = 0 if directions.get(number) else (turns - 1) % rows
+            size = byte_size(row)
+            assert size is not None
+            part = PartOp(stores[number], last * size, row)
+            part.result.name_hint = result.name_hint
+            self._add(part, op)
+            self.buffers[result] = [part.result]
+        made = ScanOp(
+            op.callee.root_reference.data,
+            turns,
+            [self.buffers[value][0] for value in op.captured],
+            [self._own(self.buffers[value][0], op) for value in op.rows],
+            [self._own(self.buffers[value][0], op) for value in op.carried],
+            [stores[number] for number in sorted(stores)],
+            [*op.directions.get_values()[: len(op.rows)], *(directions.get(number, 0) for number in sorted(stores))],
+        )
+        self._add(made, op)
+
+    def _buffer(self, result: SSAValue, op: Operation) -> BufferType:
+        return buffer_of(self._static(result.type, "the result", op)[0], device_of(op))
+
+    def _own(self, buffer: SSAValue, op: Operation) -> SSAValue:
+        """A buffer in the graph's own memory."""
+        if isinstance(root_of(buffer).owner, AllocOp):
+            return buffer
+        copy = self._alloc(buffer_type(buffer), op, buffer.name_hint)
+        self._add(CopyOp([buffer], copy), op)
+        return copy
 
     def _workspaces(self, kernel: Kernel, used: int, symbols: Sequence[int], op: Operation) -> list[SSAValue]:
         """Buffers for the workspaces of a kernel, whose symbols are those numbers of the graph's."""

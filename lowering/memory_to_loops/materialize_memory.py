@@ -33,13 +33,13 @@ runs them step by step (`lowering/hosted_steps.py`). Counterpart of the code gen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -54,7 +54,7 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.extensions.memref import GlobalOp
@@ -69,8 +69,10 @@ from ...dialects.mem.core import (
     PartOp,
     PoolOp,
     ReadExtentOp,
+    ScanOp,
     SizeOp,
     buffer_type,
+    byte_size,
     root_of,
     start_in_root,
 )
@@ -91,6 +93,7 @@ from ...transforms.infra.walk import walk
 from ...transforms.relay.outline_segments import SEGMENT, is_control
 from ..abi import COUNTER_BYTES, GRAPH_SYMBOLS, POOLS, SEGMENT_MARK, SYMBOL_EXTENTS
 from ..check_sites import CHECKS, RECORDS, called
+from ..graph_to_memory.bufferize_graph import TURN
 from ..graph_to_memory.signature import memory_signature, numbered
 from ..hosted_steps import check_devices
 from ..relay_to_tir.graph_symbols import EXTENTS
@@ -119,17 +122,36 @@ class MaterializeMemoryPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for graph in [g for g in op.ops if isinstance(g, GraphOp)]:
             check_devices(graph)
-        kernels = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
+        kernels = _Callees({f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)})
         constants = Constants(op)
-        graphs = [g for g in op.ops if isinstance(g, GraphOp) and not g.is_hosted]
+        own = [g for g in op.ops if isinstance(g, GraphOp) and not g.is_hosted]
+        kernels.turns = {g.sym_name.data: g for g in own if TURN in g.attributes}
+        graphs = [g for g in own if TURN not in g.attributes]
         layouts = _layouts(graphs, kernels)
         for graph, layout in zip(graphs, layouts, strict=True):
             lowered = _Materialization(graph, kernels, constants, layout).run()
             op.body.block.insert_op_before(lowered, graph)
+        for graph in own:
             graph.detach()
             graph.erase(safe_erase=False)
         for constant in [c for f in op.ops if is_control(f) for c in walk(f) if isinstance(c, RelayConstantOp)]:
             op.body.block.add_ops(_address_function(constant, constants))
+
+
+class _Callees(dict[str, func.FuncOp]):
+    """The kernels of a module by their names; beside them the graphs that are run once for each turn."""
+
+    turns: dict[str, GraphOp]
+
+    def turn(self, op: ScanOp) -> GraphOp:
+        """The graph of one turn.
+
+        Raises:
+            Diagnostic: there is none.
+        """
+        if (graph := self.turns.get(op.callee.root_reference.data)) is None:
+            raise Diagnostic.at(op, f"there is no graph {op.callee} for one turn")
+        return graph
 
 
 class Constants:
@@ -188,7 +210,7 @@ class _Layout:
     end: int
 
 
-def _layouts(graphs: Sequence[GraphOp], kernels: dict[str, func.FuncOp]) -> list[_Layout]:
+def _layouts(graphs: Sequence[GraphOp], kernels: _Callees) -> list[_Layout]:
     """A layout for each graph. Segments of one program are never at work at the same time and share an arena: they
     begin with the same counters, and each has records of its own, behind which there is one for the program itself."""
     needs = [_needs(graph, kernels) for graph in graphs]
@@ -208,25 +230,22 @@ def _layouts(graphs: Sequence[GraphOp], kernels: dict[str, func.FuncOp]) -> list
 class _Materialization:
     """The lowering of one graph."""
 
-    def __init__(self, graph: GraphOp, kernels: dict[str, func.FuncOp], constants: Constants, layout: _Layout):
+    def __init__(self, graph: GraphOp, kernels: _Callees, constants: Constants, layout: _Layout):
         self.graph = graph
         self.kernels = kernels
         self.constants = constants
         self.layout = layout
         self.slots_used = 0
+        self.slots_in: SSAValue | None = None
+        """The memory in which slots stand; the arena where nothing is said."""
         self.places: dict[SSAValue, int] = {}
         self.starts: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
         """Of a pool whose size depends on symbols, where it begins, and what it is a multiple of."""
         self.views: dict[tuple[SSAValue, int, Attribute], SSAValue] = {}
 
     def run(self) -> func.FuncOp:
-        steps = _steps(self.graph)
         self.next_record = records_at = self.layout.records
-        checks = [
-            called(step[0], kernel)
-            for step in steps
-            if (kernel := _kernel(step[0], self.kernels)) is not None and _takes_record(kernel)
-        ]
+        checks = [called(op, kernel) for op, kernel in _kernel_calls(self.graph, self.kernels) if _takes_record(kernel)]
         counters = self.layout.end
         size = self._lay_out_pools(counters)
         arguments = [*self.graph.inputs, *self.graph.outputs]
@@ -254,23 +273,30 @@ class _Materialization:
             lowered.attributes |= self._begin_dynamic(size)
             if (extents := self.graph.attributes.get(EXTENTS)) is not None:
                 lowered.attributes[SYMBOL_EXTENTS] = extents
-        first: dict[Operation, list[CallOp | CopyOp]] = {step[0]: step for step in steps}
         for argument, given in zip(arguments, self.block.args, strict=False):
             self.views[argument, 0, given.type] = given
-        for op in self.graph.body.block.ops:
-            if isinstance(op, ReadExtentOp | SizeOp):
-                self.values[op.result] = self._number(op)
-            elif (step := first.get(op)) is not None:
-                self._emit(step)
+        self._emit_graph(self.graph)
         self.block.add_op(func.ReturnOp())
         return lowered
 
+    def _emit_graph(self, graph: GraphOp) -> None:
+        steps = [step for step in _steps(graph) if not isinstance(step, ScanOp)]
+        first: dict[Operation, list[CallOp | CopyOp]] = {step[0]: step for step in steps}
+        for op in graph.body.block.ops:
+            if isinstance(op, ReadExtentOp | SizeOp):
+                self.values[op.result] = self._number(op)
+            elif isinstance(op, ScanOp):
+                self._emit_scan(op)
+            elif (step := first.get(op)) is not None:
+                self._emit(step)
+
     def _lay_out_pools(self, start: int) -> int:
         """Note where each pool stands in the arena, from `start` on; where the last one ends."""
-        for op in self.graph.body.block.ops:
-            if isinstance(op, PoolOp) and not op.extents:
-                self.places[op.result] = start
-                start = aligned(start + op.size)
+        for graph in _with_turns(self.graph, self.kernels):
+            for op in graph.body.block.ops:
+                if isinstance(op, PoolOp) and not op.extents:
+                    self.places[op.result] = start
+                    start = aligned(start + op.size)
         return start
 
     def _begin_dynamic(self, size: int) -> dict[str, Attribute]:
@@ -306,11 +332,11 @@ class _Materialization:
         number = at.emit(arith.IndexCastOp(read, index))
         return at.emit(arith.MaxSIOp(at.emit(arith.MinSIOp(number, self.values[op.most])), at.constant(0)))
 
-    def _emit(self, step: Sequence[CallOp | CopyOp]) -> None:
+    def _emit(self, step: list[CallOp | CopyOp]) -> None:
         kernel, count = _kernel(step[0], self.kernels), _slot_count(step, self.kernels)
         buffers = [[self._memory(value) for value in (*op.reads, *op.writes)] for op in step]
         record = None if kernel is None or not _takes_record(kernel) else self._record()
-        slots = SlotsOp(self.arena, self.slots_used * SLOT_BYTES, count)
+        slots = SlotsOp(self.slots_in or self.arena, self.slots_used * SLOT_BYTES, count)
         slots.result.name_hint = "slots"
         self.slots_used += count
         self.block.add_op(slots)
@@ -321,6 +347,81 @@ class _Materialization:
             call = self._call(step[0], kernel, buffers[0], record, slots.result)
             call.location = step[0].location
             self.block.add_op(call)
+
+    def _emit_scan(self, op: ScanOp) -> None:
+        """The first turn, which takes what is there before, and a loop of the others. Each has slots of its own."""
+        graph, turns = self.kernels.turn(op), op.turns.value.data
+        record, first = self.next_record, self.slots_used
+        self._emit_turn(op, graph, None)
+        count = self.slots_used - first
+        if turns == 1:
+            return
+        at = IndexBuilder(self.block)
+        loop = scf.ForOp(at.constant(1), at.constant(turns), at.constant(1), [], Block(arg_types=[index]))
+        loop.location = op.location
+        self.block.add_op(loop)
+        around = self.block, self.views, self.slots_in
+        self.block, self.views, self.next_record = loop.body.block, dict(self.views), record
+        (turn,) = loop.body.block.args
+        turn.name_hint = "turn"
+        at.block = self.block
+        behind = at.emit(arith.MuliOp(turn, at.constant(count * SLOT_BYTES)))
+        shift = at.emit(arith.AddiOp(behind, at.constant(first * SLOT_BYTES)))
+        self.slots_in = self._view(self.slots_in or self.arena, shift, MemRefType(i8, [count * SLOT_BYTES]))
+        self.slots_used = 0
+        self._emit_turn(op, graph, turn)
+        self.block.add_op(scf.YieldOp())
+        self.block, self.views, self.slots_in = around
+        self.slots_used = first + turns * count
+
+    def _emit_turn(self, op: ScanOp, graph: GraphOp, turn: SSAValue | None) -> None:
+        """One turn, the first where none is named."""
+        arguments = set[SSAValue](graph.body.block.args)
+        self.views = {key: view for key, view in self.views.items() if key[0] not in arguments}
+        directions, count = op.directions.get_values(), len(op.rows)
+        given = [self._memory(value) for value in op.inputs]
+        given += [self._row(op, *each, turn) for each in zip(op.rows, directions, strict=False)]
+        stores = list(zip(op.stores, directions[count:], strict=True))
+        if turn is None:
+            given += [self._memory(value) for value in op.initial]
+        else:
+            given += [self._row(op, *each, turn, behind=1) for each in stores[: len(op.initial)]]
+        given += [self._row(op, *each, turn) for each in stores]
+        wanted = [flat_type(buffer_type(argument)) for argument in graph.body.block.args]
+        if [each.type for each in given] != wanted:
+            types = _listed([each.type for each in given])
+            raise Diagnostic.at(op, f"passes ({types}) to {op.callee}, which takes ({_listed(wanted)})")
+        for argument, memory in zip(graph.body.block.args, given, strict=True):
+            self.views[argument, 0, memory.type] = memory
+        self._emit_graph(graph)
+
+    def _row(self, op: ScanOp, value: SSAValue, back: int, turn: SSAValue | None, behind: int = 0) -> SSAValue:
+        """The row of a turn, or of one that is so many behind, in the first turn its own."""
+        alloc, type = root_of(value).owner, buffer_type(value)
+        pool = alloc.pool if isinstance(alloc, AllocOp) else None
+        if not isinstance(alloc, AllocOp) or pool is None or pool not in self.places or alloc.offset is None:
+            raise Diagnostic.at(
+                op, "takes or gives rows of what is not in a pool of a known size, which have no memref"
+            )
+        rows, *row = type.get_shape()
+        at = IndexBuilder(self.block)
+        place = at.constant(0)
+        if turn is not None:
+            place = at.emit(arith.SubiOp(turn, at.constant(behind))) if behind else turn
+            if rows < op.turns.value.data:
+                place = at.emit(arith.RemUIOp(place, at.constant(rows)))
+        if back:
+            place = at.emit(arith.SubiOp(at.constant(rows - 1), place))
+        start = self.places[pool] + alloc.offset.value.data + start_in_root(value)
+        size = (byte_size(type) or 0) // rows
+        shift = at.emit(arith.AddiOp(at.emit(arith.MuliOp(place, at.constant(size))), at.constant(start)))
+        return self._view(self.arena, shift, flat_memref(signless(type.element_type), prod(row)), value.name_hint)
+
+    def _view(self, memory: SSAValue, shift: SSAValue, type: BufferType, name: str | None = None) -> SSAValue:
+        view = memref.ViewOp.build(operands=[memory, shift, []], result_types=[type])
+        view.result.name_hint = name
+        self.block.add_op(view)
+        return view.result
 
     def _copy(self, op: CopyOp | CallOp, source: SSAValue, target: SSAValue) -> memref.CopyOp:
         """A copy that no kernel makes; where extents depend on symbols, of as many elements as they say."""
@@ -437,21 +538,39 @@ _KINDS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
 """What computes sizes of extents."""
 
 
-def _needs(graph: GraphOp, kernels: dict[str, func.FuncOp]) -> tuple[int, int]:
+def _needs(graph: GraphOp, kernels: _Callees) -> tuple[int, int]:
     """The bytes of the slots and of the records that a graph's steps take."""
-    steps = _steps(graph)
-    called_kernels = [kernel for step in steps if (kernel := _kernel(step[0], kernels)) is not None]
-    slots = max(1, sum(_slot_count(step, kernels) for step in steps)) * SLOT_BYTES
-    return slots, sum(map(_takes_record, called_kernels)) * RECORD_BYTES
+    slots = max(1, sum(_slot_count(step, kernels) for step in _steps(graph))) * SLOT_BYTES
+    return slots, sum(_takes_record(kernel) for _, kernel in _kernel_calls(graph, kernels)) * RECORD_BYTES
 
 
-def _slot_count(step: Sequence[CallOp | CopyOp], kernels: dict[str, func.FuncOp]) -> int:
-    """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all."""
+def _slot_count(step: ScanOp | list[CallOp | CopyOp], kernels: _Callees) -> int:
+    """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all, turns
+    each those of its steps."""
+    if isinstance(step, ScanOp):
+        return step.turns.value.data * sum(_slot_count(inner, kernels) for inner in _steps(kernels.turn(step)))
     kernel = _kernel(step[0], kernels)
     return 1 if kernel is None else _slots_type(step[0], kernel).count.data
 
 
-def _kernel(op: CallOp | CopyOp, kernels: dict[str, func.FuncOp]) -> func.FuncOp | None:
+def _with_turns(graph: GraphOp, kernels: _Callees) -> Iterator[GraphOp]:
+    """A graph, and those that it runs once for each turn."""
+    yield graph
+    scanned = {kernels.turn(op): None for op in graph.body.block.ops if isinstance(op, ScanOp)}
+    for inner in scanned:
+        yield from _with_turns(inner, kernels)
+
+
+def _kernel_calls(graph: GraphOp, kernels: _Callees) -> Iterator[tuple[CallOp | CopyOp, func.FuncOp]]:
+    """The calls of kernels of a graph, in order, those of turns once."""
+    for step in _steps(graph):
+        if isinstance(step, ScanOp):
+            yield from _kernel_calls(kernels.turn(step), kernels)
+        elif (kernel := _kernel(step[0], kernels)) is not None:
+            yield step[0], kernel
+
+
+def _kernel(op: CallOp | CopyOp, kernels: _Callees) -> func.FuncOp | None:
     if op.callee is None:
         return None
     if (kernel := kernels.get(op.callee.root_reference.data)) is None:
@@ -465,17 +584,20 @@ def _elements(type: BufferType) -> int:
     return prod(extent for extent in type.get_shape() if extent != DYNAMIC)
 
 
-def _steps(graph: GraphOp) -> list[list[CallOp | CopyOp]]:
+def _steps(graph: GraphOp) -> list[ScanOp | list[CallOp | CopyOp]]:
     """The accesses of a graph, in order; copies that follow one another and that no kernel makes are one step."""
-    steps: list[list[CallOp | CopyOp]] = []
+    steps: list[ScanOp | list[CallOp | CopyOp]] = []
     for op in graph.body.block.ops:
         if isinstance(op, CopyOp) and op.callee is None:
             if len(op.sources) != 1:
                 raise Diagnostic.at(op, "joins several buffers, and no kernel does that", hint="say one: `by @kernel`")
-            if steps and isinstance(steps[-1][-1], CopyOp) and steps[-1][-1].callee is None:
-                steps[-1].append(op)
+            last = steps[-1] if steps else None
+            if isinstance(last, list) and isinstance(last[-1], CopyOp) and last[-1].callee is None:
+                last.append(op)
                 continue
-        if isinstance(op, CallOp | CopyOp):
+        if isinstance(op, ScanOp):
+            steps.append(op)
+        elif isinstance(op, CallOp | CopyOp):
             steps.append([op])
     return steps
 

@@ -57,6 +57,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "simplify-inference": [{}],
     "sink-reshape": [{}],
     "specialize-functions": [{}],
+    "unroll-scans": [{}],
     "split-args": [{"max_function_args": 3}],
     "to-a-normal-form": [{}],
     "to-basic-block-normal-form": [{}],

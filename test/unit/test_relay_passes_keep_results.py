@@ -16,6 +16,7 @@ from weft.dialects.relay.core import CallOp, ConstantOp, FuncOp
 from weft.dialects.relay.data import AdtOp
 from weft.dialects.relay.interpreter import is_first_order
 from weft.dialects.relay.ops.nn.activation import DropoutOp
+from weft.dialects.relay.scan import ScanOp
 from weft.transforms.infra import PassContext, PassInstrument, get_pass
 from weft.transforms.infra.execution import active_run
 from weft.transforms.infra.info import PassInfo
@@ -57,6 +58,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "eta-expand": {"expand_global_var": True},
     "split-args": {"max_function_args": 3},
     "to-mixed-precision": {"keep_orig_output_dtype": True},
+    "unroll-scans": {"turns": 2},
 }
 """Passes that do nothing, or less, without."""
 
@@ -97,7 +99,7 @@ def can_be_evaluated(op: Operation, callees: dict[str, FuncOp]) -> bool:
     if isinstance(op, FuncOp):
         gives_values = op.sym_visibility is not None or all(map(is_first_order, op.function_type.outputs))
         return gives_values and op.sym_name.data not in reached(op, callees)
-    if isinstance(op, CallOp):
+    if isinstance(op, CallOp | ScanOp):
         return op.callee.string_value() in callees
     if not op.name.startswith("relay.") or isinstance(op, DropoutOp):
         return False
@@ -110,7 +112,7 @@ def reached(func: FuncOp, callees: dict[str, FuncOp]) -> set[str]:
     pending = [func]
     while pending:
         for op in pending.pop().walk():
-            if isinstance(op, CallOp) and (name := op.callee.string_value()) not in found:
+            if isinstance(op, CallOp | ScanOp) and (name := op.callee.string_value()) not in found:
                 found.add(name)
                 pending += [callees[name]] if name in callees else []
     return found
@@ -145,7 +147,7 @@ def with_callees(module: ModuleOp, name: str) -> ModuleOp:
     known = functions(module)
     wanted = [name]
     for each in wanted:
-        called = [op.callee.string_value() for op in known[each].walk() if isinstance(op, CallOp | ClosureOp)]
+        called = [op.callee.string_value() for op in known[each].walk() if isinstance(op, CallOp | ClosureOp | ScanOp)]
         wanted += [other for other in dict.fromkeys(called) if other in known and other not in wanted]
     types = [op.clone() for op in module.ops if isinstance(op, AdtOp)]
     return ModuleOp([*types, *(known[each].clone() for each in wanted)])

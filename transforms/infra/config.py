@@ -171,6 +171,9 @@ def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
 BOUNDS_CHECKS = "tir.bounds-checks"
 register_config_option(BOUNDS_CHECKS, bool, "check when it runs every access that was not proved to be inside")
 
+UNROLL_SCANS = "unroll-scans.all"
+"""Whether the turns of scans are written out, as what runs a graph node by node needs them."""
+
 TUNING_RECORDS = "attach-tuned-schedules.records"
 """The file of tuning records whose best schedules a compilation uses."""
 RECORDS_THREADS = "attach-tuned-schedules.threads"

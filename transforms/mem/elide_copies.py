@@ -35,12 +35,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.mem.core import (
+    Access,
     AliasOp,
     AllocOp,
     CallOp,
     ConstantOp,
     CopyOp,
     PartOp,
+    ScanOp,
     buffer_type,
     byte_size,
     root_of,
@@ -113,7 +115,7 @@ class _Copies:
         """Of the buffers that are no parts of others: where one was last written, copies that are elided included. They
         are looked at in order, so that what is elided is before what is looked at."""
         for op, number in self.position.items():
-            if isinstance(op, CallOp | CopyOp):
+            if isinstance(op, CallOp | CopyOp | ScanOp):
                 self.last_write |= dict.fromkeys(map(root_of, op.writes), number)
 
     def alias(self, copy: CopyOp) -> str | None:
@@ -123,6 +125,8 @@ class _Copies:
             return "it is from one device to another"
         if (reason := self._why_not_target(copy) or self._why_changing(source, copy)) is not None:
             return reason
+        if not isinstance(root_of(source).owner, AllocOp) and _is_scanned(target):
+            return NO_ROWS
         seen = source
         if source.type != target.type:
             alias = AliasOp(source, buffer_type(target))
@@ -196,6 +200,8 @@ class _Copies:
             return "the output is in use before"
         if any(isinstance(view, PartOp) for view in _views(root)):
             return "what is returned has parts, and an output's parts have no memory of their own"
+        if _is_scanned(root):
+            return NO_ROWS
         seen: SSAValue = output
         if output.type != root.type:
             alias = AliasOp(output, buffer_type(root))
@@ -272,11 +278,24 @@ def _views(root: SSAValue) -> Sequence[AliasOp | PartOp]:
     return found
 
 
-def _accesses(root: SSAValue) -> list[tuple[CallOp | CopyOp, bool]]:
+NO_ROWS = "turns take rows of it, or give them, and a row has memory only in the graph's own"
+
+
+def _is_scanned(root: SSAValue) -> bool:
+    """Whether a buffer is read or written row by row, or carried from turn to turn."""
+    found = [(op, value) for value in (root, *(v.result for v in _views(root))) for op in _uses(value)]
+    return any(value in op.scanned for op, value in found)
+
+
+def _uses(value: SSAValue) -> list[ScanOp]:
+    return [use.operation for use in value.uses if isinstance(use.operation, ScanOp)]
+
+
+def _accesses(root: SSAValue) -> list[tuple[Access, bool]]:
     """What reads or writes a buffer, and whether it writes."""
-    found: list[tuple[CallOp | CopyOp, bool]] = []
+    found: list[tuple[Access, bool]] = []
     for value in (root, *(view.result for view in _views(root))):
         for use in value.uses:
-            if isinstance(op := use.operation, CallOp | CopyOp):
+            if isinstance(op := use.operation, CallOp | CopyOp | ScanOp):
                 found.append((op, any(written is value for written in op.writes)))
     return found

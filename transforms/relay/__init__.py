@@ -60,5 +60,6 @@ PASSES: dict[str, str] = {
     "to-graph-normal-form": "to_graph_normal_form:ToGraphNormalFormPass",
     "to-basic-block-normal-form": "to_basic_block_normal_form:ToBasicBlockNormalFormPass",
     "to-mixed-precision": "to_mixed_precision:ToMixedPrecisionPass",
+    "unroll-scans": "unroll_scans:UnrollScansPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

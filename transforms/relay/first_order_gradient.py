@@ -52,13 +52,14 @@ from ..infra import ModulePass, report_changed
 from ..infra.passes import relay_functions
 from ..infra.walk import erase, walk
 from .purity import impure_functions, is_pure
+from .unroll_scans import UnrollScansPass
 
 NAME = "first-order-gradient"
 
 
 @dataclass(frozen=True)
 class FirstOrderGradientPass(ModulePass):
-    """No options. Private functions that are called stay as they are."""
+    """No options. Private functions that are called stay as they are; turns of scans are written out."""
 
     name = NAME
     opt_level: ClassVar[int] = 0
@@ -66,6 +67,7 @@ class FirstOrderGradientPass(ModulePass):
     tvm_name: ClassVar[str | None] = "FirstOrderGradient"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        UnrollScansPass(all=True).apply(ctx, op)
         functions = relay_functions(op, self.name)
         called = {each.callee.string_value() for each in walk(op) if isinstance(each, CallOp)}
         calls = CalledGradients(op)

@@ -53,6 +53,7 @@ from ...dialects.relay.devices import (
     VirtualDevice,
     VirtualDeviceAttr,
 )
+from ...dialects.relay.scan import ScanOp
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .symbol_names import SymbolNames
@@ -74,10 +75,12 @@ class OutlineSegmentsPass(ModulePass):
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
-        return not any(CONTROL not in f.attributes and SEGMENT not in f.attributes for f in _programs(module))
+        turns = scanned_functions(module)
+        return all(f.sym_name.data in turns for f in _left(module))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [f for f in _programs(op) if CONTROL not in f.attributes and SEGMENT not in f.attributes]
+        turns = scanned_functions(op)
+        functions = [f for f in _left(op) if f.sym_name.data not in turns]
         if not any(_decides(function) for function in functions):
             return report_changed(False)
         names = SymbolNames(op)
@@ -93,8 +96,15 @@ def is_control(op: Operation) -> bool:
     return isinstance(op, AdtOp) or (isinstance(op, FuncOp) and CONTROL in op.attributes)
 
 
-def _programs(module: ModuleOp) -> list[FuncOp]:
-    return [op for op in module.ops if isinstance(op, FuncOp) and not op.is_primitive]
+def _left(module: ModuleOp) -> list[FuncOp]:
+    """The functions that may branch and call, and are not outlined."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp) and not op.is_primitive]
+    return [f for f in functions if CONTROL not in f.attributes and SEGMENT not in f.attributes]
+
+
+def scanned_functions(module: ModuleOp) -> set[str]:
+    """The functions that are turns of scans, which are graphs as segments are."""
+    return {op.callee.string_value() for op in walk(module) if isinstance(op, ScanOp)}
 
 
 def _decides(function: FuncOp) -> bool:
@@ -123,7 +133,7 @@ class _Outlining:
         self.function = function
         self.names = names
         self.module = module
-        self.group: list[CallLoweredOp] = []
+        self.group: list[CallLoweredOp | ScanOp] = []
         self.delayed: list[Operation] = []
         self.waiting: set[Operation] = set()
         """The members of both."""
@@ -138,7 +148,7 @@ class _Outlining:
 
     def _block(self, block: Block) -> None:
         for op in list(block.ops):
-            if isinstance(op, CallLoweredOp):
+            if isinstance(op, CallLoweredOp | ScanOp):
                 if any(operand.owner in self.waiting and operand.owner in self.delayed for operand in op.operands):
                     self._flush(op)
                 self.group.append(op)

@@ -15,6 +15,7 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
 from ...dialects.relay.base import RelayOp, Stateful
 from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.relay.scan import ScanOp
 from ..infra.walk import walk
 
 
@@ -38,7 +39,7 @@ def is_pure(op: Operation, impure: frozenset[str] = frozenset()) -> bool:
     """Whether `op` has no effect; `impure` names the functions that have one. A terminator counts as an effect."""
     if isinstance(op, RelayOp):
         return not _is_stateful(type(op))
-    if isinstance(op, CallOp):
+    if isinstance(op, CallOp | ScanOp):
         return op.callee.string_value() not in impure
     return not _is_terminator(type(op)) and is_side_effect_free(op)
 
@@ -54,7 +55,7 @@ def impure_functions(module: Operation | None) -> frozenset[str]:
             continue
         name = func.sym_name.data
         for op in walk(func):
-            if isinstance(op, CallOp):
+            if isinstance(op, CallOp | ScanOp):
                 callers.setdefault(op.callee.string_value(), set()).add(name)
             elif op is not func and not _tells_nothing(type(op)) and not is_pure(op):
                 impure.add(name)

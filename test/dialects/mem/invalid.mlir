@@ -210,3 +210,40 @@ mem.graph @a_kernel_is_on_one_device(%x: memref<8xf32>) writes(%out: memref<8xf3
   // expected-error @+1 {{works on buffers of several devices}}
   mem.call @k(%x) writes(%out) : (memref<8xf32>) writes(memref<8xf32, #relay.virtual_device<ext_dev>>)
 }
+
+// -----
+
+mem.graph @turns_without_a_row_each(%x: memref<8x4xf32>, %h: memref<4xf32>) {
+  %two = mem.alloc : memref<2x4xf32>
+  // expected-error @+1 {{memref<8x4xf32> has no rows for 9 turns}}
+  mem.scan @turn turns 9() over(%x) from(%h) writes(%two) {directions = array<i64: 0, 0>}
+    : () over(memref<8x4xf32>) from(memref<4xf32>) writes(memref<2x4xf32>)
+}
+
+// -----
+
+mem.graph @what_is_carried_in_one_place(%h: memref<4xf32>) {
+  %one = mem.alloc : memref<1x4xf32>
+  // expected-error @+1 {{memref<1x4xf32> has no rows for 9 turns}}
+  mem.scan @turn turns 9() over() from(%h) writes(%one) {directions = array<i64: 0>}
+    : () over() from(memref<4xf32>) writes(memref<1x4xf32>)
+}
+
+// -----
+
+mem.graph @what_is_carried_as_another_type(%h: memref<4xf32>) {
+  %two = mem.alloc : memref<2x2xf32>
+  // expected-error @+1 {{memref<4xf32> is carried, whose rows are memref<2xf32>}}
+  mem.scan @turn turns 9() over() from(%h) writes(%two) {directions = array<i64: 0>}
+    : () over() from(memref<4xf32>) writes(memref<2x2xf32>)
+}
+
+// -----
+
+mem.graph @turns_that_read_what_nothing_has_written(%h: memref<4xf32>) {
+  %x = mem.alloc : memref<9x4xf32>
+  %two = mem.alloc : memref<2x4xf32>
+  // expected-error @+1 {{reads %x, which nothing has written}}
+  mem.scan @turn turns 9() over(%x) from(%h) writes(%two) {directions = array<i64: 0, 0>}
+    : () over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<2x4xf32>)
+}

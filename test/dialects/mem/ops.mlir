@@ -54,3 +54,13 @@ mem.graph @sizes_are_known_when_it_is_called(%x: memref<?x8xf32>) writes(%y: mem
   mem.call @k(%x) writes(%a) extents(%n) : (memref<?x8xf32>) writes(memref<?x8xf32>)
   mem.call @l(%a) writes(%y) extents(%n) : (memref<?x8xf32>) writes(memref<?x8xf32>)
 }
+
+// CHECK-LABEL: mem.graph @turns
+// CHECK: mem.scan @turn turns 9(%w) over(%x) from(%h) writes(%all, %kept) {directions = array<i64: 0, 1, 0>}
+// CHECK-NEXT:     : (memref<4xf32>) over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<9x4xf32>, memref<9x2xf32>)
+mem.graph @turns(%w: memref<4xf32>, %x: memref<9x4xf32>, %h: memref<4xf32>) {
+  %all = mem.alloc : memref<9x4xf32>
+  %kept = mem.alloc : memref<9x2xf32>
+  mem.scan @turn turns 9(%w) over(%x) from(%h) writes(%all, %kept) {directions = array<i64: 0, 1, 0>}
+    : (memref<4xf32>) over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<9x4xf32>, memref<9x2xf32>)
+}

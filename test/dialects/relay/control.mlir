@@ -72,3 +72,17 @@ relay.func @devices(%t: tuple<tensor<2xf32>, tensor<3xi32>>) -> tuple<tensor<2xf
   %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<hexagon>} : tuple<tensor<2xf32>, tensor<3xi32>>
   relay.return %3 : tuple<tensor<2xf32>, tensor<3xi32>>
 }
+
+relay.func private @turn(%w: tensor<4xf32>, %x: tensor<f32>, %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = relay.multiply %h, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.add %0, %x : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  relay.return %1, %0 : tensor<4xf32>, tensor<4xf32>
+}
+// CHECK-LABEL: relay.func @turns_that_are_gathered
+relay.func @turns_that_are_gathered(%w: tensor<4xf32>, %x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<9x4xf32> {
+  // CHECK-NEXT: %last, %all = relay.scan @turn(%w) over(%x) from(%h) {turns = 9 : i64, gathered = array<i64: 1>, directions = array<i64: 0, 1>}
+  // CHECK-SAME: : (tensor<4xf32>) over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
+  %last, %all = relay.scan @turn(%w) over(%x) from(%h) {turns = 9, gathered = array<i64: 1>, directions = array<i64: 0, 1>}
+    : (tensor<4xf32>) over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
+  relay.return %all : tensor<9x4xf32>
+}

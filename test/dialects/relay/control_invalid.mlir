@@ -146,3 +146,72 @@ relay.func @an_end_without_a_region(%x: tensor<4xf32>) {
   // expected-error @+1 {{ends a region of relay.primitive, relay.if or relay.fn, but stands in 'relay.func'}}
   relay.yield %x : tensor<4xf32>
 }
+
+// -----
+
+relay.func private @turn(%x: tensor<f32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @fewer_rows_than_turns(%x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{tensor<9xf32> has no row for each of 10 turns}}
+  %0 = relay.scan @turn() over(%x) from(%h) {turns = 10, gathered = array<i64>, directions = array<i64: 0>}
+    : () over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func private @turn(%x: tensor<2xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @rows_of_another_type(%x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{a turn of @turn is (tensor<2xf32>, tensor<4xf32>) -> tensor<4xf32>, and not what is scanned}}
+  %0 = relay.scan @turn() over(%x) from(%h) {turns = 9, gathered = array<i64>, directions = array<i64: 0>}
+    : () over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func private @turn(%x: tensor<f32>, %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {
+  relay.return %h, %x : tensor<4xf32>, tensor<f32>
+}
+relay.func @a_result_that_is_neither_carried_nor_gathered(%x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{each result of a turn is carried or gathered, in rows of its type}}
+  %0 = relay.scan @turn() over(%x) from(%h) {turns = 9, gathered = array<i64>, directions = array<i64: 0>}
+    : () over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func private @turn(%h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @no_turn(%h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{there is at least one turn, not 0}}
+  %0 = relay.scan @turn() over() from(%h) {turns = 0, gathered = array<i64>, directions = array<i64>}
+    : () over() from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func private @turn(%h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @a_direction_too_few(%h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{each of its rows has a direction, 0 or 1}}
+  %0, %1 = relay.scan @turn() over() from(%h) {turns = 2, gathered = array<i64: 0>, directions = array<i64>}
+    : () over() from(tensor<4xf32>) -> tensor<4xf32>, tensor<2x4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func @turns_of_nothing(%h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{there is no relay.func @turn}}
+  %0 = relay.scan @turn() over() from(%h) {turns = 2, gathered = array<i64>, directions = array<i64>}
+    : () over() from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}

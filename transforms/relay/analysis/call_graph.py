@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ....dialects.relay.calls import CallOp
 from ....dialects.relay.control import ClosureOp
 from ....dialects.relay.core import FuncOp
+from ....dialects.relay.scan import ScanOp
 from ...infra.walk import walk
 
 
@@ -120,5 +121,5 @@ def _text(name: str | Named) -> str:
 
 def _mentions(func: FuncOp) -> Iterator[str]:
     for op in walk(func):
-        if isinstance(op, CallOp | ClosureOp):
+        if isinstance(op, CallOp | ClosureOp | ScanOp):
             yield op.callee.string_value()

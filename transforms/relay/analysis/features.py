@@ -12,6 +12,7 @@ from ....dialects.relay.calls import CallOp
 from ....dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
 from ....dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ....dialects.relay.data import ConstructOp, MatchOp
+from ....dialects.relay.scan import ScanOp
 from ...infra.walk import walk
 from .call_graph import CallGraph
 
@@ -43,6 +44,7 @@ class Feature(Enum):
 BY_OPERATION: dict[type[Operation], tuple[Feature, ...]] = {
     CallOp: (Feature.fGlobalVar, Feature.fCall),
     ClosureOp: (Feature.fGlobalVar, Feature.fFunction),
+    ScanOp: (Feature.fGlobalVar, Feature.fCall, Feature.fTuple),
     ApplyOp: (Feature.fCall,),
     FnOp: (Feature.fFunction,),
     FuncOp: (Feature.fFunction,),
