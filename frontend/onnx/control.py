@@ -32,6 +32,7 @@ from .emitter import Emitter
 from .errors import Malformed, Unsupported
 from .looping import CONDITION, COUNT, Loop, Turn, scalar
 from .node import Node
+from .scanning import Rows, scan
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -43,6 +44,9 @@ WITH_GRAPHS = ("If", "Loop", "Scan")
 
 MAX_UNROLLED = 64
 """The turns of a loop that are written one after the other, where it could be a function that calls itself."""
+
+UNROLLED = 16
+"""So many turns are written one after the other where they could be those of a scan: kernels are fused across them."""
 
 MAX_TURNS = 4096
 """The turns of a loop, or of a scan, that are written one after the other at most."""
@@ -160,8 +164,11 @@ class _Loop(_WithGraphs):
         no_turn = goes_on is False or (count is not None and count <= 0)
         if no_turn and not gathered:
             return carried
-        if not no_turn and count is not None and goes_on and count <= (MAX_TURNS if gathered else MAX_UNROLLED):
-            if (outputs := self._unrolled(graph, count, carried)) is not None:
+        if not no_turn and count is not None and goes_on and count <= MAX_TURNS:
+            if count > UNROLLED and (outputs := self._scanned(graph, count, carried)) is not None:
+                return outputs
+            few = gathered or count <= MAX_UNROLLED
+            if few and (outputs := self._unrolled(graph, count, carried)) is not None:
                 return outputs
         if count is not None and count >= ENDLESS_TURNS:
             trip = None
@@ -170,6 +177,20 @@ class _Loop(_WithGraphs):
     def _known(self, condition: SSAValue) -> bool | None:
         array = self.emitter.evaluate(condition)
         return None if array is None else bool(array.reshape(-1)[0])
+
+    def _scanned(self, graph: GraphProto, count: int, carried: Sequence[SSAValue]) -> Sequence[SSAValue] | None:
+        """The turns as a scan; nothing where they are not alike."""
+        import numpy as np
+
+        numbers, goes_on = self.node.constant(np.arange(count)), self.node.constant(np.array(True))
+
+        def body(rows: Rows, held: Rows) -> tuple[Rows, Rows] | None:
+            again, *outputs = self.run(graph, [rows[0], goes_on, *held], "the body")
+            return (outputs[: len(held)], outputs[len(held) :]) if self._known(again) else None
+
+        gathered = [False] * (len(graph.output) - 1 - len(carried))
+        found = scan(self.node, self.host.add_function, [numbers], [False], carried, body, gathered)
+        return None if found is None else [*found[0], *found[1]]
 
     def _unrolled(self, graph: GraphProto, count: int, carried: Sequence[SSAValue]) -> Sequence[SSAValue] | None:
         """The turns one after the other; nothing where whether it goes on is known at run time only."""
@@ -227,6 +248,18 @@ class _Scan(_WithGraphs):
         (length,) = lengths
         if not 0 < length <= MAX_TURNS:
             raise Unsupported(f"it scans {length} rows; from 1 to {MAX_TURNS} are imported")
+        to_axes = node.integers("scan_output_axes", [0] * gathered)
+        reversed_outputs = node.integers("scan_output_directions", [0] * gathered)
+        if length > UNROLLED:
+            given = [self._first(value, axis) for value, axis in zip(inputs, axes, strict=True)]
+
+            def body(parts: Rows, held: Rows) -> tuple[Rows, Rows]:
+                outputs = self.run(graph, [*held, *parts], "the body")
+                return outputs[: len(state)], outputs[len(state) :]
+
+            back_in, back_out = ([bool(each) for each in way] for way in (backwards, reversed_outputs))
+            if (found := scan(node, self.host.add_function, given, back_in, state, body, back_out)) is not None:
+                return [*found[0], *self._moved(found[1], to_axes)]
         rows: list[list[SSAValue]] = []
         for turn in range(length):
             places = [length - 1 - turn if back else turn for back in backwards]
@@ -234,8 +267,6 @@ class _Scan(_WithGraphs):
             outputs = self.run(graph, [*state, *parts], "the body")
             state, row = outputs[: len(state)], outputs[len(state) :]
             rows.append(row)
-        to_axes = node.integers("scan_output_axes", [0] * gathered)
-        reversed_outputs = node.integers("scan_output_directions", [0] * gathered)
         columns = [list(column) for column in zip(*rows, strict=True)]
         gathered_values: list[SSAValue] = []
         for column, axis, back in zip(columns, to_axes, reversed_outputs, strict=True):
@@ -272,13 +303,23 @@ class _Scan(_WithGraphs):
             return Turn(outputs[: len(held)], None, [(behind if back else None, row) for back, row in rows])
 
         results, rows = Loop(node, self.host.add_function, turns, None, state, body).write()
+        return [*results, *self._moved(rows, node.integers("scan_output_axes", [0] * gathered))]
+
+    def _first(self, value: SSAValue, axis: int) -> SSAValue:
+        """A value with one of its axes first."""
+        rank = len(shape_of(value))
+        order = [axis, *(each for each in range(rank) if each != axis)]
+        return value if axis == 0 else self.node.emit("transpose", value, axes=order)
+
+    def _moved(self, rows: Sequence[SSAValue], axes: Sequence[int]) -> list[SSAValue]:
+        """Values with the first axis of each where `axes` say."""
         moved: list[SSAValue] = []
-        for row, axis in zip(rows, node.integers("scan_output_axes", [0] * gathered), strict=True):
+        for row, axis in zip(rows, axes, strict=True):
             rank = len(shape_of(row))
             order = list(range(1, rank))
-            order.insert(node.axis(axis, rank), 0)
-            moved.append(row if order == list(range(rank)) else node.emit("transpose", row, axes=order))
-        return [*results, *moved]
+            order.insert(self.node.axis(axis, rank), 0)
+            moved.append(row if order == list(range(rank)) else self.node.emit("transpose", row, axes=order))
+        return moved
 
     def _row(self, value: SSAValue, axis: int, place: int) -> SSAValue:
         row = self.node.emit("strided_slice", value, begin=[place], end=[place + 1], strides=[1], axes=[axis])

@@ -20,12 +20,16 @@ from .elementwise import elu_like, hard_sigmoid_like, softplus_of, softsign_of
 from .errors import Malformed, Unsupported
 from .looping import Loop, Turn
 from .node import Node, Versions
+from .scanning import Rows, scan
 
 if TYPE_CHECKING:
     import numpy as np
 
 MAX_STEPS = 4096
 """The steps of a sequence that are written one after the other at most."""
+
+UNROLLED_STEPS = 4
+"""So many steps are written one after the other where they could be turns of a loop."""
 
 Activation: TypeAlias = Callable[[SSAValue], SSAValue]
 
@@ -288,12 +292,50 @@ class _Recurrent(ABC):
         node = self.node
         if self.steps == DYNAMIC:
             return self._convert_open()
+        if self.batch != DYNAMIC and self.steps > UNROLLED_STEPS:
+            return self._convert_scanned()
         runs = [self.run(number, functions) for number, functions in enumerate(self.functions())]
         everything: SSAValue | None = None
         if node.output_used(0):
             if not self.steps:
                 raise Unsupported("a sequence without steps")
             everything = self.joined([self.sequence(outputs) for outputs, _ in runs], 1)
+        return self._outputs(everything, [states for _, states in runs])
+
+    def run_scanned(self, number: int, functions: Sequence[Activation]) -> tuple[SSAValue, Sequence[SSAValue]]:
+        """The outputs of one direction, `[steps, batch, width]`, and its states after the last step: the steps are the
+        turns of one function."""
+        import numpy as np
+
+        node, states = self.node, self.initial(number)
+        rows = node.reshape(self.x, [self.steps * self.batch, shape_of(self.x)[2]])
+        product = self._products(number, rows)
+        scanned = [node.reshape(product, [self.steps, self.batch, shape_of(product)[1]])]
+        if self.lengths is not None:
+            places = np.arange(self.steps, dtype=numpy_dtype(tensor(self.lengths).element_type))
+            scanned.append(node.constant(places))
+
+        def body(rows: Rows, held: Rows) -> tuple[Rows, Rows]:
+            self._parameters, self._parts = {}, {}  # what a function sees has to be in it
+            new = self.step(number, rows[0], held, functions)
+            output = new[0]
+            if self.lengths is not None:
+                goes_on = node.emit("greater", self.lengths, rows[1])
+                output = node.emit("where", goes_on, output, node.scalar(0.0, output))
+                new = [node.emit("where", goes_on, to, old) for to, old in zip(new, held, strict=True)]
+            return new, [output]
+
+        back = self.directions[number]
+        found = scan(node, node.emitter.add_function, scanned, [back] * len(scanned), states, body, [back])
+        assert found is not None, "all steps are alike"
+        self._parameters, self._parts = {}, {}
+        return found[1][0], found[0]
+
+    def _convert_scanned(self) -> Sequence[SSAValue | None]:
+        runs = [self.run_scanned(number, functions) for number, functions in enumerate(self.functions())]
+        rows = [self.node.reshape(outputs, [self.steps, self.batch * self.width]) for outputs, _ in runs]
+        shape = [self.steps, len(runs), self.batch, self.width]
+        everything = self.node.reshape(self.joined(rows, 1), shape)
         return self._outputs(everything, [states for _, states in runs])
 
     def _convert_open(self) -> Sequence[SSAValue | None]:

@@ -24,13 +24,15 @@ OUTPUTS = {"RNN": ("Y", "Y_h"), "GRU": ("Y", "Y_h"), "LSTM": ("Y", "Y_h", "Y_c")
 Feeds = dict[str, npt.NDArray[np.generic]]
 
 
-def recurrent(operator: str, given: str = "B", **attributes: Any) -> tuple[onnx.ModelProto, Feeds]:
+def recurrent(
+    operator: str, given: str = "B", steps: int = SEQUENCE, **attributes: Any
+) -> tuple[onnx.ModelProto, Feeds]:
     """A model of one node with the optional inputs `given`, all of them its inputs but the weights; their values."""
     rng = np.random.default_rng(7)
     directions = 2 if attributes.get("direction") == "bidirectional" else 1
     rows = GATES[operator] * WIDTH
     shapes = {
-        "X": (SEQUENCE, BATCH, INPUTS),
+        "X": (steps, BATCH, INPUTS),
         "W": (directions, rows, INPUTS),
         "R": (directions, rows, WIDTH),
         "B": (directions, 2 * rows),
@@ -41,7 +43,7 @@ def recurrent(operator: str, given: str = "B", **attributes: Any) -> tuple[onnx.
     }
     order = "XWRBLHCP" if operator == "LSTM" else "XWRBLH"
     values: Feeds = {name: rng.standard_normal(shapes[name]).astype(np.float32) for name in order}
-    values["L"] = np.array([1, SEQUENCE], np.int32)
+    values["L"] = np.array([1, steps], np.int32)
     names = [name if name in "XWR" + given else "" for name in order]
     node = helper.make_node(operator, names, OUTPUTS[operator], hidden_size=WIDTH, **attributes)
     feeds = {name: values[name] for name in names if name and name not in "WR"}
@@ -55,6 +57,7 @@ def recurrent(operator: str, given: str = "B", **attributes: Any) -> tuple[onnx.
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8), feeds
 
 
+@pytest.mark.parametrize("steps", [SEQUENCE, 7], ids=["written out", "scanned"])
 @pytest.mark.parametrize(
     ("operator", "given", "attributes"),
     [
@@ -68,11 +71,13 @@ def recurrent(operator: str, given: str = "B", **attributes: Any) -> tuple[onnx.
         ("LSTM", "HC", {"direction": "reverse", "input_forget": 1, "activations": ["Sigmoid", "LeakyRelu", "Relu"]}),
     ],
 )  # fmt: skip
-def test_it_gives_what_onnx_runtime_gives(operator: str, given: str, attributes: dict[str, Any]) -> None:
-    model, feeds = recurrent(operator, given, **attributes)
+def test_it_gives_what_onnx_runtime_gives(operator: str, given: str, attributes: dict[str, Any], steps: int) -> None:
+    model, feeds = recurrent(operator, given, steps, **attributes)
     expected = run_onnx_runtime(model, list(feeds.values()))
     assert expected is not None
-    results = weft.compile(model, threads=1, opt_level=1)(*feeds.values())
+    exe = weft.compile(model, threads=1, opt_level=1)
+    assert ("relay.scan" in exe.ir["fuse"]) is (steps > SEQUENCE)
+    results = exe(*feeds.values())
     for found, wanted in zip(results, expected, strict=True):
         assert_close(found, wanted)
 
@@ -110,3 +115,18 @@ def test_steps_of_both_directions_are_put_together_each_where_it_stands_in_the_w
     text = str(from_onnx(model))
     assert text.count("relay.concatenate") == 3  # of each direction's steps, and of the directions
     assert text.count("relay.stack") == 1  # of the last states
+
+
+def test_a_program_is_as_long_for_many_steps_as_for_some() -> None:
+    lengths = {len(str(from_onnx(recurrent("LSTM", steps=steps, direction="bidirectional")[0]))) for steps in (10, 99)}
+    assert max(lengths) - min(lengths) < 50  # the digits of their number
+
+
+def test_steps_can_be_gone_through_node_by_node() -> None:
+    """Where turns are written out."""
+    model, feeds = recurrent("GRU", "BL", 7)
+    expected = weft.compile(model, threads=1)(*feeds.values())
+    nodes = weft.compile(model, executor="graph")
+    nodes.run(feeds)
+    for number, wanted in enumerate(expected):
+        assert_close(np.asarray(nodes.get_output(number)), wanted)
