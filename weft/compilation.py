@@ -220,7 +220,9 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
     if isinstance(model, ModuleOp):
         return _with_shapes(model.clone(), shapes)
     if isinstance(model, FuncOp):
-        return _with_shapes(ModuleOp([model.clone()]), shapes)
+        from .frontend.relay.module import IRModule
+
+        return _with_shapes(IRModule({model.sym_name.data: model}), shapes)
     if isinstance(model, str | os.PathLike):
         suffix = Path(model).suffix
         if suffix == ".mlir":

@@ -42,6 +42,7 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import const as const
     from .frontend.relay import dataflow_pattern as dataflow_pattern
     from .frontend.relay import free_vars as free_vars
+    from .frontend.relay import loops as loops
     from .frontend.relay import op as op
     from .frontend.relay import scalar_type as scalar_type
     from .frontend.relay import structural_equal as structural_equal
@@ -69,6 +70,6 @@ relay.__dict__.update(
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.analysis"] = _analysis
-for _part in ("dataflow_pattern", "expr", "testing", "ty"):
+for _part in ("dataflow_pattern", "expr", "loops", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
 sys.modules[__name__] = relay

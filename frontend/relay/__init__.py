@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from . import dataflow_pattern as dataflow_pattern
 from . import expr as expr
+from . import loops as loops
 from . import testing as testing
 from . import ty as ty
 from .binding import bind as bind
@@ -93,7 +94,8 @@ __all__ = [
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
     "TypeKind", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
-    "free_vars", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
+    "free_vars", "loops", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing",
+    "ty", "var",
 ]  # fmt: skip
 
 

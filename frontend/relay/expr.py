@@ -24,6 +24,7 @@ from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.types import ParamType, RefType, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from .recursion import close
 from .values import AnyExtent as AnyExtent
 from .values import Expr as Expr
 from .values import GlobalVar as GlobalVar
@@ -52,12 +53,17 @@ def Tuple(fields: Iterable[Operand]) -> Expr:
 @checked
 def Let(variable: Var, value: Operand, body: Operand) -> Expr:
     """`body`, in which `variable` is `value`. Values are shared as they are, so this only gives the value a name;
-    unless it does something to a reference, which is done before the body then.
+    unless it does something to a reference, which is done before the body then. A function may call itself by the name.
 
     Raises:
-        UsageError: the variable is of another type, is bound already, or is a parameter.
+        UsageError: the variable is of another type, is bound already, or is a parameter; or the value is made of it,
+            and no function.
     """
     bound, old = as_value(value), variable.value
+    if any(old in needs(op) for op in operations_of([bound])):
+        if not isinstance(function := bound.owner, FnOp):
+            raise UsageError(f"{variable!r} is bound to a value that is made of it; only a function refers to itself")
+        close(function, old)
     if not _may_be(bound.type, old.type):
         raise UsageError(f"{variable!r} cannot be bound to a value of type {bound.type}")
     result = as_value(body)
@@ -84,6 +90,7 @@ def _has_effect(value: SSAValue) -> bool:
         or (isinstance(inner, ApplyOp) and not isinstance(inner.callee.owner, FnOp))
         or (isinstance(inner, CallOp) and any(isinstance(each.type, RefType | FunctionType) for each in inner.operands))
         for op in operations_of([value])
+        if not (isinstance(op, FnOp) and op.result is value)  # which nothing has called yet
         for inner in op.walk()
     )
 

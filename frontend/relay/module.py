@@ -14,6 +14,7 @@ from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...transforms.relay.completion import complete_module
 from .data import Constructor, GlobalTypeVar, TypeData
 from .expr import Expr, Function, GlobalVar, Operand, free_vars
+from .recursion import lift_recursive
 
 Name: TypeAlias = "GlobalVar | str"
 Functions: TypeAlias = "Mapping[GlobalVar, FuncOp | Expr] | Mapping[str, FuncOp | Expr] | Mapping[Name, FuncOp | Expr]"
@@ -188,6 +189,7 @@ class IRModule(ModuleOp):
             old.erase()
         else:
             self.body.block.add_op(copy)
+        lift_recursive(copy, self)
 
 
 def _text(name: Name) -> str:

@@ -300,3 +300,56 @@ def test_calibration_data_are_what_a_function_is_given_and_gives() -> None:
         get_calibration_data(module, {"x": ONE})
     with pytest.raises(UsageError, match="has no input 'z'"):
         get_calibration_data(module, {"x": ONE, "y": ONE, "z": ONE})
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_a_local_function_calls_itself_by_the_name_that_a_let_gives_it(kind: str) -> None:
+    """What it sees around it is given to it in each call; a loop of a million turns is no recursion."""
+    loop, (i, step) = relay.var("loop"), (relay.var(name, shape=(), dtype="int32") for name in ("i", "step"))
+    limit = relay.const(1000 if kind == "debug" else 1_000_000)
+    function = relay.Function([i], relay.If(relay.less(i, limit), loop(i + step), i))
+    whole = relay.Let(loop, function, relay.Tuple([loop(relay.const(0)), loop(step)]))
+    module = relay.IRModule.from_expr(relay.Function([step], whole))
+    assert str(module).count("relay.func") == 2 and "relay.fn" not in str(module)
+    first, second = evaluate(None, kind, module)(np.array(7, np.int32))
+    assert first == second == (1001 if kind == "debug" else 1_000_006)
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_loops_of_one_name_stand_within_each_other(kind: str) -> None:
+    """Sum of i * j for i, j < n."""
+    i, j, total = (relay.var(name, shape=(), dtype="int32") for name in ("i", "j", "total"))
+    n, one, zero = relay.var("n", shape=(), dtype="int32"), relay.const(1), relay.const(0)
+
+    def is_below_n(i: relay.Expr, total: relay.Expr) -> relay.Expr:
+        return relay.less(i, n)
+
+    def row(i: relay.Expr, total: relay.Expr) -> tuple[relay.Expr, relay.Expr]:
+        def element(j: relay.Expr, total: relay.Expr) -> tuple[relay.Expr, relay.Expr]:
+            return j + one, total + i * j
+
+        return i + one, relay.loops.while_loop(is_below_n, [j, total], element)(zero, total)[1]
+
+    whole = relay.loops.while_loop(is_below_n, [i, total], row)(zero, zero)[1]
+    assert evaluate(relay.Function([n], whole), kind)(np.array(5, np.int32)) == 100
+
+
+def test_a_loop_gathers_rows_whose_number_is_not_known() -> None:
+    i, start = (relay.var(name, shape=(), dtype="int32") for name in ("i", "start"))
+    rows = relay.var("rows", shape=(relay.Any(), 1), dtype="int32")
+
+    def goes_on(i: relay.Expr, rows: relay.Expr) -> relay.Expr:
+        return relay.less(i, relay.const(4))
+
+    def turn(i: relay.Expr, rows: relay.Expr) -> tuple[relay.Expr, relay.Expr]:
+        return i + relay.const(1), relay.concatenate([rows, relay.reshape(i, (1, 1))], axis=0)
+
+    gathered = relay.loops.while_loop(goes_on, [i, rows], turn)(start, relay.const(np.array([[9]], np.int32)))[1]
+    found = weft.compile(relay.Function([start], gathered))(np.array(1, np.int32))
+    np.testing.assert_array_equal(found, [[9], [1], [2], [3]])
+
+
+def test_only_a_function_is_made_of_itself() -> None:
+    x = vector("x")
+    with pytest.raises(UsageError, match="is bound to a value that is made of it"):
+        relay.Let(x, x + x, x * x)

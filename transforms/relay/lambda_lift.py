@@ -50,11 +50,12 @@ class LambdaLiftPass(ModulePass):
             lambdas = [inner for inner in walk(function) if isinstance(inner, FnOp)]
             for inner in reversed(lambdas):  # those within others first
                 names = names or SymbolNames(op)
-                _lift(inner, names.unique(f"{function.sym_name.data}_fn"), op)
+                lift(inner, names.unique(f"{function.sym_name.data}_fn"), op)
         report_changed(names is not None)
 
 
-def _lift(op: FnOp, name: str, module: ModuleOp) -> None:
+def lift(op: FnOp, name: str, module: ModuleOp) -> FuncOp:
+    """Make a private function of a function value, and a closure of it where the value stood."""
     captured = free_values(op)
     type = op.function_type
     region = op.detach_region(0)
@@ -80,6 +81,7 @@ def _lift(op: FnOp, name: str, module: ModuleOp) -> None:
     parent.insert_op_before(closure, op)
     op.result.replace_all_uses_with(closure.result)
     erase(op)
+    return function
 
 
 def _replace_within(value: SSAValue, new: SSAValue, op: FnOp, region: object) -> None:
