@@ -108,6 +108,7 @@ def deform_conv(node: Node) -> SSAValue:
         dilation=node.integers("dilations", [1, 1]),
         groups=node.integer("group", 1),
         deformable_groups=node.integer("offset_group", 1),
+        edges="interpolated",
         kernel_size=node.integers("kernel_shape", node.static_shape(weight)[2:]),
     )
     return y if bias is None else node.emit("nn.bias_add", y, bias, axis=1)

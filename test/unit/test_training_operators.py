@@ -137,3 +137,13 @@ def test_an_offset_of_a_whole_element_moves_the_image() -> None:
     found = run_operator(DeformableConv2dOp, [x, offset, w])
     assert_close(found[..., :-1], x[..., 1:] * w.item())
     assert_close(found[..., -1], np.zeros((1, 1, 4)))
+
+
+@pytest.mark.parametrize("edges", ["cut", "interpolated"])
+def test_a_tap_between_the_first_element_and_what_is_before_it(edges: str) -> None:
+    """TVM and MXNet take zero for it, and interpolate beyond the last element; ONNX interpolates at both."""
+    x = np.array([[[[2.0, 4.0]]]], np.float32)
+    offset = np.zeros((1, 2, 1, 2), np.float32)
+    offset[0, 1] = [[-0.25, 0.25]]
+    found = run_operator(DeformableConv2dOp, [x, offset, np.ones((1, 1, 1, 1), np.float32)], edges=edges)
+    assert_close(found, np.array([[[[0.0 if edges == "cut" else 1.5, 3.0]]]]))

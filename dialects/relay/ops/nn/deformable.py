@@ -13,10 +13,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import compatible, integer, shape_of, tensor
+from ...base import compatible, integer, shape_of, string, tensor
 from ...layout import unblocked
 from ...nn_common import accumulator, narrow
 from ...precision import Accuracy
+from ...resample import one_of
 from ...sampling import Image, both, interpolated
 from ..image import clamped_index, interpolate, linear_weights
 from .convolution_base import Convolution
@@ -31,8 +32,9 @@ class DeformableConv2dOp(Convolution):
     """A convolution along two spatial axes whose taps are read at places moved by `offset`, between elements too.
 
     `offset` is `[n, deformable_groups * kh * kw * 2, oh, ow]`: for each group of channels and each tap how far down and
-    how far to the right. What lies outside of the image is zero. With a `mask` `[n, deformable_groups * kh * kw, oh,
-    ow]`, each tap is scaled.
+    how far to the right. A tap that lies before the first element of an axis is zero, and one beyond the last is
+    interpolated with zeros, as in TVM and MXNet; with `edges = "interpolated"` both are, as in ONNX. With a `mask`
+    `[n, deformable_groups * kh * kw, oh, ow]`, each tap is scaled.
 
     `y[n, o, h, w] = sum_{i, kh, kw} x[n, i, h*sh + kh*dh - ph + dy, w*sw + kw*dw - pw + dx] * weight[o, i, kh, kw]`
 
@@ -51,6 +53,7 @@ class DeformableConv2dOp(Convolution):
     mask = opt_operand_def(TensorType)
 
     deformable_groups = integer(1)
+    edges = string("cut")
 
     LAYOUTS: ClassVar[tuple[str, ...]] = ()
 
@@ -70,6 +73,7 @@ class DeformableConv2dOp(Convolution):
         layouts = tuple(layout.text for layout in self.layouts())
         if layouts != ("NCHW", "OIHW", "NCHW"):
             raise VerifyException(f"the layouts are NCHW, OIHW and NCHW, not {', '.join(layouts)}")
+        one_of(self.edges.data, ("cut", "interpolated"), "edges")
         (result,) = super().infer()
         batch, channels, *_ = shape_of(self.data)
         taps = self.window(shape_of(self.weight)).kernel
@@ -111,6 +115,8 @@ class DeformableConv2dOp(Convolution):
                 return te.select(te.all_of(ends), te.cast(x[n, c, h, w], f32), 0)
 
             value = interpolate(read, at, linear_weights, 0)
+            if self.edges.data == "cut":
+                value = te.select(te.all_of([v >= 0 for v in at]), value, 0)
             return te.cast(value * te.cast(masks[0][n, number, p, q], f32) if masks else value, wide)
 
         taps = te.compute([*x.shape[:2], rows, columns, *places], tap, "deformed")
@@ -158,6 +164,8 @@ class DeformableConv2dOp(Convolution):
             return image.read({**others, "H": h, "W": w}).where(both(ends))
 
         value = interpolated(read, at)
+        if self.edges.data == "cut":
+            value = value.where(both([p >= 0 for p in at]))
         if masks:
             value = value * masks[0].reshape([batch, deformed, 1, *taps, *places]).cast(f32)
         size, count = prod(weight.shape[1:]), weight.shape[0] // groups
