@@ -45,7 +45,7 @@ class GraphModule:
     """A graph that runs node by node on memory of its own.
 
     Args:
-        graph: the graph, or its JSON.
+        graph: the graph, or its JSON; or a graph that runs, `library["default"]()`, which this is then another name of.
         library: kernels: what was compiled, as an executable, an artefact, or the path of one. A kernel `k` also serves
             a graph of TVM that calls it `tvmgen_default_k`.
         params: the values of inputs that are weights.
@@ -61,12 +61,19 @@ class GraphModule:
 
     def __init__(
         self,
-        graph: GraphJson | str,
-        library: Executable | CompiledGraph | str | os.PathLike[str],
+        graph: GraphJson | GraphModule | str,
+        library: Executable | CompiledGraph | str | os.PathLike[str] | None = None,
         params: Mapping[str, npt.ArrayLike] | None = None,
         threads: int | None = None,
         output_names: Sequence[str] | None = None,
     ):
+        if isinstance(graph, GraphModule):
+            if not (library is params is threads is output_names is None):
+                raise UsageError("a graph that runs has its library, parameters, threads and names already")
+            self.__dict__ |= graph.__dict__
+            return
+        if library is None:
+            raise UsageError("a graph runs with a library of its kernels: GraphModule(graph_json, library)")
         self.graph = GraphJson.parse(graph) if isinstance(graph, str) else graph
         self.library = _library(library)
         if self.library.devices or self.library.segments:
@@ -387,10 +394,6 @@ class GraphModule:
         except OSError as error:
             raise Diagnostic(f"'{folder}' cannot be written: {(error.strerror or str(error)).lower()}") from error
         return profile
-
-
-create = GraphModule
-"""TVM's name: `create(graph_json, library)`."""
 
 
 def _check_is_array(value: object, what: str) -> None:

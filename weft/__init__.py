@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .building import build as build
     from .building import lower as lower
     from .compiler import compile as compile
+    from .devices import cpu as cpu
+    from .devices import cuda as cuda
+    from .devices import device as device
     from .dialects.support.arguments import ArgumentError as ArgumentError
     from .dialects.support.checks import CheckError as CheckError
     from .dialects.support.diagnostics import Diagnostic as Diagnostic

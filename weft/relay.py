@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import typing
+from functools import partial
+from types import ModuleType
 
 from . import relay_executors, relay_transform, relay_vm
+from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
+from .transforms.relay.legalize import LegalizePass
 
 if typing.TYPE_CHECKING:
     from .frontend.relay import Any as Any
@@ -60,15 +64,24 @@ if typing.TYPE_CHECKING:
 
 
 transform = relay_transform
+qnn_transform = ModuleType(
+    f"{__name__}.qnn.transform", "The passes on quantised operators: TVM's `relay.qnn.transform`."
+)
+qnn_transform.__dict__.update(
+    CanonicalizeOps=partial(LegalizePass, "FTVMQnnCanonicalize"), Legalize=partial(LegalizePass, "FTVMQnnLegalize")
+)
+vars(relay.qnn).update(transform=qnn_transform)
 relay.__dict__.update(
     transform=transform,
     build=relay_executors.build,
     create_executor=relay_executors.create_executor,
     optimize=relay_executors.optimize,
     vm=relay_vm,
+    build_config=_passes.PassContext,
 )
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
+sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis
 for _part in ("dataflow_pattern", "expr", "loops", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)

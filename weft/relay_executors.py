@@ -20,8 +20,10 @@ from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from .devices import check_devices
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
+from .dialects.relay.devices import VirtualDevice
 from .dialects.relay.interpreter import Data, RelayInterpreter, Value, evaluate_function, is_first_order
 from .dialects.relay.types import is_complete
 from .dialects.support.arguments import checked, checked_methods
@@ -199,7 +201,7 @@ def _value_of(main: FuncOp) -> object:
 def create_executor(
     kind: str = "debug",
     mod: ModuleOp | None = None,
-    device: object = None,
+    device: VirtualDevice | None = None,
     target: str | Target = "llvm -mcpu=native",
     params: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Evaluator:
@@ -209,15 +211,14 @@ def create_executor(
         kind: `debug`, the interpreter; `graph`, kernels run node by node; `vm` and `aot`, which are one here, native
             code for the whole.
         mod: the module whose `@main` is evaluated, and whose functions are called.
-        device: has to be `None`: the target says what a program runs on.
+        device: what it runs on, `weft.cpu()`; that of the target, unless given.
         target: as for `weft.compile`; the interpreter has none.
         params: inputs of `@main` that become constants, by name.
 
     Raises:
-        UsageError: there is no such executor, or a device is given.
+        UsageError: there is no such executor, or the device is not one of the target.
     """
-    if device is not None:
-        raise UsageError("an executor takes no device: the target says what a program runs on")
+    check_devices(device, target)
     return Evaluator(kind, mod, target, params)
 
 
@@ -227,8 +228,8 @@ class Library:
     It unpacks as `graph_json, library, params = relay.build(...)`.
     """
 
-    def __init__(self, graph: GraphModule, params: Mapping[str, NDArray], name: str):
-        self._graph, self._params, self._name = graph, dict(params), name
+    def __init__(self, graph: GraphModule, params: Mapping[str, NDArray], name: str, target: str | Target):
+        self._graph, self._params, self._name, self._target = graph, dict(params), name, target
 
     def __getitem__(self, name: str) -> Callable[..., GraphModule]:
         """`library["default"](device)` gives a graph to run; it has memory of its own."""
@@ -236,8 +237,13 @@ class Library:
             raise UsageError(f"the library is called '{self._name}', not '{name}'")
         return self.create
 
-    def create(self, *devices: object) -> GraphModule:
-        """A graph to run, on memory of its own. Devices are those of the target, whatever is given."""
+    def create(self, *devices: VirtualDevice) -> GraphModule:
+        """A graph to run, on memory of its own, and on the devices of the target.
+
+        Raises:
+            UsageError: another device is given.
+        """
+        check_devices(devices, self._target)
         from .runtime.graph_executor import GraphModule
 
         names = [spec.name for spec in self._graph.outputs]
@@ -288,7 +294,7 @@ def build(
     from .compiler import compile as compile_model
 
     graph = compile_model(mod, target, params=params, executor="graph")
-    return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name)
+    return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name, target)
 
 
 @checked

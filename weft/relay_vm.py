@@ -10,7 +10,7 @@ of open extents by itself. Functions other than `@main` are compiled when they a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,7 +18,9 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from .compiler import compile as compile_model
+from .devices import check_devices
 from .dialects.relay.core import FuncOp
+from .dialects.relay.devices import VirtualDevice
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .relay_executors import in_order, leaves, unflatten
@@ -39,7 +41,7 @@ class Executable:
     """The functions of a module as native code, by name; `compile` makes one."""
 
     def __init__(self, module: ModuleOp, target: str | Target):
-        self._module, self._target = module, target
+        self._module, self.target = module, target
         self._functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and op.sym_visibility is None
         }
@@ -78,7 +80,7 @@ class Executable:
         """
         self.function(name)
         if (known := self._programs.get(name)) is None:
-            known = self._programs[name] = compile_model(self._module, self._target, function=name)
+            known = self._programs[name] = compile_model(self._module, self.target, function=name)
         return known
 
 
@@ -114,13 +116,16 @@ def compile(
 class VirtualMachine:
     """Runs the functions of an `Executable`. It keeps inputs and results of its own: one thread uses it at a time."""
 
-    def __init__(self, exe: Executable, device: object = None):
+    def __init__(self, exe: Executable, device: VirtualDevice | Sequence[VirtualDevice] | None = None):
         """
+        Args:
+            exe: what `compile` gives.
+            device: what it runs on, `weft.cpu()`; that of the target, unless given.
+
         Raises:
-            UsageError: a device is given.
+            UsageError: the device is not one of the target.
         """
-        if device is not None:
-            raise UsageError("a machine takes no device: the target says what a program runs on")
+        check_devices(device, exe.target)
         self._exe = exe
         self._inputs: dict[str, dict[int, object]] = {}
         self._outputs: list[NDArray] = []

@@ -186,7 +186,7 @@ def test_an_array_that_is_an_output_is_no_input(module: GraphModule) -> None:
 
 def test_a_saved_library_serves_a_graph(exe: weft.Executable, tmp_path: Path) -> None:
     exe.save(tmp_path / "kernels.weft")
-    module = create(JSON, tmp_path / "kernels.weft", {"p0": WEIGHT, "p1": BIAS})
+    module = create(JSON, tmp_path / "kernels.weft", params={"p0": WEIGHT, "p1": BIAS})
     outputs = module.run({"data": X})
     assert list(outputs) == ["out0", "out1"]
     assert_close(outputs["out0"], expected(X)[0])
@@ -532,7 +532,7 @@ def test_what_the_format_of_parameters_has_not_is_refused() -> None:
 
 def test_parameters_are_what_the_graph_computes_with(exe: weft.Executable) -> None:
     weight = WEIGHT.copy()
-    module = create(JSON, exe, {"p0": weight, "p1": BIAS})
+    module = create(JSON, exe, params={"p0": weight, "p1": BIAS})
     weight[:] = 0
     assert module.save_params() == PARAMS, "the module has copied it"
     module.set_input("p0", 2 * WEIGHT)

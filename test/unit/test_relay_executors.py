@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weft
 from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.graph_executor import GraphModule
@@ -89,8 +90,31 @@ def test_arrays_whose_open_extents_do_not_go_together_are_refused() -> None:
 def test_unknown_executors_and_devices_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no executor 'grph'"):
         relay.create_executor("grph")
-    with pytest.raises(UsageError, match="takes no device"):
-        relay.create_executor("debug", device="cpu")
+    assert relay.create_executor("debug", device=weft.cpu()).evaluate(relay.const(2)) == 2
+    with pytest.raises(UsageError, match="is for cpu, as its target says, and not for <cuda, id = 0>"):
+        relay.create_executor("debug", device=weft.cuda())
+    with pytest.raises(UsageError, match="there is no device type 'gpuu'"):
+        weft.device("gpuu")
+
+
+def test_devices_are_taken_where_tvm_takes_them() -> None:
+    x = relay.var("x", shape=(3,))
+    module = relay.IRModule.from_expr(relay.Function([x], x + x))
+    cpu, ones = weft.device("llvm -mcpu=native"), np.ones(3, np.float32)
+    assert cpu == weft.cpu(0) == weft.device(1)
+    machine = relay.vm.VirtualMachine(relay.vm.compile(module), cpu)
+    assert machine.invoke("main", ones).tolist() == [2, 2, 2]  # pyright: ignore
+    library = relay.build(module)
+    graph = weft.graph_executor.GraphModule(library["default"](cpu))
+    again = weft.graph_executor.create(library.graph_json, graph.library, cpu)
+    for each in (graph, again):
+        each.set_input("x", ones)
+        each.run()
+        assert each.get_output(0).tolist() == [2, 2, 2]
+    with pytest.raises(UsageError, match="runs on the first device of its type, and not on <cpu, id = 1>"):
+        library["default"](weft.cpu(1))
+    with pytest.raises(UsageError, match="not for <cuda, id = 0>"):
+        relay.vm.VirtualMachine(relay.vm.compile(module), [cpu, weft.cuda()])
 
 
 def test_a_library_unpacks_and_gives_graphs_as_tvms_does() -> None:
@@ -161,3 +185,10 @@ def test_what_has_no_type_of_its_own_is_refused() -> None:
     for kind in ("debug", "vm"):
         with pytest.raises(UsageError, match="the type of what the function gives is not known"):
             relay.create_executor(kind).evaluate(unknown)
+
+
+def test_passes_on_quantised_operators_have_tvms_place() -> None:
+    x, scale, zero = relay.var("x", shape=(4,), dtype="int8"), relay.const(0.5), relay.const(1)
+    module = relay.IRModule.from_expr(relay.qnn.dequantize(x, scale, zero))
+    with relay.build_config(opt_level=3):
+        assert "qnn" not in str(relay.qnn.transform.CanonicalizeOps()(module))
