@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import (
     FunctionType,
@@ -40,7 +41,7 @@ from .fields import Value, as_attribute
 from .signature_syntax import parse_function, print_function
 
 if TYPE_CHECKING:
-    pass
+    from ...frontend.relay.values import Expr, Operand, Var
 
 
 COMPILER, COMPOSITE = "Compiler", "Composite"
@@ -86,6 +87,20 @@ def verify_places(attributes: Mapping[str, Attribute], type: FunctionType) -> No
         check_places(attributes, type)
     except DeviceError as error:
         raise VerifyException(error.message) from None
+
+
+class Trees:
+    """How a function is read as expressions, and called: by `weft.frontend.relay`, which imports this module."""
+
+    params: ClassVar[Callable[[FuncOp], list[Var]]]
+    body: ClassVar[Callable[[FuncOp], Expr]]
+    call: ClassVar[Callable[[FuncOp, Sequence[Operand]], Expr]]
+
+
+def _trees() -> type[Trees]:
+    """`Trees`, once the module is there that says how."""
+    import_module("...frontend.relay.expr", __package__)
+    return Trees
 
 
 @irdl_op_definition
@@ -140,6 +155,34 @@ class FuncOp(IRDLOperation):
         last = self.body.block.last_op
         assert isinstance(last, ReturnOp)
         return last
+
+    @property
+    def params(self) -> list[Var]:
+        """The parameters, as expressions."""
+        return _trees().params(self)
+
+    @property
+    def tree(self) -> Expr:
+        """What the function gives, as an expression of its `params`: TVM's `func.body`, which is the region here."""
+        return _trees().body(self)
+
+    @property
+    def ret_type(self) -> Attribute:
+        """The type of what the function gives."""
+        return self.function_type.outputs.data[0]
+
+    @property
+    def checked_type(self) -> FunctionType:
+        """The type of the function."""
+        return self.function_type
+
+    def __call__(self, *args: Operand) -> Expr:
+        """The function applied to arguments, as an expression.
+
+        Raises:
+            UsageError: it takes other arguments.
+        """
+        return _trees().call(self, args)
 
     def with_attr(self, attr: str | Mapping[str, Value], value: Value = None) -> FuncOp:
         """A copy with an attribute, or several, such as `Compiler`."""

@@ -67,6 +67,8 @@ def _given_names(graph: FuncOp, types: Sequence[Tensor]) -> list[list[str]]:
         return [[""] * len(type.get_shape()) for type in types]
     if isa(names, ArrayAttr[ArrayAttr[StringAttr]]):
         given = [[name.data for name in each] for each in names]
+        if len(given) == len(types):  # an empty list says nothing of a tensor
+            given = [each or [""] * len(type.get_shape()) for each, type in zip(given, types, strict=True)]
         if [len(each) for each in given] == [len(type.get_shape()) for type in types]:
             return given
     raise Diagnostic.at(

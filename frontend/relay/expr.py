@@ -12,18 +12,22 @@ a function, and an expression that is used twice is one operation that is used t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
 from typing import TypeVar
 
-from xdsl.dialects.builtin import FunctionType, TensorType, i1
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from ...dialects.relay.base import Value, as_attribute
+from ...dialects.relay.base import Value, as_attribute, flatten_types
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
 from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleOp, YieldOp
+from ...dialects.relay.functions import Trees
+from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.types import ParamType, RefType, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.te.expr import Var as Symbol
 from .recursion import close
 from .values import AnyExtent as AnyExtent
 from .values import Expr as Expr
@@ -31,12 +35,12 @@ from .values import GlobalVar as GlobalVar
 from .values import Operand as Operand
 from .values import TupleGetItem as TupleGetItem
 from .values import Var as Var
+from .values import VariableBlock, function_value, needs
 from .values import apply as apply
 from .values import as_value as as_value
 from .values import completed as completed
 from .values import const as const
 from .values import expr_of as expr_of
-from .values import function_value, needs
 from .values import operations_of as operations_of
 from .values import tensor_type as tensor_type
 from .values import var as var
@@ -192,6 +196,8 @@ def Function(
     output = result.type if ret_type is None else merged(ret_type, result.type)
     types = FunctionType.from_lists([param.value.type for param in params], [output])
     attributes = {key: as_attribute(value) for key, value in (attrs or {}).items()}
+    if (names := _extent_names(params)) is not None:
+        attributes.setdefault(DIM_NAMES, names)
     function = FuncOp(name, types, attributes=attributes)
     block = function.body.block
     values: dict[SSAValue, SSAValue] = {}
@@ -200,3 +206,29 @@ def Function(
         values[param.value] = argument
     copied([result], values, ReturnOp, block)
     return function
+
+
+def _extent_names(params: Sequence[Var]) -> Attribute | None:
+    """What the open extents of parameters are called that were given as symbols; nothing where none was."""
+    given = [each.symbols if isinstance(each := param.value.owner, VariableBlock) else () for param in params]
+    if not any(given):
+        return None
+    names: dict[Symbol, str] = {}
+    for symbol in (each for symbols in given for each in symbols if each is not None):
+        numbered = (f"{symbol.name}_{number}" for number in count(1))
+        names.setdefault(symbol, next(name for name in chain([symbol.name], numbered) if name not in names.values()))
+    return ArrayAttr(
+        ArrayAttr(StringAttr("" if symbol is None else names[symbol]) for symbol in symbols)
+        for symbols, param in zip(given, params, strict=True)
+        for _ in (flatten_types([param.value.type]) if is_complete(param.value.type) else [None])
+    )
+
+
+def _given_by(function: FuncOp) -> Expr:
+    (value,) = function.return_op.arguments
+    return expr_of(value)
+
+
+Trees.params = lambda function: [Var(argument) for argument in function.body.block.args]
+Trees.body = _given_by
+Trees.call = apply

@@ -28,7 +28,7 @@ class IRModule(ModuleOp):
     """A module of functions: an xDSL module, with TVM's ways to look at it.
 
         module = relay.IRModule({relay.GlobalVar("main"): function})
-        module["main"].body
+        module["main"].params, module["main"].tree
 
     Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
     """

@@ -19,12 +19,14 @@ from ...dialects.relay.attributes import copied
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
 from ...dialects.relay.types import IncompleteType, instance, is_complete
 from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
+from ...dialects.te.expr import Var as Symbol
 from .attrs import Attrs
 from .op_class import Op
 
@@ -345,7 +347,7 @@ def function_value(func: FuncOp) -> SSAValue:
             values.update(zip(op.results, copy.results, strict=True))
     block.add_op(YieldOp(*(values.get(each, each) for each in end.arguments)))
     made = FnOp(func.function_type, Region(block))
-    made.attributes |= func.attributes
+    made.attributes |= {name: each for name, each in func.attributes.items() if name != DIM_NAMES}
     return made.result
 
 
@@ -366,9 +368,20 @@ class AnyExtent:
     """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
 
 
+class VariableBlock(Block):
+    """Where a variable stands until a function takes it: with the symbols that its open extents were given as, in the
+    order of its axes. Those of one function that were given as one symbol are one extent."""
+
+    symbols: Sequence[Symbol | None] = ()
+
+
+_SYMBOLS = "symbols of weft.relay"
+"""Where Python's object of a type keeps the symbols that it was made of, for a variable; the type is one of `?`."""
+
+
 @checked
-def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -> Tensor:
-    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`.
+def tensor_type(shape: Sequence[int | AnyExtent | Symbol] = (), dtype: str = "float32") -> Tensor:
+    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`. An extent may be a variable, `te.var("n")`.
 
     Raises:
         UsageError: there is no such dtype, or an extent is negative.
@@ -377,25 +390,30 @@ def tensor_type(shape: Sequence[int | AnyExtent] = (), dtype: str = "float32") -
         element = scalar_type(dtype)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"there is no element type '{dtype}'") from error
-    extents = [DYNAMIC if isinstance(n, AnyExtent) else int(n) for n in shape]
+    extents = [DYNAMIC if isinstance(n, AnyExtent | Symbol) else int(n) for n in shape]
     if any(n < 0 and n != DYNAMIC for n in extents):
         raise UsageError(f"a shape has no negative extents: {list(extents)}")
-    return TensorType(element, extents)
+    type = TensorType(element, extents)
+    if any(isinstance(n, Symbol) for n in shape):
+        type.__dict__[_SYMBOLS] = tuple(n if isinstance(n, Symbol) else None for n in shape)
+    return type
 
 
 @checked
 def var(
     name_hint: str,
-    type_annotation: Attribute | str | Sequence[int | AnyExtent] | None = None,
-    shape: Sequence[int | AnyExtent] | None = None,
+    type_annotation: Attribute | str | Sequence[int | AnyExtent | Symbol] | None = None,
+    shape: Sequence[int | AnyExtent | Symbol] | None = None,
     dtype: str = "float32",
     span: LocationAttr | None = None,
 ) -> Var:
     """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
 
-    With neither it stands for whatever a `Let` binds it to, or a call of a function gives it: what is computed from it
-    has no type until then. Patterns match it all the same. `span` is
-    taken as TVM takes it, and not kept: a variable has no place of its own.
+    An extent may be a variable of `te`, such as `te.var("n")`: those of a function that are the same are one extent.
+
+    With neither a type nor a shape it stands for whatever a `Let` binds it to, or a call of a function gives it: what
+    is computed from it has no type until then. Patterns match it all the same. `span` is taken as TVM takes it, and not
+    kept: a variable has no place of its own.
 
     Raises:
         UsageError: both a type and a shape are given, or there cannot be such a name.
@@ -407,7 +425,9 @@ def var(
         type = _annotated(type_annotation, dtype)
     elif shape is not None:
         type = tensor_type(shape, dtype)
-    value = Block(arg_types=[type]).args[0]
+    block = VariableBlock(arg_types=[type])
+    block.symbols = type.__dict__.get(_SYMBOLS, ())
+    value = block.args[0]
     if not SSAValue.is_valid_name(name_hint):
         raise UsageError(
             f"a variable cannot be called '{name_hint}'",
@@ -417,7 +437,7 @@ def var(
     return Var(value)
 
 
-def _annotated(type: Attribute | str | Sequence[int | AnyExtent], dtype: str) -> Attribute:
+def _annotated(type: Attribute | str | Sequence[int | AnyExtent | Symbol], dtype: str) -> Attribute:
     """The type that stands in the place of one: a dtype, or, as in TVM, a shape."""
     if isinstance(type, str):
         return tensor_type((), type)

@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
-from weft import relay
+from weft import relay, te
 from weft.dialects.relay.types import IncompleteType
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.relay.calibration import get_calibration_data
@@ -353,3 +353,34 @@ def test_only_a_function_is_made_of_itself() -> None:
     x = vector("x")
     with pytest.raises(UsageError, match="is bound to a value that is made of it"):
         relay.Let(x, x + x, x * x)
+
+
+def test_functions_are_looked_at_and_called_as_in_tvm() -> None:
+    x, y = vector("x"), vector("y")
+    function = relay.Function([x, y], relay.exp(x) + y)
+    assert [each.name_hint for each in function.params] == ["x", "y"]
+    assert function.tree.op == relay.op.get("add") and function.tree.args[1] == function.params[1]
+    assert function.ret_type == x.checked_type and function.checked_type == function.function_type
+    found = evaluate(relay.Function([x], function(x, x)), "vm")(ONE)
+    np.testing.assert_allclose(found, np.exp(ONE) + ONE, rtol=1e-6)
+    with pytest.raises(UsageError):
+        function(x)
+
+
+def test_extents_that_are_one_variable_are_one() -> None:
+    """By whatever name: two variables of one name are two."""
+    n, m, other = te.var("n"), te.size_var("m"), te.var("n")
+    x, pair = (
+        relay.var("x", relay.TensorType((n, 4))),
+        relay.var("pair", relay.TupleType([vector("x").checked_type] * 2)),
+    )
+    y, z = relay.var("y", shape=(n, m, other)), relay.var("z")
+    body = relay.Tuple([relay.exp(x), y, pair[0], relay.nn.bias_add(y, z, axis=0)])
+    function = relay.Function([x, pair, y, z], body)
+    assert 'dim_names = [["n", ""], [], [], ["n", "m", "n_1"], []]' in str(function)
+    assert relay.TensorType((n, 4)) == relay.TensorType((relay.Any(), 4)) == x.checked_type
+    run = weft.compile(relay.Function([x, pair, y], relay.Tuple([x, y, pair[1]])))
+    rows, planes = np.ones((2, 4), np.float32), np.ones((2, 5, 7), np.float32)
+    assert [each.shape for each in run(rows, ONE, ONE, planes)] == [(2, 4), (2, 5, 7), ONE.shape]
+    with pytest.raises(Diagnostic, match=r"has shape \[3, 5, 7\], the graph takes \[2, 5, 7\] where n = 2"):
+        run(rows, ONE, ONE, np.ones((3, 5, 7), np.float32))
