@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .lowering.abi import CompiledGraph
+    from .relay_executors import Library
     from .runtime.executable import Executable
 
 
 @_checked
 def create(
     graph_json_str: GraphJson | str,
-    libmod: Executable | CompiledGraph | str | os.PathLike[str],
+    libmod: Library | Executable | CompiledGraph | str | os.PathLike[str],
     device: VirtualDevice | Sequence[VirtualDevice] | None = None,
     *,
     params: Mapping[str, npt.ArrayLike] | None = None,
@@ -35,10 +36,17 @@ def create(
 ) -> GraphModule:
     """A graph to run, of its JSON and a library of its kernels, on the processor; the rest is as for `GraphModule`.
 
+        graph_json, library, params = relay.build(module, params=params)
+        graph = weft.graph_executor.create(graph_json, library, weft.cpu())
+        graph.set_input(**params)
+
     Raises:
         UsageError: another device is given.
         GraphJsonError: the text is not the JSON of a graph.
         Diagnostic: a kernel is not in the library, or takes something else.
     """
     _check_devices(device, "llvm")
-    return GraphModule(graph_json_str, libmod, params, threads, output_names)
+    from .relay_executors import Library
+
+    kernels = libmod.kernels if isinstance(libmod, Library) else libmod
+    return GraphModule(graph_json_str, kernels, params, threads, output_names)

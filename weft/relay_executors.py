@@ -35,6 +35,7 @@ from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_va
 from .frontend.relay.module import IRModule
 
 if TYPE_CHECKING:
+    from .lowering.abi import CompiledGraph
     from .lowering.machine.target import Target
     from .runtime.graph_executor import GraphModule
 
@@ -263,6 +264,11 @@ class Library:
     def lib(self) -> Library:
         """The kernels: the library itself."""
         return self
+
+    @property
+    def kernels(self) -> CompiledGraph:
+        """What was compiled, for a graph to be put together with."""
+        return self._graph.library
 
     def get_graph_json(self) -> str:
         """The graph as TVM writes it."""

@@ -375,7 +375,7 @@ class VariableBlock(Block):
     symbols: Sequence[Symbol | None] = ()
 
 
-_SYMBOLS = "symbols of weft.relay"
+_SYMBOLS = "_relay_symbols"
 """Where Python's object of a type keeps the symbols that it was made of, for a variable; the type is one of `?`."""
 
 
@@ -395,7 +395,7 @@ def tensor_type(shape: Sequence[int | AnyExtent | Symbol] = (), dtype: str = "fl
         raise UsageError(f"a shape has no negative extents: {list(extents)}")
     type = TensorType(element, extents)
     if any(isinstance(n, Symbol) for n in shape):
-        type.__dict__[_SYMBOLS] = tuple(n if isinstance(n, Symbol) else None for n in shape)
+        object.__setattr__(type, _SYMBOLS, tuple(n if isinstance(n, Symbol) else None for n in shape))
     return type
 
 
@@ -426,7 +426,7 @@ def var(
     elif shape is not None:
         type = tensor_type(shape, dtype)
     block = VariableBlock(arg_types=[type])
-    block.symbols = type.__dict__.get(_SYMBOLS, ())
+    block.symbols = getattr(type, _SYMBOLS, ())
     value = block.args[0]
     if not SSAValue.is_valid_name(name_hint):
         raise UsageError(

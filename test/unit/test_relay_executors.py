@@ -106,7 +106,7 @@ def test_devices_are_taken_where_tvm_takes_them() -> None:
     assert machine.invoke("main", ones).tolist() == [2, 2, 2]  # pyright: ignore
     library = relay.build(module)
     graph = weft.graph_executor.GraphModule(library["default"](cpu))
-    again = weft.graph_executor.create(library.graph_json, graph.library, cpu)
+    again = weft.graph_executor.create(library.graph_json, library, cpu)
     for each in (graph, again):
         each.set_input("x", ones)
         each.run()
