@@ -57,6 +57,14 @@ def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
     return next((each for each in found if _is_sum(each[1])), found[0] if found else None)
 
 
+def never_equal(a: Dim, b: Dim) -> bool:
+    """Whether two extents surely differ whatever the symbols are: as `n` and `n + 1`, or `2 * n` and 3."""
+    if (difference := linear(simplified(_difference(a, b)))) is None:
+        return False
+    factors, number = difference
+    return bool(number % gcd(*factors.values())) if factors else number != 0
+
+
 def _is_sum(dim: Dim) -> bool:
     """Whether nothing is subtracted in an extent."""
     terms, constant = terms_of(dim)

@@ -26,6 +26,12 @@ def reduce_by(operator: str) -> Reduce:
     return lambda node, x, axes, keepdims: node.emit(operator, x, axis=axes, keepdims=keepdims)
 
 
+def mean(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
+    """The mean, which of no elements is 0 to ONNX Runtime and to exporters that write the mean of a bag so."""
+    options: dict[str, Value] = {} if all(shape_of(x)[a] > 0 for a in axes) else {"none_is_zero": True}
+    return node.emit("mean", x, axis=axes, keepdims=keepdims, **options)
+
+
 def l1(node: Node, x: SSAValue, axes: list[int], keepdims: bool) -> SSAValue:
     return node.emit("sum", node.emit("abs", x), axis=axes, keepdims=keepdims)
 
@@ -235,7 +241,7 @@ CONVERTERS: dict[str, Versions] = {
     "ReduceLogSum": {1: reduction(in_floats(log_sum))},
     "ReduceLogSumExp": {1: reduction(in_floats(log_sum_exp))},
     "ReduceMax": {1: reduction(reduce_by("max"))},
-    "ReduceMean": {1: reduction(reduce_by("mean"))},
+    "ReduceMean": {1: reduction(mean)},
     "ReduceMin": {1: reduction(reduce_by("min"))},
     "ReduceProd": {1: reduction(reduce_by("prod"))},
     "ReduceSum": {1: reduction(reduce_by("sum"))},

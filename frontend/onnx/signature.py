@@ -135,7 +135,7 @@ def names_of_dims(value: ValueInfoProto, type: Attribute) -> list[list[str]]:
 
 
 def check_declared(value: ValueInfoProto, result: SSAValue, file: str) -> None:
-    """An output must have the element type and the rank that the model declares; other extents are warned about.
+    """An output must have the element type that the model declares; another shape is warned about.
 
     Raises:
         Diagnostic: it has not.
@@ -151,8 +151,9 @@ def check_declared(value: ValueInfoProto, result: SSAValue, file: str) -> None:
         return
     message = f"output '{value.name}' is declared as {declared}, but is {result.type}"
     error = Diagnostic(message, Place(f'{file}("{value.name}")'))
-    if declared.element_type != tensor(result).element_type or declared.get_num_dims() != len(shape_of(result)):
+    if declared.element_type != tensor(result).element_type:
         raise error
-    # ONNX's own shape inference is off by one for some pools: runtimes go by what the operators say.
+    # ONNX's own shape inference is off by one for some pools, and exporters guess the rank of what a branch gives:
+    # runtimes go by what the operators say.
     error.severity = Severity.WARNING
     emit(error)

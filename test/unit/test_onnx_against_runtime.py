@@ -8,7 +8,7 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import helper, numpy_helper  # noqa: E402
+from onnx import helper, numpy_helper, parser  # noqa: E402
 from onnx_runtime import check, evaluate, model, normal  # noqa: E402
 
 import weft  # noqa: E402
@@ -95,11 +95,28 @@ def test_the_greatest_of_numbers_with_a_nan_is_one_wherever_it_stands(operator: 
     assert np.isnan(evaluate(proto, [x])[0]).all() and np.isnan(weft.compile(proto, threads=1)(x)).all()
 
 
-def test_the_mean_of_nothing_is_no_number():
-    """As in NumPy. ONNX Runtime has 0 there."""
+@pytest.mark.parametrize("is_open", [False, True])
+def test_the_mean_of_nothing_is_zero(is_open: bool):
+    """As the mean of an empty bag of torch's EmbeddingBag is."""
     x = np.zeros((2, 0), np.float32)
     proto = model("ReduceMean", [x], [np.array([1])])
-    assert np.isnan(evaluate(proto, [x])[0]).all() and np.isnan(weft.compile(proto, threads=1)(x)).all()
+    if is_open:
+        proto.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "n"
+    check(proto, x)
+
+
+def test_extents_that_no_symbol_follows_from_are_compared_when_the_graph_is_called():
+    text = """<ir_version: 8, opset_import: ["": 13]> g (float[n, 2] x, float[m, 2] y) => (float[k, 2] z) {
+        zero = Constant<value_ints = [0]>() three = Constant<value_ints = [3]>()
+        a = Slice(x, zero, three) b = Slice(y, zero, three) z = Sub(a, b)
+    }"""
+    proto = parser.parse_model(text)
+    program = weft.compile(proto, threads=1)
+    for n, m in ((4, 7), (2, 2), (0, 0)):
+        x, y = normal(n, 2), normal(m, 2)
+        assert (program(x, y) == x[:3] - y[:3]).all()
+    with pytest.raises(Diagnostic, match="n = 2, m = 3"):
+        program(normal(2, 2), normal(3, 2))
 
 
 def test_extents_that_the_model_declares_wrong_are_a_warning():

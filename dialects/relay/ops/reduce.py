@@ -328,7 +328,8 @@ class AnyOp(_TruthReduceOp):
 
 @irdl_op_definition
 class MeanOp(SimpleReduceOp):
-    """The mean of the elements along the axes; of integers, rounded towards zero.
+    """The mean of the elements along the axes; of integers, rounded towards zero. With `none_is_zero` that of no
+    elements is 0, and not NaN.
 
     `y = np.mean(x, axis=(1, 2), keepdims=True)`
 
@@ -341,10 +342,14 @@ class MeanOp(SimpleReduceOp):
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
     KIND: ClassVar[te.ReduceKind] = "sum"
 
+    none_is_zero = flag(False)
+
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         total = self.reduced(x)
         count = prod(x.shape[d] for d in self.reduction(x.rank).axes)
+        if is_true(self.none_is_zero):
+            count = max(count, 1) if isinstance(count, int) else te.maximum(count, 1)
         mean = te.compute(total.shape, lambda *i: total[i] / count, "mean")
         return narrow(mean, x.element_type)
 
