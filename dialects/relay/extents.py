@@ -19,7 +19,7 @@ from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic, Place
 from ..te.assume import Assumptions, assuming
 from ..te.contents import MAX_ELEMENTS, Number, contents
-from ..te.dim_equations import solved
+from ..te.dim_equations import never_equal, solved
 from ..te.dim_order import always_at_most
 from ..te.dims import coefficient, data_var, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
@@ -81,6 +81,9 @@ class Extents:
     known: dict[SSAValue, list[Known]] = field(default_factory=dict[SSAValue, list[Known]])
     values: dict[te.Var, te.Dim] = field(default_factory=dict[te.Var, te.Dim])
     """Symbols that are something else: what has to be equal is one."""
+    others: list[tuple[te.Dim, te.Dim]] = field(default_factory=list[tuple[te.Dim, te.Dim]])
+    """Extents, and what has to be equal to each, where no symbol follows from that: the lesser of 3 and `n`, and that
+    of 3 and `m`."""
     at_most: list[tuple[te.Dim, te.Dim]] = field(default_factory=list[tuple[te.Dim, te.Dim]])
     """Pairs of which the first must not be above the second."""
     decided: dict[te.Var, te.Dim] = field(default_factory=dict[te.Var, te.Dim])
@@ -89,13 +92,16 @@ class Extents:
     def of(self, value: SSAValue) -> list[Known]:
         """What is known of a value's tensors."""
         known = self.known[value]
-        if self.values:
+        if self.values or self.others:
             known = [self._resolved(each) for each in known]
         return known
 
     def resolved(self, dim: te.Dim) -> te.Dim:
-        """An extent, without the symbols that are something else."""
-        return substituted(dim, self.values) if self.values and isinstance(dim, te.Expr) else dim
+        """An extent, without the symbols that are something else, or the extent that it has to be equal to."""
+        if not isinstance(dim, te.Expr):
+            return dim
+        dim = substituted(dim, self.values) if self.values else dim
+        return next((one for one, other in self.others if te.same(dim, other)), dim)
 
     def _resolved(self, known: Known) -> Known:
         held = known.contents
@@ -139,7 +145,7 @@ class Extents:
             Diagnostic: they do not follow; then nothing is known of them.
         """
         given = iter([each for value in call.arguments for each in self.of(value)])
-        inner = Extents(values=self.values, at_most=self.at_most, decided=self.decided)
+        inner = Extents(values=self.values, others=self.others, at_most=self.at_most, decided=self.decided)
         for argument in function.body.block.args:
             inner.known[argument] = [next(given) for _ in flatten_types([argument.type])]
         for op in function.body.block.ops:
@@ -192,7 +198,11 @@ class Extents:
                     op, f"needs extents to be equal of which data decides: {to_text(a)} and {to_text(b)}"
                 )
             if (found := solved(a, b)) is None:
-                raise Diagnostic.at(op, f"needs extents to be equal that differ: {to_text(a)} and {to_text(b)}")
+                if never_equal(a, b):
+                    raise Diagnostic.at(op, f"needs extents to be equal that differ: {to_text(a)} and {to_text(b)}")
+                self.others.append((b, a) if isinstance(b, int) else (a, b))
+                self.at_most += [(0, b - a), (0, a - b)]
+                continue
             symbol, value = found
             self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
             self.values[symbol] = value

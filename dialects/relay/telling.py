@@ -61,7 +61,7 @@ def told_inputs(function: FuncOp) -> list[int]:
     for argument in function.body.block.args:
         types = flatten_types([argument.type])
         small = len(types) == 1 and isinstance(types[0].element_type, IntegerType | IndexType | AnyFloat)
-        if argument in seen and small and not isinstance(argument.type, TupleType) and len(types[0].get_shape()) <= 1:
+        if argument in seen and small and not isinstance(argument.type, TupleType):
             told.append(number)
         number += len(types)
     return told

@@ -41,10 +41,7 @@ def assuming() -> Generator[Assumptions]:
 
 
 def agree(a: Dim, b: Dim) -> bool:
-    """Whether two extents are equal, or will be: it is noted that they must.
-
-    Where no symbol follows from that (the lesser of 3 and `n` is that of 3 and `m`), neither must be above the other.
-    """
+    """Whether two extents are equal, or will be: it is noted that they must."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
     from .dim_equations import never_equal, solved
@@ -55,8 +52,8 @@ def agree(a: Dim, b: Dim) -> bool:
     collected = _current.get()
     if collected is None:
         return False
-    if solved(a, b) is None:
-        return not never_equal(a, b) and at_most(a, b) and at_most(b, a)
+    if solved(a, b) is None and never_equal(a, b):
+        return False
     collected.equal.append((a, b))
     return True
 

@@ -392,7 +392,8 @@ class _Written:
 
 _EXTENTS = {
     te.BinaryKind.ADD: "add", te.BinaryKind.SUB: "subtract", te.BinaryKind.MUL: "multiply",
-    te.BinaryKind.FLOORDIV: "floor_divide", te.BinaryKind.MIN: "minimum", te.BinaryKind.MAX: "maximum",
+    te.BinaryKind.FLOORDIV: "floor_divide", te.BinaryKind.FLOORMOD: "floor_mod",
+    te.BinaryKind.MIN: "minimum", te.BinaryKind.MAX: "maximum",
 }  # fmt: skip
 """The operators on extents."""
 

@@ -10,6 +10,7 @@ ort = pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
+import weft  # noqa: E402
 from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
 from weft.lowering.compiler import compile_graph  # noqa: E402
@@ -85,6 +86,25 @@ def test_operators_take_any_number_of_images():
         g("EyeLike", g("ReduceSum", "x", [1], keepdims=0), k=1),
     ]
     agree(g, [[(2, 4, 6)], [(1, 4, 6)], [(5, 4, 6)]])
+
+
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_images_are_filled_to_whole_windows(opt_level: int):
+    """As Swin transformers and Longformer do, which add what a window gave to the whole again."""
+    g = Graph(x=["h", "w"])
+    rest = [g("Mod", g("Neg", g.extent("x", axis)), [4]) for axis in (0, 1)]
+    filled = g("Pad", "x", g.join(0, 0, *rest), mode="reflect")
+    counts = [g("Div", g.extent(filled, axis), [4]) for axis in (0, 1)]
+    windows = g("Transpose", g("Reshape", filled, g.join(counts[0], 4, counts[1], 4)), perm=[0, 2, 1, 3])
+    back = g("Transpose", g("Reshape", windows, g.join(*counts, 4, 4)), perm=[0, 2, 1, 3])
+    whole = g("Reshape", back, g.join(g.extent(filled, 0), g.extent(filled, 1)))
+    g.results.append(g("Add", whole, filled))
+    model = g.model()
+    program = weft.compile(model, opt_level=opt_level, threads=1)
+    for shape in ((4, 8), (5, 10), (7, 9)):
+        x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        wanted = 2 * np.pad(x, [(0, -n % 4) for n in shape], mode="reflect")
+        np.testing.assert_array_equal(program(x), wanted)
 
 
 def test_grids_sample_images_of_any_size():
