@@ -97,17 +97,21 @@ class Extents:
         return known
 
     def resolved(self, dim: te.Dim) -> te.Dim:
-        """An extent, without the symbols that are something else, or the extent that it has to be equal to."""
-        if not isinstance(dim, te.Expr):
-            return dim
-        dim = substituted(dim, self.values) if self.values else dim
+        """An extent, without the symbols that are something else."""
+        return substituted(dim, self.values) if self.values and isinstance(dim, te.Expr) else dim
+
+    def _equal(self, dim: te.Dim) -> te.Dim:
+        """The extent that a resolved one has to be equal to; itself, where there is none."""
         return next((one for one, other in self.others if te.same(dim, other)), dim)
 
     def _resolved(self, known: Known) -> Known:
+        def resolved(dim: te.Dim) -> te.Dim:
+            return self._equal(self.resolved(dim)) if isinstance(dim, te.Expr) else dim
+
         held = known.contents
         if held is not None:
-            held = tuple(self.resolved(number) if isinstance(number, te.Expr) else number for number in held)
-        return Known(tuple(map(self.resolved, known.dims)), held)
+            held = tuple(resolved(number) if isinstance(number, te.Expr) else number for number in held)
+        return Known(tuple(map(resolved, known.dims)), held)
 
     def tensors(self, value: SSAValue) -> list[te.Tensor]:
         """Tensors of which as much is known as of the value's."""
@@ -190,7 +194,7 @@ class Extents:
             Diagnostic: they are not, whatever the symbols are.
         """
         for a, b in asked.equal:
-            a, b = self.resolved(a), self.resolved(b)
+            a, b = self._equal(self.resolved(a)), self._equal(self.resolved(b))
             if te.same(a, b):
                 continue
             if self._depends_on_data(a) or self._depends_on_data(b):
@@ -201,7 +205,7 @@ class Extents:
                 if never_equal(a, b):
                     raise Diagnostic.at(op, f"needs extents to be equal that differ: {to_text(a)} and {to_text(b)}")
                 self.others.append((b, a) if isinstance(b, int) else (a, b))
-                self.at_most += [(0, b - a), (0, a - b)]
+                self.at_most += [(a, b), (b, a)]
                 continue
             symbol, value = found
             self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
