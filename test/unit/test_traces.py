@@ -116,8 +116,31 @@ def test_a_trace_as_json_does_the_same(made: object) -> None:
     assert read.as_python() == trace.as_python()
     one, other = Schedule(prim_func(STAGE)), Schedule(prim_func(STAGE))
     trace.apply_to_schedule(one)
-    Trace.apply_json_to_schedule(json.loads(text), other)
+    Trace.apply_json_to_schedule(json_obj=json.loads(text), sch=other)
     assert str(one.mod) == str(other.mod)
+
+
+def test_texts_of_a_trace_end_before_postprocessing_where_asked() -> None:
+    schedule = Schedule(prim_func(STAGE))
+    block = schedule.get_block("relu")
+    schedule.enter_postproc()
+    schedule.parallel(schedule.get_loops(block)[0])
+    schedule.sample_categorical([2, 4], [0.5, 0.5])
+    kept = Schedule(prim_func(STAGE))
+    schedule.trace.apply_to_schedule(sch=kept, remove_postproc=True)
+    assert schedule.trace.as_python(remove_postproc=True) == kept.trace.as_python() != schedule.trace.as_python()
+    assert schedule.trace.as_json(remove_postproc=True) == kept.trace.as_json() != schedule.trace.as_json()
+
+
+def test_parameters_of_traces_and_of_what_handles_stand_for_are_called_as_in_tvm() -> None:
+    schedule = Schedule(prim_func(STAGE))
+    block = schedule.get_block(name="relu")
+    op = schedule.get(rand_var_or_sref=block)
+    assert isinstance(op, BlockOp) and schedule.get(rand_var_or_sref=schedule.get_sref(rand_var_or_stmt=op)) is op
+    assert schedule.state.get_sref(stmt=op).stmt is op
+    schedule.remove_rv(rand_var=block)
+    with pytest.raises(ScheduleError, match="it was removed"):
+        schedule.get(block)
 
 
 @pytest.mark.parametrize("given", [3, [[["GetBlock", [], [], ["b0"]]], []], [[["Fuse", ["l0"], [True], ["l1"]]], []]])

@@ -168,32 +168,33 @@ class Schedule:
         return type(rv)(self.state.twins[rv.value])
 
     def get(
-        self, rv: BlockRV | LoopRV | ExprRV | StmtSRef
+        self, rand_var_or_sref: BlockRV | LoopRV | ExprRV | StmtSRef
     ) -> BlockOp | OuterBlockOp | ForOp | PrimFuncOp | int | Location:
         """What a handle, or a place, stands for.
 
         Raises:
             HandleError: it is stale, or another schedule's; as all primitives do.
         """
-        if isinstance(rv, StmtSRef):
-            return self.get_sref(rv.op).op
-        return self.state.meaning(rv.value)
+        if isinstance(rand_var_or_sref, StmtSRef):
+            return self.get_sref(rand_var_or_sref.op).op
+        return self.state.meaning(rand_var_or_sref.value)
 
-    def get_sref(self, rv_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp) -> StmtSRef:
+    def get_sref(self, rand_var_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp) -> StmtSRef:
         """The place of a block or loop, of a handle or of the operation itself.
 
         Raises:
             HandleError: it stands in nothing that is scheduled here.
         """
-        op = rv_or_stmt if isinstance(rv_or_stmt, Operation) else self.state.meaning(rv_or_stmt.value)
+        given = rand_var_or_stmt
+        op = given if isinstance(given, Operation) else self.state.meaning(given.value)
         if not isinstance(op, Operation):
             raise HandleError("the handle stands for no block or loop")
         return self.state.get_sref(op)
 
-    def remove_rv(self, rv: BlockRV | LoopRV | ExprRV) -> None:
+    def remove_rv(self, rand_var: BlockRV | LoopRV | ExprRV) -> None:
         """Let a handle stand for nothing any more."""
-        self.state.meaning(rv.value)
-        value = self.state.twins.get(rv.value, rv.value)
+        self.state.meaning(rand_var.value)
+        value = self.state.twins.get(rand_var.value, rand_var.value)
         del self.state.meanings[value]
         self.state.ended[value] = "it was removed"
 

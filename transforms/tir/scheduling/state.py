@@ -87,15 +87,15 @@ class State:
             parent = parent.parent_op()
         return False
 
-    def get_sref(self, op: Statement) -> StmtSRef:
+    def get_sref(self, stmt: Statement) -> StmtSRef:
         """The place of a block or loop.
 
         Raises:
             HandleError: it stands in nothing that is scheduled here.
         """
-        if not self.is_live(op):
+        if not self.is_live(stmt):
             raise HandleError("this is no block or loop of what is scheduled")
-        return StmtSRef(self, op)
+        return StmtSRef(self, stmt)
 
     def get_block_scope(self, block_sref: StmtSRef) -> BlockScope:
         """What the blocks in a block have to do with each other."""

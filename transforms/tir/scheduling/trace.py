@@ -7,6 +7,7 @@ trace.apply_to_schedule(Schedule(other))
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 from urllib.parse import quote
@@ -65,6 +66,12 @@ class Trace:
         """What the sampling instructions have chosen."""
         return {inst: inst.decision for inst in self.insts if inst.decision is not None}
 
+    def _insts(self, remove_postproc: bool) -> list[Instruction]:
+        insts = self.insts
+        if not remove_postproc:
+            return insts
+        return list(takewhile(lambda inst: not isinstance(inst.op, EnterPostprocOp), insts))
+
     def get_decision(self, inst: Instruction) -> object:
         """What a sampling instruction has chosen; `None` for others."""
         return inst.decision
@@ -101,15 +108,24 @@ class Trace:
         """Print it."""
         print(self)
 
-    def as_python(self) -> list[str]:
-        """The calls of `Schedule`'s methods, one text each: of a schedule `sch`, with the handles as variables."""
-        names = self._names()
-        return [inst.as_python(names.__getitem__) for inst in self.insts]
+    def as_python(self, remove_postproc: bool = False) -> list[str]:
+        """The calls of `Schedule`'s methods, one text each: of a schedule `sch`, with the handles as variables.
 
-    def as_json(self) -> list[Json]:
-        """Lists and plain values: for each instruction its kind, inputs, attributes and outputs; then for each decision
-        the number of its instruction, and the decision."""
+        Args:
+            remove_postproc: those before `enter_postproc` only.
+        """
         names = self._names()
+        return [inst.as_python(names.__getitem__) for inst in self._insts(remove_postproc)]
+
+    def as_json(self, remove_postproc: bool = False) -> list[Json]:
+        """Lists and plain values: for each instruction its kind, inputs, attributes and outputs; then for each decision
+        the number of its instruction, and the decision.
+
+        Args:
+            remove_postproc: those before `enter_postproc` only.
+        """
+        names = self._names()
+        kept = self._insts(remove_postproc)
 
         def named(value: object) -> Json:
             if isinstance(value, list):
@@ -123,10 +139,10 @@ class Trace:
                 [json_of(each, quoted=False) for each in inst.attrs],
                 [named(each) for each in inst.outputs],
             ]
-            for inst in self.insts
+            for inst in kept
         ]
         decisions: list[Json] = [
-            [number, json_of(inst.decision)] for number, inst in enumerate(self.insts) if inst.decision is not None
+            [number, json_of(inst.decision)] for number, inst in enumerate(kept) if inst.decision is not None
         ]
         return [insts, decisions]
 
@@ -143,14 +159,14 @@ class Trace:
             raise UsageError(f"this is no trace as JSON: {error}") from error
 
     @staticmethod
-    def apply_json_to_schedule(json_obj: object, schedule: Applies) -> None:
+    def apply_json_to_schedule(json_obj: object, sch: Applies) -> None:
         """Do to a schedule what `as_json` has given.
 
         Raises:
             UsageError: it is no trace.
             ScheduleError: an instruction does not apply.
         """
-        Trace.from_json(json_obj).apply_to_schedule(schedule)
+        Trace.from_json(json_obj).apply_to_schedule(sch)
 
     def _names(self) -> dict[SSAValue, str]:
         """The names of the handles: a letter for the kind, and the number of the handle."""
@@ -158,7 +174,7 @@ class Trace:
         return {value: f"{handle_of(value).KIND[0]}{number}" for number, value in enumerate(values)}
 
     def apply_to_schedule(
-        self, schedule: Applies, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
+        self, sch: Applies, remove_postproc: bool = False, decision_provider: DecisionProvider | None = None
     ) -> None:
         """Do all of it again, with the decisions that are recorded.
 
@@ -170,16 +186,14 @@ class Trace:
             ScheduleError: an instruction does not apply, at its place in the trace.
         """
         mapped: dict[SSAValue, SSAValue] = {}
-        for inst in self.insts:
+        for inst in self._insts(remove_postproc):
             op = inst.op
-            if remove_postproc and isinstance(op, EnterPostprocOp):
-                return
             copy = op.clone(mapped)
             if decision_provider is not None and inst.decision is not None:
                 decision = decision_provider(inst, inst.inputs, inst.attrs, inst.decision)
                 Instruction.of(copy).decide(decision)
             try:
-                results = schedule.apply(copy)
+                results = sch.apply(copy)
             except ScheduleError as error:
                 notes = [Note("this is what it is about", error.place)] if error.place is not None else []
                 raise ScheduleError.at(op, error.message, notes=[*error.notes, *notes], hint=error.hint) from error
@@ -190,9 +204,7 @@ class Trace:
         """A copy in which `inst` has another decision."""
         mapped: dict[SSAValue, SSAValue] = {}
         copy = SequenceOp(self.op.sym_name.data, self.op.function_name)
-        for op in self.op.instructions:
-            if remove_postproc and isinstance(op, EnterPostprocOp):
-                break
+        for op in (each.op for each in self._insts(remove_postproc)):
             clone = op.clone(mapped)
             if op is inst.op:
                 Instruction.of(clone).decide(decision)
