@@ -33,16 +33,24 @@ if TYPE_CHECKING:
     from .dialects.te.functions import abs as abs
     from .dialects.te.functions import acos as acos
     from .dialects.te.functions import acosh as acosh
+    from .dialects.te.functions import add as add
     from .dialects.te.functions import asin as asin
     from .dialects.te.functions import asinh as asinh
     from .dialects.te.functions import atan as atan
+    from .dialects.te.functions import atan2 as atan2
     from .dialects.te.functions import atanh as atanh
+    from .dialects.te.functions import bitwise_and as bitwise_and
+    from .dialects.te.functions import bitwise_not as bitwise_not
+    from .dialects.te.functions import bitwise_or as bitwise_or
+    from .dialects.te.functions import bitwise_xor as bitwise_xor
     from .dialects.te.functions import ceil as ceil
+    from .dialects.te.functions import copysign as copysign
     from .dialects.te.functions import cos as cos
     from .dialects.te.functions import cosh as cosh
     from .dialects.te.functions import div as div
     from .dialects.te.functions import erf as erf
     from .dialects.te.functions import exp as exp
+    from .dialects.te.functions import exp2 as exp2
     from .dialects.te.functions import floor as floor
     from .dialects.te.functions import floordiv as floordiv
     from .dialects.te.functions import floormod as floormod
@@ -53,19 +61,25 @@ if TYPE_CHECKING:
     from .dialects.te.functions import isinf as isinf
     from .dialects.te.functions import isnan as isnan
     from .dialects.te.functions import log as log
+    from .dialects.te.functions import log1p as log1p
     from .dialects.te.functions import log2 as log2
     from .dialects.te.functions import log10 as log10
     from .dialects.te.functions import max as max
     from .dialects.te.functions import min as min
+    from .dialects.te.functions import multiply as multiply
     from .dialects.te.functions import nearbyint as nearbyint
+    from .dialects.te.functions import pow as pow
     from .dialects.te.functions import power as power
     from .dialects.te.functions import prod as prod
     from .dialects.te.functions import round as round
     from .dialects.te.functions import rsqrt as rsqrt
+    from .dialects.te.functions import shift_left as shift_left
+    from .dialects.te.functions import shift_right as shift_right
     from .dialects.te.functions import sigmoid as sigmoid
     from .dialects.te.functions import sin as sin
     from .dialects.te.functions import sinh as sinh
     from .dialects.te.functions import sqrt as sqrt
+    from .dialects.te.functions import subtract as subtract
     from .dialects.te.functions import sum as sum
     from .dialects.te.functions import tan as tan
     from .dialects.te.functions import tanh as tanh
@@ -78,6 +92,7 @@ if TYPE_CHECKING:
     from .dialects.te.tensor import ExternOp as ExternOp
     from .dialects.te.tensor import PlaceholderOp as PlaceholderOp
     from .dialects.te.tensor import Tensor as Tensor
+    from .dialects.tir.nodes.functions import popcount as popcount
     from .lowering.te_schedule.infer_bound import Bound as Bound
     from .lowering.te_schedule.infer_bound import InferBound as InferBound
     from .lowering.te_schedule.prim_func import create_prim_func as create_prim_func

@@ -74,6 +74,19 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.expressions import call_llvm_pure_intrin as call_llvm_pure_intrin
     from .dialects.tir.nodes.expressions import call_packed as call_packed
     from .dialects.tir.nodes.expressions import call_pure_extern as call_pure_extern
+    from .dialects.tir.nodes.functions import ceildiv as ceildiv
+    from .dialects.tir.nodes.functions import clz as clz
+    from .dialects.tir.nodes.functions import exp10 as exp10
+    from .dialects.tir.nodes.functions import hypot as hypot
+    from .dialects.tir.nodes.functions import infinity as infinity
+    from .dialects.tir.nodes.functions import isnullptr as isnullptr
+    from .dialects.tir.nodes.functions import ldexp as ldexp
+    from .dialects.tir.nodes.functions import likely as likely
+    from .dialects.tir.nodes.functions import nextafter as nextafter
+    from .dialects.tir.nodes.functions import popcount as popcount
+    from .dialects.tir.nodes.functions import q_multiply_shift as q_multiply_shift
+    from .dialects.tir.nodes.functions import reinterpret as reinterpret
+    from .dialects.tir.nodes.functions import ret as ret
     from .dialects.tir.nodes.prim_func import PrimFunc as PrimFunc
     from .dialects.tir.nodes.statements import AssertStmt as AssertStmt
     from .dialects.tir.nodes.statements import AttrStmt as AttrStmt
@@ -136,9 +149,10 @@ _find, _names, __all__ = lazy_names(__name__, __file__)
 
 _EXPRESSIONS = frozenset(
     """
-    Select abs acos acosh all any asin asinh atan atanh ceil comm_reducer const cos cosh div erf exp floor floordiv
-    floormod fmod if_then_else indexdiv indexmod isfinite isinf isnan log log10 log2 max max_value min min_value
-    nearbyint power round rsqrt sigmoid sin sinh sqrt sum tan tanh trunc truncdiv truncmod
+    Select abs acos acosh add all any asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil
+    comm_reducer const copysign cos cosh div erf exp exp2 floor floordiv floormod fmod if_then_else indexdiv indexmod
+    isfinite isinf isnan log log10 log1p log2 max max_value min min_value multiply nearbyint pow power round rsqrt
+    shift_left shift_right sigmoid sin sinh sqrt subtract sum tan tanh trunc truncdiv truncmod
     """.split()
 )
 """The functions of `weft.te` that are here too; in a function's text they are words."""

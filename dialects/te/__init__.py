@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .assume import agree as agree
     from .assume import at_most as at_most
     from .assume import extreme as extreme
+    from .calls import Call as Call
     from .dim_order import always_at_most as always_at_most
     from .dim_order import surely_at_most as surely_at_most
     from .dims import ceil_divided as ceil_divided

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from .expr import BinaryKind as _B
+from .expr import Expr
 from .expr import UnaryKind as _U
 from .forms import function_of, index_operation_of, operation_of, reducer
 
 sum, prod = reducer("sum", "sum"), reducer("prod", "prod")
 max, min = reducer("max", "max"), reducer("min", "min")
 
+exp2, log1p = function_of(_U.EXP2), function_of(_U.LOG1P)
 abs, erf, exp = function_of(_U.ABS), function_of(_U.ERF), function_of(_U.EXP)
 log, log2, log10 = function_of(_U.LOG), function_of(_U.LOG2), function_of(_U.LOG10)
 sqrt, rsqrt, sigmoid = function_of(_U.SQRT), function_of(_U.RSQRT), function_of(_U.SIGMOID)
@@ -25,4 +27,13 @@ floordiv, floormod = index_operation_of(_B.FLOORDIV), index_operation_of(_B.FLOO
 indexdiv, indexmod = floordiv, floormod
 div = truncdiv = operation_of(_B.DIV)
 fmod = truncmod = operation_of(_B.TRUNCMOD)
-power = operation_of(_B.POW)
+power = pow = operation_of(_B.POW)
+atan2, copysign = operation_of(_B.ATAN2), operation_of(_B.COPYSIGN)
+add, subtract, multiply = operation_of(_B.ADD), operation_of(_B.SUB), operation_of(_B.MUL)
+bitwise_and, bitwise_or, bitwise_xor = operation_of(_B.AND), operation_of(_B.OR), operation_of(_B.XOR)
+shift_left, shift_right = operation_of(_B.SHL), operation_of(_B.SHR)
+
+
+def bitwise_not(x: Expr) -> Expr:
+    """`~x`."""
+    return ~x

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from ..support.dtypes import dtype_name
 from .bounds import affine, affine_range, greatest, is_over_axes
+from .calls import Call
 from .dims import as_dim
 from .expr import Binary, Bitcast, Cast, Check, Dim, Expr, ExprLike, IterVar, Select, Unary, as_expr, binary, index
 from .expr import cast as convert
@@ -285,6 +286,8 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
             return (*operands, *(start or ()))
         case Filled(procedure):
             return tuple(procedure.reads())
+        case Call():
+            return expr.operands
         case _:
             return ()
 

@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name
 from . import literals
+from .calls import Call
 from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, IterVar, Select, Slot, Unary, Var
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
@@ -37,7 +38,7 @@ _OPERATORS: Mapping[B, ast.operator] = {
 _COMPARISONS: Mapping[B, ast.cmpop] = {
     B.EQ: ast.Eq(), B.NE: ast.NotEq(), B.LT: ast.Lt(), B.LE: ast.LtE(), B.GT: ast.Gt(), B.GE: ast.GtE(),
 }  # fmt: skip
-_CALLS: Mapping[B, str] = {B.MIN: "min", B.MAX: "max", B.POW: "pow"}
+_CALLS: Mapping[B, str] = {B.MIN: "min", B.MAX: "max", B.POW: "pow", B.ATAN2: "atan2", B.COPYSIGN: "copysign"}
 
 
 WORDS = "T"
@@ -105,6 +106,17 @@ def render(expr: Expr, leaf: Leaf) -> ast.expr:
             return made
         case _:
             return leaf(expr)
+
+
+def call_syntax(call: Call, given: Sequence[ast.expr]) -> ast.expr:
+    """A call of a function outside, which is given these."""
+    if call.word != "call_packed":
+        return word(call.word, ast.Constant(call.result or ""), ast.Constant(call.name), *given)
+    made = word(call.word, ast.Constant(call.name), *given)
+    if call.result is not None:
+        assert isinstance(made, ast.Call)
+        made.keywords = [ast.keyword("dtype", ast.Constant(call.result))]
+    return made
 
 
 def _argument(value: Argument, leaf: Leaf) -> ast.expr:

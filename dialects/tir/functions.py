@@ -131,6 +131,18 @@ class PrimFuncOp(IRDLOperation):
                 raise UsageError(f"the name of a function is a text, not {value!r}")
         return copy
 
+    def without_attr(self, attr_key: str) -> PrimFuncOp:
+        """A copy of the function without an attribute, whether or not it has it.
+
+        Raises:
+            UsageError: it is the name, which each function has.
+        """
+        if attr_key == "global_symbol":
+            raise UsageError("each function has a name", hint="with_attr gives it another")
+        copy = self.clone()
+        copy.attributes.pop(attr_key, None)
+        return copy
+
     @property
     def params(self) -> tuple[Expr, ...]:
         """The parameters as nodes: handles of buffers, which `buffer_map` describes, then sizes."""

@@ -34,6 +34,7 @@ from ...dialects.te.expr import UnaryKind as U
 from ...dialects.tir.core import CheckOp
 from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from . import te_integers
+from .te_calls import call_of
 
 
 def signless(type: Attribute) -> Attribute:
@@ -116,6 +117,8 @@ class BodyEmitter:
                 return self.insert(CheckOp(self.value(operand), self.value(given), limit, text))
             case te.Cast(operand, element):
                 return self.cast(self.value(operand), operand.type, element)
+            case te.Call():
+                return self.insert(call_of(expr, [self.value(each) for each in expr.operands]))
             case te.Bitcast(operand, element):
                 x, to = self.value(operand), signless(element)
                 return x if x.type == to else self.insert(arith.BitcastOp(x, to))
@@ -221,6 +224,10 @@ class BodyEmitter:
                 return self._extremum(kind, lhs, rhs)
             case B.POW:
                 return self.insert(math.PowFOp(lhs, rhs))
+            case B.ATAN2:
+                return self.insert(math.Atan2Op(lhs, rhs))
+            case B.COPYSIGN:
+                return self.insert(math.CopySignOp(lhs, rhs))
             case B.FLOORDIV:
                 return self.insert(math.FloorOp(self.insert(arith.DivfOp(lhs, rhs))))
             case B.TRUNCMOD:
@@ -281,6 +288,7 @@ class BodyEmitter:
 
 _FLOAT_UNARY: dict[U, Callable[[SSAValue], Operation]] = {
     U.ABS: math.AbsFOp, U.EXP: math.ExpOp, U.LOG: math.LogOp, U.LOG2: math.Log2Op, U.LOG10: math.Log10Op,
+    U.EXP2: math.Exp2Op, U.LOG1P: math.Log1pOp,
     U.SQRT: math.SqrtOp, U.RSQRT: math.RsqrtOp, U.ERF: math.ErfOp, U.TANH: math.TanhOp, U.SIN: math.SinOp,
     U.COS: math.CosOp, U.TAN: math.TanOp, U.SINH: math.SinhOp, U.COSH: math.CoshOp, U.ASIN: math.AsinOp,
     U.ACOS: math.AcosOp, U.ATAN: math.AtanOp, U.ASINH: math.AsinhOp, U.ACOSH: math.AcoshOp, U.ATANH: math.AtanhOp,
@@ -343,6 +351,8 @@ def is_speculatable(expr: te.Expr) -> bool:
         seen.add(current)
         match current:
             case te.Check():
+                return False
+            case te.Call(word) if "pure" not in word:
                 return False
             case te.Read(tensor, indices):
                 for position, size in zip(indices, tensor.dims, strict=True):

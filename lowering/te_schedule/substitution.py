@@ -45,6 +45,10 @@ def substitute(
                 return te.Fold(combiner, tuple(map(new, operands)), steps, number, first)
             case te.Filled(te.External() as external, number, element):
                 return te.Filled(external.redirected(redirected), number, element)
+            case te.Call(word, result, name, args):
+                return te.Call(
+                    word, result, name, tuple(new(each) if isinstance(each, te.Expr) else each for each in args)
+                )
             case _ if not te.operands_of(old):
                 return old
             case _:

@@ -37,7 +37,8 @@ _BINARY: Mapping[type[Operation], B] = {
     arith.MulfOp: B.MUL, arith.MuliOp: B.MUL, arith.DivfOp: B.DIV, arith.DivSIOp: B.DIV,
     arith_extensions.RemFOp: B.TRUNCMOD, arith.RemSIOp: B.TRUNCMOD,
     arith.MaximumfOp: B.MAX, arith.MaxSIOp: B.MAX, arith.MinimumfOp: B.MIN, arith.MinSIOp: B.MIN,
-    math.PowFOp: B.POW, math.IPowIOp: B.POW, arith.AndIOp: B.AND, arith.OrIOp: B.OR, arith.XOrIOp: B.XOR,
+    math.PowFOp: B.POW, math.IPowIOp: B.POW, math.Atan2Op: B.ATAN2, math.CopySignOp: B.COPYSIGN,
+    arith.AndIOp: B.AND, arith.OrIOp: B.OR, arith.XOrIOp: B.XOR,
     arith.ShLIOp: B.SHL, arith.ShRSIOp: B.SHR,
 }  # fmt: skip
 _UNARY: Mapping[type[Operation], U] = {

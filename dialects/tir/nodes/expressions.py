@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeAlias
+from typing import Any, Generic, ParamSpec
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType, i32
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
 from ...te import text as text  # writes expressions
+from ...te.calls import Argument as Argument
+from ...te.calls import Call as Call
 from ...te.dims import size_var as extent_var
 from ...te.element_types import element_type
 from ...te.element_types import vector_type as vector_type
@@ -162,24 +164,6 @@ def _prim_expr(value: ExprLike) -> Expr:
 
 
 PrimExpr = Node(_prim_expr, lambda e: True)
-
-
-Argument: TypeAlias = "Expr | int | float | str | object"
-
-
-@dataclass(frozen=True, eq=False)
-class Call(Expr):
-    """A call of a function outside: `word` is TVMScript's (`call_extern`), `result` the dtype of what it gives, if it
-    gives something."""
-
-    word: str
-    result: str | None
-    name: str
-    args: tuple[Argument, ...]
-
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return i32 if self.result is None else element_type(self.result)
 
 
 def _outside(word: str, args: Sequence[Argument], dtype: str | None) -> Call:

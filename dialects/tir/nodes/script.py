@@ -21,7 +21,7 @@ from ...te.expr import Var as Extent
 from ...te.kinds import index
 from ...te.spelled import Spelled
 from ...te.tensor import Read, Tensor
-from ...te.text import render, type_word, word
+from ...te.text import call_syntax, render, type_word, word
 from ..script.attributes import literal_of
 from ..script.body_printer import element_text
 from ..script.texts import free_name
@@ -102,14 +102,8 @@ class Writer:
                 return word("ramp", self.expr(base), self.place(stride), ast.Constant(lanes))
             case Broadcast(value, lanes):
                 return word("broadcast", self.expr(value), ast.Constant(lanes))
-            case Call(name=name, args=args):
-                given = [self._argument(each) for each in args]
-                if expr.word != "call_packed":
-                    return word(expr.word, ast.Constant(expr.result or ""), ast.Constant(name), *given)
-                call = cast("ast.Call", word(expr.word, ast.Constant(name), *given))
-                if expr.result is not None:
-                    call.keywords = [ast.keyword("dtype", ast.Constant(expr.result))]
-                return call
+            case Call():
+                return call_syntax(expr, [self._argument(each) for each in expr.args])
             case _:
                 raise UsageError(f"a {type(expr).__name__} has no place in a statement")
 

@@ -275,6 +275,21 @@ def _undef(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
     return Value(at.emitter.insert(UndefOp(type)).results[0], unsigned)
 
 
+def _function(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
+    """One of `tir`'s functions of scalars."""
+    from ..nodes import functions  # which needs `te`, and few texts do
+    from .python_calls import called
+
+    made = ast.copy_location(ast.Call(node.func, list(given), []), node)
+    return called(at, made, getattr(functions, name))
+
+
+FUNCTIONS: Mapping[str, tuple[str, ...]] = {
+    "exp10": ("x",), "hypot": ("x1", "x2"), "ldexp": ("x1", "x2"), "nextafter": ("x1", "x2"), "popcount": ("x",),
+    "clz": ("x",), "q_multiply_shift": ("x", "y", "q", "s"), "infinity": ("dtype",),
+}  # fmt: skip
+"""Functions of scalars that are made of others, and their parameters."""
+
 CALLED: Mapping[str, tuple[Convention, bool, bool]] = {
     "call_extern": (Convention.EXTERN, True, False),
     "call_pure_extern": (Convention.EXTERN, True, True),
@@ -296,6 +311,7 @@ CALLS: Mapping[str, Call] = {
     **{name: Call(("x", "y"), partial(_binary, name)) for name in words.CALLS},
     **{name: Call(("x", "y"), partial(_operator, op)) for name, op in words.OPERATORS.items()},
     **{name: Call(("x", "y"), partial(_compare, op)) for name, op in words.COMPARISONS.items()},
+    **{name: Call(parameters, partial(_function, name)) for name, parameters in FUNCTIONS.items()},
     "ceildiv": Call(("lhs", "rhs"), _ceildiv),
     "And": Call(("x", "y"), partial(_logic, ast.And())),
     "Or": Call(("x", "y"), partial(_logic, ast.Or())),

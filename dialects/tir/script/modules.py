@@ -41,6 +41,17 @@ class IRModule(ModuleOp):
         made.location = source.location
         return made
 
+    @staticmethod
+    @checked
+    def from_expr(expr: PrimFuncOp | ModuleOp) -> IRModule:
+        """A module of a function, under its own name (`global_symbol`)."""
+        return IRModule.of(expr)
+
+    @checked
+    def update_func(self, name: str, func: PrimFuncOp) -> None:
+        """Put a copy of a function in under a name, instead of one that has it: `module[name] = func`."""
+        self[name] = func
+
     def script(self) -> str:
         """The `tir` functions as TVMScript; others have no form in it, and are left out.
 

@@ -23,8 +23,9 @@ from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from ...support.diagnostics import Diagnostic
+from ...te.calls import Call
 from ...te.expr import Expr, Slot
-from ...te.text import WORDS, render
+from ...te.text import WORDS, call_syntax, render
 from .emitter import Value
 from .expressions import Expressions, Term
 from .scope import Words
@@ -85,6 +86,8 @@ def _stated(at: Expressions, node: ast.Call, made: Expr, given: dict[Slot, Value
     def leaf(expr: Expr) -> ast.expr:
         if isinstance(expr, Slot) and expr in names:
             return ast.Name(names[expr], ast.Load())
+        if isinstance(expr, Call):
+            return call_syntax(expr, [render(each, leaf) for each in expr.operands])
         what = type(expr).__name__
         raise at.scope.source.error(
             node, f"Python's '{ast.unparse(node.func)}' gives a {what}, which stands in no text"
