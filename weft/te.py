@@ -96,11 +96,11 @@ if TYPE_CHECKING:
     from .lowering.te_schedule.infer_bound import Bound as Bound
     from .lowering.te_schedule.infer_bound import InferBound as InferBound
     from .lowering.te_schedule.prim_func import create_prim_func as create_prim_func
+    from .lowering.te_schedule.relations import Fuse as Fuse
+    from .lowering.te_schedule.relations import Singleton as Singleton
+    from .lowering.te_schedule.relations import Split as Split
     from .lowering.te_schedule.schedule import Schedule as Schedule
     from .lowering.te_schedule.schedule import create_schedule as create_schedule
-    from .lowering.te_schedule.stage import Fuse as Fuse
-    from .lowering.te_schedule.stage import Singleton as Singleton
-    from .lowering.te_schedule.stage import Split as Split
     from .lowering.te_schedule.stage import Stage as Stage
 
 _find, _names, __all__ = lazy_names(__name__, __file__)

@@ -24,8 +24,9 @@ from ...dialects.tir.analyzer import Var as Variable
 from ...dialects.tir.analyzer import const as integer
 from ...dialects.tir.analyzer.build import ceildiv, floordiv, floormod, parts
 from ...dialects.tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Product
+from .relations import Fuse, Reorder, Singleton, Split
 from .schedule import Schedule
-from .stage import Fuse, Reorder, Singleton, Split, Stage
+from .stage import Stage
 from .substitution import substitute
 
 SHARED_BY = {

@@ -7,146 +7,15 @@ only what needs no loops is checked: that a loop is one of the stage's, and is t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import NoReturn, TypeAlias
+from dataclasses import dataclass
+from typing import NoReturn
 
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
 from ...dialects.te.forms import ThreadAxis
 from ...transforms.tir.schedule.errors import ScheduleError
-
-
-@dataclass(frozen=True)
-class Split:
-    """A loop became an outer and an inner one: the inner has `factor` iterations, or the outer `nparts`."""
-
-    parent: te.IterVar
-    outer: te.IterVar
-    inner: te.IterVar
-    factor: int | None
-    nparts: int | None
-
-
-@dataclass(frozen=True)
-class Fuse:
-    """Two loops, one in the other, became one."""
-
-    outer: te.IterVar
-    inner: te.IterVar
-    fused: te.IterVar
-
-
-@dataclass(frozen=True)
-class Singleton:
-    """Of no loops, one of one iteration was made, outside of all others."""
-
-    axis: te.IterVar
-
-
-@dataclass(frozen=True)
-class Reorder:
-    """These loops took this order, in the places that they have together."""
-
-    order: tuple[te.IterVar, ...]
-
-
-Action: TypeAlias = Split | Fuse | Singleton | Reorder
-
-
-class Kind(Enum):
-    """How a loop runs."""
-
-    PARALLEL = "parallel"
-    VECTORIZED = "vectorize"
-    UNROLLED = "unroll"
-
-
-NUMBERS = {
-    Kind.PARALLEL: te.IterVar.Parallelized,
-    Kind.VECTORIZED: te.IterVar.Vectorized,
-    Kind.UNROLLED: te.IterVar.Unrolled,
-}
-"""TVM's numbers of kinds."""
-
-
-@dataclass
-class IterVarAttr:
-    """What was said of a loop, by TVM's names: `s[C].iter_var_attrs[axis]`."""
-
-    iter_type: int
-    bind_thread: str | None = None
-    pragma_keys: list[str] = field(default_factory=list[str])
-    pragma_values: list[object] = field(default_factory=list[object])
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """A stage is computed in a loop of another."""
-
-    stage: Stage
-    axis: te.IterVar
-
-    @property
-    def loop(self) -> te.IterVar:
-        """The loop: where the axis was split afterwards the inner one, where it was fused what it is part of."""
-        axis = self.axis
-        for action in self.stage.relations:
-            if axis in _taken(action):
-                axis = action.inner if isinstance(action, Split) else _made(action)[0]
-        return axis
-
-
-@checked_methods
-class Group:
-    """Stages, and groups, that move together: those of them that are not told where to be computed are where the group
-    is. Counterpart of what TVM's `create_group` gives.
-
-        g = s.create_group(outputs=C, inputs=A)
-        g.compute_at(s[E], E.op.axis[0])
-    """
-
-    def __init__(self, group: Group | None):
-        self.group = group
-        """The group that it is in."""
-        self.children: list[Stage | Group] = []
-        self._attachment: Attachment | None = None
-
-    @property
-    def attachment(self) -> Attachment | None:
-        """The loop that the group is computed in; that of the group around, if it is not told one."""
-        if self._attachment is None and self.group is not None:
-            return self.group.attachment
-        return self._attachment
-
-    @property
-    def attach_stage(self) -> Stage | None:
-        """The stage in whose loop it is computed."""
-        return None if self.attachment is None else self.attachment.stage
-
-    @property
-    def num_child_stages(self) -> int:
-        """How many stages and groups are directly in it."""
-        return len(self.children)
-
-    def stages(self) -> list[Stage]:
-        """All stages in it."""
-        return [each for child in self.children for each in (child.stages() if isinstance(child, Group) else [child])]
-
-    def compute_at(self, parent: Stage, scope: te.IterVar) -> None:
-        """Compute the group's stages in a loop of another one, which reads what they compute.
-
-        Raises:
-            ScheduleError: the loop is none of that stage's, or the stage is in the group.
-        """
-        parent.check_leaf(scope)
-        if parent in self.stages():
-            raise ScheduleError(f"te: '{parent.tensor.name}' is in the group: it cannot be computed in itself")
-        self._attachment = Attachment(parent, scope)
-
-    def compute_root(self) -> None:
-        """Compute the group's stages by themselves; so it is unless told otherwise."""
-        self._attachment = None
+from .groups import Attachment, Group
+from .relations import NUMBERS, Action, Fuse, IterVarAttr, Kind, Reorder, Singleton, Split, made_by, taken_by
 
 
 @dataclass(frozen=True)
@@ -221,7 +90,7 @@ class Stage:
     @property
     def all_iter_vars(self) -> list[te.IterVar]:
         """Every loop that the stage has, or had."""
-        made = [axis for action in self.relations for axis in _made(action)]
+        made = [axis for action in self.relations for axis in made_by(action)]
         return [*self.op.axis, *self.op.reduce_axis, *made]
 
     @property
@@ -434,7 +303,7 @@ class Stage:
             return
         name = axis.name if isinstance(axis, te.IterVar) else repr(axis)  # pyright: ignore[reportUnnecessaryIsInstance]
         loops = ", ".join(leaf.name for leaf in self.leaf_iter_vars) or "none"
-        gone = any(axis in parts for parts in map(_taken, self.relations))
+        gone = any(axis in parts for parts in map(taken_by, self.relations))
         why = "was split or fused before" if gone else f"is no loop of '{self.tensor.name}'"
         raise ScheduleError(f"te: {name} {why}", hint=f"its loops are {loops}")
 
@@ -458,28 +327,6 @@ class Stage:
 def _rounded_up(dim: te.Dim, size: int) -> te.Dim:
     """How many parts of `size` an extent has."""
     return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
-
-
-def _made(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
-    """The loops that there are instead."""
-    match action:
-        case Split():
-            return action.outer, action.inner
-        case Fuse():
-            return (action.fused,)
-        case Singleton():
-            return (action.axis,)
-
-
-def _taken(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
-    """The loops that are no more."""
-    match action:
-        case Split():
-            return (action.parent,)
-        case Fuse():
-            return action.outer, action.inner
-        case Singleton():
-            return ()
 
 
 REFUSED: dict[str, tuple[str, str]] = {

@@ -26,8 +26,9 @@ from ...transforms.tir.schedule.errors import ScheduleError
 from ...transforms.tir.scheduling.schedule import BlockRV, LoopRV
 from ...transforms.tir.scheduling.schedule import Schedule as TirSchedule
 from .prim_func import Argument, check_arguments, function_of
+from .relations import Fuse, Kind, Reorder, Singleton, Split
 from .schedule import Schedule
-from .stage import Fuse, Kind, Reorder, Singleton, Split, Stage
+from .stage import Stage
 from .substitution import substitute
 
 PASS = "te-schedule"

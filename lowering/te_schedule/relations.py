@@ -1,0 +1,94 @@
+"""What is asked of the loops of a stage: which became which, their order, and how they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from ...dialects import te
+
+
+@dataclass(frozen=True)
+class Split:
+    """A loop became an outer and an inner one: the inner has `factor` iterations, or the outer `nparts`."""
+
+    parent: te.IterVar
+    outer: te.IterVar
+    inner: te.IterVar
+    factor: int | None
+    nparts: int | None
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """Two loops, one in the other, became one."""
+
+    outer: te.IterVar
+    inner: te.IterVar
+    fused: te.IterVar
+
+
+@dataclass(frozen=True)
+class Singleton:
+    """Of no loops, one of one iteration was made, outside of all others."""
+
+    axis: te.IterVar
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """These loops took this order, in the places that they have together."""
+
+    order: tuple[te.IterVar, ...]
+
+
+Action: TypeAlias = Split | Fuse | Singleton | Reorder
+
+
+class Kind(Enum):
+    """How a loop runs."""
+
+    PARALLEL = "parallel"
+    VECTORIZED = "vectorize"
+    UNROLLED = "unroll"
+
+
+NUMBERS = {
+    Kind.PARALLEL: te.IterVar.Parallelized,
+    Kind.VECTORIZED: te.IterVar.Vectorized,
+    Kind.UNROLLED: te.IterVar.Unrolled,
+}
+"""TVM's numbers of kinds."""
+
+
+@dataclass
+class IterVarAttr:
+    """What was said of a loop, by TVM's names: `s[C].iter_var_attrs[axis]`."""
+
+    iter_type: int
+    bind_thread: str | None = None
+    pragma_keys: list[str] = field(default_factory=list[str])
+    pragma_values: list[object] = field(default_factory=list[object])
+
+
+def made_by(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
+    """The loops that there are instead."""
+    match action:
+        case Split():
+            return action.outer, action.inner
+        case Fuse():
+            return (action.fused,)
+        case Singleton():
+            return (action.axis,)
+
+
+def taken_by(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
+    """The loops that are no more."""
+    match action:
+        case Split():
+            return (action.parent,)
+        case Fuse():
+            return action.outer, action.inner
+        case Singleton():
+            return ()
