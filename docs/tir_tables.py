@@ -124,7 +124,11 @@ DATA = (
         note="of names for memory that is there (`T.decl_buffer`); a buffer that is passed is dense",
     ),
     upstream("IndexMap", "builtin.module", note="`affine_map`"),
-    upstream("Layout BijectiveLayout", "builtin.module", note="strings of relay, and `affine_map` in schedules"),
+    upstream(
+        "Layout BijectiveLayout",
+        "builtin.module",
+        note="`tir.layout` and `tir.bijective_layout`, of the strings of relay; `affine_map` in schedules",
+    ),
 )
 
 BUILTINS = (
@@ -242,7 +246,7 @@ PASSES = (
     upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
     upstream("SplitHostDevice", "convert-tir-to-gpu"),
     upstream(
-        "BindTarget AnnotateEntryFunc Filter",
+        "BindTarget AnnotateEntryFunc",
         note="the driver: a kernel says which target it is for (`tir.target`), and goes through that target's passes",
     ),
     upstream("VerifySSA VerifyMemory OOBChecker", note="the verifier, after every phase; `weft.tir.analysis` asks it"),
@@ -252,7 +256,10 @@ PASSES = (
         "materialize-memory",
     ),
     upstream("BindParams ExtractPrimFuncConstants", note="weights are kept beside the code (`link-params`)"),
-    upstream("Apply", note="`weft.transform.prim_func_pass`"),
+    upstream(
+        "Apply Filter",
+        note="`weft.transform.prim_func_pass`; `tir.transform.Apply` and `Filter` make one of a function",
+    ),
     upstream("PointerValueTypeRewrite", "convert-loops-to-llvm", note="pointers have no element type"),
     upstream("LowerTVMBuiltin LegalizePackedCalls", LOOPS, "convert-loops-to-llvm", note="of `tir.call packed`"),
     upstream("ApplyLayoutTransforms", "apply-schedule", note="`transform_layout` is a primitive"),

@@ -15,6 +15,7 @@ from .dialects.te.expr import Var
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.specialize import symbols_of
+from .lower_passes import lower_passes
 from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
 from .lowering.machine.target import Target, with_host
@@ -25,12 +26,9 @@ from .lowering.te_schedule.translation import translate
 from .runtime.executable import Executable
 from .runtime.module import Argument, Function, Module
 from .transforms.infra import PassContext
-from .transforms.infra.config import BOUNDS_CHECKS
 from .transforms.infra.execution import run
 from .transforms.infra.sequential import Sequential
 from .transforms.infra.walk import clone
-from .transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
-from .transforms.tir.loop_partition import LoopPartitionPass
 
 Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
 
@@ -40,7 +38,8 @@ def lower(
     inp: Buildable, args: Sequence[Tensor | Var] | None = None, name: str = "main", simple_mode: bool = False
 ) -> ModuleOp:
     """The module of `tir.prim_func`s that `inp` stands for, as it will be compiled: loops in their final order.
-    Counterpart of `tvm.lower`.
+    Counterpart of `tvm.lower`, whose `tir.add_lower_pass`, `tir.disable_vectorize` and `tir.disable_assert` the
+    configuration may have.
 
     Args:
         inp: a te schedule, a function, or a module of functions; what is given stays as it is.
@@ -60,9 +59,7 @@ def lower(
             hint = "weft.compile and weft.build take graphs" if isinstance(op, FuncOp) else None
             raise UsageError(f"weft.lower takes modules of tir.prim_func, and here is a {op.name}", hint=hint)
     verify(module)
-    checks = PassContext.current().get_config(BOUNDS_CHECKS, False)
-    passes = [*([] if simple_mode else [LoopPartitionPass()]), *([InsertBoundsChecksPass()] if checks else [])]
-    run(Sequential(passes, name="lower"), module)
+    run(Sequential(lower_passes(PassContext.current(), simple_mode), name="lower"), module)
     verify(module)
     return module
 

@@ -93,6 +93,9 @@ if TYPE_CHECKING:
     from .dialects.te.tensor import PlaceholderOp as PlaceholderOp
     from .dialects.te.tensor import Tensor as Tensor
     from .dialects.tir.nodes.functions import popcount as popcount
+    from .lowering.te_schedule.auto_inline import AutoInlineBroadcast as AutoInlineBroadcast
+    from .lowering.te_schedule.auto_inline import AutoInlineElemWise as AutoInlineElemWise
+    from .lowering.te_schedule.auto_inline import AutoInlineInjective as AutoInlineInjective
     from .lowering.te_schedule.infer_bound import Bound as Bound
     from .lowering.te_schedule.infer_bound import InferBound as InferBound
     from .lowering.te_schedule.prim_func import create_prim_func as create_prim_func

@@ -117,6 +117,10 @@ if TYPE_CHECKING:
     from .dialects.tir.script.modules import ir_module as ir_module
     from .dialects.tir.script.parser import from_source as from_source
     from .dialects.tir.script.parser import prim_func as prim_func
+    from .layouts import BijectiveLayout as BijectiveLayout
+    from .layouts import Layout as Layout
+    from .layouts import bijective_layout as bijective_layout
+    from .layouts import layout as layout
     from .transforms.tir import analysis as analysis
     from .transforms.tir.analysis.block_scopes import CachedFlags as CachedFlags
     from .transforms.tir.analysis.block_scopes import DepKind as DepKind

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .transforms.infra.config import ConfigOption as ConfigOption
     from .transforms.infra.config import register_config_option as register_config_option
     from .transforms.infra.context import PassContext as PassContext
+    from .transforms.infra.decorators import Apply as Apply
+    from .transforms.infra.decorators import Filter as Filter
     from .transforms.infra.decorators import function_pass as function_pass
     from .transforms.infra.decorators import module_pass as module_pass
     from .transforms.infra.decorators import prim_func_pass as prim_func_pass

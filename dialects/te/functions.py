@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .expr import BinaryKind as _B
-from .expr import Expr
 from .expr import UnaryKind as _U
 from .forms import function_of, index_operation_of, operation_of, reducer
 
@@ -33,7 +32,4 @@ add, subtract, multiply = operation_of(_B.ADD), operation_of(_B.SUB), operation_
 bitwise_and, bitwise_or, bitwise_xor = operation_of(_B.AND), operation_of(_B.OR), operation_of(_B.XOR)
 shift_left, shift_right = operation_of(_B.SHL), operation_of(_B.SHR)
 
-
-def bitwise_not(x: Expr) -> Expr:
-    """`~x`."""
-    return ~x
+bitwise_not = function_of(_U.NOT)

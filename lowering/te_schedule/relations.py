@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ...dialects import te
+from ...transforms.tir.schedule.errors import ScheduleError
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,25 @@ def taken_by(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
             return action.outer, action.inner
         case Singleton():
             return ()
+
+
+def rounded_up(dim: te.Dim, size: int) -> te.Dim:
+    """How many parts of `size` an extent has."""
+    return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
+
+
+def split_size(factor: int | te.Const | None, nparts: int | te.Const | None) -> int:
+    """The one number that a split is given.
+
+    Raises:
+        ScheduleError: there are two, or none, or it is no positive integer.
+    """
+    given = [number for number in (factor, nparts) if number is not None]
+    if len(given) != 1:
+        raise ScheduleError("te: split takes either a factor, of the inner loop, or nparts, of the outer one")
+    (size,) = given
+    if isinstance(size, te.Const):
+        size = size.value
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ScheduleError(f"te: a loop is split by a positive integer, not by {size!r}")
+    return size

@@ -10,9 +10,8 @@ from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
-from .groups import Group
 from .relations import Fuse, Reorder, Singleton, Split
-from .stage import Stage, StageOp
+from .stage import Group, Stage, StageOp
 from .substitution import substitute, with_fresh_axes
 
 Output: TypeAlias = te.Tensor | TensorOp

@@ -14,8 +14,90 @@ from ...dialects import te
 from ...dialects.support.arguments import checked_methods
 from ...dialects.te.forms import ThreadAxis
 from ...transforms.tir.schedule.errors import ScheduleError
-from .groups import Attachment, Group
-from .relations import NUMBERS, Action, Fuse, IterVarAttr, Kind, Reorder, Singleton, Split, made_by, taken_by
+from .refused import REFUSED, refusal
+from .relations import (
+    NUMBERS,
+    Action,
+    Fuse,
+    IterVarAttr,
+    Kind,
+    Reorder,
+    Singleton,
+    Split,
+    made_by,
+    rounded_up,
+    split_size,
+    taken_by,
+)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A stage is computed in a loop of another."""
+
+    stage: Stage
+    axis: te.IterVar
+
+    @property
+    def loop(self) -> te.IterVar:
+        """The loop: where the axis was split afterwards the inner one, where it was fused what it is part of."""
+        axis = self.axis
+        for action in self.stage.relations:
+            if axis in taken_by(action):
+                axis = action.inner if isinstance(action, Split) else made_by(action)[0]
+        return axis
+
+
+@checked_methods
+class Group:
+    """Stages, and groups, that move together: those of them that are not told where to be computed are where the group
+    is. Counterpart of what TVM's `create_group` gives.
+
+        g = s.create_group(outputs=C, inputs=A)
+        g.compute_at(s[E], E.op.axis[0])
+    """
+
+    def __init__(self, group: Group | None):
+        self.group = group
+        """The group that it is in."""
+        self.children: list[Stage | Group] = []
+        self._attachment: Attachment | None = None
+
+    @property
+    def attachment(self) -> Attachment | None:
+        """The loop that the group is computed in; that of the group around, if it is not told one."""
+        if self._attachment is None and self.group is not None:
+            return self.group.attachment
+        return self._attachment
+
+    @property
+    def attach_stage(self) -> Stage | None:
+        """The stage in whose loop it is computed."""
+        return None if self.attachment is None else self.attachment.stage
+
+    @property
+    def num_child_stages(self) -> int:
+        """How many stages and groups are directly in it."""
+        return len(self.children)
+
+    def stages(self) -> list[Stage]:
+        """All stages in it."""
+        return [each for child in self.children for each in (child.stages() if isinstance(child, Group) else [child])]
+
+    def compute_at(self, parent: Stage, scope: te.IterVar) -> None:
+        """Compute the group's stages in a loop of another one, which reads what they compute.
+
+        Raises:
+            ScheduleError: the loop is none of that stage's, or the stage is in the group.
+        """
+        parent.check_leaf(scope)
+        if parent in self.stages():
+            raise ScheduleError(f"te: '{parent.tensor.name}' is in the group: it cannot be computed in itself")
+        self._attachment = Attachment(parent, scope)
+
+    def compute_root(self) -> None:
+        """Compute the group's stages by themselves; so it is unless told otherwise."""
+        self._attachment = None
 
 
 @dataclass(frozen=True)
@@ -123,15 +205,8 @@ class Stage:
             ScheduleError: the loop is none of the stage's, or not just one of the numbers is given, or it is none.
         """
         self.check_leaf(parent)
-        given = [number for number in (factor, nparts) if number is not None]
-        if len(given) != 1:
-            raise ScheduleError("te: split takes either a factor, of the inner loop, or nparts, of the outer one")
-        (size,) = given
-        if isinstance(size, te.Const):
-            size = size.value
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ScheduleError(f"te: a loop is split by a positive integer, not by {size!r}")
-        rest = _rounded_up(parent.dim, size)
+        size = split_size(factor, nparts)
+        rest = rounded_up(parent.dim, size)
         sizes = (rest, size) if factor is not None else (size, rest)
         outer, inner = (
             te.IterVar(f"{parent.name}.{word}", extent, parent.reduce)
@@ -324,32 +399,5 @@ class Stage:
     transform_layout: Callable[..., NoReturn]
 
 
-def _rounded_up(dim: te.Dim, size: int) -> te.Dim:
-    """How many parts of `size` an extent has."""
-    return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
-
-
-REFUSED: dict[str, tuple[str, str]] = {
-    "prefetch": ("processors fetch ahead by themselves", "cache_read copies what is wanted to where it is near"),
-    "tensorize": ("te stages are lowered as loops", "vectorize an inner loop: it becomes the processor's instructions"),
-    "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
-    "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),
-    "env_threads": ("a te.scan is computed in order, by its own loops", "bind the loops of a stage"),
-    "transform_layout": ("a te tensor is laid out as its shape says", "weft.tir.Schedule has transform_layout"),
-}
-"""TVM's primitives that are refused: why, and what to do instead."""
-
-
-def _refusal(name: str) -> Callable[..., NoReturn]:
-    reason, hint = REFUSED[name]
-
-    def refuse(self: Stage, *args: object, **options: object) -> NoReturn:
-        raise ScheduleError(f"te: {name} has no meaning here: {reason}", hint=hint)
-
-    refuse.__name__ = name
-    refuse.__doc__ = f"Refused: {reason}."
-    return refuse
-
-
 for _name in REFUSED:
-    setattr(Stage, _name, _refusal(_name))
+    setattr(Stage, _name, refusal(_name))

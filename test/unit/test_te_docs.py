@@ -6,8 +6,9 @@ import os
 import re
 from pathlib import Path
 
+from weft.lowering.te_schedule.refused import REFUSED
 from weft.lowering.te_schedule.schedule import Schedule
-from weft.lowering.te_schedule.stage import REFUSED, Stage
+from weft.lowering.te_schedule.stage import Stage
 
 PAGE = Path(__file__).parents[2] / "docs" / "te.md"
 

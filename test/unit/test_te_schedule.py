@@ -14,7 +14,7 @@ import weft
 from weft import te
 from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, enclosing_loops
 from weft.kernel import build_kernel
-from weft.lowering.te_schedule.stage import REFUSED
+from weft.lowering.te_schedule.refused import REFUSED
 from weft.lowering.te_schedule.translation import translate
 from weft.tir import Interpreter, ScheduleError
 

@@ -93,6 +93,7 @@ def _each_option(config: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _find(key: str) -> ConfigOption:
+    key = _ALIASES.get(key, key)
     if key in _options:
         return _options[key]
     owner, _, field = key.rpartition(".")
@@ -173,6 +174,16 @@ register_config_option(BOUNDS_CHECKS, bool, "check when it runs every access tha
 
 UNROLL_SCANS = "unroll-scans.all"
 """Whether the turns of scans are written out, as what runs a graph node by node needs them."""
+
+ADD_LOWER_PASS = "tir.add_lower_pass"
+register_config_option(ADD_LOWER_PASS, tuple, "(phase, pass) each: passes that `weft.lower` and `weft.build` run too")
+DISABLE_VECTORIZE = "tir.disable_vectorize"
+register_config_option(DISABLE_VECTORIZE, bool, "let `weft.lower` make vectorized loops serial")
+DISABLE_ASSERT = "tir.disable_assert"
+register_config_option(DISABLE_ASSERT, bool, "let `weft.lower` leave assertions out")
+
+_ALIASES = {"tir.instrument_bound_checkers": BOUNDS_CHECKS}
+"""TVM's keys of options that have other names."""
 
 TUNING_RECORDS = "attach-tuned-schedules.records"
 """The file of tuning records whose best schedules a compilation uses."""

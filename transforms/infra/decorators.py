@@ -34,6 +34,7 @@ from xdsl.utils.arg_spec import (
 )
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.support.arguments import checked
 from .context import PassContext
 from .info import PassInfo
 from .passes import FunctionPass, ModulePass, Pass, PrimFuncPass
@@ -331,3 +332,23 @@ def prim_func_pass(
     Arguments and errors are those of `module_pass`.
     """
     return _decorate(_DecoratedPrimFuncPass, "prim-func", pass_func, opt_level, name, required)
+
+
+@checked
+def Apply(ftransform: Callable[..., object]) -> Pass:
+    """A pass that makes each `tir` function what `ftransform` gives for it. Counterpart of TVM's Apply."""
+
+    def apply(func: object, mod: object, ctx: object) -> object:
+        return ftransform(func)
+
+    return prim_func_pass(apply, opt_level=0, name="apply")
+
+
+@checked
+def Filter(fcond: Callable[..., object]) -> Pass:
+    """A pass that leaves the `tir` functions for which `fcond` holds, and no others. Counterpart of TVM's Filter."""
+
+    def kept(func: object, mod: object, ctx: object) -> object:
+        return func if fcond(func) else None
+
+    return prim_func_pass(kept, opt_level=0, name="filter")

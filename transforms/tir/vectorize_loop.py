@@ -26,8 +26,8 @@ two does its next step first.
 Does not: write out a loop with a branch that only some lanes take, with a `while` or with effects; one of no or of very
 many iterations, or of a number that is not known; nor one whose iterations all use the same elements of a buffer of
 their own. These become serial, with a remark. A block has to speak of the loops around it (`convert-blocks-to-opaque`,
-`lower-opaque-block`). The compiler does not run it: LLVM makes vectors of rolled loops. Counterpart of TVM's
-VectorizeLoop.
+`lower-opaque-block`); with `enable-vectorize=false` loops become serial, whatever blocks do. The compiler does not run
+it: LLVM makes vectors of rolled loops. Counterpart of TVM's VectorizeLoop.
 """
 
 from __future__ import annotations
@@ -61,8 +61,16 @@ class VectorizeLoopPass(PrimFuncPass):
     name = "vectorize-loop"
     tvm_name = "VectorizeLoop"
 
+    enable_vectorize: bool = True
+    """Without it, vectorized loops become serial."""
+
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         loops = [op for op in func.walk() if isinstance(op, ForOp) and op.for_kind == ForKind.VECTORIZED]
+        if not self.enable_vectorize:
+            for loop in loops:
+                loop.for_kind = ForKind.SERIAL
+            report_changed(bool(loops))
+            return
         for loop in loops:
             for block in blocks_under(loop):
                 if not speaks_of_loops(block) or block.conditions:

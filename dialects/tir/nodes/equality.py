@@ -66,6 +66,12 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
         raise AssertionError(f"they differ:\n{lhs}\n{rhs}")
 
 
+@checked
+def expr_deep_equal(lhs: Expr, rhs: Expr) -> bool:
+    """Whether two expressions are written alike, of the same variables: `x + y` is not `y + x`."""
+    return _Forms(False, as_written=True).of(lhs) == _Forms(False, as_written=True).of(rhs)
+
+
 def are_nodes(lhs: object, rhs: object) -> bool:
     """Whether two values are compared here, and are no operations; numbers are, beside nodes."""
     return _is_node(lhs) and _is_node(rhs) and not all(isinstance(each, int | float | str) for each in (lhs, rhs))
@@ -154,8 +160,9 @@ class _Forms:
     """The form of a node: equal, and of one hash, where nodes are one but for names. Variables that are defined in it
     are known by the order of their definitions, and free ones by themselves, or by the order in which they appear."""
 
-    def __init__(self, maps_free: bool):
+    def __init__(self, maps_free: bool, as_written: bool = False):
         self.maps_free = maps_free
+        self.as_written = as_written
         self.bound: dict[object, int] = {}
         self.free: dict[object, int] = {}
         self.defined = count()
@@ -170,7 +177,7 @@ class _Forms:
             case Slot() | Var() | IterVar() | Tensor():
                 return self._variable(value)
             case Expr():
-                if not self.maps_free and is_extent(value) and not self._has_bound(value):
+                if not self.maps_free and not self.as_written and is_extent(value) and not self._has_bound(value):
                     return self._integer(value.type, integer_form(value))
                 return (_Type(value.type), *self._node(value))
             case Stmt() | Combiner():

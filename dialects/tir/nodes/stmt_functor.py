@@ -18,6 +18,7 @@ from ...support.diagnostics import UsageError
 from ...te.expr import Binary, Const, Dim, Equality, Expr, IterVar, Select, Slot, Unary, as_expr, binary
 from ...te.expr import Var as Extent
 from ...te.integer_forms import map_operands
+from ..functions import PrimFuncOp
 from . import expressions as names
 from .blocks import Block, BufferRegion, Range
 from .blocks import IterVar as BlockIter
@@ -184,6 +185,12 @@ def substitute(node: N, vmap: Mapping[Expr, Expr | int | float]) -> N:
     """A statement or an expression with others in place of variables, in the extents of buffers, too."""
     values = {each: as_expr(value, each.type) for each, value in vmap.items()}
     return Substitution(values).of(node)
+
+
+@checked
+def renew_defs(func: PrimFuncOp) -> PrimFuncOp:
+    """A copy of a function, all of whose parameters, buffers, loops and iterators are its own."""
+    return func.clone()
 
 
 class Substitution:

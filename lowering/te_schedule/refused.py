@@ -1,0 +1,30 @@
+"""TVM's primitives of te's stages that have no meaning here: why, and what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from ...transforms.tir.schedule.errors import ScheduleError
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "prefetch": ("processors fetch ahead by themselves", "cache_read copies what is wanted to where it is near"),
+    "tensorize": ("te stages are lowered as loops", "vectorize an inner loop: it becomes the processor's instructions"),
+    "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
+    "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),
+    "env_threads": ("a te.scan is computed in order, by its own loops", "bind the loops of a stage"),
+    "transform_layout": ("a te tensor is laid out as its shape says", "weft.tir.Schedule has transform_layout"),
+}
+"""TVM's primitives that are refused: why, and what to do instead."""
+
+
+def refusal(name: str) -> Callable[..., NoReturn]:
+    """A method that refuses."""
+    reason, hint = REFUSED[name]
+
+    def refuse(self: object, *args: object, **options: object) -> NoReturn:
+        raise ScheduleError(f"te: {name} has no meaning here: {reason}", hint=hint)
+
+    refuse.__name__ = name
+    refuse.__doc__ = f"Refused: {reason}."
+    return refuse

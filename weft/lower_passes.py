@@ -1,0 +1,57 @@
+"""What `weft.lower` runs on functions: passes of its own, and those that the configuration adds.
+
+    with weft.PassContext(config={"tir.add_lower_pass": [(1, vectorize)]}):
+        weft.lower(schedule, [A, B, C])
+
+Of TVM's four phases, passes of the first two (0 and 1) run before conditions are taken out of loops, those of the
+others (2 and 3) afterwards; of one phase, in the order in which they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.passes import ModulePass
+
+from .dialects.support.diagnostics import UsageError
+from .transforms.infra import PassContext
+from .transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DISABLE_ASSERT, DISABLE_VECTORIZE
+from .transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
+from .transforms.tir.loop_partition import LoopPartitionPass
+from .transforms.tir.skip_assert import SkipAssertPass
+from .transforms.tir.vectorize_loop import VectorizeLoopPass
+
+PHASES = range(4)
+
+
+def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
+    """The passes, in order.
+
+    Raises:
+        UsageError: one that the configuration adds is none, or for a phase that there is not.
+    """
+    added = [_checked(each) for each in context.get_config(ADD_LOWER_PASS, cast("tuple[object, ...]", ()))]
+    phases = [[each for phase, each in added if phase == number] for number in PHASES]
+    return [
+        *([SkipAssertPass()] if context.get_config(DISABLE_ASSERT, False) else []),
+        *phases[0],
+        *phases[1],
+        *([VectorizeLoopPass(enable_vectorize=False)] if context.get_config(DISABLE_VECTORIZE, False) else []),
+        *([] if simple_mode else [LoopPartitionPass()]),
+        *phases[2],
+        *phases[3],
+        *([InsertBoundsChecksPass()] if context.get_config(BOUNDS_CHECKS, False) else []),
+    ]
+
+
+def _checked(given: object) -> tuple[int, ModulePass]:
+    match given:
+        case (int() as phase, ModulePass() as added) if phase in PHASES:
+            return phase, added
+        case Sequence():
+            shown = ", ".join(map(str, cast("Sequence[object]", given)))
+        case _:
+            shown = str(given)
+    hint = "a pass is what tir.transform.prim_func_pass makes of a function, or one of tir.transform"
+    raise UsageError(f"'{ADD_LOWER_PASS}' takes pairs of a phase, 0 to 3, and a pass, and not ({shown})", hint=hint)
