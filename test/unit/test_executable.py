@@ -319,7 +319,7 @@ def test_the_phases_are_those_after_the_import(exe: weft.Executable) -> None:
     assert list(exe.ir) == ["import", "graph", "fuse", "tir", "schedule", "loops", "llvm"]
     with pytest.raises(KeyError, match="no phase 'ast'"):
         exe.ir["ast"]
-    with pytest.raises(weft.Diagnostic, match="there is no phase 'fusee'\nhint: did you mean 'fuse'?"):
+    with pytest.raises(weft.Diagnostic, match=r"there is no phase 'fusee'\nhint: did you mean 'fuse'\?"):
         exe.ir["fusee"]
     assert "ast" not in exe.ir and exe.ir.get("ast") is None
 
