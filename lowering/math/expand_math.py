@@ -12,14 +12,15 @@
 | integers    | ipowi                                                           | squaring, in a loop over the bits    |
 | f8 and less | conversions to and from f32 and f64                             | integer arithmetic (`small_floats`)  |
 
-Results hold for all arguments: overflow, denormal numbers, infinities, NaN, signed zeros. What the table does not have
-stays, and becomes an LLVM intrinsic (roundings, square root, fma, copysign) or a call of the C library (the rest of
-f64). TVM's counterpart is the fast-math rules of `LowerIntrin`.
+Results hold for all arguments: overflow, denormal numbers, infinities, NaN, signed zeros. The exponential of
+`select(x > c, c, x)` that is read by `select(. < d, ., exp)` alone takes fewer steps, where `c` and `d` leave nothing
+special. What the table does not have stays, and becomes an LLVM intrinsic (roundings, square root, fma, copysign) or a
+call of the C library (the rest of f64). TVM's counterpart is the fast-math rules of `LowerIntrin`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -28,9 +29,11 @@ from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
+    DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
     Float64Type,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -38,7 +41,7 @@ from xdsl.dialects.builtin import (
     f32,
     f64,
 )
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import element_type
@@ -113,11 +116,55 @@ def _expand_float(op: Operation) -> None:
         return
     if not isinstance(element, Float32Type | Float16Type | BFloat16Type):
         return
+    if isinstance(op, math.ExpOp) and _is_of_small(op):
+        _replace(op, math_f32.exp_of_small(operands[0].convert(f32)).convert(element))
+        return
     function, computed = (IN_F32[type(op)], f32) if type(op) in IN_F32 else (IN_F64[type(op)], f64)
     singles = [operand.convert(f32) for operand in operands]
     # Straight to f16: LLVM folds two conversions into one, and then calls a library function that need not exist.
     result = function(*(operand.convert(computed) for operand in singles))
     _replace(op, result.convert(element))
+
+
+def _is_of_small(op: math.ExpOp) -> bool:
+    """Whether `op` is of numbers that are brought down to 88 at most, and is read where they are above -87.34 only."""
+    if (clamp := _choice_by(op.operand.owner, "ogt")) is None:
+        return False
+    number, limit = clamp[0]
+    known = _number(limit)
+    if clamp[1:] != (limit, number) or known is None or known > 88.0:
+        return False
+    for use in op.result.uses:
+        if (choice := _choice_by(use.operation, "olt")) is None or use.index != 2:
+            return False
+        number, limit = choice[0]
+        known = _number(limit)
+        if number is not op.operand or known is None or known < -87.34:
+            return False
+    return True
+
+
+def _choice_by(op: Operation | Block, predicate: str) -> tuple[Sequence[SSAValue], SSAValue, SSAValue] | None:
+    """The floats that are compared, and the two sides, where `op` is a choice by such a comparison."""
+    if not isinstance(op, Operation) or op.name != arith.SelectOp.name or not isinstance(op.operands[0], OpResult):
+        return None
+    test, then, otherwise = op.operands
+    if not isinstance(compared := test.owner, arith.CmpfOp):
+        return None
+    if arith.CMPF_COMPARISON_OPERATIONS[compared.predicate.value.data] != predicate:
+        return None
+    return compared.operands, then, otherwise
+
+
+def _number(value: SSAValue) -> float | None:
+    """The float that a value, or each of its elements, is known to be."""
+    match value.owner:
+        case arith.ConstantOp(value=FloatAttr() as number):
+            return number.value.data
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as numbers) if numbers.is_splat():
+            return float(numbers.get_values()[0])
+        case _:
+            return None
 
 
 def _replace(op: Operation, result: Expr) -> None:

@@ -45,14 +45,14 @@ def _power_of_two(exponent: Expr) -> Expr:
 
 def _reduced_exp(x: Expr) -> tuple[Expr, Expr]:
     """exp(x) = y * 2^n; the low bits of the second value are n."""
-    rounded = (x * LOG2_E).exact_add(ROUNDER)
+    rounded = x * LOG2_E + ROUNDER  # in one step or two: what follows holds for a neighbour of n, too
     n = rounded.exact_sub(x.like(ROUNDER))
     r = (x - n * LN2_HIGH) - n * LN2_LOW
     return (r * r) * r.polynomial(_EXP) + r + 1.0, rounded.bits()
 
 
 def exp_of_small(x: Expr) -> Expr:
-    """exp(x) for |x| < 80, where neither x nor the result is special; a NaN stays one."""
+    """exp(x) for x from -87.34 to 88, where neither x nor the result is special; a NaN stays one. Below, anything."""
     y, bits = _reduced_exp(x)
     return y * ((bits << 23) + 0x3F800000).as_float()
 

@@ -334,7 +334,8 @@ class Merit(NamedTuple):
     sums: int
     """Less the distance from a tile of about as many sums as there are registers: 28 of 32."""
     nearness: int
-    """The row's iterator: the reads of one that is nearer to the vector's lie side by side."""
+    """The row's iterator: the reads of one that is nearer to the vector's lie side by side; where there is none, that of
+    the columns, whose reads are one line after the other where it is the vector's."""
 
 
 @dataclass(frozen=True)
@@ -371,7 +372,8 @@ class Weigher:
         used = 1.0
         if tile.row is not None:
             used = self.extents[tile.row] / (-(-self.extents[tile.row] // tile.rows) * tile.rows)
-        nearness = -1 if tile.row is None else tile.row
+        along = tile.column if tile.row is None and tile.columns > 1 else tile.row
+        nearness = -1 if along is None else along
         full = self.registers.count - SPARE_REGISTERS
         return Merit(round(used * sums / cycles, 6), round(-streams / sums, 6), -abs(sums - full), nearness)
 
