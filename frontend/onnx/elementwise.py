@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1, i8, i32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f16, f32, i1, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import shape_of, tensor
@@ -232,8 +232,15 @@ def softplus(node: Node) -> SSAValue:
 
 
 def mish(node: Node) -> SSAValue:
+    """`x * tanh(log(1 + e))` with `e = exp(x)`, as `x * n / (n + 2)` with `n = e * (e + 2)`.
+
+    From 20 on, or 5 for f16, where the fraction rounds to one, that of the limit is taken: others overflow.
+    """
     x = node.input(0)
-    return node.emit("multiply", x, node.emit("tanh", softplus_of(node, x)))
+    two, limit = node.scalar(2.0, x), 5.0 if tensor(x).element_type == f16 else 20.0
+    e = node.emit("exp", node.emit("minimum", x, node.scalar(limit, x)))
+    n = node.emit("multiply", e, node.emit("add", e, two))
+    return node.emit("multiply", x, node.emit("divide", n, node.emit("add", n, two)))
 
 
 def softsign(node: Node) -> SSAValue:

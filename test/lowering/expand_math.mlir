@@ -74,3 +74,51 @@ func.func @integer_powers_are_loops(%x: i32, %n: i32) -> i32 {
   %y = math.ipowi %x, %n : i32
   func.return %y : i32
 }
+
+// -----
+
+// Between bounds nothing overflows, nor becomes denormal where it is read: one scale does.
+// CHECK-LABEL: func.func @an_exponential_between_bounds
+// CHECK: arith.shli
+// CHECK-NOT: arith.shrsi
+// CHECK: func.return
+func.func @an_exponential_between_bounds(%x: vector<16xf32>) -> vector<16xf32> {
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %least = arith.constant dense<-87.3> : vector<16xf32>
+  %above = arith.cmpf ogt, %x, %zero : vector<16xf32>
+  %power = arith.select %above, %zero, %x : vector<16xi1>, vector<16xf32>
+  %below = arith.cmpf olt, %power, %least : vector<16xf32>
+  %y = math.exp %power : vector<16xf32>
+  %weight = arith.select %below, %zero, %y : vector<16xi1>, vector<16xf32>
+  func.return %weight : vector<16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @an_exponential_that_is_read_outside_of_them_too
+// CHECK: arith.shrsi
+func.func @an_exponential_that_is_read_outside_of_them_too(%x: f32) -> (f32, f32) {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant -87.3 : f32
+  %above = arith.cmpf ogt, %x, %zero : f32
+  %power = arith.select %above, %zero, %x : f32
+  %below = arith.cmpf olt, %power, %least : f32
+  %y = math.exp %power : f32
+  %weight = arith.select %below, %zero, %y : f32
+  func.return %weight, %y : f32, f32
+}
+
+// -----
+
+// CHECK-LABEL: func.func @an_exponential_that_may_be_too_small
+// CHECK: arith.shrsi
+func.func @an_exponential_that_may_be_too_small(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant -100.0 : f32
+  %above = arith.cmpf ogt, %x, %zero : f32
+  %power = arith.select %above, %zero, %x : f32
+  %below = arith.cmpf olt, %power, %least : f32
+  %y = math.exp %power : f32
+  %weight = arith.select %below, %zero, %y : f32
+  func.return %weight : f32
+}

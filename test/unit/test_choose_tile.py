@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 import pytest
-from te_samples import batch_matmul, blocked_conv, depthwise, pool
+from te_samples import batch_matmul, blocked_conv, depthwise, pool, reduction
 from tir_run import Stage, assert_computes, prim_func
 from xdsl.dialects.builtin import f32
 from xdsl.ir.affine import AffineExpr
@@ -52,6 +52,12 @@ def test_of_equal_tiles_the_one_that_streams_fewer_vectors_is_chosen() -> None:
     """12 x 2 does as much work for what it reads as 6 x 4, whose four streams of weights come from afar."""
     tile = tile_of(blocked_conv(1, 4, 8, 14, 14, 3, 16))
     assert (tile.rows, tile.columns) == (12, 2)
+
+
+def test_where_no_read_is_shared_a_tile_is_of_vectors_that_follow_each_other() -> None:
+    """Eight rows of the outer axis would be eight lines, far apart."""
+    tile = tile_of(reduction((8, 128, 256), (1,), "sum"))
+    assert (tile.row, tile.column, tile.columns) == (None, tile.vector, 8)
 
 
 def test_rows_may_leave_a_rest_where_those_that_divide_keep_the_units_idle() -> None:

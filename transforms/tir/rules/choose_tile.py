@@ -334,8 +334,8 @@ class Merit(NamedTuple):
     sums: int
     """Less the distance from a tile of about as many sums as there are registers: 28 of 32."""
     nearness: int
-    """The row's iterator: the reads of one that is nearer to the vector's lie side by side; where there is none, that of
-    the columns, whose reads are one line after the other where it is the vector's."""
+    """The row's iterator: the reads of one that is nearer to the vector's lie side by side. Where there is no row, that
+    of the columns: along the vector's own they are lines that follow each other."""
 
 
 @dataclass(frozen=True)
