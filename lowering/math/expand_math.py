@@ -162,7 +162,8 @@ def _number(value: SSAValue) -> float | None:
         case arith.ConstantOp(value=FloatAttr() as number):
             return number.value.data
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as numbers) if numbers.is_splat():
-            return float(numbers.get_values()[0])
+            first = numbers.get_values()[0]
+            return float(first) if isinstance(first, int | float) else None
         case _:
             return None
 
