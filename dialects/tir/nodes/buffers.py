@@ -24,6 +24,7 @@ from ...support.dtypes import dtype_name
 from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, as_expr
 from ...te.kinds import index
+from ..script import annotations
 from .expressions import Handle, Ramp, vector_type
 from .statements import Stmt
 
@@ -134,6 +135,9 @@ class Buffer:
     def _check_type(self, type: Attribute) -> None:
         if type != self.type:
             raise UsageError(f"an element of '{self.name}' is {self.dtype}, and is not loaded as {dtype_name(type)}")
+
+
+annotations.Buffers.nodes = (Buffer,)
 
 
 def _places(buffer: Buffer, indices: Sequence[ExprLike]) -> tuple[Expr, ...]:

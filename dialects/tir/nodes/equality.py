@@ -58,12 +58,12 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
 def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
     """
     Raises:
-        AssertionError: `lhs` and `rhs` are not one but for names.
+        StructuralDifferenceError: `lhs` and `rhs` are not one but for names.
     """
     if not are_nodes(lhs, rhs):
         operations.assert_structural_equal(lhs, rhs)
     elif not _same(lhs, rhs, map_free_vars):
-        raise AssertionError(f"they differ:\n{lhs}\n{rhs}")
+        raise operations.StructuralDifferenceError(f"they differ:\n{lhs}\n{rhs}")
 
 
 @checked

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Generic, ParamSpec
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType
@@ -130,7 +131,10 @@ def _float_imm(dtype: str, value: float) -> Expr:
     type = element_type(dtype)
     if not isinstance(type, AnyFloat):
         raise UsageError(f"a FloatImm is of floats, and not of {dtype}", hint="tir.IntImm")
-    return const(value, type)
+    made = const(value, type)
+    if isfinite(value) and not isfinite(made.value):
+        raise UsageError(f"{value} is beyond all numbers of {dtype}", hint="tir.infinity is what is beyond")
+    return made
 
 
 IntImm = Node(_int_imm, lambda e: isinstance(e, Const) and isa(e.type, IntegerType | IndexType))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...support.arguments import checked
+from ...support.diagnostics import UsageError
 from ...te.expr import Expr, ExprLike, IterVar, Slot, Var, as_expr
 from ..loops import ForKind
 
@@ -15,6 +16,9 @@ KINDS = {
     "unroll": "unroll", "unrolled": "unroll", "thread_binding": "thread_binding",
 }  # fmt: skip
 """TVM's names of a loop's kind, and TVMScript's."""
+
+NUMBERED = tuple(kind.value for kind in ForKind)
+"""A loop's kinds by TVM's numbers of them."""
 
 
 class Stmt:
@@ -73,11 +77,15 @@ class For(Stmt):
         loop_var: Slot | IterVar | Var,
         min_val: ExprLike,
         extent: ExprLike,
-        kind: str,
+        kind: str | int,
         body: Stmt | Expr,
         thread_binding: str | None = None,
         annotations: Mapping[str, object] | None = None,
     ):
+        if isinstance(kind, int):
+            if kind not in range(len(NUMBERED)):
+                raise UsageError(f"there are no loops of kind {kind}", hint=f"0 to {len(NUMBERED) - 1}, or tir.ForKind")
+            kind = NUMBERED[kind]
         given = {
             "loop_var": loop_var,
             "min": as_expr(min_val, loop_var.type),

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import builtins
+from typing import Any, ClassVar
 
 
-class Buffer:
-    """`T.Buffer[(16, 16), "float32"]` or `T.Buffer((16, 16), "float32")`: the type of a parameter that is a buffer."""
+class Buffers(type):
+    """The class of `T.Buffer`."""
+
+    nodes: ClassVar[tuple[type, ...]] = ()
+    """What else is a buffer (`nodes.buffers`)."""
+
+    def __instancecheck__(cls, value: object) -> builtins.bool:
+        return super().__instancecheck__(value) or isinstance(value, cls.nodes)
+
+
+class Buffer(metaclass=Buffers):
+    """`T.Buffer[(16, 16), "float32"]` or `T.Buffer((16, 16), "float32")`: the type of a parameter that is a buffer.
+    `isinstance(A, tir.Buffer)` tells nodes that are buffers, too."""
 
     def __init__(self, shape: object, dtype: str = "float32", **how: object):
         self.shape = shape

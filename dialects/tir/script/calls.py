@@ -41,7 +41,7 @@ def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
     """
     error = at.scope.source.error
     if word is None:
-        return _python(at, node)
+        return _astype(at, node) if _is_astype(at, node) else _python(at, node)
     name = words.ALIASES.get(word, word)
     if name.startswith(("arith.", "math.")):
         given: dict[str, object] = {k.arg or "**": _static(at, k.value) for k in node.keywords}
@@ -75,6 +75,25 @@ def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
         raise error(node, f"T.{word} is not given {', '.join(missing)}")
     ordered = [arguments[each] for each in found.parameters if each in arguments]
     return found.meaning(at, node, ordered)
+
+
+def _is_astype(at: Expressions, node: ast.Call) -> bool:
+    """Whether a call is the conversion of a scalar that is known only when the function runs."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != "astype":
+        return False
+    try:
+        at.scope.static(node.func)
+    except NotStatic:
+        return True
+    return False
+
+
+def _astype(at: Expressions, node: ast.Call) -> Term:
+    """`A[vi].astype("int32")`."""
+    assert isinstance(node.func, ast.Attribute)
+    if len(node.args) != 1 or node.keywords:
+        raise at.scope.source.error(node, "astype takes a dtype", 'A[vi].astype("float32")')
+    return _cast(at, node, [node.func.value, node.args[0]])
 
 
 def _python(at: Expressions, node: ast.Call) -> Term:

@@ -73,15 +73,19 @@ def structural_hash(op: Compared) -> int:
     return hash(frozenset(_by_name(op).items()))
 
 
+class StructuralDifferenceError(AssertionError, ValueError):
+    """Two things are not one but for names. It is an `AssertionError`, and the `ValueError` that TVM raises."""
+
+
 @checked
 def assert_structural_equal(lhs: Compared, rhs: Compared) -> None:
-    """Raise an `AssertionError` that shows where two functions, modules, loops or blocks differ, unless they are the
-    same."""
+    """Raise a `StructuralDifferenceError` that shows where two functions, modules, loops or blocks differ, unless they
+    are the same."""
     if structural_equal(lhs, rhs):
         return
     left, right = (_text(op).splitlines() for op in (lhs, rhs))
     difference = "\n".join(difflib.unified_diff(left, right, "lhs", "rhs", lineterm="", n=3))
-    raise AssertionError(f"the functions differ:\n{difference or 'in types, flags or attributes only'}")
+    raise StructuralDifferenceError(f"the functions differ:\n{difference or 'in types, flags or attributes only'}")
 
 
 def _text(op: Compared) -> str:

@@ -1,0 +1,65 @@
+"""Forms in which programs for TVM say things: loops by the number of a kind, `astype` in text, exceptions."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+
+import weft
+from weft import tir
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.script import tir as T
+
+
+def test_what_differs_is_told_by_both_exceptions() -> None:
+    x = tir.Var("x")
+    for kind in (AssertionError, ValueError):
+        with pytest.raises(kind, match="differ"):
+            tir.assert_structural_equal(x + 1, x + 2)
+        with pytest.raises(kind, match="differ"):
+            tir.assert_structural_equal(converted, other)
+
+
+@T.prim_func
+def converted(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "int32"]):
+    for i in range(8):
+        B[i] = (A[i] * T.float32(2)).astype("int32") + A[i].astype("int32")
+
+
+@T.prim_func
+def other(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "int32"]):
+    for i in range(8):
+        B[i] = T.cast(A[i], "int32")
+
+
+def test_scalars_of_a_text_are_converted_by_astype() -> None:
+    numbers, result = np.linspace(-3, 3, 8, dtype=np.float32), np.zeros(8, np.int32)
+    weft.build(converted)(numbers, result)
+    np.testing.assert_array_equal(result, (numbers * 2).astype(np.int32) + numbers.astype(np.int32))
+    text = converted.script().replace('T.cast(A[i_1], "int32")', "A[i_1].astype()")
+    with pytest.raises(Diagnostic, match="astype takes a dtype"):
+        tir.from_source(text)
+
+
+def test_buffers_are_told_from_other_nodes() -> None:
+    buffer = tir.decl_buffer((4,), "float32", name="A")
+    assert isinstance(buffer, tir.Buffer) and not isinstance(buffer[0], tir.Buffer)
+
+
+def test_a_loop_has_a_kind_by_number() -> None:
+    i, buffer = tir.Var("i"), tir.decl_buffer((4,), "float32", name="A")
+    loops = [tir.For(i, 0, 4, kind, tir.BufferStore(buffer, 0.0, [i])) for kind in (0, 1, 2, 3, 4)]
+    assert [loop.kind for loop in loops] == ["serial", "parallel", "vectorized", "unrolled", "thread_binding"]
+    assert tir.For(i, 0, 4, tir.ForKind.PARALLEL, loops[0].body).kind == "parallel"
+    with pytest.raises(UsageError, match="no loops of kind 5"):
+        tir.For(i, 0, 4, 5, loops[0].body)
+
+
+def test_a_literal_beyond_all_numbers_is_refused() -> None:
+    assert tir.FloatImm("float16", float("inf")).value == float("inf")
+    for dtype, value in (("float16", 1e5), ("float32", -1e39)):
+        with pytest.raises(UsageError, match="is beyond all numbers"):
+            tir.FloatImm(dtype, value)
