@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .dialects.te.forms import comm_reducer as comm_reducer
     from .dialects.te.forms import compute as compute
     from .dialects.te.forms import const as const
-    from .dialects.te.forms import hybrid as hybrid
     from .dialects.te.forms import if_then_else as if_then_else
     from .dialects.te.forms import max_value as max_value
     from .dialects.te.forms import min_value as min_value
@@ -86,6 +85,10 @@ if TYPE_CHECKING:
     from .dialects.te.functions import trunc as trunc
     from .dialects.te.functions import truncdiv as truncdiv
     from .dialects.te.functions import truncmod as truncmod
+    from .dialects.te.left_out import decl_tensor_intrin as decl_tensor_intrin
+    from .dialects.te.left_out import gradient as gradient
+    from .dialects.te.left_out import hybrid as hybrid
+    from .dialects.te.left_out import trace as trace
     from .dialects.te.scan import scan as scan
     from .dialects.te.tags import tag_scope as tag_scope
     from .dialects.te.tensor import ComputeOp as ComputeOp

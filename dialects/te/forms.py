@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import Any, Literal, NoReturn, Protocol, TypeAlias, cast, overload
+from typing import Any, Literal, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute
@@ -24,7 +24,7 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from ..support.arguments import checked
-from ..support.diagnostics import Diagnostic, UsageError
+from ..support.diagnostics import UsageError
 from ..support.dtypes import scalar_type
 from ..tir.analyzer.nodes import IntExpr
 from . import broadcast as broadcast
@@ -485,12 +485,3 @@ def thread_axis(dom: object = None, tag: str = "", name: str = "") -> ThreadAxis
     if not given:
         raise UsageError("te.thread_axis takes the thread's name", hint='te.thread_axis("threadIdx.x")')
     return ThreadAxis(given, element_type("int32"))
-
-
-def hybrid(*args: object, **options: object) -> NoReturn:
-    """Refused: hybrid script is TVM's older form of TVMScript."""
-    _refuse("te.hybrid", "write a tir.prim_func")
-
-
-def _refuse(what: str, hint: str) -> NoReturn:
-    raise Diagnostic(f"te: {what}, which Weft does not do", hint=hint)

@@ -6,6 +6,11 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
+from weft import te
+from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.te.left_out import LEFT_OUT
 from weft.lowering.te_schedule.refused import REFUSED
 from weft.lowering.te_schedule.schedule import Schedule
 from weft.lowering.te_schedule.stage import Stage
@@ -42,6 +47,14 @@ def table() -> str:
     lines = ["| primitive | in Weft | |", "|---|---|---|"]
     lines += [f"| `{name}` | yes | {note} |" for name, note in PRIMITIVES.items()]
     lines += [f"| `{name}` | no | {reason}; instead: {hint} |" for name, (reason, hint) in REFUSED.items()]
+    lines += [
+        "",
+        "Of TVM's other names in `te`, these are left out; a call of one says why:",
+        "",
+        "| name | |",
+        "|---|---|",
+    ]
+    lines += [f"| `{name}` | {reason}; instead: {hint} |" for name, (reason, hint) in LEFT_OUT.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -53,6 +66,12 @@ def test_the_walk_runs() -> None:
     for block in blocks:
         small = block.replace("number=100, repeat=20", "number=1, repeat=1").replace("repeat=3", "repeat=1")
         exec(compile(small, str(PAGE), "exec", dont_inherit=True), namespace)
+
+
+def test_what_is_left_out_says_so() -> None:
+    for name, (reason, _) in LEFT_OUT.items():
+        with pytest.raises(UsageError, match=re.escape(f"te.{name} is left out: {reason}")):
+            getattr(te, name)(None)
 
 
 def test_the_table_says_which_primitives_there_are() -> None:

@@ -12,6 +12,7 @@ import weft
 from weft import tir
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.script import tir as T
+from weft.tir import stmt_functor
 
 
 def test_what_differs_is_told_by_both_exceptions() -> None:
@@ -63,3 +64,15 @@ def test_a_literal_beyond_all_numbers_is_refused() -> None:
     for dtype, value in (("float16", 1e5), ("float32", -1e39)):
         with pytest.raises(UsageError, match="is beyond all numbers"):
             tir.FloatImm(dtype, value)
+
+
+def test_a_name_for_a_size_stands_around_loops() -> None:
+    a, b = (tir.decl_buffer((16,), "float32", name=name) for name in "AB")
+    i, n, m = tir.Var("i"), tir.Var("n"), tir.Var("m")
+    loop = tir.For(i, 0, n, "serial", tir.BufferStore(b, a[i] + tir.Cast("float32", m), [i]))
+    func = tir.PrimFunc([a, b], tir.LetStmt(n, tir.IntImm("int32", 10), tir.LetStmt(m, n * 2, loop)))
+    values, result = np.ones(16, np.float32), np.zeros(16, np.float32)
+    weft.build(func)(values, result)
+    np.testing.assert_array_equal(result, np.where(np.arange(16) < 10, 21, 0))
+    with pytest.raises(Diagnostic, match="a function has no"):
+        tir.PrimFunc([a, b], tir.LetStmt(n, tir.Cast("int32", a[0]), stmt_functor.substitute(loop, {m: 2})))

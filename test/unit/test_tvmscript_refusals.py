@@ -61,6 +61,8 @@ FUNCTIONS_REFUSED = {
     "            v, v = T.axis.remap('SS', [i, j])": "the block has an iterator 'v' already",
     "def f():\n    for i in range(3):\n        with T.block():\n            T.where(i < 2)\n"
     "            T.where(i < 1)": "the block has T.where already",
+    "def f():\n    for i in range(3):\n        with T.block():\n            T.block_attr({'a': 1})\n"
+    "            T.block_attr({'a': 2})": "the block has T.block_attr already",
     "def f(a: T.handle): pass": "no T.match_buffer says what 'a' is",
     "def f(*a): pass": "a function takes buffers by position",
     'def f(A: T.Buffer[(4, -1), "int8"]): pass': "an extent is not negative: -1",

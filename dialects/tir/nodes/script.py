@@ -29,7 +29,7 @@ from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
 from .statements import KINDS, AssertStmt, AttrStmt, Evaluate, For, IfThenElse, LetStmt, SeqStmt, Stmt, While
-from .stmt_functor import parts_of
+from .stmt_functor import parts_of, substitute, walk
 
 
 class Writer:
@@ -186,7 +186,10 @@ class Writer:
                 raise UsageError(f"a {type(statement).__name__} is no statement")
 
     def _let(self, let: LetStmt) -> list[ast.stmt]:
-        """A name for a value; among the statements of a block they may follow it."""
+        """A name for a value; among the statements of a block they may follow it. Around loops it is the value, if
+        that is arithmetic alone: they have no names of their own."""
+        if not self.in_block and _holds_loops(let.body) and _is_arithmetic(let.value):
+            return self.statement(substitute(let.body, {let.var: let.value}))
         given = self.expr(let.value)
         text = self.name(let.var, let.var.name)
         if self.in_block:
@@ -321,6 +324,15 @@ def _statements_in(statement: Stmt) -> Iterator[Stmt]:
         for part in parts_of(statement):
             if isinstance(part, Stmt):
                 yield from _statements_in(part)
+
+
+def _holds_loops(statement: Stmt) -> bool:
+    return any(isinstance(each, For | BlockRealize | Allocate) for each in _statements_in(statement))
+
+
+def _is_arithmetic(value: Expr) -> bool:
+    """Whether a value is the same wherever it is computed: nothing is read, and nothing called."""
+    return not any(isinstance(each, BufferLoad | Call | Spelled) for each in walk(value))
 
 
 def statement_text(statement: Stmt) -> str:

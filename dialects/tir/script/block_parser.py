@@ -55,6 +55,8 @@ class BlockParser:
         self.partial: list[int] = []
         self.conditions: list[AffineExpr] = []
         self.attributes: dict[str, Attribute] = {}
+        self.said: set[str] = set()
+        """The words that may stand once, and do."""
         self.declared: dict[str, list[ast.expr]] = {}
         self.init: ast.With | None = None
         self.readers: list[Expressions] = []
@@ -124,10 +126,13 @@ class BlockParser:
                 return False
 
     def _statement(self, word: str, given: ast.Call) -> bool:
+        if word in ("where", "block_attr"):
+            if word in self.said:
+                hint = "join the conditions by 'and'" if word == "where" else "give all attributes at once"
+                raise self._error(given, f"the block has T.{word} already", hint)
+            self.said.add(word)
         match word:
             case "where":
-                if self.conditions:
-                    raise self._error(given, "the block has T.where already", "join the conditions by 'and'")
                 (condition,) = Arguments(self.scope, given, "T.where").nodes("predicate")
                 self.conditions += self.loops.conditions(condition)
             case "reads" | "writes":
