@@ -76,3 +76,30 @@ def test_a_name_for_a_size_stands_around_loops() -> None:
     np.testing.assert_array_equal(result, np.where(np.arange(16) < 10, 21, 0))
     with pytest.raises(Diagnostic, match="a function has no"):
         tir.PrimFunc([a, b], tir.LetStmt(n, tir.Cast("int32", a[0]), stmt_functor.substitute(loop, {m: 2})))
+
+
+def branching(condition: str) -> str:
+    return (
+        "from weft.script import tir as T\n@T.prim_func\ndef f(A: T.Buffer[(16,), 'int32']):\n    for i in range(16):\n"
+        f"        with T.block('b'):\n            v = T.axis.spatial(16, i)\n            if {condition}:\n"
+        "                A[v] = 1\n            else:\n                A[v] = 0\n"
+    )
+
+
+SAME = [
+    ("v == 4", "v + 2 == 6"),
+    ("v == 4", "4 == v"),
+    ("v < 4", "v <= 3"),
+    ("v < 4", "4 > v"),
+    ("v + 1 >= 4", "v > 2"),
+]
+OTHER = [("v == 4", "v == 5"), ("v == 4", "v != 4"), ("v < 4", "v > 4"), ("v < 4", "v <= 4"), ("v < 4", "v * 2 < 4")]
+
+
+@pytest.mark.parametrize(("a", "b", "wanted"), [(*pair, True) for pair in SAME] + [(*pair, False) for pair in OTHER])
+def test_comparisons_of_indices_are_told_by_their_difference(a: str, b: str, wanted: bool) -> None:
+    one, other = (tir.from_source(branching(condition)) for condition in (a, b))
+    assert tir.structural_equal(one, other) == wanted
+    assert not wanted or tir.structural_hash(one) == tir.structural_hash(other)
+    (first,), (second,) = (tir.Interpreter(func)([]) for func in (one, other))
+    assert not wanted or (first == second).all()

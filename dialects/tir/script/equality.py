@@ -3,9 +3,9 @@
 What stands in an outer block is compared by what it does for the loops around, since its iterators may be cut in
 several ways; so is a block whose iterators are loop variables, for which TVM has none. Expressions are compared as
 trees: it is the same whether a subexpression is computed once or twice, and in which order values without effects are.
-Indices are compared in affine normal form. What blocks declare to read and write follows from their bodies, and is not
-compared; nor is what blocks are called, nor where among the statements of its scope a buffer is allocated. Counterpart
-of TVM's `structural_equal`.
+Indices are compared in affine normal form, and comparisons of them by what their difference is. What blocks declare to
+read and write follows from their bodies, and is not compared; nor is what blocks are called, nor where among the
+statements of its scope a buffer is allocated. Counterpart of TVM's `structural_equal`.
 """
 
 from __future__ import annotations
@@ -327,7 +327,35 @@ class _BodyForm:
                 return ("address", self.function.number(op.memref), place)
             case arith.ConstantOp():
                 return ("constant", str(op.value))
+            case arith.CmpiOp() if (compared := self._comparison(op)) is not None:
+                return compared
             case _:
                 operands = tuple(self.value(each) for each in op.operands)
                 words = (_attributes(op.properties), _attributes(op.attributes))
                 return (op.name, operands, words, str(value.type), value.index)
+
+    def _comparison(self, op: arith.CmpiOp) -> Form | None:
+        """A comparison of indices by their difference: what is 0, or below 0, where it holds."""
+        sides = [affine_of(each, self.dims) if isinstance(each.type, IndexType) else None for each in op.operands]
+        lhs, rhs = sides
+        if lhs is None or rhs is None:
+            return None
+        if self.bound is not None:
+            lhs, rhs = substitute(lhs, self.bound), substitute(rhs, self.bound)
+
+        def normal(difference: AffineExpr) -> str:
+            return str(_normal(difference, self.ranges))
+
+        match op.predicate.value.data:
+            case 0 | 1 as kind:  # eq, ne
+                return (("is 0", "is not 0")[kind], min(normal(lhs - rhs), normal(rhs - lhs)))
+            case 2:  # slt
+                return ("is below 0", normal(lhs - rhs))
+            case 3:  # sle
+                return ("is below 0", normal(lhs - rhs - 1))
+            case 4:  # sgt
+                return ("is below 0", normal(rhs - lhs))
+            case 5:  # sge
+                return ("is below 0", normal(rhs - lhs - 1))
+            case _:  # of numbers without a sign
+                return None
