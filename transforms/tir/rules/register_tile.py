@@ -15,8 +15,10 @@ SIMD Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one regis
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from itertools import takewhile
+from math import prod
 
 from xdsl.dialects import memref
 
@@ -55,7 +57,7 @@ from ..scheduling.recorded import (
 from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
 from .loop_orders import order_sums, order_tiles, unroll_steps, vectors_of
-from .padded_bands import Walk, fill_in, propose_bands
+from .padded_bands import Bands, Walk, fill_in, propose_bands
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -217,76 +219,68 @@ def _decide(block: BlockOp, position: int) -> bool:
     return not deciding_iterators(block).isdisjoint(block.iters[position : position + 2])
 
 
+@dataclass(frozen=True)
+class _Loops:
+    """The loops of what follows a block, once the tile is split off: over tiles, by what they go along, and within."""
+
+    others: list[ForOp]
+    columns: list[ForOp]
+    vectors: list[ForOp]
+    rows: list[ForOp]
+    inner: list[ForOp]
+    numbers: Mapping[ForOp, int]
+    """Of the iterators that loops go along, for those that were not split."""
+
+    @classmethod
+    def split_off(cls, epilogue: BlockOp, tile: Tile) -> _Loops:
+        """Split the loops of a block."""
+        numbers = (number for number, extent in enumerate(epilogue.likely_extents) if extent > 1)
+        loops = dict(zip(numbers, enclosing_loops(epilogue), strict=True))
+        others = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector)]
+        vector = loops[tile.vector]
+        vectors: list[ForOp] = []
+        inner = [vector]
+        if vector.likely_trips > tile.lanes:
+            factors = [tile.columns, tile.lanes] if tile.column == tile.vector and tile.columns > 1 else [tile.lanes]
+            outermost, *inner = split(vector, factors)
+            vectors = [outermost]
+        columns: list[ForOp] = []
+        if tile.column is not None and tile.column != tile.vector:
+            parts = split(loops[tile.column], [tile.columns]) if tile.columns > 1 else [loops[tile.column]]
+            columns, inner = parts[:1], [*parts[1:], *inner]
+        rows: list[ForOp] = []
+        if tile.row is not None:
+            parts = split(loops[tile.row], [tile.rows]) if tile.rows > 1 else [loops[tile.row]]
+            rows, inner = parts[:1], [*parts[1:], *inner]
+        return cls(others, columns, vectors, rows, inner, {loop: number for number, loop in loops.items()})
+
+    def ragged(self, epilogue: BlockOp, tile: Tile) -> list[ForOp]:
+        """Those that leave a rest, and stay on their own, so that they can be partitioned."""
+        along_vectors = tile.lanes * (tile.columns if tile.column == tile.vector else 1)
+        return [
+            loop
+            for parts, number, size in ((self.vectors, tile.vector, along_vectors), (self.rows, tile.row, tile.rows))
+            for loop in parts
+            if number is not None and epilogue.likely_extents[number] % size
+        ]
+
+
 def _apply(
     block: BlockOp, epilogue: BlockOp, tile: Tile, machine: MachineModel, in_vectors: bool = True
 ) -> list[ForOp]:
     """Tile a block and what follows it; return the loops over its sums. Within a tile of vector registers loops are
     unrolled, so that it can stay there, and sums begin in loops of their own."""
-    work = 1
-    for extent in block.likely_extents:
-        work *= extent
-    loops = dict(
-        zip((i for i, n in enumerate(epilogue.likely_extents) if n > 1), enclosing_loops(epilogue), strict=True)
-    )
-    outer: list[ForOp] = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector)]
-    vector = loops[tile.vector]
-    inner: list[ForOp] = []
-    vector_outer: list[ForOp] = []
-    if vector.likely_trips > tile.lanes:
-        factors = [tile.columns, tile.lanes] if tile.column == tile.vector and tile.columns > 1 else [tile.lanes]
-        parts = split(vector, factors)
-        vector_outer = [parts[0]]
-        inner = parts[1:]
-    else:
-        inner = [vector]
-    column_outer: list[ForOp] = []
-    if tile.column is not None and tile.column != tile.vector:
-        parts = split(loops[tile.column], [tile.columns]) if tile.columns > 1 else [loops[tile.column]]
-        column_outer = parts[:1]
-        inner = [*parts[1:], *inner]
-    row_outer: list[ForOp] = []
-    if tile.row is not None:
-        parts = split(loops[tile.row], [tile.rows]) if tile.rows > 1 else [loops[tile.row]]
-        row_outer = parts[:1]
-        inner = [*parts[1:], *inner]
-    # A loop that leaves a rest stays on its own, so that it can be partitioned.
-    ragged: list[ForOp] = []
-    for part, loop, size in (
-        (vector_outer, tile.vector, tile.lanes * (tile.columns if tile.column == tile.vector else 1)),
-        (row_outer, tile.row, tile.rows),
-    ):
-        if part and loop is not None and epilogue.likely_extents[loop] % size:
-            ragged += part
-    columns = [loop for loop in (*column_outer, *vector_outer) if loop not in ragged]
-    outer = order_tiles(block, columns, outer, [loop for loop in row_outer if loop not in ragged])
-    number_of = {loop: number for number, loop in loops.items()}
-    kept = list(takewhile(lambda loop: loop in number_of, outer))
-    extents = epilogue.likely_extents
-    walks = [Walk(n := number_of[loop], loop.likely_trips, extents[n] // loop.likely_trips) for loop in kept]
-    bands = None if ragged else propose_bands(block, walks, machine)
-    tiles: list[ForOp] = []
+    work = prod(block.likely_extents)
+    loops = _Loops.split_off(epilogue, tile)
+    ragged = loops.ragged(epilogue, tile)
+    columns = [loop for loop in (*loops.columns, *loops.vectors) if loop not in ragged]
+    outer = order_tiles(block, columns, loops.others, [loop for loop in loops.rows if loop not in ragged])
+    bands = None if ragged else _bands(block, epilogue, outer, loops.numbers, machine)
     if bands is not None:
-        if bands.size > 1:
-            outer[bands.number : bands.number + 1] = split(outer[bands.number], [bands.size])
-        reorder(*outer, *inner)
-        parallel, within = fuse_known(outer[: bands.number + 1]), outer[bands.number + 1 :]
-        tiles = [parallel, *([fuse_known(within)] if within else [])]
+        tiles, shared = _order_bands(bands, outer, loops.inner)
     else:
-        reorder(*outer, *ragged, *inner)
-        if outer:
-            innermost = fuse_known(outer)
-            tiles = [*enclosing_loops(innermost), innermost]
-        # Work is shared by the outermost loop that is long enough, as its order is that of the weights.
-        parallel = next((loop for loop in tiles if loop.likely_trips >= MIN_SHARES), None)
-        if parallel is None and (tiles or ragged):
-            parallel = ragged[0] if ragged else tiles[-1]
-        tiles += ragged
-        if not tiles:
-            tiles = [add_unit_loop(enclosing_loops(epilogue)[0])]
-            parallel = tiles[0]
-    shared = parallel
-    if parallel is not None and (work < MIN_PARALLEL_WORK or parallel.likely_trips <= 1):
-        parallel = None
+        tiles, shared = _order_tiles(epilogue, outer, ragged, loops.inner)
+    parallel = None if work < MIN_PARALLEL_WORK or shared.likely_trips <= 1 else shared
     if parallel is not None:
         _bring_outside(parallel)
         tiles = [parallel, *(loop for loop in tiles if loop is not parallel)]
@@ -294,14 +288,56 @@ def _apply(
     buffer = written_buffer(block)
     compute_at(block, top)
     set_scope(buffer, Scope.LOCAL)
-    if bands is not None and shared is not None:
+    if bands is not None:
         fill_in(bands, shared)
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
     if parallel is not None:
         set_kind(parallel, ForKind.PARALLEL)
-    for loop in inner[:-1] if in_vectors else ():
-        set_kind(loop, ForKind.UNROLLED)
-    set_kind(inner[-1], ForKind.VECTORIZED)
+    _set_kinds(loops.inner, in_vectors)
+    return _tile_sums(block, tile, top, in_vectors)
+
+
+def _bands(
+    block: BlockOp, epilogue: BlockOp, outer: list[ForOp], numbers: Mapping[ForOp, int], machine: MachineModel
+) -> Bands | None:
+    """Bands of what is padded, which stay near: along one of the outermost loops that were not split."""
+    kept = list(takewhile(lambda loop: loop in numbers, outer))
+    extents = epilogue.likely_extents
+    walks = [Walk(n := numbers[loop], loop.likely_trips, extents[n] // loop.likely_trips) for loop in kept]
+    return propose_bands(block, walks, machine)
+
+
+def _order_bands(bands: Bands, outer: list[ForOp], inner: list[ForOp]) -> tuple[list[ForOp], ForOp]:
+    """The loops over tiles, outermost first, and the one that is over bands, which is shared."""
+    if bands.size > 1:
+        outer = [*outer[: bands.number], *split(outer[bands.number], [bands.size]), *outer[bands.number + 1 :]]
+    reorder(*outer, *inner)
+    shared, within = fuse_known(outer[: bands.number + 1]), outer[bands.number + 1 :]
+    return [shared, *([fuse_known(within)] if within else [])], shared
+
+
+def _order_tiles(
+    epilogue: BlockOp, outer: list[ForOp], ragged: list[ForOp], inner: list[ForOp]
+) -> tuple[list[ForOp], ForOp]:
+    """The loops over tiles, outermost first, and the one that is shared: the outermost that is long enough, as that
+    order is the weights'."""
+    reorder(*outer, *ragged, *inner)
+    tiles: list[ForOp] = []
+    if outer:
+        innermost = fuse_known(outer)
+        tiles = [*enclosing_loops(innermost), innermost]
+    shared = next((loop for loop in tiles if loop.likely_trips >= MIN_SHARES), None)
+    if shared is None and (tiles or ragged):
+        shared = ragged[0] if ragged else tiles[-1]
+    tiles += ragged
+    if shared is None:
+        shared = add_unit_loop(enclosing_loops(epilogue)[0])
+        tiles = [shared]
+    return tiles, shared
+
+
+def _tile_sums(block: BlockOp, tile: Tile, top: ForOp, in_vectors: bool) -> list[ForOp]:
+    """Tile the loops that a block has got below `top`; return those over its sums."""
     spatial, reduce = split_loops(block)
     spatial = [loop for loop in spatial if loop in _under(top)]
     lanes = spatial[-1]
@@ -311,12 +347,17 @@ def _apply(
     sums = order_sums(block, reduce, vectors_of(spatial))
     reorder(*sums, *spatial)
     unroll_steps(sums, reduce)
-    for loop in spatial[:-1] if in_vectors else ():
-        set_kind(loop, ForKind.UNROLLED)
-    set_kind(spatial[-1], ForKind.VECTORIZED)
+    _set_kinds(spatial, in_vectors)
     if sums and in_vectors:
         decompose_reduction(block, sums[0])
     return sums
+
+
+def _set_kinds(loops: list[ForOp], in_vectors: bool) -> None:
+    """Vectorise the innermost loop of a tile; unroll the others, where the tile is to be in vector registers."""
+    for loop in loops[:-1] if in_vectors else ():
+        set_kind(loop, ForKind.UNROLLED)
+    set_kind(loops[-1], ForKind.VECTORIZED)
 
 
 def _bring_outside(loop: ForOp) -> None:
