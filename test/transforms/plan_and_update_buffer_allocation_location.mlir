@@ -142,3 +142,28 @@ tir.prim_func @what_a_launch_has_lives_within_it(%x: memref<2x3x4xf32>, %y: memr
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @a_buffer_of_two_nests_is_left_where_it_stands
+// CHECK-NEXT:    %b = tir.alloc_buffer
+// CHECK-NEXT:    tir.for %n
+tir.prim_func @a_buffer_of_two_nests_is_left_where_it_stands(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+  %b = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %n = 0 to 4 {
+    tir.block @z(%vn: spatial 4) = [%n] reads(%x[%vn] : memref<4xf32>) writes(%z[%vn] : memref<4xf32>) {
+      %0 = memref.load %x[%vn] : memref<4xf32>
+      memref.store %0, %z[%vn] : memref<4xf32>
+    }
+  }
+  tir.for %i = 0 to 4 {
+    tir.block @b(%vi: spatial 4) = [%i] reads(%x[%vi] : memref<4xf32>) writes(%b[%vi] : memref<4xf32>) {
+      %0 = memref.load %x[%vi] : memref<4xf32>
+      memref.store %0, %b[%vi] : memref<4xf32>
+    }
+  }
+  tir.for %j = 0 to 4 {
+    tir.block @y(%vj: spatial 4) = [%j] reads(%b[%vj] : memref<4xf32>) writes(%y[%vj] : memref<4xf32>) {
+      %0 = memref.load %b[%vj] : memref<4xf32>
+      memref.store %0, %y[%vj] : memref<4xf32>
+    }
+  }
+}

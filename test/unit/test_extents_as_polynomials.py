@@ -66,3 +66,9 @@ def test_a_quotient_is_one_at_all_numbers(seed: int):
 def test_a_symbol_follows_from_products_that_are_equal(a: te.Dim, b: te.Dim, found: str | None):
     answer = solved(a, b)
     assert (answer and f"{answer[0].name} = {to_text(answer[1])}") == found
+
+
+def test_a_literal_index_is_a_number_to_symbols():
+    n, two = te.var("n"), te.const(2, te.index)
+    assert n + two is n + 2 and n * two is n * 2 and (n - two) is n - 2
+    assert (n + two == n + 1) is False and (n + two > n) is True

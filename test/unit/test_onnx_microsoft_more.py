@@ -162,3 +162,8 @@ def test_mixtures_of_experts_of_four_bits(block: int) -> None:
     given: dict[str, Any] = {"block_size": block} if block else {}
     fixed = (2, 3, 5, 6, 11, 12)
     check_close("QMoE", inputs, fixed, k=2, activation_type="relu", expert_weight_bits=4, **given)
+
+
+@pytest.mark.parametrize("axis", [0, 2, -1, -3])
+def test_a_dimension_is_put_in_at_a_place_that_counts_it(axis: int) -> None:
+    check("ExpandDims", [floats(2, 3), number(axis, "int32")], fixed=(1,))
