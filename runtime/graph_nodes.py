@@ -220,7 +220,7 @@ class Nodes:
                     kernel or STEP_COPY,
                     (node.attributes.get(LAYERS, node.name),),
                     CPU,
-                    self._traffic(number),
+                    self._traffic(number, kernel),
                     tuple(begins[number]),
                     tuple(lasts[number]),
                 )
@@ -229,11 +229,12 @@ class Nodes:
             )
         )
 
-    def _traffic(self, number: int) -> int:
+    def _traffic(self, number: int, kernel: str) -> int:
+        """The bytes of a node's tensors; of what the executor copies itself, those that are copied."""
         node = self._graph.nodes[number]
         first = self._graph.row_ptr[number]
         written = sum(self._entries[first + output].nbytes for output in range(node.num_outputs))
-        if node.kernel == COPY:
+        if not kernel:
             return written
         return written + sum(self._entries[self._graph.entry(ref)].nbytes for ref in node.inputs)
 

@@ -28,7 +28,8 @@ class Span:
 @dataclass(frozen=True)
 class StepTimes:
     """One step of a graph: the kernel, the layers of the model that it computes, where, and how many bytes it reads and
-    writes. `begins` and `lasts` are microseconds, one for each repetition; the former from the beginning of its own.
+    writes; those of a copy are counted once. `begins` and `lasts` are microseconds, one for each repetition; the former
+    from the beginning of its own.
 
     What branches may take a step several times in a repetition, or not at all: then `lasts` are sums, `begins` the
     first times, `bytes` those of the largest, and `spans` each time in the last repetition."""

@@ -240,6 +240,21 @@ def test_the_executor_joins_tensors_itself_where_the_library_does_without() -> N
         GraphModule(refused, module.library, module.params)
 
 
+def test_a_copy_of_a_part_counts_the_bytes_that_are_copied() -> None:
+    whole, taken = "tensor<8x16xf32>", "tensor<2x16xf32>"
+    sliced = f"""relay.func @main(%x: {whole}) -> {taken} {{
+      %0 = relay.nn.softmax %x : {whole}
+      %1 = relay.strided_slice %0 {{begin = array<i64: 4, 0>, end = array<i64: 6, 16>}} : ({whole}) -> {taken}
+      relay.return %1 : {taken}
+    }}"""
+    x = np.random.default_rng(0).random((8, 16), np.float32)
+    module = weft.compile(parse_mlir(sliced, "graph.mlir"), executor="graph")
+    assert np.array_equal(module(x), weft.compile(parse_mlir(sliced, "graph.mlir"))(x))
+    profile = module.profile(x, repeat=1)
+    assert [(step.is_copy, step.bytes) for step in profile.steps] == [(False, 2 * 8 * 16 * 4), (True, 2 * 16 * 4)]
+    assert profile.by_device()["cpu"][1:] == (2 * 16 * 4, 1)
+
+
 def test_storages_are_shared_as_in_the_plan() -> None:
     with weft.PassContext(opt_level=3, config={"fuse-ops.strategy": "tvm"}):
         module = weft.compile(parse_mlir(BRANCHES, "graph.mlir"), executor="graph")
