@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from struct import Struct
@@ -63,7 +63,7 @@ class Function:
     @cached_property
     def _takes(self) -> tuple[Input, ...]:
         specs = {False: self.executable.inputs, True: self.executable.outputs}
-        return tuple(Input(specs[each.is_output][each.number]) for each in self.arguments)
+        return tuple(Input(replace(specs[each.is_output][each.number], name=each.name)) for each in self.arguments)
 
     def __call__(self, *arrays: object) -> None:
         """Run the function.

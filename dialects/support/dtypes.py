@@ -27,7 +27,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from .element_types import STORAGE_NAMES, numpy_dtype_of
+from .diagnostics import did_you_mean
+from .element_types import MLIR_NAMES, STORAGE_NAMES, numpy_dtype_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,7 +121,8 @@ def _scalar_type(name: str) -> Attribute:
         case _ if name in _SMALL_FLOATS:
             return _SMALL_FLOATS[name]()
         case _:
-            raise TypeError(f"weft has no element type for dtype '{name}'")
+            near = did_you_mean(name, MLIR_NAMES)
+            raise TypeError(f"weft has no element type for dtype '{name}'" + (f"; {near}" if near else ""))
 
 
 def _name_of(dtype: npt.DTypeLike) -> str:

@@ -308,7 +308,6 @@ class Reducer(Protocol):
 def reducer(kind: ReduceKind, name: str) -> Reducer:
     """The reducer of a kind."""
 
-    @checked
     def reduce(
         expr: ExprLike, axis: Axes | ExprLike, where: ExprLike | None = None, init: ExprLike | None = None
     ) -> Expr:
@@ -335,8 +334,8 @@ def reducer(kind: ReduceKind, name: str) -> Reducer:
             return operand if start is None else binary(COMBINER[kind], start, operand)
         return Reduce(kind, operand, over, start)
 
-    reduce.__name__ = name
-    return reduce
+    reduce.__name__ = reduce.__qualname__ = name
+    return checked(reduce)
 
 
 class TupleReducer(Protocol):

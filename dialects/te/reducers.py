@@ -49,7 +49,7 @@ def own_reducer(fcombine: Callable[..., object], fidentity: Callable[..., object
         folds = tuple(Fold(combiner, tuple(operands), axes, number, first) for number in range(len(operands)))
         return folds if several else folds[0]
 
-    reduce.__name__ = name
+    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 

@@ -24,9 +24,10 @@ from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
 from ...dialects.relay.types import IncompleteType, instance, is_complete
 from ...dialects.support.arguments import ArgumentError, checked
-from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from ...dialects.te.expr import Var as Symbol
+from ...dialects.support.element_types import MLIR_NAMES
 from .attrs import Attrs
 from .op_class import Op
 
@@ -389,7 +390,7 @@ def tensor_type(shape: Sequence[int | AnyExtent | Symbol] = (), dtype: str = "fl
     try:
         element = scalar_type(dtype)
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"there is no element type '{dtype}'") from error
+        raise UsageError(f"there is no element type '{dtype}'", hint=did_you_mean(dtype, MLIR_NAMES)) from error
     extents = [DYNAMIC if isinstance(n, AnyExtent | Symbol) else int(n) for n in shape]
     if any(n < 0 and n != DYNAMIC for n in extents):
         raise UsageError(f"a shape has no negative extents: {list(extents)}")

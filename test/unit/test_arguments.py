@@ -317,3 +317,23 @@ def test_every_public_function_checks_its_arguments() -> None:
         if wrapped is None and takes and name not in UNCHECKED:
             left.append(name)
     assert not left
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: te.sum(A[0, 0]), r"sum\(\) missing 1 required positional argument: 'axis'"),  # pyright: ignore
+        (lambda: te.placeholder((8,), dtype="flot32"), "no element type for dtype 'flot32'; did you mean 'float32'"),
+        (lambda: relay.var("x", shape=(1,), dtype="floot16"), "hint: did you mean 'float16' or 'bfloat16'?"),
+        (lambda: weft.transform.FuseOps()(5), "the pass fuse-ops takes a builtin.module, got int"),  # pyright: ignore
+    ],
+)
+def test_what_is_called_wrongly_is_told_in_the_callers_words(call: Callable[[], object], told: str) -> None:
+    with pytest.raises((Diagnostic, TypeError), match=told.replace("?", r"\?")):
+        call()
+
+
+def test_an_array_that_does_not_fit_has_the_name_that_the_function_gives_it() -> None:
+    built = weft.build(te.create_schedule(C.op), [A, C])
+    with pytest.raises(Diagnostic, match="input 'C' has shape"):
+        built(np.ones((8, 8), np.float32), np.ones((7, 8), np.float32))

@@ -31,7 +31,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.arg_spec import ArgSpec
 
 from ...dialects.relay.core import FuncOp
-from ...dialects.support.arguments import Rule, refusal, rule_of
+from ...dialects.support.arguments import ArgumentError, Rule, refusal, rule_of
 from ...dialects.support.diagnostics import Diagnostic
 from . import remarks
 from .driver import RewriteDriver
@@ -159,11 +159,11 @@ class Pass(xdsl_passes.ModulePass):
             ir_context: the xDSL context that the pass gets; that of the `PassContext` where none is given.
 
         Raises:
-            TypeError: `module` is not a `builtin.module`.
+            ArgumentError: `module` is not a `builtin.module`.
             Exception: whatever the pass raises; `module` is as it was.
         """
         if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"the pass {self.name} takes a builtin.module, got {type(module).__name__}")
+            raise ArgumentError(f"the pass {self.name} takes a builtin.module, got {type(module).__name__}")
         copy = clone(module)
         run(self, copy, ir_context, force=force)
         return copy
