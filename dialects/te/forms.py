@@ -247,11 +247,6 @@ def _dtype_of(value: ExprLike) -> str:
     return "float64" if isinstance(value, float) and LARGEST_F32 < abs(value) < inf else "float32"
 
 
-def cast_to(value: ExprLike, dtype: DType) -> Expr:
-    """`value` in another type."""
-    return convert(const(value), element_type(dtype))
-
-
 @checked
 def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> Expr:
     """`t` where `cond` holds, else `f`; only the side that is chosen is read.

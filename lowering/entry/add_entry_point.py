@@ -79,11 +79,6 @@ def entry_of_segment(name: str) -> str:
     return f"{name}_run"
 
 
-def defined_name(op: Operation) -> str | None:
-    """The name that an operation of the llvm dialect defines in its module."""
-    return op.sym_name.data if isinstance(op, llvm.FuncOp | llvm.GlobalOp) else None
-
-
 def entry_functions(graph: llvm.FuncOp, thread: str, name: str, linkage: str) -> list[Operation]:
     """What runs a graph on several threads, `name`, and what each of them runs, `thread`."""
     return [_thread(graph, thread), _run(graph, thread, name, linkage)]

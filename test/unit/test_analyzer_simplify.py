@@ -201,6 +201,7 @@ def test_bindings_are_replaced():
     assert analyzer.const_int_bound(z) == (0, 7)
     analyzer.bind(m, (0, n - 1))
     assert analyzer.can_prove_less(m, n)
+    assert analyzer.can_prove_greater_equal(n, m) and not analyzer.can_prove_greater_equal(m, n)
 
 
 def test_divisibility_follows_from_remainders():

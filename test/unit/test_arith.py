@@ -177,6 +177,7 @@ def test_the_set_of_values_has_symbolic_ends():
     assert analyzer.int_set(a * 2, {a: IntervalSet(0, arith.POS_INF)}) == IntervalSet(0, arith.POS_INF)
     assert analyzer.int_set(a, {a: IntervalSet.nothing()}).is_nothing()
     assert str(IntervalSet.everything()) == "[neg_inf, pos_inf]"
+    assert str(IntervalSet.single_point(3)) == str(IntervalSet(3, 3)) == "[3, 3]"
 
 
 def test_sets_are_united_and_intersected():

@@ -59,6 +59,30 @@ def test_the_builder_makes_a_function_of_statements() -> None:
     assert_structural_equal(from_source(function.script()), function)
 
 
+def test_a_loop_goes_on_while_a_condition_holds_and_says_what_is_said_of_it() -> None:
+    given, steps = tir.decl_buffer((4,), "int32", name="given"), tir.decl_buffer((4,), "int32", name="steps")
+    ib = tir.ir_builder.create()
+    left, taken = ib.buffer_ptr(given), ib.buffer_ptr(steps)
+    with ib.for_range(0, 4, name="i") as i:
+        ib.scope_attr(i, "pragma_auto_unroll_max_step", 4)
+        taken[i] = 0
+        with ib.while_loop(left[i] > 0):
+            left[i] = left[i] // 2
+            taken[i] += 1
+    made = tir.PrimFunc([given, steps], ib.get())
+    assert "'pragma_auto_unroll_max_step': 4" in made.script()
+    (counts,) = Interpreter(made)([np.array([0, 1, 7, 8], np.int32)])
+    assert counts.tolist() == [0, 1, 3, 4]
+
+
+def test_the_place_of_an_element_follows_from_the_layout() -> None:
+    strided = tir.decl_buffer((5, 4), strides=(8, 2), elem_offset=1)
+    for buffer, indices, wanted in ((A, [2, 3], 11), (strided, [2, 3], 23), (tir.decl_buffer(()), [], 0)):
+        assert weft.arith.Analyzer().can_prove_equal(buffer.offset_of(indices), wanted)
+    n = te.var("n")
+    assert weft.arith.Analyzer().can_prove_equal(tir.decl_buffer((5, n)).offset_of([2, 3]), n * 2 + 3)
+
+
 def test_handles_are_the_buffers_that_the_map_says() -> None:
     x, n = tir.Var("x", "handle"), te.var("n")
     buffer = tir.decl_buffer((n,), "float32", name="B")

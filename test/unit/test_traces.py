@@ -165,6 +165,7 @@ def test_a_trace_of_instructions_of_another_has_its_own() -> None:
     trace = Trace(schedule.trace.insts[:-2], {schedule.trace.insts[3]: [4, 2]})
     assert trace.decisions[trace.insts[3]] == [4, 2]
     assert schedule.trace.decisions[schedule.trace.insts[3]] == schedule.trace.insts[3].decision
+    assert trace.get_decision(trace.insts[3]) == [4, 2] and trace.get_decision(trace.insts[0]) is None
     again = Schedule(prim_func(STAGE))
     trace.apply_to_schedule(again)
     loop = again.get(again.get_loops("relu")[0])

@@ -10,7 +10,6 @@ from .analyzer import (
     coefficient,
     depends_only_on,
     is_linear_in,
-    is_sum_of_variables,
     without,
 )
 from .build import (
@@ -51,7 +50,6 @@ __all__ = [
     "evaluate",
     "from_affine",
     "is_linear_in",
-    "is_sum_of_variables",
     "maximum",
     "minimum",
     "negate",

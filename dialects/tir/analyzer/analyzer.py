@@ -367,8 +367,3 @@ def is_linear_in(expr: IntExpr, variable: IntExpr) -> bool:
 def depends_only_on(expr: IntExpr, variables: frozenset[Var] | set[Var]) -> bool:
     """Whether no other variable occurs in `expr`."""
     return expr.variables <= variables
-
-
-def is_sum_of_variables(expr: IntExpr) -> bool:
-    """Whether `expr` is linear in each of its variables."""
-    return all(isinstance(atom, Var) for atom in parts(expr)[1])

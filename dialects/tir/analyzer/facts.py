@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import TypeAlias
 
-from .build import add, linear, negate, scale
+from .build import add, linear, scale
 from .nodes import All, Const, FloorMod, IntExpr, NonNegative, Not, Sum, TruncMod, Zero, const
 
 Range: TypeAlias = "tuple[int | None, int | None]"
@@ -126,9 +126,6 @@ class Facts:
             self.restrict(atom, (value + 1, None))
         if high == value:
             self.restrict(atom, (None, value - 1))
-
-    def contradicts(self, condition: IntExpr) -> bool:
-        return bool(self.known) and negate(condition) in self.known
 
 
 def single(expr: IntExpr) -> tuple[IntExpr, int, int]:

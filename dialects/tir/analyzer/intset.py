@@ -9,7 +9,6 @@ from .build import add, floordiv, floormod, maximum, minimum, multiply, scale, t
 from .nodes import (
     FALSE,
     TRUE,
-    Const,
     FloorDiv,
     FloorMod,
     IntExpr,
@@ -143,7 +142,3 @@ def _choose(build: Callable[..., IntExpr], values: list[IntExpr | None], any_wil
 def hull(*intervals: Interval) -> Interval:
     """The least interval that holds all of `intervals`."""
     return _choose(minimum, [a for a, _ in intervals], False), _choose(maximum, [b for _, b in intervals], False)
-
-
-def is_point(interval: Interval) -> bool:
-    return isinstance(interval[0], Const) and interval[0] == interval[1]

@@ -84,15 +84,6 @@ class _Plan:
     start_at: ForOp | None
 
 
-def check_tensorize(target: ForOp | OuterBlockOp, name: str) -> Match:
-    """Whether the intrinsic `name` computes what is in `target`; gives how they fit.
-
-    Raises:
-        ScheduleError: there is no such intrinsic, `target` cannot be one block, or computes something else.
-    """
-    return _check(target, name).match
-
-
 def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
     check_live(target)
     try:
@@ -194,7 +185,7 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     is then.
 
     Raises:
-        ScheduleError: as `check_tensorize` says.
+        ScheduleError: there is no such intrinsic, `target` cannot be one block, or computes something else.
     """
     plan = _check(target, name)
     match = plan.match
