@@ -19,6 +19,7 @@ from xdsl.ir.affine import (
 )
 
 from weft.dialects.tir.affine import Range, evaluate_along, expr_range, linear, linear_range, simplify
+from weft.dialects.tir.symbols import MAX_EXTENT, greatest
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
@@ -170,3 +171,9 @@ def test_a_product_of_dimensions_is_an_atom() -> None:
 def test_values_along_a_dimension_are_those_at_each_point(expr: AffineExpr, points: list[int]) -> None:
     along = expr.replace_dims_and_symbols([DIMS[0]] * 3, [])
     assert evaluate_along(along, points) == values(along, [np.array(points, np.int64)]).tolist()
+
+
+def test_what_an_extent_is_at_most_follows_from_its_symbols() -> None:
+    size = AffineExpr.symbol(0)
+    assert greatest(size % 6) == 5 and greatest(size % 6 * 4 + 1) == 21
+    assert greatest(size) == greatest(size * 2) == MAX_EXTENT
