@@ -160,3 +160,12 @@ def test_reads_move_in_a_tile_as_its_substitution_says(stage: Stage) -> None:
                     kind = {0: ReadKind.SCALAR, 1: ReadKind.VECTOR}.get(form.step(lane) or 0, ReadKind.STRIDED)
                     expected[kind].append(form.step(within) != 0)
             assert reuse.moves(iterator, size) == expected
+
+
+def test_weights_that_are_read_once_come_in_as_many_streams_as_are_followed() -> None:
+    """Panels of a matrix lie apart, and a processor looks ahead in a few of them; its rows lie side by side."""
+    tile = tile_of(dense_of(1))
+    assert (tile.row, tile.columns) == (None, 4)
+    x, w, k = te.placeholder((1, 64), f32, "x"), te.placeholder((64, 768), f32, "w"), te.reduce_axis(64, "k")
+    rows = tile_of(([x, w], [te.compute((1, 768), lambda i, j: te.sum(x[i, k] * w[k, j], k), "y")]))
+    assert rows.columns > 8

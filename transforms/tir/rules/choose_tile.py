@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import gcd, lcm
 from typing import NamedTuple, TypeAlias
 
@@ -40,6 +41,9 @@ OPEN_EXTENT = 840
 ENOUGH = 0.5
 """Of these, by tiles without open rows, from which on none with such is worth its rests."""
 
+PAGE = 4096
+"""Bytes from which on vectors that lie apart are streams of their own: a processor looks ahead within a page."""
+
 MANY_REGISTERS = 32
 """With fewer a tile's rows are few, too, so that those that leave a rest are as well."""
 
@@ -49,6 +53,10 @@ SPARE_REGISTERS = 4
 ASKED_AHEAD = 5
 """Rows from which on a tile asks for the next panel as well as for what streams by soon (`prefetch-streams`). Each such
 request takes the place of a load, and with few registers there are about as many loads as there is room for."""
+
+FOLLOWED = 4
+"""Streams of vectors that a processor follows by itself at the full rate. Of weights that are read once, from memory: 4
+panels at a time come by at 45 GB/s, 6 at 44, 8 at 39, 12 at 38; from the second cache at 234, 234, 225, 204 (a Zen)."""
 
 OPEN_COLUMNS = (1, 2)
 """Vectors of a tile along an extent that is a symbol: what is left over is taken in one vector, and in some lanes."""
@@ -269,6 +277,13 @@ class Reuse:
         reads = zip(self._kinds, self._steps(iterator), self._widths, strict=True)
         return any(kind == ReadKind.SCALAR and step and step * width % apart == 0 for kind, step, width in reads)
 
+    def apart_along(self, iterator: int | None, size: int) -> int:
+        """How many streams of vectors `size` values of `iterator` are: one where their vectors lie side by side."""
+        if iterator is None:
+            return 1
+        reads = zip(self._kinds, self._steps(iterator), self._widths, strict=True)
+        return size if any(k == ReadKind.VECTOR and (s is None or s * w >= PAGE) for k, s, w in reads) else 1
+
     def _within_tile(self, position: AffineExpr | None, iterator: int, size: int, extent: int) -> int | None:
         """How far a read moves with one more of `iterator`, of which `size` values are in a tile."""
         ranges: dict[AffineExpr, Range] = {self._within: (0, size - 1), self._tile: (0, -(-extent // size) - 1)}
@@ -331,6 +346,8 @@ class Merit(NamedTuple):
     """Multiply-adds per cycle, were all data in the nearest cache. Rounded: what differs by less is equal."""
     streams: float
     """Less the vectors that are read for each sum: they stream by, from a cache that is farther away."""
+    followed: int
+    """Less the streams that are too many to be followed, where each vector serves one sum and all wait for them."""
     sums: int
     """Less the distance from a tile of about as many sums as there are registers: 28 of 32."""
     nearness: int
@@ -345,6 +362,12 @@ class Weigher:
     extents: Mapping[int, int]
     reuse: Reuse
     registers: VectorRegisters
+
+    @cached_property
+    def reads_vectors_once(self) -> bool:
+        """Whether scalars meet vectors that serve one sum each, whatever the tile: a matrix by one vector."""
+        others = [iterator for iterator in self.extents if iterator != self.reuse.vector]
+        return self.reuse.is_product and not any(self.reuse.vectors_serve(i, self.extents[i]) for i in others)
 
     def part_of_peak(self, tile: Tile) -> float:
         """Of the multiply-adds that the machine does in a cycle."""
@@ -368,6 +391,9 @@ class Weigher:
         if self.registers.count < MANY_REGISTERS and reuse.is_product:
             cycles += (streams + (tile.rows >= ASKED_AHEAD)) / machine.loads
         sums = tile.rows * tile.columns
+        once = self.reads_vectors_once and streams == sums
+        if once:  # scalars are loaded while vectors come
+            cycles = cost[ReadKind.VECTOR] * sums
         cycles = max(cycles, machine.computing(sums))
         used = 1.0
         if tile.row is not None:
@@ -375,7 +401,9 @@ class Weigher:
         along = tile.column if tile.row is None and tile.columns > 1 else tile.row
         nearness = -1 if along is None else along
         full = self.registers.count - SPARE_REGISTERS
-        return Merit(round(used * sums / cycles, 6), round(-streams / sums, 6), -abs(sums - full), nearness)
+        unfollowed = max(0, reuse.apart_along(tile.column, tile.columns) - FOLLOWED) if once else 0
+        work = round(used * sums / cycles, 6)
+        return Merit(work, round(-streams / sums, 6), -unfollowed, -abs(sums - full), nearness)
 
     def _costs(self, tile: Tile) -> Mapping[ReadKind, float]:
         """Cycles of a read. A scalar comes from the nearest cache, unless the tile's rows take one another's place
