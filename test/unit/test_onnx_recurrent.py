@@ -57,7 +57,7 @@ def recurrent(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8), feeds
 
 
-@pytest.mark.parametrize("steps", [SEQUENCE, 7], ids=["written out", "scanned"])
+@pytest.mark.parametrize("steps", [SEQUENCE, 10], ids=["written out", "scanned"])
 @pytest.mark.parametrize(
     ("operator", "given", "attributes"),
     [
@@ -124,7 +124,7 @@ def test_a_program_is_as_long_for_many_steps_as_for_some() -> None:
 
 def test_steps_can_be_gone_through_node_by_node() -> None:
     """Where turns are written out."""
-    model, feeds = recurrent("GRU", "BL", 7)
+    model, feeds = recurrent("GRU", "BL", 10)
     expected = weft.compile(model, threads=1)(*feeds.values())
     nodes = weft.compile(model, executor="graph")
     nodes.run(feeds)
