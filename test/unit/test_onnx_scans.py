@@ -90,3 +90,10 @@ def test_turns_that_are_not_alike_are_written_one_after_the_other() -> None:
     assert "relay.scan" not in str(from_onnx(model))
     last, _ = weft.compile(model)(np.zeros(3, np.float32))
     assert_close(last, np.full(3, sum(table[turn:].sum() for turn in range(TURNS)), np.float32))
+
+
+def test_turns_are_timed_one_by_one() -> None:
+    number = helper.make_node("Cast", ["turn"], ["number"], to=TensorProto.FLOAT)
+    exe = weft.compile(_loop([number, helper.make_node("Add", ["state", "number"], ["next"])], "state"))
+    steps = exe.profile(np.ones(3, np.float32)).steps
+    assert sum("add" in str(step) for step in steps) == TURNS
