@@ -1,52 +1,9 @@
 """Graphs in TVM's form: the graph executor, its JSON, and parameters in TVM's binary format."""
 
-from __future__ import annotations
-
-import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-from .devices import check_devices as _check_devices
-from .dialects.relay.devices import VirtualDevice
-from .dialects.support.arguments import checked as _checked
+from .graph_creation import create as create
 from .lowering.graph_json import GraphJson as GraphJson
 from .lowering.graph_json import GraphJsonError as GraphJsonError
 from .runtime.graph_executor import GraphModule as GraphModule
 from .runtime.param_dict import ParamError as ParamError
 from .runtime.param_dict import load_param_dict as load_param_dict
 from .runtime.param_dict import save_param_dict as save_param_dict
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from .lowering.abi import CompiledGraph
-    from .relay_executors import Library
-    from .runtime.executable import Executable
-
-
-@_checked
-def create(
-    graph_json_str: GraphJson | str,
-    libmod: Library | Executable | CompiledGraph | str | os.PathLike[str],
-    device: VirtualDevice | Sequence[VirtualDevice] | None = None,
-    *,
-    params: Mapping[str, npt.ArrayLike] | None = None,
-    threads: int | None = None,
-    output_names: Sequence[str] | None = None,
-) -> GraphModule:
-    """A graph to run, of its JSON and a library of its kernels, on the processor; the rest is as for `GraphModule`.
-
-        graph_json, library, params = relay.build(module, params=params)
-        graph = weft.graph_executor.create(graph_json, library, weft.cpu())
-        graph.set_input(**params)
-
-    Raises:
-        UsageError: another device is given.
-        GraphJsonError: the text is not the JSON of a graph.
-        Diagnostic: a kernel is not in the library, or takes something else.
-    """
-    _check_devices(device, "llvm")
-    from .relay_executors import Library
-
-    kernels = libmod.kernels if isinstance(libmod, Library) else libmod
-    return GraphModule(graph_json_str, kernels, params, threads, output_names)

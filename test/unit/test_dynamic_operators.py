@@ -104,3 +104,13 @@ def test_as_many_elements_are_taken_whether_their_number_is_computed_of_constant
         np.testing.assert_array_equal(found, wanted)
     (found,) = weft.compile(computed).run({"x": array}).values()
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("begin, end, stride", [(1, 3, 1), (2, 9, 1), (1, 9, 2), (3, 5, 2)])
+def test_a_slice_is_cut_off_where_an_open_axis_ends(begin: int, end: int, stride: int) -> None:
+    """Also where it would begin beyond, and on an axis of no elements."""
+    x = relay.var("x", shape=(relay.Any(), 2))
+    run = weft.compile(relay.Function([x], relay.strided_slice(x, [begin], [end], strides=[stride])))
+    for rows in (0, 1, 2, 3, 7):
+        given = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+        np.testing.assert_array_equal(run(given), given[begin:end:stride])

@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
+from ...te.dim_order import extreme as always_extreme
 from ...te.dim_order import sign_of
 from ...te.dims import ceil_divided
 from ..base import (
@@ -108,7 +109,9 @@ def _between_symbols(begin: te.Dim, end: te.Dim, step: int, extent: te.Dim) -> S
     if isinstance(end, int) and 0 <= end < ENDLESS:
         last = te.extreme(te.BinaryKind.MIN, end, extent)
     if isinstance(begin, int) and begin >= 0 and isinstance(end, int):
-        first = begin if begin == 0 else te.extreme(te.BinaryKind.MIN, begin, last)
+        # What has an end of its own is cut off at it, also on an axis of no elements; `x[1:]` asks for one.
+        least = te.extreme if _is_far(end) else always_extreme
+        first = begin if begin == 0 else least(te.BinaryKind.MIN, begin, last)
     elif not at_most(first, last):
         raise TypeError("te: a slice may end before it begins")
     return _slice(first, step, ceil_divided(last - first, step))
