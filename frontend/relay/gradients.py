@@ -41,7 +41,7 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     function = expr.clone() if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
     if mod is not None:
         others = [op.clone() for op in mod.ops if getattr(op, "sym_name", None) != function.sym_name]
-        module = InlinePass()(ModuleOp([function, *others]), force=True)
+        module = InlinePass()(ModuleOp([function, *others]))
         (function,) = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name == function.sym_name]
         function.detach()
     if any(isinstance(op, ApplyOp) for op in function.walk()):

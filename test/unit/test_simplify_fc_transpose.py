@@ -15,7 +15,7 @@ def test_the_transposed_weight_gives_the_same_result() -> None:
     module = relay.IRModule.from_expr(relay.Function([x, w], relay.nn.dense(x, relay.transpose(w, [1, 0]))))
     (before,) = (op for op in module.ops if isinstance(op, FuncOp))
     assert [argument.name_hint for argument in transposed_weights(before)] == ["w"]
-    (after,) = (op for op in SimplifyFCTransposePass(("w",))(module, force=True).ops if isinstance(op, FuncOp))
+    (after,) = (op for op in SimplifyFCTransposePass(("w",))(module).ops if isinstance(op, FuncOp))
     rng = np.random.default_rng(0)
     data, weight = rng.normal(size=(2, 4)).astype(np.float32), rng.normal(size=(4, 3)).astype(np.float32)
     (expected,), (actual,) = evaluate_function(before, [data, weight]), evaluate_function(after, [data, weight.T])

@@ -151,11 +151,12 @@ class Pass(xdsl_passes.ModulePass):
             vars(self)["known_info"] = known  # a pass does not change, and is asked again and again
         return known
 
-    def __call__(self, module: ModuleOp, *, force: bool = False, ir_context: Context | None = None) -> ModuleOp:
-        """Run the pass on a copy of `module` by the rules of the current `PassContext`, and return the copy.
+    def __call__(self, module: ModuleOp, *, ir_context: Context | None = None) -> ModuleOp:
+        """Run the pass on a copy of `module` in the current `PassContext`, and return the copy.
+
+        As in TVM, a pass that is called runs, whatever the context's level; `Sequential` asks which of its passes do.
 
         Args:
-            force: run it even if it is disabled or above the context's level.
             ir_context: the xDSL context that the pass gets; that of the `PassContext` where none is given.
 
         Raises:
@@ -165,7 +166,7 @@ class Pass(xdsl_passes.ModulePass):
         if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ArgumentError(f"the pass {self.name} takes a builtin.module, got {type(module).__name__}")
         copy = clone(module)
-        run(self, copy, ir_context, force=force)
+        run(self, copy, ir_context, force=True)
         return copy
 
 
