@@ -93,7 +93,8 @@ def numpy_dtype(type: Attribute) -> np.dtype[np.generic]:
 
 
 def scalar_type(dtype: npt.DTypeLike | str) -> Attribute:
-    """The xDSL scalar type of a NumPy dtype or its name; integers are signless where NumPy's are signed.
+    """The xDSL scalar type of a NumPy dtype or its name; integers are signless where NumPy's are signed. As in TVM,
+    `"int"`, `"uint"` and `"float"` are of 32 bits.
 
     Raises:
         TypeError: Weft has no such element type.
@@ -104,7 +105,7 @@ def scalar_type(dtype: npt.DTypeLike | str) -> Attribute:
 @cache
 def _scalar_type(name: str) -> Attribute:
     match name:
-        case "float32":
+        case "float" | "float32":
             return Float32Type()
         case "float64":
             return Float64Type()
@@ -112,6 +113,8 @@ def _scalar_type(name: str) -> Attribute:
             return Float16Type()
         case "bfloat16":
             return BFloat16Type()
+        case "int" | "uint":
+            return _scalar_type(f"{name}32")
         case "bool" | "uint1":
             return IntegerType(1)
         case "int2" | "int4" | "int8" | "int16" | "int32" | "int64":

@@ -467,3 +467,9 @@ def test_a_module_is_optimized_as_far_as_its_operators_are_not_fused() -> None:
     assert str(module) == given and rest == {}
     assert len(plain["main"].body.block.args) == 1 and "relay.fast_exp" not in str(plain)
     assert len(fast["main"].body.block.args) == 2 and "relay.fast_exp" in str(fast)
+
+
+def test_element_types_without_a_width_have_32_bits() -> None:
+    """As in TVM."""
+    x = relay.var("x", shape=(2,), dtype="int")
+    assert (x.dtype, relay.cast(x, "float").dtype, relay.const(3, "uint").dtype) == ("int32", "float32", "uint32")
