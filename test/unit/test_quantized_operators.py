@@ -17,6 +17,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.ops.qnn.arithmetic import QnnAddOp
 from weft.dialects.relay.ops.qnn.quantization import RequantizeOp
 from weft.dialects.relay.reference import evaluate_op
+from weft.dialects.support.diagnostics import UsageError
 from weft.transforms.relay.canonicalize_ops import CanonicalizeOpsPass
 
 NDArray = npt.NDArray[Any]
@@ -150,3 +151,15 @@ def test_numbers_of_one_scale_are_not_multiplied() -> None:
         assert "relay.multiply" not in written and "right_shift" not in written
         (found,) = evaluate_function(relay.Function([x], made), [np.array([-300, 3, 4, 200], np.int32)])
         assert found.tolist() == [-128, -2, -1, 127]
+
+
+def test_the_axis_of_one_scale_for_all_says_nothing() -> None:
+    """As in TVM: it may lie outside of a vector."""
+    x, scale, zero = relay.var("x", shape=(4,), dtype="uint8"), relay.const(0.5), relay.const(3)
+    body = relay.qnn.add(x, x, scale, zero, scale, zero, scale, zero, lhs_axis=1, rhs_axis=1)
+    given = np.array([3, 5, 100, 255], np.uint8)
+    run: Any = relay.create_executor("vm").evaluate(relay.Function([x], body))
+    np.testing.assert_array_equal(run(given), [3, 7, 197, 255])
+    scales = relay.const(np.array([0.5, 1, 2, 4], np.float32))
+    with pytest.raises(UsageError, match="axis 1 is out of range"):
+        relay.qnn.dequantize(x, scales, zero, axis=1)

@@ -73,7 +73,7 @@ class _QnnBinary(QnnOp, ABC):
             (self.lhs, self.lhs_scale, self.lhs_zero_point, self.lhs_axis, "the left operand"),
             (self.rhs, self.rhs_scale, self.rhs_zero_point, self.rhs_axis, "the right operand"),
         ):
-            check_parameters(scale, zero, extent_along(value, axis.value.data), what)
+            check_parameters(scale, zero, extent_along(value, axis.value.data, scale, zero), what)
         check_parameters(self.output_scale, self.output_zero_point, None, "the output")
 
     def operands_in_scale(self, emit: Emit) -> tuple[SSAValue, SSAValue]:

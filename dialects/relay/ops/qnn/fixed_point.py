@@ -72,9 +72,12 @@ def check_parameters(scale: SSAValue, zero: SSAValue, extent: int | None, what: 
             raise VerifyException(f"the {name} of {what} is {value.type}, which is not one number for each slice")
 
 
-def extent_along(data: SSAValue, axis: int) -> int | None:
-    """How many slices a tensor has along `axis`; none if it has no axes."""
+def extent_along(data: SSAValue, axis: int, *parameters: SSAValue) -> int | None:
+    """How many slices a tensor has along `axis`; none if it has no axes, or each of its parameters is one number for all,
+    so that the axis says nothing, as in TVM."""
     shape = shape_of(data)
+    if all(shape_of(each) in ((), (1,)) for each in parameters):
+        return None
     return shape[normalize_axis(axis, len(shape))] if shape else None
 
 

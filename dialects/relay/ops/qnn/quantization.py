@@ -66,7 +66,7 @@ class QuantizeOp(QnnOp):
         one_of(self.out_dtype.data, INTEGERS, "out_dtype")
         if tensor(self.data).element_type != f32:
             raise VerifyException(f"expected a tensor of f32, got {self.data.type}")
-        extent = extent_along(self.data, self.axis.value.data)
+        extent = extent_along(self.data, self.axis.value.data, self.output_scale, self.output_zero_point)
         check_parameters(self.output_scale, self.output_zero_point, extent, "the output")
 
     def canonical(self, emit: Emit) -> SSAValue:
@@ -107,7 +107,7 @@ class DequantizeOp(QnnOp):
         check_quantized(self.data, "the data")
         if not isinstance(named_type(self.out_dtype.data), AnyFloat):
             raise VerifyException(f"'out_dtype' is {self.out_dtype}, and no float")
-        extent = extent_along(self.data, self.axis.value.data)
+        extent = extent_along(self.data, self.axis.value.data, self.input_scale, self.input_zero_point)
         check_parameters(self.input_scale, self.input_zero_point, extent, "the input")
 
     def canonical(self, emit: Emit) -> SSAValue:
@@ -153,7 +153,7 @@ class RequantizeOp(QnnOp):
         one_of(self.compute_dtype.data, ("None", "int64", "float32", "float64"), "compute_dtype")
         one_of(self.out_dtype.data, INTEGERS, "out_dtype")
         check_quantized(self.data, "the data")
-        extent = extent_along(self.data, self.axis.value.data)
+        extent = extent_along(self.data, self.axis.value.data, *self.operands[1:])
         check_parameters(self.input_scale, self.input_zero_point, extent, "the input")
         check_parameters(self.output_scale, self.output_zero_point, extent, "the output")
 
