@@ -73,8 +73,8 @@ def check_parameters(scale: SSAValue, zero: SSAValue, extent: int | None, what: 
 
 
 def extent_along(data: SSAValue, axis: int, *parameters: SSAValue) -> int | None:
-    """How many slices a tensor has along `axis`; none if it has no axes, or each of its parameters is one number for all,
-    so that the axis says nothing, as in TVM."""
+    """How many slices a tensor has along `axis`; none if it has no axes, or each parameter is one number for all, so
+    that the axis says nothing, as in TVM."""
     shape = shape_of(data)
     if all(shape_of(each) in ((), (1,)) for each in parameters):
         return None
