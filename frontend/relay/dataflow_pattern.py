@@ -207,3 +207,16 @@ class _Forms(_patterns.PythonForms):
 
 
 DFPattern.python = _Forms()
+
+
+@checked
+def is_let(var: DFPattern, value: DFPattern, body: DFPattern) -> DFPattern:
+    """There is no such pattern here.
+
+    Raises:
+        UsageError: always: a `Let` only names a value, and nothing is one when it is made.
+    """
+    raise UsageError(
+        "no pattern matches a Let: it only names its value, and is the body when it is made",
+        hint="match the body, in which the value stands for its name",
+    )

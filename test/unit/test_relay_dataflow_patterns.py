@@ -150,3 +150,8 @@ def test_a_check_of_a_table_sees_the_expression() -> None:
     table = [("t.relu", is_op("nn.relu")(is_op("add")(inner, wildcard())), is_first)]
     module = relay.IRModule.from_expr(relay.Function([X, Y], relay.nn.relu(X + Y) + relay.nn.relu(Y + Y)))
     assert str(relay.transform.MergeComposite(table)(module)).count("Composite") == 1
+
+
+def test_no_pattern_is_one_of_a_let() -> None:
+    with pytest.raises(UsageError, match="no pattern matches a Let"):
+        relay.dataflow_pattern.is_let(wildcard(), wildcard(), wildcard())
