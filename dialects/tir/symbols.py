@@ -143,10 +143,11 @@ LIKELY_SIZE = 1009
 
 
 def likely(extent: Extent) -> int:
-    """What schedule rules take an extent for where they choose; never what correctness rests on."""
+    """What schedule rules take an extent for where they choose; never what correctness rests on. One that is open is
+    several: its iterators have loops, which those of extent 1 have not."""
     if isinstance(extent, int):
         return extent
-    return max(1, with_sizes(extent, dict.fromkeys(symbols_in(extent), LIKELY_SIZE)).eval([], []))
+    return max(2, with_sizes(extent, dict.fromkeys(symbols_in(extent), LIKELY_SIZE)).eval([], []))
 
 
 def product(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:

@@ -35,6 +35,7 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.te.dims import data_var
 from .errors import Malformed, Unsupported
 from .node import Node
+from .told import Told, of_either_sign
 
 COUNT, CONDITION = TensorType(i64, []), TensorType(i1, [])
 
@@ -228,7 +229,7 @@ class Loop:
                 raise Unsupported("what it gathers has rows of extents that data decides in each turn", give_shapes())
             extents.append(node.reshape(node.extent(dim), [1]))
         zero = node.constant(np.array(0, np.int64))
-        count = zero if self.turns is None else node.emit("maximum", self.turns, zero)
+        count = zero if self.turns is None else node.emit("maximum", self._turns(self.turns), zero)
         parts = [node.reshape(count, [1]), *extents]
         shape = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if extents else parts[0]
         element = tensor(row).element_type
@@ -237,6 +238,11 @@ class Loop:
         rows = DYNAMIC if self.turns is None else shape_of(made)[0]
         made._type = TensorType(element, [rows, *shape_of(row)])  # pyright: ignore[reportPrivateUsage]
         return made
+
+    def _turns(self, turns: SSAValue) -> SSAValue:
+        """How many turns are told, which of data may be a negative number: there are none then."""
+        known = self.emitter.contents(turns)
+        return turns if known and None not in known else of_either_sign(Told(self.node, turns)).value
 
     @staticmethod
     def _is_made_in(value: SSAValue, inside: set[Block]) -> bool:

@@ -8,14 +8,14 @@ from math import prod
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
+from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, Value, shape_of, tensor
 from ...dialects.relay.bounded import extent_of
 from ...dialects.relay.ops.dynamic import DataExtentOp
-from ...dialects.support.dtypes import dtype_name
 from .elementwise import is_integer
-from .errors import Malformed, Unsupported
+from .errors import Malformed
 from .node import Converter, Node, Versions, rank_of
-from .told import Along, Told, axes_of, count_of, named, switched, vector
+from .told import Along, Told, axes_of, count_of, named, positions, switched, vector
 
 Reduce = Callable[[Node, SSAValue, list[int], bool], SSAValue]
 """`(node, operand, axes, keepdims)` -> the reduced tensor."""
@@ -155,20 +155,26 @@ def softmax_of_rows(operator: str) -> Converter:
         shape = shape_of(x)
         if prod(shape[axis + 1 :]) == 1:  # a dynamic dimension counts as -1, and never makes this 1 alone
             return node.emit(operator, x, axis=axis)
-        if DYNAMIC in shape[axis:]:
-            raise Unsupported("a softmax over several dimensions, one of them dynamic")
-        rows = node.emit(operator, node.reshape(x, [-1, prod(shape[axis:])]), axis=1)
-        return node.reshape(rows, shape)
+        dims = node.dims(x)
+        rows = node.emit(operator, as_rows(node, x, axis), axis=1)
+        return node.reshape_to(rows, dims)
 
     return convert
 
 
+def as_rows(node: Node, x: SSAValue, axis: int) -> SSAValue:
+    """`x` as a matrix: the dimensions before `axis` are one, and those from it on are."""
+    dims = node.dims(x)
+    return node.reshape_to(x, [te.product(dims[:axis]), te.product(dims[axis:])])
+
+
 def hardmax_of(node: Node, x: SSAValue, axis: int) -> SSAValue:
     """One at the first maximum along `axis`, zero elsewhere."""
-    dtype = dtype_name(tensor(x).element_type)
-    indices = node.emit("argmax", x, axis=[axis], keepdims=False)
-    one, zero = node.scalar(1.0, x), node.scalar(0.0, x)
-    return node.emit("one_hot", indices, one, zero, depth=node.static_shape(x)[axis], axis=axis, dtype=dtype)
+    found = node.cast(node.emit("argmax", x, axis=[axis], keepdims=True), i64)
+    places = positions(node, node.dims(x)[axis])
+    if later := rank_of(x) - 1 - axis:
+        places = node.emit("expand_dims", places, axis=1, num_newaxis=later)
+    return node.cast(node.emit("equal", found, places), tensor(x).element_type)
 
 
 def hardmax(node: Node) -> SSAValue:
@@ -178,10 +184,8 @@ def hardmax(node: Node) -> SSAValue:
 
 def hardmax_of_rows(node: Node) -> SSAValue:
     x = node.input(0)
-    shape = node.static_shape(x)
     axis = node.axis(node.integer("axis", 1), rank_of(x))
-    rows = node.reshape(x, [prod(shape[:axis]), prod(shape[axis:])])
-    return node.reshape(hardmax_of(node, rows, 1), shape)
+    return node.reshape_to(hardmax_of(node, as_rows(node, x, axis), 1), node.dims(x))
 
 
 def top_k(node: Node) -> list[SSAValue]:

@@ -16,7 +16,7 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import check_memory, element_type
-from .told import positions
+from .told import Told, positions
 from .told_shapes import pad_told, range_told, slice_told, split_told, squeeze_told, unsqueeze_told
 
 MAX_REPEATS = 1024
@@ -178,9 +178,20 @@ def squeeze(node: Node) -> SSAValue:
         return squeeze_told(node, x)
     axes = node.static_ints_or(1, "axes")
     if axes is None:
-        axes = [i for i, n in enumerate(node.static_shape(x)) if n == 1]
+        axes = [i for i, n in enumerate(shape_of(x)) if n == 1]
+        x = not_of_one(node, x)
     axes = sorted(node.axis(a, rank_of(x)) for a in axes)
     return node.emit("squeeze", x, axis=axes) if axes else x
+
+
+def not_of_one(node: Node, x: SSAValue) -> SSAValue:
+    """`x`; the run fails where an open extent is 1, of which the rank of a result would follow."""
+    if DYNAMIC not in shape_of(x):
+        return x
+    shape = Told(node, node.shape_value(node.dims(x)))
+    of_one = shape.at([axis for axis, n in enumerate(shape_of(x)) if n == DYNAMIC]).equal(1).any()
+    only = node.emit("expand_dims", x, axis=0)
+    return node.emit("take", only, node.cast(of_one.number().value, i64), axis=0, mode="error")
 
 
 def unsqueeze(node: Node) -> SSAValue:

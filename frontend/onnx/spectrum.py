@@ -1,4 +1,4 @@
-"""Fourier transforms, as products with matrices of cosines and sines: their sizes are known at import.
+"""Fourier transforms, as products with matrices of cosines and sines.
 
 Complex numbers stand along a last dimension of extent 2: real part, imaginary part.
 """
@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relay.base import tensor
+from ...dialects import te
+from ...dialects.relay.base import shape_of, tensor
+from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import element_type
-from .told import axes_of, switched, vector
+from .told import Told, axes_of, positions, switched, up_to, vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,12 +35,36 @@ def _waves(rows: int, columns: int, length: int) -> tuple[Matrix, Matrix]:
     return np.cos(turns), np.sin(turns)
 
 
-def _times(node: Node, x: SSAValue, matrix: Matrix) -> SSAValue:
+def _matrices(
+    node: Node, element: Attribute, columns: te.Dim, length: te.Dim, inverse: bool = False
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Of the transform of `length` numbers the cosines, the sines, and the sines with the other sign."""
+    import numpy as np
+
+    if isinstance(columns, int) and isinstance(length, int):
+        cosines, sines = _waves(length, columns, length)
+        if inverse:
+            cosines, sines = cosines / length, -sines / length
+        dtype = numpy_dtype(element)
+        return tuple(node.constant(each.astype(dtype)) for each in (cosines, sines, -sines))  # pyright: ignore[reportReturnType]
+    count = node.extent(length)
+    rows = node.emit("expand_dims", positions(node, length), axis=1)
+    turns = node.emit("floor_mod", node.emit("multiply", rows, positions(node, columns)), count)
+    share = node.emit("divide", node.cast(turns, element), node.cast(count, element))
+    angles = node.emit("multiply", share, node.scalar(2 * np.pi, share))
+    cosines, sines = node.emit("cos", angles), node.emit("sin", angles)
+    if inverse:
+        cosines, sines = (node.emit("divide", each, node.cast(count, element)) for each in (cosines, sines))
+        return cosines, node.emit("negative", sines), sines
+    return cosines, sines, node.emit("negative", sines)
+
+
+def _times(node: Node, x: SSAValue, matrix: SSAValue) -> SSAValue:
     """`x @ matrix` along the last dimension."""
-    known = node.constant(matrix.astype(numpy_dtype(tensor(x).element_type)))
-    rows = node.reshape(x, [-1, matrix.shape[0]]) if rank_of(x) != 2 else x
-    product = node.emit("nn.matmul", rows, known)
-    return node.reshape(product, [*node.static_shape(x)[:-1], matrix.shape[1]])
+    *outer, length = node.dims(x)
+    rows = node.reshape_to(x, [te.product(outer), length]) if rank_of(x) != 2 else x
+    product = node.emit("nn.matmul", rows, matrix)
+    return node.reshape_to(product, [*outer, node.dims(matrix)[1]]) if rank_of(x) != 2 else product
 
 
 def _parts(node: Node, x: SSAValue) -> tuple[SSAValue, SSAValue | None]:
@@ -47,13 +73,24 @@ def _parts(node: Node, x: SSAValue) -> tuple[SSAValue, SSAValue | None]:
     Raises:
         Malformed: the last dimension holds something else.
     """
-    *shape, kinds = node.static_shape(x)
-    if kinds not in (1, 2):
+    last = rank_of(x) - 1
+    if (kinds := shape_of(x)[last]) not in (1, 2):
         raise Malformed(f"the last dimension has extent {kinds}, but must have 1 (real numbers) or 2 (complex ones)")
-    if kinds == 1:
-        return node.reshape(x, shape), None
-    real, imaginary = node.emit_tuple("split", x, indices_or_sections=2, axis=len(shape))
-    return node.reshape(real, shape), node.reshape(imaginary, shape)
+    parts = [x] if kinds == 1 else node.emit_tuple("split", x, indices_or_sections=2, axis=last)
+    real, *imaginary = [node.emit("squeeze", part, axis=[last]) for part in parts]
+    return real, imaginary[0] if imaginary else None
+
+
+def _transformed(
+    node: Node, real: SSAValue, imaginary: SSAValue | None, matrices: tuple[SSAValue, SSAValue, SSAValue]
+) -> tuple[SSAValue, SSAValue]:
+    """Real and imaginary part of the transform along the last dimension."""
+    cosines, sines, turned = matrices
+    first, second = _times(node, real, cosines), _times(node, real, turned)
+    if imaginary is not None:
+        first = node.emit("add", first, _times(node, imaginary, sines))
+        second = node.emit("add", second, _times(node, imaginary, cosines))
+    return first, second
 
 
 def _together(node: Node, real: SSAValue, imaginary: SSAValue) -> SSAValue:
@@ -61,13 +98,22 @@ def _together(node: Node, real: SSAValue, imaginary: SSAValue) -> SSAValue:
     return node.emit("stack", fields, axis=rank_of(real))
 
 
-def _resized(node: Node, x: SSAValue, length: int) -> SSAValue:
-    """The last dimension cut, or filled with zeros, to `length`."""
-    shape = node.static_shape(x)
-    if shape[-1] > length:
-        return node.emit("strided_slice", x, begin=[0], end=[length], axes=[len(shape) - 1])
-    if shape[-1] < length:
-        widths = [0] * (2 * len(shape) - 1) + [length - shape[-1]]
+def _resized(node: Node, x: SSAValue, length: te.Dim) -> SSAValue:
+    """The last dimension cut, or filled with zeros, to `length`.
+
+    Raises:
+        Unsupported: it is not known which.
+    """
+    given = node.dims(x)[-1]
+    if te.same(given, length):
+        return x
+    if not isinstance(given, int) or not isinstance(length, int):
+        raise Unsupported(f"a transform of another length than its open axis, of {x.type}", give_shapes())
+    rank = rank_of(x)
+    if given > length:
+        return node.emit("strided_slice", x, begin=[0], end=[length], axes=[rank - 1])
+    if given < length:
+        widths = [0] * (2 * rank - 1) + [length - given]
         return node.emit("nn.pad", x, node.scalar(0, x), pad_width=widths)
     return x
 
@@ -106,25 +152,24 @@ def along(node: Node, x: SSAValue, axis: int) -> SSAValue:
     def back(part: SSAValue) -> SSAValue:
         return node.emit("transpose", part, axes=[order.index(d) for d in range(rank - 1)])
 
-    given = node.static_shape(real)[axis]
+    given = node.dims(real)[axis]
+    told = None if node.optional(1) is None else node.symbolic(1)[0]
     if inverse and onesided:
-        length = int(node.static_scalar(1)) if node.optional(1) is not None else 2 * (given - 1)
+        length = 2 * (given - 1) if told is None else told
+        if not isinstance(length, int):
+            raise Unsupported(f"an inverse, one-sided transform along an open axis of {x.type}", give_shapes())
     else:
-        length = int(node.static_scalar(1)) if node.optional(1) is not None else given
-    if length < 1:
+        length = given if told is None else told
+    if isinstance(length, int) and length < 1:
         raise Malformed(f"a transform of {length} numbers")
     if inverse and onesided:
+        assert isinstance(length, int)
         return _real_inverse(node, at_end(real), None if imaginary is None else at_end(imaginary), length, back)
     real = _resized(node, at_end(real), length)
     imaginary = None if imaginary is None else _resized(node, at_end(imaginary), length)
-    cosines, sines = _waves(length, length // 2 + 1 if onesided else length, length)
-    if inverse:
-        cosines, sines = cosines / length, -sines / length
-    first, second = _times(node, real, cosines), _times(node, real, -sines)
-    if imaginary is not None:
-        first = node.emit("add", first, _times(node, imaginary, sines))
-        second = node.emit("add", second, _times(node, imaginary, cosines))
-    return _together(node, back(first), back(second))
+    columns = length // 2 + 1 if onesided else length
+    matrices = _matrices(node, tensor(x).element_type, columns, length, inverse)
+    return _together(node, *map(back, _transformed(node, real, imaginary, matrices)))
 
 
 def _real_inverse(
@@ -140,45 +185,51 @@ def _real_inverse(
     weights[0] = 1
     if length % 2 == 0:
         weights[-1] = 1
-    result = _times(node, _resized(node, real, bins), cosines * weights / length)
+
+    def known(matrix: Matrix) -> SSAValue:
+        return node.constant((matrix * weights / length).astype(numpy_dtype(tensor(real).element_type)))
+
+    result = _times(node, _resized(node, real, bins), known(cosines))
     if imaginary is not None:
-        result = node.emit("subtract", result, _times(node, _resized(node, imaginary, bins), sines * weights / length))
+        result = node.emit("subtract", result, _times(node, _resized(node, imaginary, bins), known(sines)))
     result = back(result)
-    return node.reshape(result, [*node.static_shape(result), 1])
+    return node.emit("expand_dims", result, axis=rank_of(result))
 
 
 def stft(node: Node) -> SSAValue:
-    """Each frame taken out, weighted by the window, and transformed."""
-    import numpy as np
-
+    """Each frame taken out, weighted by the window, and transformed. How far frames are apart may be an input."""
     signal, window = node.input(0, rank=3), node.optional(2)
-    step = int(node.static_scalar(1))
     if node.optional(3) is not None:
-        length = int(node.static_scalar(3))
+        (length,) = node.symbolic(3)
     elif window is not None:
-        (length,) = node.static_shape(window)
+        (length,) = node.dims(window)
     else:
         raise Malformed("neither a window nor the length of a frame is given")
     real, imaginary = _parts(node, signal)
-    count = node.static_shape(real)[1]
-    if step < 1 or not 1 <= length <= count:
-        raise Malformed(f"frames of {length}, {step} apart, of a signal of {count}")
-    frames = (count - length) // step + 1
-    places = (np.arange(frames)[:, None] * step + np.arange(length)).astype(np.int32)
+    count, found = node.dims(real)[1], node.symbolic_or_none(1)
+    if isinstance(length, int) and (length < 1 or (isinstance(count, int) and length > count)):
+        raise Malformed(f"frames of {length} of a signal of {count}")
+    if found is None:
+        given, wanted = Told(node, node.extent(count)), Told(node, node.extent(length))
+        step = vector(node, 1)
+        step = step.provided((step >= 1).both(given >= wanted))
+        frames, step = up_to(node, (given - wanted) // step + 1), step.number()
+    else:
+        (between,) = found
+        if isinstance(between, int) and between < 1:
+            raise Malformed(f"frames that are {between} apart")
+        frames = Told(node, positions(node, (count - length) // between + 1))
+        step = Told(node, node.extent(between))
+    places = (frames * step).column() + Told(node, positions(node, length))
 
     def framed(part: SSAValue) -> SSAValue:
-        taken = node.emit("take", part, node.constant(places), axis=1)
+        taken = node.emit("take", part, places.value, axis=1)
         return taken if window is None else node.emit("multiply", taken, window)
 
-    onesided = bool(node.integer("onesided", 1))
-    cosines, sines = _waves(length, length // 2 + 1 if onesided else length, length)
-    taken = framed(real)
-    first, second = _times(node, taken, cosines), _times(node, taken, -sines)
-    if imaginary is not None:
-        taken = framed(imaginary)
-        first = node.emit("add", first, _times(node, taken, sines))
-        second = node.emit("add", second, _times(node, taken, cosines))
-    return _together(node, first, second)
+    columns = length // 2 + 1 if node.integer("onesided", 1) else length
+    matrices = _matrices(node, tensor(real).element_type, columns, length)
+    parts = framed(real), None if imaginary is None else framed(imaginary)
+    return _together(node, *_transformed(node, *parts, matrices))
 
 
 def mel_weight_matrix(node: Node) -> SSAValue:

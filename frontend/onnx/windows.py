@@ -12,6 +12,7 @@ from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .folding import places_of_maxima
 from .node import Converter, Node, Versions, rank_of
+from .told import Told, count_of, positions, up_to, vector
 from .window import Window
 
 _LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
@@ -283,7 +284,51 @@ def grid_sample(node: Node) -> SSAValue:
     )
 
 
+def affine_grid(node: Node) -> SSAValue:
+    """The places `(x, y)`, or `(x, y, z)`, that a transform takes coordinates from -1 to 1 to: where to sample images.
+
+    Their extents may be known when the graph runs only. Of one row with aligned corners the coordinate is 1, as ONNX
+    Runtime has it.
+    """
+    import numpy as np
+
+    theta, size = node.input(0, rank=3), vector(node, 1)
+    rank, element = count_of(size) - 2, tensor(theta).element_type
+    if rank not in (2, 3) or shape_of(theta)[1:] != (rank, rank + 1):
+        raise Malformed(f"{theta.type} transforms no images of {rank + 2} dimensions")
+    images = node.dims(theta)[0]
+    if (extents := node.symbolic_or_none(1)) is not None:
+        if isinstance(images, int) and isinstance(extents[0], int) and images != extents[0]:
+            raise Malformed(f"{images} transforms of {extents[0]} images")
+        theta = node.reshape_to(theta, [extents[0], rank, rank + 1])
+        counted = [(positions(node, extent), Told(node, node.extent(extent))) for extent in extents[2:]]
+    else:
+        size = size.provided(size.at([0]).equal(Told(node, node.extent(images))))
+        counts = [size.at([axis + 2]) for axis in range(rank)]
+        counted = [(up_to(node, count).value, count.number()) for count in counts]
+
+    def column(number: int) -> SSAValue:
+        taken = node.emit("take", theta, node.constant(np.array(number)), axis=2)
+        return node.emit("expand_dims", taken, axis=1, num_newaxis=rank)
+
+    grid = column(rank)
+    for axis, (places, count) in enumerate(counted):
+        place = Told(node, places)
+        if node.integer("align_corners", 0):
+            above, whole = (place - (count - 1)) * 2, (count - 1).at_least(1)
+            start = 1.0
+        else:
+            above, whole = place * 2 + 1, count
+            start = -1.0
+        share = node.emit("divide", node.cast(above.value, element), node.cast(whole.value, element))
+        coordinates = node.emit("add", share, node.scalar(start, share))
+        along = node.emit("expand_dims", coordinates, axis=1, num_newaxis=rank - axis)
+        grid = node.emit("add", grid, node.emit("multiply", column(rank - 1 - axis), along))
+    return grid
+
+
 CONVERTERS: dict[str, Versions] = {
+    "AffineGrid": {20: affine_grid},
     "AveragePool": {1: average_pool},
     "Conv": {1: conv},
     "ConvTranspose": {1: conv_transpose},
