@@ -136,7 +136,8 @@ def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumpti
     extent that is the lesser of two is at most either, the greater at least either."""
     arguments = dict(zip(symbols, kernel.symbols, strict=True))
     numbers = Symbols({symbol: argument.index for symbol, argument in arguments.items()})
-    known = [*asked.at_most, *(pair for symbol in symbols for pair in _sides(symbol))]
+    equal = [pair for a, b in asked.equal for pair in ((a, b), (b, a))]
+    known = [*asked.at_most, *equal, *(pair for symbol in symbols for pair in _sides(symbol))]
     assumed: list[AffineMapAttr] = []
     for least, most in known:
         try:
