@@ -77,7 +77,6 @@ def _first_group(old: Sequence[te.Dim], new: Sequence[te.Dim]) -> tuple[int, int
     Raises:
         TypeError: they cannot be asked to.
     """
-    from ..te.dim_equations import solved  # which numbers do without
 
     had = [te.product(old[: i + 1]) for i in range(len(old))]
     wanted = [te.product(new[: j + 1]) for j in range(len(new))]
@@ -85,9 +84,7 @@ def _first_group(old: Sequence[te.Dim], new: Sequence[te.Dim]) -> tuple[int, int
         for j, want in enumerate(wanted):
             if te.same(have, want):
                 return i + 1, j + 1
-    both = te.product(old), te.product(new)
-    # Only a symbol that follows shows of an index, made of others, that it lies within the shape.
-    if solved(*both) is None or not te.agree(*both):
+    if not te.equal_or_asked(te.product(old), te.product(new)):
         raise TypeError("te: it is not known whether both shapes have as many elements")
     return len(old), len(new)
 

@@ -13,6 +13,7 @@ from ..support.lazy import lazy_names
 if TYPE_CHECKING:
     from .assume import agree as agree
     from .assume import at_most as at_most
+    from .assume import equal_or_asked as equal_or_asked
     from .assume import extreme as extreme
     from .calls import Call as Call
     from .dim_order import always_at_most as always_at_most

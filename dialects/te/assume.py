@@ -73,6 +73,17 @@ def at_most(a: Dim, b: Dim) -> bool:
     return True
 
 
+def equal_or_asked(a: Dim, b: Dim) -> bool:
+    """Whether two extents are equal, or will be. Where no symbol follows from that, neither is to be above the other:
+    so much can be seen of an index that is made of one and is to lie within the other."""
+    from .dim_equations import never_equal, solved
+    from .dims import same
+
+    if same(a, b) or solved(a, b) is not None:
+        return agree(a, b)
+    return not never_equal(a, b) and at_most(a, b) and at_most(b, a)
+
+
 def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
     """The least or greatest of two extents: one of them where that is so for all symbols from 1 on; it is noted that it
     must be so for others."""

@@ -333,7 +333,9 @@ class Node:
         if len(wanted) == len(dims) and all(map(te.same, wanted, dims)):
             return value
         newshape = _grouped(wanted, dims) or _places(wanted, dims)
-        if newshape.count(-1) <= 1 and not (_has_empty(wanted) and _has_empty(dims)):
+        # A symbol may be said as what remains only where that is sure to be what it is.
+        follows = any(isinstance(n, int) and n == -1 for n in wanted) or te.same(te.product(wanted), te.product(dims))
+        if newshape.count(-1) <= follows and not (_has_empty(wanted) and _has_empty(dims)):
             if (found := self.emit_if_computed("reshape", value, newshape=newshape, allowzero=False)) is not None:
                 return found
         return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told)

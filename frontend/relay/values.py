@@ -26,8 +26,8 @@ from ...dialects.relay.types import IncompleteType, instance, is_complete
 from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
-from ...dialects.te.expr import Var as Symbol
 from ...dialects.support.element_types import MLIR_NAMES
+from ...dialects.te.expr import Var as Symbol
 from .attrs import Attrs
 from .op_class import Op
 

@@ -213,6 +213,15 @@ def test_extents_that_are_less_than_nothing_in_parts_are_counted():
     agree(g, [[(2, 2, 13)], [(1, 2, 16)], [(3, 2, 29)], [(1, 2, 64)]])
 
 
+def test_whether_elements_fill_another_shape_is_asked_when_it_runs() -> None:
+    g = Graph(x=["n"])
+    g.results = [g("Reshape", "x", [-1, 2]), g("Reshape", g("Relu", "x"), [2, -1, 1])]
+    executable = agree(g, [[(0,)], [(2,)], [(8,)]])
+    for n in (1, 7):
+        with pytest.raises(InputError, match=f"inputs for which .*, not n = {n}"):
+            executable(np.zeros(n, np.float32))
+
+
 def test_a_refusal_calls_open_extents_by_their_names() -> None:
     g = Graph(x=["n"])
     g.results = [g("Reshape", g("Reshape", "x", [1]), np.array([], np.int64))]

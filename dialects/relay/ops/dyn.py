@@ -96,7 +96,7 @@ class DynReshapeOp(OfData):
         have, want = te.product(dims), te.product(n for n in shape if n != -1)
         if -1 in shape:
             shape[shape.index(-1)] = self.remaining(shape, dims)
-        elif not agree(have, want):
+        elif not te.equal_or_asked(have, want):
             raise TypeError(f"te: it is not known whether {to_text(have)} elements are {to_text(want)}")
         return shape
 
