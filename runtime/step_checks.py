@@ -18,6 +18,8 @@ def misfit(graph: CompiledGraph) -> str | None:
         told = graph.records_at + RECORD_BYTES * len(graph.checks)
         if max(graph.counter_bytes, told if graph.checks else 0) > graph.arena_bytes:
             return "counters or records of checks do not fit into the arena"
+    if (graph.steps or graph.parts) and len(graph.kernels) != len(graph.parameters):
+        return "what kernels take is said of more or fewer than there are"
     if graph.steps and (reason := _wrong_step(graph)) is not None:
         return reason
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))
@@ -72,6 +74,8 @@ def _wrong_step(graph: CompiledGraph) -> str | None:
             is_open = kind == BUFFER and parameter.kind == OPEN_BUFFER
             if argument.sizes is not None:
                 fits = fits and bool(graph.symbols) and (is_open or kind == parameter.kind == "extent")
+                place = argument.sizes[0]
+                fits = fits and (held is None or (isinstance(place, int) and 0 <= place < len(held)))
                 continue
             fits = fits and (is_open or (parameter.kind, parameter.bytes) == (kind, argument.bytes))
             fits = fits and min(argument.at, argument.bytes) >= 0

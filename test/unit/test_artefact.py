@@ -124,6 +124,8 @@ EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("uses what is not there", lambda m: m["steps"][1]["arguments"][1].update(device=1)),
     ("uses what is not there", lambda m: m["steps"][1].update(device=1)),
     ("uses what is not there", lambda m: m["steps"][1]["arguments"][1].update(at=105)),
+    ("more or fewer than there are", lambda m: m["parameters"].pop() and None),
+    ("more or fewer than there are", lambda m: m["kernels"].append("other")),
     ("uses nothing", lambda m: m["steps"][1].update(arguments=[])),
     ("is not one of input, output, constant", lambda m: m["steps"][1]["arguments"][1].update(kind="outputs")),
     ("uses what is not there", lambda m: m["parameters"][0][0].update(kind="threads")),
@@ -139,6 +141,15 @@ def test_every_field_is_checked(saved: Path, message: str, change: Callable[[dic
     with pytest.raises(ArtefactError, match=message) as error:
         artefact.load(saved)
     assert error.value.place is not None and error.value.place.file == str(saved)
+
+
+@pytest.mark.parametrize("name", ["inputs", "outputs"])
+def test_steps_of_open_sizes_use_tensors_that_are_there(name: str, tmp_path: Path) -> None:
+    x = weft.relay.var("x", shape=(weft.relay.Any(), 4))
+    weft.compile(weft.relay.Function([x], weft.relay.exp(x))).save(path := tmp_path / "open.weft")
+    rewrite(path, lambda m: m.update({name: []}))
+    with pytest.raises(ArtefactError, match="uses what is not there"):
+        artefact.load(path)
 
 
 def test_a_change_that_makes_sense_is_found_by_the_digest(saved: Path) -> None:
