@@ -320,17 +320,22 @@ class UnsafeSetDtypeOp(Instruction):
     index = prop_def(I64)
 
 
-@instruction("block|loop")
+@instruction("block|loop value*")
 class AnnotateOp(Instruction):
-    """A block or a loop carries a word for whoever reads it.
+    """A block or a loop carries a word for whoever reads it. Its value is written, or was sampled.
 
     ```mlir
     schedule.annotate %i {key = "pragma", value = 4}
+    schedule.annotate %j, %a {key = "steps"}
     ```
     """
 
     key = prop_def(StringAttr)
-    value = prop_def(Attribute)
+    value = opt_prop_def(Attribute)
+
+    def verify_parameters(self) -> None:
+        if len(self.inputs) + (self.value is not None) != 2:
+            raise VerifyException("an annotation has one value")
 
 
 @instruction("block|loop")

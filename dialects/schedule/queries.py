@@ -90,9 +90,13 @@ class GetConsumersOp(Query):
     """
 
 
+ANY_FACTOR = -1
+"""For `max_innermost`: the last factor may be any."""
+
+
 @instruction("loop", gives="value*")
 class SamplePerfectTileOp(Query):
-    """Factors whose product is the loop's extent, the last one at most `max_innermost`.
+    """Factors whose product is the loop's extent, the last one at most `max_innermost`, or any with -1.
 
     ```mlir
     %a, %c = schedule.sample_perfect_tile %i {max_innermost = 16, decision = [4, 8]} -> 2

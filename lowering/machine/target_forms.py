@@ -35,7 +35,7 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
     kind, options = _started(name)
     given: set[str] = set()
     for word in words:
-        option, equals, value = word.partition("=")
+        option, equals, value = word.removeprefix("-" if word.startswith("--") else "").partition("=")
         known = [f"-{each}" for each in kind.options()]
         if option not in known or not equals:
             listed = ", ".join(f"{each}=" for each in known)

@@ -105,6 +105,23 @@ def _processor(triple: str, cpu: str, cores: int) -> Mapping[str, object]:
     return {"kind": "llvm", "mtriple": triple, "mcpu": cpu, "num-cores": cores}
 
 
+def _amazon(cpu: str, cores: int) -> Mapping[str, object]:
+    return _processor("x86_64-unknown-linux-gnu", cpu, cores)
+
+
+C4 = {"large": 1, "xlarge": 2, "2xlarge": 4, "4xlarge": 8, "8xlarge": 18}
+C5 = {
+    "large": 1,
+    "xlarge": 2,
+    "2xlarge": 4,
+    "4xlarge": 8,
+    "9xlarge": 18,
+    "12xlarge": 24,
+    "18xlarge": 36,
+    "24xlarge": 48,
+}
+"""The cores of Amazon's machines, by size."""
+
 _REGISTRY = _Registry(
     {
         "llvm": TargetKind("llvm"),
@@ -115,6 +132,7 @@ _REGISTRY = _Registry(
         "nvidia/geforce-gtx-1080": _gpu("sm_61"),
         "nvidia/geforce-rtx-2080-ti": _gpu("sm_75"),
         "nvidia/geforce-rtx-3070": _gpu("sm_86"),
+        "nvidia/geforce-rtx-3080": _gpu("sm_86"),
         "nvidia/geforce-rtx-3090": _gpu("sm_86"),
         "nvidia/geforce-rtx-4090": _gpu("sm_89"),
         "nvidia/tesla-v100": _gpu("sm_70"),
@@ -123,8 +141,8 @@ _REGISTRY = _Registry(
         "nvidia/nvidia-h100": _gpu("sm_90"),
         "nvidia/jetson-agx-xavier": {**_gpu("sm_72"), "host": _processor("aarch64-linux-gnu", "carmel", 8)},
         "raspberry-pi/4b-aarch64": _processor("aarch64-linux-gnu", "cortex-a72", 4),
-        "aws/cpu/c5.large": _processor("x86_64-unknown-linux-gnu", "skylake-avx512", 1),
-        "aws/cpu/c5.xlarge": _processor("x86_64-unknown-linux-gnu", "skylake-avx512", 2),
+        **{f"aws/cpu/c5.{size}": _amazon("skylake-avx512", cores) for size, cores in C5.items()},
+        **{f"aws/cpu/c4.{size}": _amazon("core-avx2", cores) for size, cores in C4.items()},
     },
 )
 

@@ -311,10 +311,20 @@ def test_decisions_that_do_not_fit_are_refused() -> None:
     dense = schedule.get_block("dense")
     loop = schedule.get_loops(schedule.get_block("relu"))[0]
     refused(lambda: schedule.sample_perfect_tile(loop, 2, decision=[3, 4]), schedule, "does not divide its 64")
-    refused(lambda: schedule.sample_perfect_tile(loop, 2, decision=[2, 32]), schedule, "32 is more than 16")
     refused(lambda: schedule.sample_categorical([1], [1.0], decision=1), schedule, "no candidate 1")
     refused(lambda: schedule.sample_categorical([1], [-1.0]), schedule, "not negative")
-    refused(lambda: schedule.sample_compute_location(dense, decision=7), schedule, "cannot be computed at location 7")
+    refused(lambda: schedule.sample_compute_location(dense, decision=-3), schedule, "computed at location -3")
+
+
+def test_a_decision_that_is_given_may_have_a_larger_factor_than_is_drawn() -> None:
+    schedule = new()
+    loop = schedule.get_loops(schedule.get_block("relu"))[0]
+    outer, inner = schedule.sample_perfect_tile(loop, 2, decision=[2, 32])
+    assert (schedule.get(outer), schedule.get(inner)) == (2, 32)
+    drawn = [schedule.get(schedule.sample_perfect_tile(loop, 2, max_innermost_factor=4)[1]) for _ in range(20)]
+    assert all(isinstance(factor, int) and factor <= 4 for factor in drawn)
+    unbounded = {schedule.get(schedule.sample_perfect_tile(loop, 2, max_innermost_factor=-1)[1]) for _ in range(99)}
+    assert 64 in unbounded
 
 
 @pytest.mark.parametrize("decision", [-2, 0, 1])

@@ -1,4 +1,5 @@
 """`annotate` and `unannotate`: words on a loop or block for whoever reads them. They change nothing by themselves.
+Those on the root block are its function's.
 
 Before -> after `annotate(loop, "pragma_unroll", 4)`:
 
@@ -27,32 +28,38 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from ....dialects.tir.annotation_keys import verify_annotations
-from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
+from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.loops import INDEPENDENT
 from .checks import check_live
 from .errors import ScheduleError
 
+Annotated: TypeAlias = BlockOp | OuterBlockOp | ForOp | PrimFuncOp
+"""What carries words: blocks, the root block among them, and loops."""
 
-def annotations_of(op: BlockOp | OuterBlockOp | ForOp) -> dict[str, Attribute]:
+
+def annotations_of(op: Annotated) -> dict[str, Attribute]:
     """The words on a loop or block."""
-    if isinstance(op, BlockOp | OuterBlockOp):
+    if not isinstance(op, ForOp):
         return dict(op.attributes)
     return {} if op.annotations is None else dict(op.annotations.data)
 
 
-def check_annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> None:
+def check_annotate(op: Annotated, key: str, value: Attribute) -> None:
     """Whether `op` can carry a word.
 
     Raises:
         ScheduleError: it has that word, which has other values, or stands in no function any more.
     """
-    check_live(op)
+    if not isinstance(op, PrimFuncOp):
+        check_live(op)
     if key in annotations_of(op):
         raise ScheduleError.at(op, f"has the annotation '{key}' already", hint="unannotate it first")
     try:
@@ -61,7 +68,7 @@ def check_annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribut
         raise ScheduleError.at(op, str(error)) from None
 
 
-def annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> None:
+def annotate(op: Annotated, key: str, value: Attribute) -> None:
     """Put a word on a loop or block. Counterpart of TVM's `annotate`.
 
     Raises:
@@ -71,14 +78,15 @@ def annotate(op: BlockOp | OuterBlockOp | ForOp, key: str, value: Attribute) -> 
     _set(op, {**annotations_of(op), key: value})
 
 
-def check_unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
+def check_unannotate(op: Annotated, key: str) -> None:
     """Whether `op` can lose a word.
 
     Raises:
         ScheduleError: it has no such word, stands in no function any more, or is a loop that may run as its kind says
             only because the word asserts it.
     """
-    check_live(op)
+    if not isinstance(op, PrimFuncOp):
+        check_live(op)
     if key not in annotations_of(op):
         raise ScheduleError.at(op, f"has no annotation '{key}'")
     if isinstance(op, ForOp) and op.is_independent and key == INDEPENDENT:
@@ -90,7 +98,7 @@ def check_unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
             raise ScheduleError.at(wrong.op, wrong.message, hint="let the loop be serial first")
 
 
-def unannotate(op: BlockOp | OuterBlockOp | ForOp, key: str) -> None:
+def unannotate(op: Annotated, key: str) -> None:
     """Take a word from a loop or block. Counterpart of TVM's `unannotate`.
 
     Raises:
@@ -104,8 +112,8 @@ def _without(words: dict[str, Attribute], key: str) -> dict[str, Attribute]:
     return {name: value for name, value in words.items() if name != key}
 
 
-def _set(op: BlockOp | OuterBlockOp | ForOp, words: dict[str, Attribute]) -> None:
-    if isinstance(op, BlockOp | OuterBlockOp):
+def _set(op: Annotated, words: dict[str, Attribute]) -> None:
+    if not isinstance(op, ForOp):
         op.attributes = words
     elif words:
         op.properties["annotations"] = DictionaryAttr(words)

@@ -99,7 +99,7 @@ class InstructionKind:
         if self.op is loops.SplitOp:
             given["factors"] = [HANDLE if isinstance(each, Handle) else each for each in inputs[1:]]
         elif self.op is blocks.AnnotateOp:
-            given["ann_val"] = inputs[1]
+            given["ann_val"] = None if isinstance(inputs[1], Handle) else inputs[1]
         elif self.op in (blocks.CacheReadOp, blocks.CacheWriteOp):
             more = cast("Sequence[Handle]", inputs[1] or [])
             handles += [each for each in more if each.value is not handles[0].value]
@@ -120,7 +120,7 @@ class InstructionKind:
             rest = iter(handles[1:])
             return [handles[0], *(next(rest) if factor == HANDLE else value_of(factor) for factor in op.factors)]
         if isinstance(op, blocks.AnnotateOp):
-            return [*handles, value_of(op.value)]
+            return handles if op.value is None else [*handles, value_of(op.value)]
         if isinstance(op, blocks.CacheReadOp):
             return [handles[0], handles]  # to the method, none are all readers
         return [handles[0], handles[1:]] if isinstance(op, blocks.CacheWriteOp) else handles

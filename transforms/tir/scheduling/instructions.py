@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.schedule import blocks, loops, queries
-from ....dialects.schedule.core import HANDLE, Instruction
+from ....dialects.schedule.core import HANDLE, Instruction, attribute_of
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.memory_scopes import why_no_scope
 from ....dialects.tir.core import (
@@ -31,7 +31,7 @@ from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.block_scopes import AnyBlock, Depends, DepKind, buffers_of, children_of, dependencies_in, scope_of
 from ..analysis.producers import allocation_of
 from ..schedule.add_unit_loop import add_unit_loop
-from ..schedule.annotate import annotate, unannotate
+from ..schedule.annotate import Annotated, annotate, unannotate
 from ..schedule.bind import bind
 from ..schedule.blockize import blockize
 from ..schedule.cache_index import cache_index
@@ -138,14 +138,15 @@ def _related(block: AnyBlock, ends: Callable[[Depends], tuple[AnyBlock, AnyBlock
 
 
 def _sample_perfect_tile(state: State, op: queries.SamplePerfectTileOp) -> Sequence[Meaning]:
-    loop, most = state.loop(op.inputs[0]), op.max_innermost.value.data
+    loop = state.loop(op.inputs[0])
     if (trips := check_known_trips(loop)) < 1:
         raise ScheduleError.at(loop, "has no iterations to divide")
     if op.decision is None:
+        most = trips if op.max_innermost.value.data == queries.ANY_FACTOR else op.max_innermost.value.data
         queries.decided(op, draw_tile(state.random, trips, len(op.outputs), most))
     assert op.decision is not None
     factors = [factor.value.data for factor in op.decision if isinstance(factor, IntegerAttr)]
-    check_tile(loop, factors, most)
+    check_tile(loop, factors)
     return factors
 
 
@@ -172,8 +173,11 @@ def _sample_compute_location(state: State, op: queries.SampleComputeLocationOp) 
         queries.decided(op, state.random.choice(choices))
     assert op.decision is not None
     decision = op.decision.value.data
-    if decision not in choices:
-        raise ScheduleError.at(block, f"block @{block.block_name} cannot be computed at location {decision}")
+    if decision not in choices:  # it was drawn before other blocks or loops were changed
+        if not (before := [each for each in choices if each < decision]):
+            raise ScheduleError.at(block, f"block @{block.block_name} cannot be computed at location {decision}")
+        decision = max(before)
+        queries.decided(op, decision)
     return [Location(decision) if decision < 0 else loops_of_reader(block)[decision]]
 
 
@@ -432,7 +436,8 @@ def _fuse_buffer_dims(state: State, op: blocks.FuseBufferDimsOp) -> Sequence[Mea
 
 
 def _annotate(state: State, op: blocks.AnnotateOp) -> Sequence[Meaning]:
-    annotate(_annotated(state, op), op.key.data, op.value)
+    value = attribute_of(state.integer(op.inputs[1])) if op.value is None else op.value
+    annotate(_annotated(state, op), op.key.data, value)
     return []
 
 
@@ -441,9 +446,9 @@ def _unannotate(state: State, op: blocks.UnannotateOp) -> Sequence[Meaning]:
     return []
 
 
-def _annotated(state: State, op: Instruction) -> BlockOp | OuterBlockOp | ForOp:
+def _annotated(state: State, op: Instruction) -> Annotated:
     found = state.meaning(op.inputs[0])
-    if not isinstance(found, BlockOp | OuterBlockOp | ForOp):
+    if not isinstance(found, Annotated):
         raise ScheduleError("the handle stands for no loop")
     return found
 

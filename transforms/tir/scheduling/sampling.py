@@ -27,16 +27,14 @@ def draw_tile(random: Random, extent: int, count: int, max_innermost: int) -> li
     return [rest, *reversed(factors)]
 
 
-def check_tile(loop: ForOp, factors: Sequence[int], max_innermost: int) -> None:
-    """Whether a recorded decision fits `loop`.
+def check_tile(loop: ForOp, factors: Sequence[int]) -> None:
+    """Whether a recorded decision fits `loop`. What bounds the last factor is for those that are drawn.
 
     Raises:
-        ScheduleError: the factors' product is not its extent, which must be known, or the last is too large.
+        ScheduleError: the factors' product is not its extent, which must be known.
     """
     if prod(factors) != (trips := check_known_trips(loop)):
         raise ScheduleError.at(loop, f"the decision {list(factors)} does not divide its {trips} iterations")
-    if len(factors) > 1 and factors[-1] > max_innermost:
-        raise ScheduleError.at(loop, f"the innermost factor {factors[-1]} is more than {max_innermost}")
 
 
 @lru_cache(maxsize=256)

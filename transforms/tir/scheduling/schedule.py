@@ -266,7 +266,7 @@ class Schedule:
     def sample_perfect_tile(
         self, loop: LoopRV, n: int, max_innermost_factor: int = 16, decision: Sequence[int] | None = None
     ) -> list[ExprRV]:
-        """`n` factors of a loop's extent."""
+        """`n` factors of a loop's extent, the innermost of at most `max_innermost_factor`; -1 for any."""
         op = queries.SamplePerfectTileOp.of(
             loop.value, results=n, max_innermost=max_innermost_factor, decision=_maybe_list(decision)
         )
@@ -544,8 +544,10 @@ class Schedule:
         self.apply(blocks.TensorizeOp.of(block_or_loop.value, intrin=tensor_intrin, preserve_unit_iters=unit))
 
     def annotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str, ann_val: object) -> None:
-        """Put a word on a block or loop."""
-        self.apply(blocks.AnnotateOp.of(block_or_loop.value, key=ann_key, value=ann_val))
+        """Put a word on a block or loop; that on the root block is its function's. Its value may be a sampled one."""
+        sampled = [ann_val.value] if isinstance(ann_val, ExprRV) else []
+        value = None if sampled else ann_val
+        self.apply(blocks.AnnotateOp.of(block_or_loop.value, *sampled, key=ann_key, value=value))
 
     def unannotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str) -> None:
         """Take a word from a block or loop."""

@@ -1,0 +1,166 @@
+"""Design spaces under TVM's names: every design of the rules, postprocessed, computes what the function says."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from weft import meta_schedule as ms
+from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
+from weft.kernel import build_kernel
+from weft.tir import BlockRV, Schedule, ScheduleError, Trace, from_source
+
+PRODUCT = """
+@T.prim_func
+def main(A: T.Buffer[(16, 32), "float32"], B: T.Buffer[(32, 24), "float32"], D: T.Buffer[(16, 24), "float32"]):
+    half = T.alloc_buffer((32, 24), "float32")
+    C = T.alloc_buffer((16, 24), "float32")
+    for k, j in T.grid(32, 24):
+        with T.block("half"):
+            vk, vj = T.axis.remap("SS", [k, j])
+            half[vk, vj] = B[vk, vj] * T.float32(0.5)
+    for i, j, k in T.grid(16, 24, 32):
+        with T.block("product"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * half[vk, vj]
+    for i, j in T.grid(16, 24):
+        with T.block("relu"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = T.max(C[vi, vj], T.float32(0))
+"""
+
+FEW = """
+@T.prim_func
+def main(A: T.Buffer[(4, 256), "float32"], C: T.Buffer[(4,), "float32"]):
+    for i, k in T.grid(4, 256):
+        with T.block("sum"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def function(text: str) -> PrimFuncOp:
+    made = from_source(text)
+    assert isinstance(made, PrimFuncOp)
+    return made
+
+
+def context(text: str, *rules: ms.ScheduleRule, seed: int = 0) -> ms.TuneContext:
+    given = ms.space_generator.PostOrderApply(sch_rules=list(rules) or None, seed=seed)
+    return ms.TuneContext(function(text), "llvm --num-cores=4", given)
+
+
+def only(schedule: Schedule) -> PrimFuncOp:
+    func = schedule.mod.body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+def loops(schedule: Schedule, kind: ForKind) -> list[ForOp]:
+    return [op for op in only(schedule).walk() if isinstance(op, ForOp) and op.for_kind is kind]
+
+
+@pytest.mark.parametrize("text", [PRODUCT, FEW])
+def test_each_design_computes_the_same_and_is_done_again_from_its_trace(text: str) -> None:
+    random = np.random.default_rng(1)
+    shapes = [(16, 32), (32, 24)] if text is PRODUCT else [(4, 256)]
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    (expected,) = Interpreter(function(text))(arrays, None)
+    numbers = 0
+    for seed in range(3):
+        asked = context(text, seed=seed)
+        designs = asked.generate_design_space()
+        numbers += len(designs)
+        for design in designs:
+            assert asked.postprocess(design)
+            (found,) = Interpreter(only(design))(arrays, None)
+            assert np.allclose(cast(Any, found), cast(Any, expected), rtol=1e-4, atol=1e-4)
+            again = Schedule(function(text))
+            Trace.from_json(design.trace.as_json()).apply_to_schedule(again)
+            assert str(again.mod) == str(design.mod)
+        kernel = build_kernel(only(designs[-1]), start="schedule", codegen_level=1)
+        (found,) = kernel(*arrays)
+        assert np.allclose(cast(Any, found), cast(Any, expected), rtol=1e-4, atol=1e-4)
+    assert numbers == 9
+
+
+def test_a_rule_of_ones_own_and_a_filter_choose_blocks() -> None:
+    seen: list[str] = []
+
+    class Parallel(ms.ScheduleRule):
+        def apply(self, sch: Schedule, block: BlockRV) -> list[Schedule]:
+            op = sch.get(block)
+            if not isinstance(op, BlockOp):
+                return [sch]
+            seen.append(op.block_name)
+            other = sch.copy()
+            other.parallel(other.get_loops(op.block_name)[0])
+            return [sch, other]
+
+    given = ms.space_generator.PostOrderApply(
+        f_block_filter=lambda op: getattr(op, "block_name", "root") in ("relu", "half"), sch_rules=[Parallel()]
+    )
+    designs = ms.TuneContext(function(PRODUCT), space_generator=given).generate_design_space()
+    assert [len(loops(each, ForKind.PARALLEL)) for each in designs] == [2, 1, 1, 0]
+    assert seen == ["relu", "half", "half"]
+
+
+def test_a_function_gives_designs() -> None:
+    def tiled(schedule: Schedule) -> None:
+        loop = schedule.get_loops(schedule.get_block("sum"))[1]
+        schedule.split(loop, schedule.sample_perfect_tile(loop, 2))
+
+    (design,) = ms.TuneContext(function(FEW), space_generator=tiled).generate_design_space()
+    assert [inst.kind.name for inst in design.trace.insts] == ["GetBlock", "GetLoops", "SamplePerfectTile", "Split"]
+
+
+def test_words_on_the_root_block_are_carried_out() -> None:
+    rule = ms.schedule_rule.ParallelizeVectorizeUnroll(max_jobs_per_core=4, max_vectorize_extent=16)
+    asked = context(PRODUCT, rule)
+    (design,) = asked.generate_design_space()
+    assert "meta_schedule.parallel = 16" in str(design.mod) and "meta_schedule.vectorize = 16" in str(design.mod)
+    assert ms.postproc.RewriteParallelVectorizeUnroll().apply(design)
+    assert "meta_schedule" not in str(design.mod)
+    assert [loop.size for loop in loops(design, ForKind.PARALLEL)] == [32, 16 * 24, 16 * 24]
+
+
+def test_rules_that_cannot_be_are_refused() -> None:
+    with pytest.raises(UsageError, match="of S and R"):
+        ms.schedule_rule.MultiLevelTiling("SXR")
+    with pytest.raises(UsageError, match="levels of SSRSRS are 1 to 6"):
+        ms.schedule_rule.MultiLevelTiling("SSRSRS", reuse_write=ms.schedule_rule.ReuseType("may", [7], "global"))
+    with pytest.raises(UsageError, match="no schedule rules for 'hexagon'"):
+        ms.ScheduleRule.create("hexagon")
+    with pytest.raises(UsageError, match="no postprocessors for 'hexagon'"):
+        ms.Postproc.create("hexagon")
+    with pytest.raises(UsageError, match="there are no mutators"):
+        ms.space_generator.PostOrderApply(mutator_probs={"tile": 0.5})
+
+
+def test_a_location_that_is_no_more_is_the_next_one_outside() -> None:
+    schedule = Schedule(function(PRODUCT))
+    schedule.sample_compute_location("half", decision=7)
+    assert schedule.trace.insts[-1].decision == 2
+    with pytest.raises(ScheduleError, match="cannot be computed at location -3"):
+        schedule.sample_compute_location("half", decision=-3)
+
+
+def test_an_annotation_has_a_sampled_value_which_its_trace_redraws() -> None:
+    schedule = Schedule(function(FEW))
+    steps = schedule.sample_categorical([3, 5], [0.5, 0.5], decision=0)
+    schedule.annotate(schedule.get_block("root"), "steps", steps)
+    assert "steps = 3" in str(schedule.mod)
+    again = Schedule(function(FEW))
+    changed = schedule.trace.with_decision(schedule.trace.insts[0], 1)
+    Trace.from_json(changed.as_json()).apply_to_schedule(again)
+    assert "steps = 5" in str(again.mod)
+    again.unannotate(again.get_block("root"), "steps")
+    assert "steps" not in str(again.mod)

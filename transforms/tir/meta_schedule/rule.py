@@ -1,0 +1,79 @@
+"""What schedule rules and postprocessors are: see `weft.meta_schedule`."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from ..scheduling.handles import BlockRV
+    from ..scheduling.schedule import Schedule
+    from .tune_context import TuneContext
+
+
+class OfContext:
+    """What may ask for what it works."""
+
+    def initialize_with_tune_context(self, context: TuneContext) -> None:
+        """Take from the context, its target above all, what is needed to be applied.
+
+        Raises:
+            UsageError: the target does not say it.
+        """
+
+    def clone(self) -> Self:
+        """A copy, for another context."""
+        return copy(self)
+
+
+class ScheduleRule(OfContext):
+    """Gives the ways to schedule one block. Counterpart of TVM's `meta_schedule.ScheduleRule`.
+
+    A class derived from it defines `apply`. `ScheduleRule.create("llvm")` gives the rules that TVM has for a kind.
+    """
+
+    def apply(self, sch: Schedule, block: BlockRV) -> list[Schedule]:
+        """The schedules that follow, `sch` itself where the rule has nothing to do with the block. The handles of `sch`
+        stand for the same in copies of it.
+
+        Raises:
+            ScheduleError: a primitive refuses.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method apply")
+
+    @staticmethod
+    def create(kind: str) -> list[ScheduleRule]:
+        """TVM's rules for `"llvm"` or `"cuda"`, in their order.
+
+        Raises:
+            UsageError: there are none for this kind.
+        """
+        from .defaults import rules_for
+
+        return rules_for(kind)
+
+
+class Postproc(OfContext):
+    """Repairs a schedule that rules have made, or rejects it. Counterpart of TVM's `meta_schedule.Postproc`.
+
+    A class derived from it defines `apply`. `Postproc.create("llvm")` gives those that TVM has for a kind.
+    """
+
+    def apply(self, sch: Schedule) -> bool:
+        """Whether the schedule is one to be built.
+
+        Raises:
+            ScheduleError: a primitive refuses.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method apply")
+
+    @staticmethod
+    def create(kind: str) -> list[Postproc]:
+        """TVM's postprocessors for `"llvm"` or `"cuda"`, in their order.
+
+        Raises:
+            UsageError: there are none for this kind.
+        """
+        from .defaults import postprocs_for
+
+        return postprocs_for(kind)

@@ -1,0 +1,10 @@
+"""The schedule rules (`tvm.meta_schedule.schedule_rule`)."""
+
+from .locations import AutoInline as AutoInline
+from .locations import InlineConstantScalars as InlineConstantScalars
+from .locations import RandomComputeLocation as RandomComputeLocation
+from .multi_level_tiling import MultiLevelTiling as MultiLevelTiling
+from .multi_level_tiling import ReuseType as ReuseType
+from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll as ParallelizeVectorizeUnroll
+from .reductions import AddRFactor as AddRFactor
+from .rule import ScheduleRule as ScheduleRule
