@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,10 @@ from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import build_kernel
 from weft.tir import BlockRV, Schedule, ScheduleError, Trace, from_source
+from weft.transforms.infra.execution import run
+from weft.transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
+from weft.transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
+from weft.transforms.tir.thread_sync import ThreadSyncPass
 
 PRODUCT = """
 @T.prim_func
@@ -34,6 +39,9 @@ def main(A: T.Buffer[(16, 32), "float32"], B: T.Buffer[(32, 24), "float32"], D: 
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
 """
+
+SEEDS = (19, 23)
+"""Of designs with as many threads as are asked for."""
 
 FEW = """
 @T.prim_func
@@ -90,6 +98,28 @@ def test_each_design_computes_the_same_and_is_done_again_from_its_trace(text: st
         (found,) = kernel(*arrays)
         assert np.allclose(cast(Any, found), cast(Any, expected), rtol=1e-4, atol=1e-4)
     assert numbers == 9
+
+
+@pytest.mark.parametrize(("text", "seeds"), [(PRODUCT, SEEDS), (FEW, range(2))])
+def test_designs_for_threads_compute_the_same(text: str, seeds: Sequence[int]) -> None:
+    random = np.random.default_rng(2)
+    shapes = [(16, 32), (32, 24)] if text is PRODUCT else [(4, 256)]
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    (expected,) = Interpreter(function(text))(arrays, None)
+    taken = 0
+    for seed in seeds:
+        given = ms.space_generator.PostOrderApply(seed=seed)
+        asked = ms.TuneContext(function(text), "cuda", given)
+        for design in asked.generate_design_space():
+            if not asked.postprocess(design):
+                continue
+            taken += 1
+            assert "cooperative_fetch" not in str(design.mod)
+            for each in (InjectVirtualThreadPass(), LowerCrossThreadReductionPass(), ThreadSyncPass()):
+                run(each, design.mod)
+            (found,) = Interpreter(only(design))(arrays, None)
+            assert np.allclose(cast(Any, found), cast(Any, expected), rtol=1e-4, atol=1e-4)
+    assert taken
 
 
 def test_a_rule_of_ones_own_and_a_filter_choose_blocks() -> None:

@@ -13,7 +13,9 @@ FOLDERS = ("dialects", "transforms", "lowering", "runtime", "frontend", "tools")
 def folders_with_python() -> list[Path]:
     """The folders below the roots of the package, as paths from the repository's root."""
     found = {
-        path.parent for folder in (*FOLDERS, "weft/testing", "weft/tuning") for path in (ROOT / folder).rglob("*.py")
+        path.parent
+        for folder in (*FOLDERS, "weft/meta_schedule", "weft/testing", "weft/tuning")
+        for path in (ROOT / folder).rglob("*.py")
     }
     return sorted(path.relative_to(ROOT) for path in found)
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from ....dialects.support.arguments import checked_methods
-from ....dialects.support.diagnostics import UsageError
-from ....dialects.tir.core import PrimFuncOp, blocks_under
-from ..scheduling.handles import BlockRV
-from ..scheduling.schedule import Schedule
+from ..dialects.support.arguments import checked_methods
+from ..dialects.support.diagnostics import UsageError
+from ..dialects.tir.core import PrimFuncOp, blocks_under
+from ..transforms.tir.scheduling.handles import BlockRV
+from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import is_spatial, op_of
-from .rule import ScheduleRule
-
-if TYPE_CHECKING:
-    from .tune_context import TuneContext
+from .rule import Context, ScheduleRule
 
 
 @checked_methods
@@ -36,7 +32,7 @@ class ParallelizeVectorizeUnroll(ScheduleRule):
     unroll_explicit: bool = True
     _most: int = field(default=-1, init=False, repr=False)
 
-    def initialize_with_tune_context(self, context: TuneContext) -> None:
+    def initialize_with_tune_context(self, context: Context) -> None:
         """Take from the target how many cores it has."""
         if self.max_jobs_per_core != -1:
             self._most = context.cores * self.max_jobs_per_core

@@ -10,16 +10,18 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ....dialects.support.arguments import checked_methods
-from ....dialects.support.diagnostics import UsageError
-from ....dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp
-from ....lowering.machine.target import Target
-from ..schedule.errors import HandleError
-from ..scheduling.handles import BlockRV
-from ..scheduling.instructions import ROOT
-from ..scheduling.schedule import Schedule
+from ..dialects.support.arguments import checked_methods
+from ..dialects.support.diagnostics import UsageError
+from ..dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp
+from ..lowering.machine.target import Target
+from ..transforms.tir.schedule.errors import HandleError, ScheduleError
+from ..transforms.tir.scheduling.handles import BlockRV
+from ..transforms.tir.scheduling.instructions import ROOT
+from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import text_in
-from .rule import OfContext, Postproc, ScheduleRule
+from .postproc import Postproc
+from .rule import Context, OfContext
+from .schedule_rule import ScheduleRule
 
 CUSTOM = "schedule_rule"
 """The annotation of a block that is scheduled by a rule of its own, which it names, and by no other."""
@@ -66,7 +68,7 @@ class PostOrderApply(SpaceGenerator):
         if self.mutator_probs:
             raise UsageError("there are no mutators", hint="Trace.with_decision draws a decision anew")
 
-    def initialize_with_tune_context(self, context: TuneContext) -> None:
+    def initialize_with_tune_context(self, context: Context) -> None:
         """Take the rules for the target where none are given, and tell all of the context."""
         kind = "cuda" if context.target.is_gpu else "llvm"
         self.sch_rules = ScheduleRule.create(kind) if self.sch_rules is None else list(self.sch_rules)
@@ -142,7 +144,7 @@ class ScheduleFn(SpaceGenerator):
     sch_fn: Callable[[Schedule], Designs]
     postprocs: Sequence[Postproc] | None = None
 
-    def initialize_with_tune_context(self, context: TuneContext) -> None:
+    def initialize_with_tune_context(self, context: Context) -> None:
         """Tell the postprocessors of the context."""
         for each in self.postprocs or ():
             each.initialize_with_tune_context(context)
@@ -204,6 +206,10 @@ class TuneContext:
         return self.space_generator.generate_design_space(self.mod)
 
     def postprocess(self, sch: Schedule) -> bool:
-        """Apply the generator's postprocessors to a design, in order; whether all have taken it."""
+        """Apply the generator's postprocessors to a design, in order; whether all have taken it. One to which a
+        primitive of theirs does not apply is none to be built."""
         sch.enter_postproc()
-        return all(each.apply(sch) for each in self.space_generator.postprocs or ())
+        try:
+            return all(each.apply(sch) for each in self.space_generator.postprocs or ())
+        except ScheduleError:
+            return False

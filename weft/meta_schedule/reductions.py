@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from ....dialects.support.arguments import checked_methods
-from ....dialects.tir.core import BlockOp, IterKind
-from ..schedule.errors import ScheduleError
-from ..scheduling.handles import BlockRV, LoopRV
-from ..scheduling.schedule import Schedule
+from ..dialects.support.arguments import checked_methods
+from ..dialects.tir.core import BlockOp, IterKind
+from ..transforms.tir.schedule.errors import ScheduleError
+from ..transforms.tir.scheduling.handles import BlockRV, LoopRV
+from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import loop_kind, loops_around, needs_parallel_reduction, op_of
-from .rule import ScheduleRule
-
-if TYPE_CHECKING:
-    from .tune_context import TuneContext
+from .rule import Context, ScheduleRule
 
 PRODUCER = "meta_schedule.random_compute_producer"
 """The annotation of a block before whose producer `RandomComputeLocation` stands as well."""
@@ -45,7 +41,7 @@ class AddRFactor(ScheduleRule):
     max_innermost_factor: int | None = None
     _most: int = field(default=-1, init=False, repr=False)
 
-    def initialize_with_tune_context(self, context: TuneContext) -> None:
+    def initialize_with_tune_context(self, context: Context) -> None:
         """Take from the target how many cores it has."""
         if self.max_jobs_per_core != -1:
             self._most = context.cores * self.max_jobs_per_core

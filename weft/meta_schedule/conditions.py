@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr
 
-from ....dialects.tir.affine import dims_in
-from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops
-from ..analysis.block_scopes import scope_of
-from ..schedule.annotate import annotations_of
-from ..scheduling.handles import BlockRV
-from ..scheduling.schedule import Schedule
+from ..dialects.tir.affine import dims_in
+from ..dialects.tir.buffers import shape_of
+from ..dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops
+from ..transforms.tir.analysis.block_scopes import scope_of
+from ..transforms.tir.schedule.annotate import annotations_of
+from ..transforms.tir.scheduling.handles import BlockRV
+from ..transforms.tir.scheduling.schedule import Schedule
 
 TILED = "meta_schedule.tiling_structure"
 """The annotation of a block that multi-level tiling has tiled."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, scf
 from xdsl.ir import Operation
 
-from ....dialects.support.arguments import checked_methods
-from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp, blocks_under
-from ..analysis.block_scopes import children_of, scope_of
-from ..schedule.errors import ScheduleError
-from ..schedule.inline import check_inline
-from ..schedule.reverse_compute_inline import check_reverse_compute_inline
-from ..scheduling.handles import BlockRV
-from ..scheduling.schedule import Schedule
+from ..dialects.support.arguments import checked_methods
+from ..dialects.tir.buffers import shape_of
+from ..dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp, blocks_under
+from ..transforms.tir.analysis.block_scopes import children_of, scope_of
+from ..transforms.tir.schedule.errors import ScheduleError
+from ..transforms.tir.schedule.inline import check_inline
+from ..transforms.tir.schedule.reverse_compute_inline import check_reverse_compute_inline
+from ..transforms.tir.scheduling.handles import BlockRV
+from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import has_been_tiled, inputs_of, is_spatial, loops_around, op_of, read_pattern, text_in
 from .reductions import PRODUCER
 from .rule import ScheduleRule

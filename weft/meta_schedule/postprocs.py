@@ -8,13 +8,13 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.affine import linear, substitute
-from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp
-from ..schedule.annotate import annotations_of
-from ..scheduling.handles import BlockRV
-from ..scheduling.instructions import ROOT
-from ..scheduling.schedule import Schedule
+from ..dialects.tir.affine import linear, substitute
+from ..dialects.tir.buffers import shape_of
+from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp
+from ..transforms.tir.schedule.annotate import annotations_of
+from ..transforms.tir.scheduling.handles import BlockRV
+from ..transforms.tir.scheduling.instructions import ROOT
+from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import bound_dims, handle_of_block, has_one_statement, loop_kind, loops_around, number_in, op_of
 from .rule import Postproc
 

@@ -1,6 +1,10 @@
 """The postprocessors (`tvm.meta_schedule.postproc`)."""
 
+from . import defaults as defaults
+from .gpu_postprocs import RewriteCooperativeFetch as RewriteCooperativeFetch
+from .gpu_postprocs import VerifyGPUCode as VerifyGPUCode
 from .postprocs import DisallowDynamicLoop as DisallowDynamicLoop
 from .postprocs import RewriteParallelVectorizeUnroll as RewriteParallelVectorizeUnroll
 from .postprocs import RewriteReductionBlock as RewriteReductionBlock
 from .rule import Postproc as Postproc
+from .threads import RewriteUnboundBlock as RewriteUnboundBlock

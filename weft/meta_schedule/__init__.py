@@ -11,16 +11,16 @@ searches the designs of Weft's own rules, which know more of Weft's code than th
 
 from typing import TYPE_CHECKING
 
-from .dialects.support.lazy import lazy_names
+from ..dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .transforms.tir.meta_schedule import postproc as postproc
-    from .transforms.tir.meta_schedule import schedule_rule as schedule_rule
-    from .transforms.tir.meta_schedule import space_generator as space_generator
-    from .transforms.tir.meta_schedule.rule import Postproc as Postproc
-    from .transforms.tir.meta_schedule.rule import ScheduleRule as ScheduleRule
-    from .transforms.tir.meta_schedule.tune_context import SpaceGenerator as SpaceGenerator
-    from .transforms.tir.meta_schedule.tune_context import TuneContext as TuneContext
+    from . import postproc as postproc
+    from . import schedule_rule as schedule_rule
+    from . import space_generator as space_generator
+    from .postproc import Postproc as Postproc
+    from .schedule_rule import ScheduleRule as ScheduleRule
+    from .space_generator import SpaceGenerator as SpaceGenerator
+    from .tune_context import TuneContext as TuneContext
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
-if TYPE_CHECKING:
-    from ..scheduling.handles import BlockRV
-    from ..scheduling.schedule import Schedule
-    from .tune_context import TuneContext
+from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..lowering.machine.target import Target
+from ..transforms.tir.scheduling.handles import BlockRV
+from ..transforms.tir.scheduling.schedule import Schedule
+
+
+class Context(Protocol):
+    """What rules ask of a `TuneContext`."""
+
+    target: Target
+    """What code is made for."""
+
+    @property
+    def cores(self) -> int:
+        """How many cores rules reckon with."""
+        ...
 
 
 class OfContext:
     """What may ask for what it works."""
 
-    def initialize_with_tune_context(self, context: TuneContext) -> None:
+    def initialize_with_tune_context(self, context: Context) -> None:
         """Take from the context, its target above all, what is needed to be applied.
 
         Raises:
@@ -48,9 +61,9 @@ class ScheduleRule(OfContext):
         Raises:
             UsageError: there are none for this kind.
         """
-        from .defaults import rules_for
-
-        return rules_for(kind)
+        if kind not in RULES:
+            raise UsageError(f"there are no schedule rules for '{kind}'", hint=did_you_mean(kind, list(RULES)))
+        return RULES[kind]()
 
 
 class Postproc(OfContext):
@@ -74,6 +87,12 @@ class Postproc(OfContext):
         Raises:
             UsageError: there are none for this kind.
         """
-        from .defaults import postprocs_for
+        if kind not in POSTPROCS:
+            raise UsageError(f"there are no postprocessors for '{kind}'", hint=did_you_mean(kind, list(POSTPROCS)))
+        return POSTPROCS[kind]()
 
-        return postprocs_for(kind)
+
+RULES: dict[str, Callable[[], list[ScheduleRule]]] = {}
+"""Those of `ScheduleRule.create`; `defaults` fills it."""
+POSTPROCS: dict[str, Callable[[], list[Postproc]]] = {}
+"""Those of `Postproc.create`."""

@@ -1,5 +1,6 @@
 """The schedule rules (`tvm.meta_schedule.schedule_rule`)."""
 
+from . import defaults as defaults
 from .locations import AutoInline as AutoInline
 from .locations import InlineConstantScalars as InlineConstantScalars
 from .locations import RandomComputeLocation as RandomComputeLocation
@@ -8,3 +9,5 @@ from .multi_level_tiling import ReuseType as ReuseType
 from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll as ParallelizeVectorizeUnroll
 from .reductions import AddRFactor as AddRFactor
 from .rule import ScheduleRule as ScheduleRule
+from .threads import AutoBind as AutoBind
+from .threads import CrossThreadReduction as CrossThreadReduction

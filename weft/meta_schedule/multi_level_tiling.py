@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, f16, f32, i8
 from xdsl.ir import Attribute
 
-from ....dialects.support.arguments import checked_methods
-from ....dialects.support.diagnostics import UsageError
-from ....dialects.support.hints import isa
-from ....dialects.tir.core import BlockOp, IterKind
-from ..scheduling.handles import BlockRV, LoopRV
-from ..scheduling.schedule import Schedule
+from ..dialects.support.arguments import checked_methods
+from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.hints import isa
+from ..dialects.tir.core import BlockOp, IterKind
+from ..transforms.tir.schedule.errors import ScheduleError
+from ..transforms.tir.scheduling.handles import BlockRV, LoopRV
+from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import (
     TILED,
     inputs_of,
@@ -25,13 +27,14 @@ from .conditions import (
     op_of,
     rank_of_input,
 )
-from .rule import ScheduleRule
-
-if TYPE_CHECKING:
-    from .tune_context import TuneContext
+from .rule import Context, ScheduleRule
 
 LANES: dict[Attribute, tuple[int, ...]] = {f32: (1, 2, 3, 4), f16: (1, 2, 4, 6, 8), i8: tuple(range(1, 17))}
 """Elements of a type that threads may load at once; any number of others."""
+COOPERATIVE = "meta_schedule.cooperative_fetch"
+"""The annotation of a copy that threads load together: how many elements each loads at once."""
+LOW, HIGH = (f"meta_schedule.thread_extent_{which}_inclusive" for which in ("low", "high"))
+"""The annotations of a tiled block: how many threads there are around it, at least and at most."""
 WRITE_LEVELS = "meta_schedule.write_cache_level"
 """An annotation of a block: the levels at which its results must be written back, from 1."""
 
@@ -105,23 +108,25 @@ class MultiLevelTiling(ScheduleRule):
         if self.reuse_read is not None and self.reuse_read.req == "may":
             raise UsageError("copies of what is read are made or not: 'no' or 'must', not 'may'")
 
-    def initialize_with_tune_context(self, context: TuneContext) -> None:
+    def initialize_with_tune_context(self, context: Context) -> None:
         """Take from a GPU how many threads it runs."""
         target = context.target
         if target.is_gpu:
             self._threads = (target.limit("thread_warp_size"), target.limit("max_threads_per_block"))
 
     def apply(self, sch: Schedule, block: BlockRV) -> list[Schedule]:
-        """The tiled designs, as many as there are levels for copies."""
+        """The tiled designs, as many as there are levels for copies, without those in which a copy cannot stand where
+        it should; where there is none, the block stays as it is."""
         op = op_of(sch, block)
         if not isinstance(op, BlockOp):
             return [sch]
         chosen = self.filter_fn is not None and self.filter_fn(sch, block)
         if not (chosen or needs_multi_level_tiling(op)):
             return [sch]
+        untiled = sch.copy()
         sch.annotate(block, TILED, self.structure)
         tiled = self._tile(sch, block)
-        return [done.sch for state in self._reuse_written(tiled) for done in self._reuse_read(state)]
+        return [done.sch for state in self._reuse_written(tiled) for done in self._reuse_read(state)] or [untiled]
 
     def _tile(self, sch: Schedule, block: BlockRV) -> _State:
         op = cast(BlockOp, op_of(sch, block))
@@ -152,8 +157,8 @@ class MultiLevelTiling(ScheduleRule):
             elements = 1
             for size in sizes:
                 elements = elements * size if isinstance(size, int) else 0
-            sch.annotate(block, "meta_schedule.thread_extent_low_inclusive", warp if elements > 2 * warp else 1)
-            sch.annotate(block, "meta_schedule.thread_extent_high_inclusive", most)
+            sch.annotate(block, LOW, warp if elements > 2 * warp else 1)
+            sch.annotate(block, HIGH, most)
         return _State(sch, block, tiles)
 
     def _reuse_written(self, state: _State) -> list[_State]:
@@ -169,15 +174,19 @@ class MultiLevelTiling(ScheduleRule):
             readers = state.sch.get_consumers(state.block)
             only = op_of(state.sch, readers[0]) if len(readers) == 1 else None
             if isinstance(only, BlockOp) and is_write_cache(only):
-                return [*(self._written_at(state, readers[0], level) for level in levels), state]
+                return [*self._written_at(state, readers[0], levels), state]
             results.append(state.copy())
         copy = state.sch.cache_write(state.block, 0, how.scope)
-        return [*results, *(self._written_at(state, copy, level) for level in levels)]
+        return [*results, *self._written_at(state, copy, levels)]
 
-    def _written_at(self, state: _State, copy: BlockRV, level: int) -> _State:
-        made = state.copy()
-        made.sch.reverse_compute_at(copy, made.tiles[level - 1][-1], preserve_unit_loops=True)
-        return made
+    def _written_at(self, state: _State, copy: BlockRV, levels: Sequence[int]) -> list[_State]:
+        results: list[_State] = []
+        for level in levels:
+            made = state.copy()
+            with suppress(ScheduleError):
+                made.sch.reverse_compute_at(copy, made.tiles[level - 1][-1], preserve_unit_loops=True)
+                results.append(made)
+        return results
 
     def _reuse_read(self, state: _State) -> list[_State]:
         how = self.reuse_read or NONE
@@ -189,13 +198,14 @@ class MultiLevelTiling(ScheduleRule):
             sch, loop = made.sch, made.tiles[level - 1][-1]
             inputs = inputs_of(cast(BlockOp, op_of(sch, state.block)))
             reads = list(cast(BlockOp, op_of(sch, state.block)).reads)
-            for number in [reads.index(buffer) for buffer in inputs]:
-                rank = rank_of_input(reads[number])
-                copy = sch.cache_read(state.block, number, how.scope, [state.block])
-                sch.compute_at(copy, loop, preserve_unit_loops=True)
-                sch.fuse(*sch.get_loops(copy)[-rank:])
-                self._share_loads(sch, copy)
-            results.append(made)
+            with suppress(ScheduleError):
+                for number in [reads.index(buffer) for buffer in inputs]:
+                    rank = rank_of_input(reads[number])
+                    copy = sch.cache_read(state.block, number, how.scope, [state.block])
+                    sch.compute_at(copy, loop, preserve_unit_loops=True)
+                    sch.fuse(*sch.get_loops(copy)[-rank:])
+                    self._share_loads(sch, copy)
+                results.append(made)
         return results
 
     def _share_loads(self, sch: Schedule, copy: BlockRV) -> None:
@@ -206,7 +216,7 @@ class MultiLevelTiling(ScheduleRule):
         lanes = [n for n in self.vector_load_lens or () if valid is None or n in valid]
         if lanes:
             count = sch.sample_categorical(lanes, [1.0 / len(lanes)] * len(lanes))
-            sch.annotate(copy, "meta_schedule.cooperative_fetch", count)
+            sch.annotate(copy, COOPERATIVE, count)
 
 
 def _levels(asked: Attribute) -> list[int]:

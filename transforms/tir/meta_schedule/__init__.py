@@ -1,1 +1,0 @@
-"""Design spaces of schedules under TVM's names (`tvm.meta_schedule`): rules, postprocessors and what applies them."""

@@ -1,0 +1,77 @@
+"""TVM's rules and postprocessors for each kind of target, in their order and with their parameters."""
+
+from __future__ import annotations
+
+from .gpu_postprocs import RewriteCooperativeFetch, VerifyGPUCode
+from .locations import AutoInline, InlineConstantScalars, RandomComputeLocation
+from .multi_level_tiling import MultiLevelTiling, ReuseType
+from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll
+from .postprocs import DisallowDynamicLoop, RewriteParallelVectorizeUnroll, RewriteReductionBlock
+from .reductions import AddRFactor
+from .rule import POSTPROCS, RULES, Postproc, ScheduleRule
+from .threads import AutoBind, CrossThreadReduction, RewriteUnboundBlock
+
+
+def _llvm_rules() -> list[ScheduleRule]:
+    return [
+        InlineConstantScalars(),
+        AutoInline(
+            into_producer=False,
+            into_consumer=True,
+            inline_const_tensor=True,
+            disallow_if_then_else=True,
+            require_injective=True,
+            require_ordered=True,
+            disallow_op=["tir.exp"],
+        ),
+        AddRFactor(max_jobs_per_core=16, max_innermost_factor=64),
+        MultiLevelTiling("SSRSRS", max_innermost_factor=64, reuse_write=ReuseType("may", [1, 2], "global")),
+        ParallelizeVectorizeUnroll(max_jobs_per_core=16, max_vectorize_extent=64, unroll_max_steps=[0, 16, 64, 512]),
+        RandomComputeLocation(),
+    ]
+
+
+def _llvm_postprocs() -> list[Postproc]:
+    return [DisallowDynamicLoop(), RewriteParallelVectorizeUnroll(), RewriteReductionBlock()]
+
+
+def _cuda_rules() -> list[ScheduleRule]:
+    return [
+        MultiLevelTiling(
+            "SSSRRSRS",
+            tile_binds=["blockIdx.x", "vthread.x", "threadIdx.x"],
+            max_innermost_factor=64,
+            vector_load_lens=[1, 2, 3, 4, 8, 16],
+            reuse_read=ReuseType("must", [4], "shared"),
+            reuse_write=ReuseType("must", [3], "local"),
+        ),
+        InlineConstantScalars(),
+        AutoInline(
+            into_producer=True,
+            into_consumer=True,
+            inline_const_tensor=True,
+            disallow_if_then_else=False,
+            require_injective=False,
+            require_ordered=False,
+        ),
+        CrossThreadReduction([4, 8, 16, 32, 64, 128, 256, 512]),
+        ParallelizeVectorizeUnroll(-1, -1, unroll_max_steps=[0, 16, 64, 512, 1024]),
+        AutoBind(256, [32, 64, 128, 256, 512, 1024]),
+    ]
+
+
+def _cuda_postprocs() -> list[Postproc]:
+    return [
+        DisallowDynamicLoop(),
+        RewriteCooperativeFetch(),
+        RewriteUnboundBlock(256),
+        RewriteParallelVectorizeUnroll(),
+        RewriteReductionBlock(),
+        VerifyGPUCode(),
+    ]
+
+
+RULES["llvm"] = _llvm_rules
+POSTPROCS["llvm"] = _llvm_postprocs
+RULES["cuda"] = _cuda_rules
+POSTPROCS["cuda"] = _cuda_postprocs
