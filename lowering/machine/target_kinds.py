@@ -137,6 +137,8 @@ _REGISTRY = _Registry(
         "nvidia/geforce-rtx-4090": _gpu("sm_89"),
         "nvidia/tesla-v100": _gpu("sm_70"),
         "nvidia/tesla-t4": _gpu("sm_75"),
+        "nvidia/nvidia-v100": _gpu("sm_70"),
+        "nvidia/nvidia-t4": _gpu("sm_75"),
         "nvidia/nvidia-a100": _gpu("sm_80"),
         "nvidia/nvidia-h100": _gpu("sm_90"),
         "nvidia/jetson-agx-xavier": {**_gpu("sm_72"), "host": _processor("aarch64-linux-gnu", "carmel", 8)},

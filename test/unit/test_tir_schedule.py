@@ -383,3 +383,22 @@ def test_a_schedule_shows_itself(capsys: pytest.CaptureFixture[str]) -> None:
     schedule.show()
     printed = capsys.readouterr().out
     assert f"tir.for {ForKind.PARALLEL.value}" in printed and "schedule.parallel %i" in printed
+
+
+def test_a_split_loop_of_one_iteration_around_a_reduction_lets_it_begin_apart() -> None:
+    schedule = new()
+    dense = schedule.get_block("dense")
+    schedule.split(schedule.add_unit_loop(dense), [None, 2])
+    schedule.decompose_reduction(dense, schedule.get_loops(dense)[2])
+    assert_computes(function(schedule), STAGE)
+
+
+def test_a_loop_that_a_reduction_runs_in_twice_does_not() -> None:
+    schedule = new()
+    dense = schedule.get_block("dense")
+    schedule.split(schedule.add_unit_loop(dense), [None, 2])
+    op = schedule.get(dense)
+    assert isinstance(op, BlockOp)
+    op.set_predicate([])
+    loop = schedule.get_loops(dense)[2]
+    refused(lambda: schedule.decompose_reduction(dense, loop), schedule, "it reduces anew")

@@ -17,6 +17,8 @@ class Context(Protocol):
 
     target: Target
     """What code is made for."""
+    rand_state: int
+    """The seed for what is sampled; -1 for one that nobody knows."""
 
     @property
     def cores(self) -> int:

@@ -55,7 +55,7 @@ class PostOrderApply(SpaceGenerator):
         sch_rules: the rules, in order; those of `ScheduleRule.create` for the context's target, unless given.
         postprocs: what repairs or rejects a design; those for the target, unless given.
         mutator_probs: nothing: decisions are drawn anew by `Trace.with_decision`.
-        seed: for what is sampled.
+        seed: for what is sampled; the context's, unless given.
     """
 
     f_block_filter: Callable[[BlockOp | OuterBlockOp | PrimFuncOp], object] | None = None
@@ -70,6 +70,8 @@ class PostOrderApply(SpaceGenerator):
 
     def initialize_with_tune_context(self, context: Context) -> None:
         """Take the rules for the target where none are given, and tell all of the context."""
+        if self.seed is None and context.rand_state != -1:
+            self.seed = context.rand_state
         kind = "cuda" if context.target.is_gpu else "llvm"
         self.sch_rules = ScheduleRule.create(kind) if self.sch_rules is None else list(self.sch_rules)
         self.postprocs = Postproc.create(kind) if self.postprocs is None else list(self.postprocs)
@@ -177,6 +179,7 @@ class TuneContext:
         task_name: what reports call it.
         num_threads: the cores that rules reckon with where the target does not say (`-num-cores`); this machine's,
             unless given.
+        rand_state: the seed for what is sampled; -1 for one that nobody knows.
     """
 
     def __init__(
@@ -186,11 +189,13 @@ class TuneContext:
         space_generator: SpaceGenerator | Callable[[Schedule], Designs] | None = None,
         task_name: str = "main",
         num_threads: int | None = None,
+        rand_state: int = -1,
     ):
         self.mod = mod
         self.target = Target() if target is None else Target.parse(target)
         self.task_name = task_name
         self.num_threads = num_threads or cpu_count() or 1
+        self.rand_state = rand_state
         given = PostOrderApply() if space_generator is None else space_generator
         self.space_generator: SpaceGenerator = given if isinstance(given, SpaceGenerator) else ScheduleFn(given)
         self.space_generator.initialize_with_tune_context(self)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from math import prod
 
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -34,6 +36,9 @@ from .checks import check_live, check_not_passed, check_one_element, check_plain
 from .copies import empty_loop, free_block_name
 from .errors import ScheduleError
 from .rebind import assign
+
+MOST_IDLE = 4096
+"""Iterations of loops to which a block binds nothing that are tried out."""
 
 
 @while_unchanged
@@ -71,14 +76,36 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
     for each in loops[loops.index(loop) :]:
         if each.var in spatial_vars and each.var in reduce_vars:
             raise ScheduleError.at(each, f"{name} binds elements and steps of its reduction to this loop, together")
-        if each.size not in (0, 1) and each.var not in spatial_vars | reduce_vars:
-            raise ScheduleError.at(each, f"{name} binds nothing to this loop: it reduces anew in each iteration")
+    idle = [each for each in loops[loops.index(loop) :] if each.var not in spatial_vars | reduce_vars]
+    if idle and not _runs_once(block, idle):
+        again = next((each for each in idle if each.size != 1), idle[0])
+        raise ScheduleError.at(again, f"{name} binds nothing to this loop: it reduces anew in each iteration")
     for condition in block.conditions:
         used = {block.loop_vars[d] for d in dims_in(condition)}
         if used & spatial_vars and used & reduce_vars:
             raise ScheduleError.at(block, f"{name} has a predicate on elements and steps of its reduction, together")
     _check_begins_once(block, [each for each in loops[loops.index(loop) :] if each.var in spatial_vars])
     check_sole_writer(block, written_buffer(block))
+
+
+def _runs_once(block: BlockOp, idle: Sequence[ForOp]) -> bool:
+    """Whether the block's conditions leave one iteration of loops to which it binds nothing, as those of a loop of one
+    iteration that is split."""
+    sizes = [each.size for each in idle if isinstance(each.size, int)]
+    if len(sizes) < len(idle) or prod(sizes) > MOST_IDLE:
+        return False
+    if 0 in sizes:
+        return True
+    places = {d: number for number, each in enumerate(idle) for d, v in enumerate(block.loop_vars) if v is each.var}
+    conditions = [each for each in block.conditions if dims_in(each) & places.keys()]
+    if any(dims_in(each) - places.keys() for each in conditions):
+        return False
+
+    def holds(steps: Sequence[int]) -> bool:
+        values = [steps[places[d]] if d in places else 0 for d in range(len(block.loop_vars))]
+        return all(each.eval(values, []) >= 0 for each in conditions)
+
+    return sum(map(holds, product(*map(range, sizes)))) == 1
 
 
 def _check_begins_once(block: BlockOp, inside: Sequence[ForOp]) -> None:
@@ -147,7 +174,8 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     assert loop.parent is not None
     loop.parent.insert_op_before(nest, loop)
     values = [renamed.get(v, v) for v in loop_vars]
-    kept = [c for c in block.conditions if not {loop_vars[d] for d in dims_in(c)} & reduce_vars]
+    inside = {each.var for each in loops[loops.index(loop) :]} - spatial_vars
+    kept = [c for c in block.conditions if not {loop_vars[d] for d in dims_in(c)} & (reduce_vars | inside)]
     assign(init, [block.bindings.data.results[i] for i in spatial], kept, values)
     init.partial_iters = frozenset(n for n, i in enumerate(spatial) if i in block.partial_iters)
     began = block.init
