@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from .dims import as_dim, dim_expr
@@ -169,9 +170,9 @@ class Steps:
             yield
 
     @contextmanager
-    def when(self, condition: Expr) -> Generator[None]:
-        """If a condition holds."""
-        with self._within(When(condition, [])):
+    def when(self, condition: Expr | bool) -> Generator[None]:
+        """If a condition holds; comparing extents may tell that it does."""
+        with self._within(When(as_expr(condition, i1), [])):
             yield
 
     @contextmanager

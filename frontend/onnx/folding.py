@@ -66,12 +66,13 @@ def columns_to_image(node: Node) -> SSAValue:
     ends = [before + n for before, n in zip(pads[:rank], image, strict=True)]
     if not any(pads):
         return total
-    if not all(isinstance(end, int) for end in ends):
+    known = [end for end in ends if isinstance(end, int)]
+    if len(known) < rank:
         begin, step = ([each, each, *others] for each, others in ((0, pads[:rank]), (1, [1] * rank)))
         end = [node.dims(total)[0], channels, *ends]
         return node.emit("dyn.strided_slice", total, *map(node.shape_value, (begin, end, step)))
     axes = list(range(2, 2 + rank))
-    return node.emit("strided_slice", total, begin=pads[:rank], end=ends, strides=[1] * rank, axes=axes)
+    return node.emit("strided_slice", total, begin=pads[:rank], end=known, strides=[1] * rank, axes=axes)
 
 
 def padded(node: Node, x: SSAValue, widths: Sequence[te.Dim]) -> SSAValue:

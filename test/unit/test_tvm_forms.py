@@ -11,6 +11,7 @@ import pytest
 import weft
 from weft import tir
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.tir.core import PrimFuncOp
 from weft.script import tir as T
 from weft.tir import stmt_functor
 
@@ -101,5 +102,6 @@ def test_comparisons_of_indices_are_told_by_their_difference(a: str, b: str, wan
     one, other = (tir.from_source(branching(condition)) for condition in (a, b))
     assert tir.structural_equal(one, other) == wanted
     assert not wanted or tir.structural_hash(one) == tir.structural_hash(other)
+    assert isinstance(one, PrimFuncOp) and isinstance(other, PrimFuncOp)
     (first,), (second,) = (tir.Interpreter(func)([]) for func in (one, other))
     assert not wanted or (first == second).all()

@@ -347,7 +347,7 @@ class MeanOp(SimpleReduceOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         total = self.reduced(x)
-        count = prod(x.shape[d] for d in self.reduction(x.rank).axes)
+        count = te.product(x.dims[d] for d in self.reduction(x.rank).axes)
         if is_true(self.none_is_zero):
             count = max(count, 1) if isinstance(count, int) else te.maximum(count, 1)
         mean = te.compute(total.shape, lambda *i: total[i] / count, "mean")

@@ -164,7 +164,7 @@ def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None, copied: 
             f"{shape_text(new)} ({extent_text(want)} elements)"
         )
     if unknown is not None:
-        if (isinstance(want, int) and want == 0) or not te.at_most(have % want, 0):
+        if te.same(want, 0) or not te.at_most(have % want, 0):
             raise VerifyException(f"a tensor of shape {shape_text(shape)} cannot be reshaped to {shape_text(new)}")
         new[unknown] = have // want
     return tuple(new)
