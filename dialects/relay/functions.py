@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import (
     FunctionType,
@@ -39,10 +39,6 @@ from .base import compatible
 from .devices import DeviceError, check_places
 from .fields import Value, as_attribute
 from .signature_syntax import parse_function, print_function
-
-if TYPE_CHECKING:
-    from ...frontend.relay.values import Expr, Operand, Var
-
 
 COMPILER, COMPOSITE = "Compiler", "Composite"
 """Attributes that say who compiles a function or region, and what a region is as a whole, for whoever compiles it."""
@@ -92,9 +88,9 @@ def verify_places(attributes: Mapping[str, Attribute], type: FunctionType) -> No
 class Trees:
     """How a function is read as expressions, and called: by `weft.frontend.relay`, which imports this module."""
 
-    params: ClassVar[Callable[[FuncOp], list[Var]]]
-    body: ClassVar[Callable[[FuncOp], Expr]]
-    call: ClassVar[Callable[[FuncOp, Sequence[Operand]], Expr]]
+    params: ClassVar[Callable[[FuncOp], list[Any]]]
+    body: ClassVar[Callable[[FuncOp], Any]]
+    call: ClassVar[Callable[[FuncOp, Sequence[Any]], Any]]
 
 
 def _trees() -> type[Trees]:
@@ -157,12 +153,12 @@ class FuncOp(IRDLOperation):
         return last
 
     @property
-    def params(self) -> list[Var]:
+    def params(self) -> list[Any]:
         """The parameters, as expressions."""
         return _trees().params(self)
 
     @property
-    def tree(self) -> Expr:
+    def tree(self) -> Any:
         """What the function gives, as an expression of its `params`: TVM's `func.body`, which is the region here."""
         return _trees().body(self)
 
@@ -176,7 +172,7 @@ class FuncOp(IRDLOperation):
         """The type of the function."""
         return self.function_type
 
-    def __call__(self, *args: Operand) -> Expr:
+    def __call__(self, *args: Any) -> Any:
         """The function applied to arguments, as an expression.
 
         Raises:

@@ -30,7 +30,7 @@ def test_the_example_verifies_and_round_trips(name: str):
 
 
 STRUCTURE = {op.name: op for op in Relay.operations if op.name not in EXAMPLES and "```mlir" in docstring(op)}
-CALLS = {"relay.call", "relay.call_lowered", "relay.closure", "relay.construct", "relay.match"}
+CALLS = {"relay.call", "relay.call_lowered", "relay.closure", "relay.construct", "relay.match", "relay.scan"}
 """Examples that cannot be verified without the function or the data type that they name."""
 
 

@@ -65,7 +65,7 @@ OWN_FIELDS = {
     "gather": {"mode"}, "gather_nd": {"mode"}, "layout_transform": {"extents"}, "nn.space_to_depth": {"mode"},
     "nn.global_max_pool2d": {"output_size"}, "nn.global_avg_pool2d": {"output_size"},
     "scatter": {"out_of_range"}, "scatter_add": {"out_of_range"}, "scatter_nd": {"out_of_range"},
-    "reverse_sequence": {"out_of_range"}, "topk": {"zero_is_none"},
+    "reverse_sequence": {"out_of_range"}, "topk": {"zero_is_none"}, "mean": {"none_is_zero"},
 }  # fmt: skip
 """Properties that TVM's operators do not have, or do not take."""
 

@@ -372,7 +372,7 @@ def f(A: T.Buffer[(4,), "float32"], x: T.float32, b: T.bool, B: T.Buffer[(4,), "
     run(a, np.float32(3), np.bool_(False), b)
     assert b.tolist() == [2.5] * 4
     for wrong in ((a, 2.5, 1, b), (a, "2", True, b)):
-        with pytest.raises(weft.Diagnostic, match=r"is none|dtype"):
+        with pytest.raises(weft.Diagnostic, match=r"is none|takes numbers of float32, and no str"):
             run(*wrong)
 
 
