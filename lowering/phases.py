@@ -27,7 +27,7 @@ from ..dialects.support.plugins import loaded, warn
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart, Memo
 from ..transforms.infra.by_target import ByTarget
-from ..transforms.infra.config import BOUNDS_CHECKS, TUNING_RECORDS
+from ..transforms.infra.config import BOUNDS_CHECKS, LOWER_ONLY, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
 from ..transforms.infra.registry import canonical_name, get_pass_type, is_registered, outside_passes
@@ -102,8 +102,13 @@ def pipeline(
 
     Raises:
         ValueError: there is no phase of a name.
-        UsageError: a pass from elsewhere says that it joins where there is nothing.
+        UsageError: a pass from elsewhere says that it joins where there is nothing, or an option is set that only
+            `weft.lower` and `weft.build` know, whose functions begin at `schedule`.
     """
+    if start != "schedule":
+        for key in LOWER_ONLY:
+            if PassContext.current().config.get(key):
+                raise UsageError(f"'{key}' is an option of weft.lower and weft.build, and of no compilation of graphs")
     from .verify_loop_accesses import VerifyLoopAccessesPass
 
     names = [name for name in _between(start, end) if name not in ("import", "object")]

@@ -131,3 +131,18 @@ def test_definitions_are_renewed() -> None:
     again = stmt_functor.renew_defs(checked)
     assert tir.structural_equal(again, checked)
     assert again.params[0] is not checked.params[0]
+
+
+@pytest.mark.parametrize(
+    "config", [{"tir.add_lower_pass": [(1, twice)]}, {"tir.disable_vectorize": True}, {"tir.disable_assert": True}]
+)
+def test_a_compilation_of_a_graph_refuses_what_only_lowering_knows(config: dict[str, Any]) -> None:
+    x = weft.relay.var("x", shape=(4,))
+    function = weft.relay.Function([x], weft.relay.exp(x))
+    with (
+        weft.PassContext(config=config),
+        pytest.raises(UsageError, match=r"is an option of weft\.lower and weft\.build"),
+    ):
+        weft.compile(function)
+    with weft.PassContext(config={"tir.disable_vectorize": False}):
+        assert weft.compile(function)(np.zeros(4, np.float32)).tolist() == [1] * 4

@@ -182,6 +182,9 @@ register_config_option(DISABLE_VECTORIZE, bool, "let `weft.lower` make vectorize
 DISABLE_ASSERT = "tir.disable_assert"
 register_config_option(DISABLE_ASSERT, bool, "let `weft.lower` leave assertions out")
 
+LOWER_ONLY = (ADD_LOWER_PASS, DISABLE_VECTORIZE, DISABLE_ASSERT)
+"""Options of `weft.lower` and `weft.build` alone: the phases of a graph have no place for what they ask."""
+
 _ALIASES = {"tir.instrument_bound_checkers": BOUNDS_CHECKS}
 """TVM's keys of options that have other names."""
 
