@@ -17,7 +17,7 @@ from ..abi import COUNTER_BYTES, INPUTS, OUTPUTS
 from ..check_sites import CHECKS, RECORDS
 from ..entry.add_entry_point import entry_of_segment
 from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
-from ..memory_to_loops.materialize_memory import ADDRESS
+from ..memory_to_loops.constants import ADDRESS
 from .assembly import EQUAL, GREATER, NOT_EQUAL, PTR, SIGNED_GREATER, Assembly
 from .heap import (
     BACK_AT,

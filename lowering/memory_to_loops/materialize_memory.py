@@ -33,7 +33,7 @@ runs them step by step (`lowering/hosted_steps.py`). Counterpart of the code gen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -57,7 +57,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ...dialects.extensions.memref import GlobalOp
 from ...dialects.mem.core import (
     DYNAMIC,
     AllocOp,
@@ -78,7 +77,6 @@ from ...dialects.mem.core import (
 )
 from ...dialects.mem.graph import GraphOp
 from ...dialects.mem.in_place import check_overlaps
-from ...dialects.relay.base import tensor
 from ...dialects.relay.core import ConstantOp as RelayConstantOp
 from ...dialects.rt.checks import RecordOp, RecordType
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
@@ -100,11 +98,10 @@ from ..relay_to_tir.graph_symbols import EXTENTS
 from ..relay_to_tir.te_expressions import signless
 from ..threads.share_out import share_out
 from ..tir_to_loops.index_values import IndexBuilder
+from .constants import Constants, address_function
+from .steps import Callees, Layout, kernel_calls, kernel_of, layouts_of, slot_count, steps_of, takes_record, with_turns
 
 index = IndexType()
-
-ADDRESS = "address"
-"""Attribute of a constant that a program hands on: the function that gives its address."""
 
 
 @dataclass(frozen=True)
@@ -122,12 +119,12 @@ class MaterializeMemoryPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for graph in [g for g in op.ops if isinstance(g, GraphOp)]:
             check_devices(graph)
-        kernels = _Callees({f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)})
+        kernels = Callees({f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)})
         constants = Constants(op)
         own = [g for g in op.ops if isinstance(g, GraphOp) and not g.is_hosted]
         kernels.turns = {g.sym_name.data: g for g in own if TURN in g.attributes}
         graphs = [g for g in own if TURN not in g.attributes]
-        layouts = _layouts(graphs, kernels)
+        layouts = layouts_of(graphs, kernels)
         for graph, layout in zip(graphs, layouts, strict=True):
             lowered = _Materialization(graph, kernels, constants, layout).run()
             op.body.block.insert_op_before(lowered, graph)
@@ -135,49 +132,7 @@ class MaterializeMemoryPass(ModulePass):
             graph.detach()
             graph.erase(safe_erase=False)
         for constant in [c for f in op.ops if is_control(f) for c in walk(f) if isinstance(c, RelayConstantOp)]:
-            op.body.block.add_ops(_address_function(constant, constants))
-
-
-class _Callees(dict[str, func.FuncOp]):
-    """The kernels of a module by their names; beside them the graphs that are run once for each turn."""
-
-    turns: dict[str, GraphOp]
-
-    def turn(self, op: ScanOp) -> GraphOp:
-        """The graph of one turn.
-
-        Raises:
-            Diagnostic: there is none.
-        """
-        if (graph := self.turns.get(op.callee.root_reference.data)) is None:
-            raise Diagnostic.at(op, f"there is no graph {op.callee} for one turn")
-        return graph
-
-
-class Constants:
-    """The module's constant globals, one for each different value."""
-
-    def __init__(self, module: ModuleOp):
-        self.module = module
-        self.addresses: set[str] = set()
-        self.globals: dict[Attribute, GlobalOp] = {}
-
-    def reference(self, constant: ConstantOp | RelayConstantOp) -> GlobalOp:
-        """The global that holds a constant's data; the data itself is passed beside the code, as `weft.value`."""
-        value = constant.value
-        if (known := self.globals.get(value)) is None:
-            number = len(self.globals)
-            described = constant.type if isinstance(constant, ConstantOp) else tensor(constant.result)
-            type = flat_memref(signless(tensor(described).element_type), prod(tensor(described).get_shape()))
-            known = GlobalOp(f"constant_{number}", type, constant=True)
-            known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
-            known.attributes["weft.value"] = value
-            known.attributes["weft.type"] = described
-            self.globals[value] = known
-            first = self.module.body.block.first_op
-            assert first is not None
-            self.module.body.block.insert_op_before(known, first)
-        return known
+            op.body.block.add_ops(address_function(constant, constants))
 
 
 def flat_type(type: BufferType) -> BufferType:
@@ -186,51 +141,10 @@ def flat_type(type: BufferType) -> BufferType:
     return flat_memref(signless(type.element_type), DYNAMIC if DYNAMIC in shape else prod(shape))
 
 
-def _address_function(constant: RelayConstantOp, constants: Constants) -> list[Operation]:
-    """A function that says where a constant is that a program hands on, unless there is one; the constant names it."""
-    held = constants.reference(constant)
-    name = f"{held.sym_name.data}_address"
-    constant.attributes[ADDRESS] = SymbolRefAttr(name)
-    if name in constants.addresses:
-        return []
-    constants.addresses.add(name)
-    get = memref.GetGlobalOp(held.sym_name.data, held.type)
-    pointer = memref.ExtractAlignedPointerAsIndexOp.get(get.memref)
-    cast = arith.IndexCastOp(pointer.aligned_pointer, i64)
-    function = func.FuncOp(name, FunctionType.from_lists([], [i64]), visibility="private")
-    function.body.block.add_ops([get, pointer, cast, func.ReturnOp(cast.result)])
-    return [function]
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where in the arena a graph's records stand, and where the counters and all records end."""
-
-    records: int
-    end: int
-
-
-def _layouts(graphs: Sequence[GraphOp], kernels: _Callees) -> list[_Layout]:
-    """A layout for each graph. Segments of one program are never at work at the same time and share an arena: they
-    begin with the same counters, and each has records of its own, behind which there is one for the program itself."""
-    needs = [_needs(graph, kernels) for graph in graphs]
-    slots = max((slots for slots, _ in needs), default=0)
-    layouts: list[_Layout] = []
-    shared_end = slots + sum(records for _, records in needs) + RECORD_BYTES
-    next_record = slots
-    for graph, (own_slots, own_records) in zip(graphs, needs, strict=True):
-        if SEGMENT in graph.attributes:
-            layouts.append(_Layout(next_record, shared_end))
-            next_record += own_records
-        else:
-            layouts.append(_Layout(own_slots, own_slots + own_records))
-    return layouts
-
-
 class _Materialization:
     """The lowering of one graph."""
 
-    def __init__(self, graph: GraphOp, kernels: _Callees, constants: Constants, layout: _Layout):
+    def __init__(self, graph: GraphOp, kernels: Callees, constants: Constants, layout: Layout):
         self.graph = graph
         self.kernels = kernels
         self.constants = constants
@@ -245,7 +159,7 @@ class _Materialization:
 
     def run(self) -> func.FuncOp:
         self.next_record = records_at = self.layout.records
-        checks = [called(op, kernel) for op, kernel in _kernel_calls(self.graph, self.kernels) if _takes_record(kernel)]
+        checks = [called(op, kernel) for op, kernel in kernel_calls(self.graph, self.kernels) if takes_record(kernel)]
         counters = self.layout.end
         size = self._lay_out_pools(counters)
         arguments = [*self.graph.inputs, *self.graph.outputs]
@@ -280,7 +194,7 @@ class _Materialization:
         return lowered
 
     def _emit_graph(self, graph: GraphOp) -> None:
-        steps = [step for step in _steps(graph) if not isinstance(step, ScanOp)]
+        steps = [step for step in steps_of(graph) if not isinstance(step, ScanOp)]
         first: dict[Operation, list[CallOp | CopyOp]] = {step[0]: step for step in steps}
         for op in graph.body.block.ops:
             if isinstance(op, ReadExtentOp | SizeOp):
@@ -292,7 +206,7 @@ class _Materialization:
 
     def _lay_out_pools(self, start: int) -> int:
         """Note where each pool stands in the arena, from `start` on; where the last one ends."""
-        for graph in _with_turns(self.graph, self.kernels):
+        for graph in with_turns(self.graph, self.kernels):
             for op in graph.body.block.ops:
                 if isinstance(op, PoolOp) and not op.extents:
                     self.places[op.result] = start
@@ -333,9 +247,9 @@ class _Materialization:
         return at.emit(arith.MaxSIOp(at.emit(arith.MinSIOp(number, self.values[op.most])), at.constant(0)))
 
     def _emit(self, step: list[CallOp | CopyOp]) -> None:
-        kernel, count = _kernel(step[0], self.kernels), _slot_count(step, self.kernels)
+        kernel, count = kernel_of(step[0], self.kernels), slot_count(step, self.kernels)
         buffers = [[self._memory(value) for value in (*op.reads, *op.writes)] for op in step]
-        record = None if kernel is None or not _takes_record(kernel) else self._record()
+        record = None if kernel is None or not takes_record(kernel) else self._record()
         slots = SlotsOp(self.slots_in or self.arena, self.slots_used * SLOT_BYTES, count)
         slots.result.name_hint = "slots"
         self.slots_used += count
@@ -531,91 +445,16 @@ class _Materialization:
         return made
 
 
-_KINDS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
-    "+": arith.AddiOp, "*": arith.MuliOp, "//": arith.FloorDivSIOp, "%": arith.RemSIOp, "min": arith.MinSIOp,
-    "max": arith.MaxSIOp,
-}  # fmt: skip
-"""What computes sizes of extents."""
-
-
-def _needs(graph: GraphOp, kernels: _Callees) -> tuple[int, int]:
-    """The bytes of the slots and of the records that a graph's steps take."""
-    slots = max(1, sum(_slot_count(step, kernels) for step in _steps(graph))) * SLOT_BYTES
-    return slots, sum(_takes_record(kernel) for _, kernel in _kernel_calls(graph, kernels)) * RECORD_BYTES
-
-
-def _slot_count(step: ScanOp | list[CallOp | CopyOp], kernels: _Callees) -> int:
-    """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all, turns
-    each those of its steps."""
-    if isinstance(step, ScanOp):
-        return step.turns.value.data * sum(_slot_count(inner, kernels) for inner in _steps(kernels.turn(step)))
-    kernel = _kernel(step[0], kernels)
-    return 1 if kernel is None else _slots_type(step[0], kernel).count.data
-
-
-def _with_turns(graph: GraphOp, kernels: _Callees) -> Iterator[GraphOp]:
-    """A graph, and those that it runs once for each turn."""
-    yield graph
-    scanned = {kernels.turn(op): None for op in graph.body.block.ops if isinstance(op, ScanOp)}
-    for inner in scanned:
-        yield from _with_turns(inner, kernels)
-
-
-def _kernel_calls(graph: GraphOp, kernels: _Callees) -> Iterator[tuple[CallOp | CopyOp, func.FuncOp]]:
-    """The calls of kernels of a graph, in order, those of turns once."""
-    for step in _steps(graph):
-        if isinstance(step, ScanOp):
-            yield from _kernel_calls(kernels.turn(step), kernels)
-        elif (kernel := _kernel(step[0], kernels)) is not None:
-            yield step[0], kernel
-
-
-def _kernel(op: CallOp | CopyOp, kernels: _Callees) -> func.FuncOp | None:
-    if op.callee is None:
-        return None
-    if (kernel := kernels.get(op.callee.root_reference.data)) is None:
-        hint = "'lower-te' makes functions of kernels: it has not run, or has left this one; is it disabled?"
-        raise Diagnostic.at(op, f"there is no function {op.callee} of loops", hint=hint)
-    return kernel
-
-
 def _elements(type: BufferType) -> int:
     """The elements of a buffer for each value of the extents that are open."""
     return prod(extent for extent in type.get_shape() if extent != DYNAMIC)
 
 
-def _steps(graph: GraphOp) -> list[ScanOp | list[CallOp | CopyOp]]:
-    """The accesses of a graph, in order; copies that follow one another and that no kernel makes are one step."""
-    steps: list[ScanOp | list[CallOp | CopyOp]] = []
-    for op in graph.body.block.ops:
-        if isinstance(op, CopyOp) and op.callee is None:
-            if len(op.sources) != 1:
-                raise Diagnostic.at(op, "joins several buffers, and no kernel does that", hint="say one: `by @kernel`")
-            last = steps[-1] if steps else None
-            if isinstance(last, list) and isinstance(last[-1], CopyOp) and last[-1].callee is None:
-                last.append(op)
-                continue
-        if isinstance(op, ScanOp):
-            steps.append(op)
-        elif isinstance(op, CallOp | CopyOp):
-            steps.append([op])
-    return steps
-
-
-def _takes_record(kernel: func.FuncOp) -> bool:
-    """Whether a kernel makes checks."""
-    return any(isinstance(type, RecordType) for type in kernel.function_type.inputs)
-
-
-def _slots_type(op: Operation, kernel: func.FuncOp) -> SlotsType:
-    for type in kernel.function_type.inputs:
-        if isinstance(type, SlotsType):
-            return type
-    raise Diagnostic.at(
-        op,
-        f"@{kernel.sym_name.data} takes no slots to share its work by",
-        hint="a kernel's last arguments are of types !rt.slots<N> and index",
-    )
+_KINDS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
+    "+": arith.AddiOp, "*": arith.MuliOp, "//": arith.FloorDivSIOp, "%": arith.RemSIOp, "min": arith.MinSIOp,
+    "max": arith.MaxSIOp,
+}  # fmt: skip
+"""What computes sizes of extents."""
 
 
 def _owners(value: SSAValue) -> list[Operation]:
