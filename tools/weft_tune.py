@@ -44,6 +44,12 @@ def argument_parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what is tuned")
     what.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     what.add_argument("--threads", type=int, metavar="N", help="threads for an inference; as many as processors")
+    what.add_argument(
+        "--space",
+        choices=("weft-rules", "post-order-apply", "union"),
+        default="weft-rules",
+        help="whose designs are searched: those of Weft's rules, of TVM's, or both; Weft's without this",
+    )
     what.add_argument("--function", metavar="NAME", help="the function of a module; without it, main or the only one")
     what.add_argument(
         "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
@@ -123,6 +129,7 @@ def _show(path: str, drawing: str | None, folder: str | None) -> int:
 
 def _tune(model: str, path: str, arguments: argparse.Namespace) -> int:
     """Tune, and tell of it."""
+    from weft.meta_schedule.space_generator import SpaceGenerator
     from weft.tuning.jobs import Effort
     from weft.tuning.tune import tune
 
@@ -137,6 +144,7 @@ def _tune(model: str, path: str, arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             shapes=dict(parse_shape(text) for text in arguments.shape),
             function=arguments.function,
+            space=SpaceGenerator.create(arguments.space),
             trials=arguments.trials,
             seconds=None if arguments.minutes is None else 60 * arguments.minutes,
             workers=arguments.workers,

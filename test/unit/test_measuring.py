@@ -24,7 +24,7 @@ from weft.tuning.bench import Reference, differs, measure, time_pairs, undisturb
 from weft.tuning.fleet import Fleet
 from weft.tuning.jobs import Effort, Job, Measurement, NoMeasurement, Rules
 from weft.tuning.measure import Child, run_job
-from weft.tuning.space import Space
+from weft.tuning.space import RuleSpace
 from weft.tuning.tasks import extract_tasks
 from weft.tuning.worker import serve
 
@@ -42,7 +42,7 @@ def job() -> Job:
     """The default schedule of a kernel."""
     with PassContext(3):
         tasks = extract_tasks(parse_module(MODEL, new_ir_context(), "model.mlir"), HOST, "import", 1).tasks
-        default = Space(tasks[0].function, HOST).default()
+        default = RuleSpace(tasks[0].function, HOST).default()
     assert default is not None
     effort = Effort(2, 0.1, 60)
     return Job(tasks[0].text, default.schedule, str(HOST), HOST.name(), 1, (), 2, Rules(3), effort)

@@ -171,8 +171,8 @@ def test_rules_that_cannot_be_are_refused() -> None:
         ms.ScheduleRule.create("hexagon")
     with pytest.raises(UsageError, match="no postprocessors for 'hexagon'"):
         ms.Postproc.create("hexagon")
-    with pytest.raises(UsageError, match="there are no mutators"):
-        ms.space_generator.PostOrderApply(mutator_probs={"tile": 0.5})
+    with pytest.raises(UsageError, match="a mapping from Mutator to float"):
+        ms.space_generator.PostOrderApply(mutator_probs=cast(Any, {"tile": 0.5}))
 
 
 def test_a_location_that_is_no_more_is_the_next_one_outside() -> None:

@@ -15,7 +15,7 @@ from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.lowering.machine.target import Target
 from weft.transforms.infra import remarks
 from weft.transforms.tir.scheduling.tuning_records import Status, TuningRecord, append_record
-from weft.tuning.space import Space
+from weft.tuning.space import RuleSpace
 from weft.tuning.tasks import Task, extract_tasks
 
 MODEL = """relay.func @main(%x: tensor<8x32xf32>, %w: tensor<48x32xf32>) -> tensor<8x48xf32> {
@@ -53,7 +53,7 @@ def by_rules(model: str) -> str:
 @pytest.fixture(scope="module")
 def other_schedule(task: Task) -> str:
     """A schedule that is not the default one, and that differs from it in the code that it makes."""
-    space = Space(task.function, HOST)
+    space = RuleSpace(task.function, HOST)
     default = space.default()
     assert default is not None
     made = (space.mutated(default, Random(seed)) for seed in range(20))

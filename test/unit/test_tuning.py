@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from imagined_pool import Imagined
 from te_samples import batch_matmul, dense
 from tir_run import assert_interprets, inputs_of, prim_func
 from xdsl.dialects.builtin import StringAttr
@@ -27,7 +26,7 @@ from weft.tuning.fleet import Fleet
 from weft.tuning.jobs import Job, Measurement, NoMeasurement
 from weft.tuning.report import as_svg, as_table, reports
 from weft.tuning.search import Search, next_search
-from weft.tuning.space import Candidate, Space
+from weft.tuning.space import Candidate, RuleSpace
 from weft.tuning.tune import Progress, tune
 
 HOST = Target.parse("llvm -mcpu=native")
@@ -47,28 +46,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-class Imagined(Executor):
-    """Measures nothing: a schedule is the faster, the fewer instructions it has."""
-
-    def __init__(self, measure: Callable[[Job], Measurement] | None = None):
-        self.jobs: list[Job] = []
-        self._measure = measure or self.by_length
-
-    @staticmethod
-    def by_length(job: Job) -> Measurement:
-        ratio = 0.5 + job.schedule.count("\n") / 100
-        return Measurement(Status.MEASURED, (ratio, ratio), ratio * 1e-5, 1e-5, spent={"compile": 0.5, "time": 0.25})
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        self.jobs.append(args[0])
-        try:
-            future.set_result(self._measure(args[0]))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 # The design space
 
 
@@ -76,7 +53,7 @@ def test_every_candidate_computes_the_same_and_is_made_again_from_its_genes() ->
     stage = batch_matmul(2, 6, 16, 5)
     arrays = inputs_of(stage)
     wanted = evaluate(stage[1], dict(zip(stage[0], arrays, strict=True)))
-    space, random = Space(prim_func(stage), HOST), Random(0)
+    space, random = RuleSpace(prim_func(stage), HOST), Random(0)
     default = space.default()
     assert default is not None and default.genes
     found = {default.schedule: default}

@@ -28,6 +28,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 
 from ...dialects.schedule.core import SequenceOp
+from ...dialects.schedule.queries import GetBlockOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.fingerprint import fingerprint
 from ...dialects.support.parser import parse_module
@@ -39,7 +40,7 @@ from ..infra.parts import symbol_name
 from ..infra.remarks import missed, passed
 from ..infra.walk import clone
 from .apply_schedule import TUNED
-from .scheduling.tuning_records import TuningRecord, best_records, read_records
+from .scheduling.tuning_records import best_records, read_records
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class AttachTunedSchedulesPass(ModulePass):
             if (record := best.get(kernel_key(func))) is None:
                 continue
             try:
-                sequence = sequence_of(record, ctx, self.records)
+                sequence = sequence_of(record.schedule, ctx, self.records, func.sym_name.data)
             except Diagnostic as error:
                 missed(self.name, func, f"the schedule of its record cannot be read any more: {error.message}")
                 continue
@@ -92,7 +93,7 @@ class AttachTunedSchedulesPass(ModulePass):
             symbol = next(each for n in count() if (each := f"{name}_tuned{n or ''}") not in taken)
             taken.add(symbol)
             sequence.properties["sym_name"] = StringAttr(symbol)
-            sequence.properties["function"] = SymbolRefAttr(name)
+            sequence.attributes[TUNED] = StringAttr(self.records)
             op.body.block.insert_op_after(sequence, func)
             report_changed(True)
             passed(self.name, func, f"@{name} has a schedule that took {record.ratio:.2f} of the time of the rules'")
@@ -106,17 +107,20 @@ def kernel_key(func: PrimFuncOp) -> str:
     return sha256(fingerprint(copy, names=False).encode()).hexdigest()[:32]
 
 
-def sequence_of(record: TuningRecord, ctx: Context, place: str) -> SequenceOp:
-    """The schedule of a record, as an operation that stands nowhere.
+def sequence_of(text: str, ctx: Context, place: str, function: str) -> SequenceOp:
+    """The schedule in a text, as an operation that stands nowhere, for the function of a name.
 
     Raises:
-        Diagnostic: its text is not valid, or holds anything but one schedule.
+        Diagnostic: the text is not valid, or holds anything but one schedule.
     """
-    module = parse_module(record.schedule, ctx, place)
+    module = parse_module(text, ctx, place)
     verify(module)
     ops = list(module.ops)
     if len(ops) != 1 or not isinstance(sequence := ops[0], SequenceOp):
         raise Diagnostic("it is not one schedule.sequence")
     sequence.detach()
-    sequence.attributes[TUNED] = StringAttr(place)
+    for op in sequence.instructions:
+        if isinstance(op, GetBlockOp) and op.function is not None and op.function.data == sequence.function_name:
+            op.properties["function"] = StringAttr(function)
+    sequence.properties["function"] = SymbolRefAttr(function)
     return sequence

@@ -1,14 +1,16 @@
-"""TVM's rules and postprocessors for each kind of target, in their order and with their parameters."""
+"""TVM's rules, postprocessors and mutators for each kind of target, in their order and with their parameters."""
 
 from __future__ import annotations
 
 from .gpu_postprocs import RewriteCooperativeFetch, VerifyGPUCode
 from .locations import AutoInline, InlineConstantScalars, RandomComputeLocation
 from .multi_level_tiling import MultiLevelTiling, ReuseType
+from .mutators import MutateComputeLocation, MutateThreadBinding, MutateTileSize, MutateUnroll
+from .parallel_plans import MutateParallel
 from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll
 from .postprocs import DisallowDynamicLoop, RewriteParallelVectorizeUnroll, RewriteReductionBlock
 from .reductions import AddRFactor
-from .rule import POSTPROCS, RULES, Postproc, ScheduleRule
+from .rule import MUTATORS, POSTPROCS, RULES, Mutator, Postproc, ScheduleRule
 from .threads import AutoBind, CrossThreadReduction, RewriteUnboundBlock
 
 
@@ -33,6 +35,10 @@ def _llvm_rules() -> list[ScheduleRule]:
 
 def _llvm_postprocs() -> list[Postproc]:
     return [DisallowDynamicLoop(), RewriteParallelVectorizeUnroll(), RewriteReductionBlock()]
+
+
+def _llvm_mutators() -> dict[Mutator, float]:
+    return {MutateTileSize(): 0.9, MutateComputeLocation(): 0.05, MutateUnroll(): 0.03, MutateParallel(16): 0.02}
 
 
 def _cuda_rules() -> list[ScheduleRule]:
@@ -71,7 +77,13 @@ def _cuda_postprocs() -> list[Postproc]:
     ]
 
 
+def _cuda_mutators() -> dict[Mutator, float]:
+    return {MutateTileSize(): 0.9, MutateUnroll(): 0.08, MutateThreadBinding(): 0.02}
+
+
 RULES["llvm"] = _llvm_rules
 POSTPROCS["llvm"] = _llvm_postprocs
+MUTATORS["llvm"] = _llvm_mutators
 RULES["cuda"] = _cuda_rules
 POSTPROCS["cuda"] = _cuda_postprocs
+MUTATORS["cuda"] = _cuda_mutators

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Protocol, Self
+from random import Random
+from typing import Protocol, Self, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.tir.core import PrimFuncOp
 from ..lowering.machine.target import Target
 from ..transforms.tir.scheduling.handles import BlockRV
 from ..transforms.tir.scheduling.schedule import Schedule
+from ..transforms.tir.scheduling.trace import Trace
+
+Scheduled: TypeAlias = ModuleOp | PrimFuncOp
+"""What is scheduled."""
 
 
 class Context(Protocol):
     """What rules ask of a `TuneContext`."""
 
+    mod: Scheduled
+    """What is scheduled."""
     target: Target
     """What code is made for."""
     rand_state: int
@@ -94,7 +104,39 @@ class Postproc(OfContext):
         return POSTPROCS[kind]()
 
 
+class Mutator(OfContext):
+    """Gives a design that differs from another in one decision. Counterpart of TVM's `meta_schedule.Mutator`.
+
+    A class derived from it defines `apply`. `Mutator.create("llvm")` gives those that TVM has for a kind.
+    """
+
+    def apply(self, trace: Trace, random: Random | None = None) -> Trace | None:
+        """A trace with another decision, without what postprocessors have done; `None` where there is none to change.
+
+        Args:
+            trace: that of a design, which stays as it is.
+            random: what is drawn from.
+
+        Raises:
+            ScheduleError: the trace does not apply.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method apply")
+
+    @staticmethod
+    def create(kind: str) -> dict[Mutator, float]:
+        """TVM's mutators for `"llvm"` or `"cuda"`, each with how often it is to be asked.
+
+        Raises:
+            UsageError: there are none for this kind.
+        """
+        if kind not in MUTATORS:
+            raise UsageError(f"there are no mutators for '{kind}'", hint=did_you_mean(kind, list(MUTATORS)))
+        return MUTATORS[kind]()
+
+
 RULES: dict[str, Callable[[], list[ScheduleRule]]] = {}
 """Those of `ScheduleRule.create`; `defaults` fills it."""
 POSTPROCS: dict[str, Callable[[], list[Postproc]]] = {}
 """Those of `Postproc.create`."""
+MUTATORS: dict[str, Callable[[], dict[Mutator, float]]] = {}
+"""Those of `Mutator.create`."""

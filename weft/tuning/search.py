@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from random import Random
 
 from ..transforms.tir.scheduling.tuning_records import Status, TuningRecord
 from .cost_model import CostModel, sample
-from .space import Candidate, Space
+from .space import Candidate, DesignSpace
 from .tasks import Task
 
 PARENTS = 6
@@ -37,8 +38,9 @@ class Search:
     """What is known of one kernel."""
 
     task: Task
-    space: Space
+    space: DesignSpace
     default: Candidate
+    """What the rules do by themselves, which all are measured against."""
     records: list[TuningRecord] = field(default_factory=list[TuningRecord])
     is_exhausted: bool = False
     """Nothing was found any more that had not been measured."""
@@ -106,7 +108,7 @@ class Search:
 
     def _varied(self, parents: Sequence[Candidate], random: Random) -> Candidate | None:
         way = random.random()
-        if way < FRESH:
+        if way < FRESH or not parents:
             return self.space.drawn(random)
         if way < FRESH + CROSSED and len(parents) > 1:
             one, other = random.sample(parents, 2)
@@ -114,10 +116,11 @@ class Search:
         return self.space.mutated(random.choice(parents), random)
 
     def _parents(self) -> list[Candidate]:
-        """The default schedule, and the fastest."""
-        measured = [record for record in self.records if record.status is Status.MEASURED and record.decisions]
-        best = sorted(measured, key=lambda record: record.ratio)[: PARENTS - 1]
-        return [self.default, *(Candidate(each.decisions, each.schedule, each.features) for each in best)]
+        """Those that the space begins with, and the fastest of it."""
+        measured = [record for record in self.records if record.status is Status.MEASURED]
+        best = sorted(measured, key=lambda record: record.ratio)
+        found = (candidate for record in best if (candidate := self.space.candidate(record)) is not None)
+        return [*self.space.first, *islice(found, PARENTS - 1)]
 
 
 def next_search(searches: Sequence[Search]) -> Search | None:

@@ -29,6 +29,8 @@ from ..dialects.support.verifier import verify
 from ..lowering.machine.target import Target
 from ..lowering.module_phase import phase_of, select_entry, signature_of
 from ..lowering.phases import PHASES
+from ..meta_schedule.space_generator import SpaceGenerator, WeftRules
+from ..meta_schedule.tune_context import TuneContext
 from ..runtime.executable import Executable
 from ..transforms.infra import PassContext
 from ..transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
@@ -37,10 +39,11 @@ from ..transforms.relay.bind_params import bind_params
 from ..transforms.tir.scheduling.tuning_records import TuningRecord, append_record, best_records, read_records
 from .bench import Timer, time_pairs
 from .cost_model import CostModel
+from .features import features_of
 from .fleet import Fleet
 from .jobs import Effort, Job, Measurement, Rules
 from .search import Search, learn, next_search
-from .space import Candidate, Space
+from .space import Candidate, RuleSpace
 from .tasks import Task, Tasks, extract_tasks
 
 if TYPE_CHECKING:
@@ -104,6 +107,7 @@ def tune(
     params: Mapping[str, npt.ArrayLike] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     function: str | None = None,
+    space: SpaceGenerator | None = None,
     trials: int = 512,
     seconds: float | None = None,
     workers: int = 1,
@@ -118,6 +122,8 @@ def tune(
         model, target, opt_level, threads, params, shapes, function: as `weft.compile` takes them. Schedules are
             measured on as many threads as are given here, and used by compilations for as many.
         records: a file of records; if there is one, tuning goes on with what is in it.
+        space: gives the designs of each kernel that are searched; those of Weft's rules, unless given. All are measured
+            against what the rules do by themselves.
         trials: how many schedules are measured at most, those in the file included.
         seconds: how long it may take.
         workers: measuring processes at a time. More than one disturb one another on a small machine.
@@ -147,7 +153,7 @@ def tune(
     with current.at_level(current.opt_level if level is None else level, without=(TUNING_RECORDS,)):
         module, start = _loaded(model, params, shapes, function)
         found = extract_tasks(clone(module), resolved, start, threads)
-        tuning = _Tuning(found, resolved, threads, path, effort or Effort(), Random(seed))
+        tuning = _Tuning(found, space or WeftRules(), resolved, threads, path, effort or Effort(), seed)
         deadline = None if seconds is None else begun + seconds
         with Fleet(pool, workers) as fleet:  # pyright: ignore[reportArgumentType]
             for measured, name, record in tuning.run(fleet, trials, deadline, max(BATCH, 2 * workers)):
@@ -182,8 +188,17 @@ def _loaded(
 class _Tuning:
     """One run: the kernels with what is known of them, and the file."""
 
-    def __init__(self, found: Tasks, target: Target, threads: int, path: str, effort: Effort, random: Random):
-        self.target, self.threads, self.path, self.effort, self.random = target, threads, path, effort, random
+    def __init__(
+        self,
+        found: Tasks,
+        generator: SpaceGenerator,
+        target: Target,
+        threads: int,
+        path: str,
+        effort: Effort,
+        seed: int,
+    ):
+        self.target, self.threads, self.path, self.effort, self.random = target, threads, path, effort, Random(seed)
         self.left_out = dict(found.left_out)
         self.model = CostModel()
         self.now = 0
@@ -195,11 +210,13 @@ class _Tuning:
                 mine.setdefault(record.kernel, []).append(record)
         self.searches: list[Search] = []
         for task in found.tasks:
-            space = Space(task.function, target)
-            default = space.default()
-            if default is None or not default.genes:
-                self.left_out[task.name] = "the rules leave nothing open" if default else "the rules cannot schedule it"
+            context = TuneContext(task.function, target, generator.clone(), task.name, threads, seed)
+            space = context.space()
+            if space.why_closed is not None:
+                self.left_out[task.name] = space.why_closed
                 continue
+            rules = space if isinstance(space, RuleSpace) else RuleSpace(task.function, target)
+            default = rules.default() or Candidate((), "", features_of(task.function))
             self.searches.append(Search(task, space, default, mine.get(task.key, [])))
         self.measured = sum(len(search.records) for search in self.searches)
 

@@ -25,8 +25,8 @@ from .instruction import Instruction, InstructionKind
 from .values import Json, from_json, json_of
 
 DecisionProvider: TypeAlias = Callable[[Instruction, list[object], list[object], object], object]
-"""Gives a sampling instruction another decision: the instruction, its inputs, its attributes and its recorded decision
--> the new one, or `None` for one that is drawn anew."""
+"""Gives a sampling instruction another decision: the instruction, its inputs as handles of the schedule that it is
+applied to, its attributes and its recorded decision -> the new one, or `None` for one that is drawn anew."""
 
 
 class Applies(Protocol):
@@ -190,7 +190,7 @@ class Trace:
             op = inst.op
             copy = op.clone(mapped)
             if decision_provider is not None and inst.decision is not None:
-                decision = decision_provider(inst, inst.inputs, inst.attrs, inst.decision)
+                decision = decision_provider(inst, Instruction.of(copy).inputs, inst.attrs, inst.decision)
                 Instruction.of(copy).decide(decision)
             try:
                 results = sch.apply(copy)
@@ -202,12 +202,18 @@ class Trace:
 
     def with_decision(self, inst: Instruction, decision: object, remove_postproc: bool = False) -> Trace:
         """A copy in which `inst` has another decision."""
+        return self.changed(inst, lambda twin: twin.decide(decision), remove_postproc)
+
+    def changed(
+        self, inst: Instruction, change: Callable[[Instruction], object], remove_postproc: bool = False
+    ) -> Trace:
+        """A copy in which something is done to the twin of `inst`."""
         mapped: dict[SSAValue, SSAValue] = {}
         copy = SequenceOp(self.op.sym_name.data, self.op.function_name)
         for op in (each.op for each in self._insts(remove_postproc)):
             clone = op.clone(mapped)
             if op is inst.op:
-                Instruction.of(clone).decide(decision)
+                change(Instruction.of(clone))
             copy.body.block.add_op(clone)
         return Trace(copy)
 

@@ -1,0 +1,130 @@
+"""`tune_tir` and `compile_tir`: schedules of functions, found by measuring (`tvm.meta_schedule.tir_integration`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
+from xdsl.ir import Attribute, SSAValue
+
+from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
+from ..dialects.support.arguments import checked
+from ..dialects.support.diagnostics import Diagnostic, UsageError
+from ..dialects.support.verifier import verify
+from ..dialects.tir.core import PrimFuncOp
+from ..lowering.machine.target import Target
+from ..lowering.prim_func_graph import graph_of
+from ..transforms.tir.scheduling.schedule import Schedule
+from ..tuning.jobs import Effort
+from ..tuning.tune import Progress, tune
+from .database import Database, functions_in
+from .rule import Scheduled
+from .space_generator import SpaceGenerator
+
+
+@checked
+def tune_tir(
+    mod: Scheduled,
+    target: Target | str,
+    work_dir: str | os.PathLike[str],
+    max_trials_global: int,
+    *,
+    space: SpaceGenerator | str = "post-order-apply",
+    threads: int | None = None,
+    seconds: float | None = None,
+    workers: int = 1,
+    runner: object = None,
+    effort: Effort | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], object] | None = None,
+) -> Database:
+    """Measure schedules of functions, and write each to the database in `work_dir`. Counterpart of TVM's `tune_tir`.
+
+    It is `weft.tune` of the graph that calls the functions: candidates are varied and crossed, a cost model that learns
+    from all measurements picks some, and each is compared with the function's default schedule, in its result and in
+    time, in a process of its own.
+
+    Args:
+        mod: a function, or a module of some, that are not scheduled yet and do nothing but write results.
+        target: this machine, as `Target.parse` reads it. Its `-num-cores` is what rules reckon with.
+        work_dir: a folder; tuning goes on with what is in it.
+        max_trials_global: how many schedules are measured at most, of all functions, those in the database included.
+        space: gives the designs, or the name of what does: see `SpaceGenerator.create`.
+        threads: threads that run a function; as many as there are processors, unless given.
+        seconds, workers, effort, seed, progress: as for `weft.tune`.
+        runner: where to measure: a pool, as for `weft.tune`.
+
+    Raises:
+        UsageError: a function takes sizes, reads what it is to write, or the target is another machine.
+        Diagnostic: a function cannot be compiled.
+    """
+    functions = functions_in(mod)
+    if not functions:
+        raise UsageError("there is no function to tune in this module")
+    Path(work_dir).mkdir(parents=True, exist_ok=True)
+    database = Database(work_dir=work_dir)
+    tune(
+        _graph(functions),
+        database.path,
+        target=target,
+        threads=threads,
+        space=SpaceGenerator.create(space) if isinstance(space, str) else space,
+        trials=max_trials_global,
+        seconds=seconds,
+        workers=workers,
+        pool=runner,
+        effort=effort,
+        seed=seed,
+        progress=progress,
+    )
+    return database
+
+
+@checked
+def compile_tir(database: Database, mod: Scheduled, target: Target | str) -> Schedule | None:
+    """A schedule of the module with the fastest of the database applied to each function that has one; `None` where
+    none has. Counterpart of TVM's `compile_tir`; `weft.build(schedule.mod)` builds it.
+
+    Raises:
+        Diagnostic: a record does not apply any more.
+    """
+    return database.query_schedule(mod, target)
+
+
+def _graph(functions: Sequence[PrimFuncOp]) -> ModuleOp:
+    """A graph that calls each of the functions.
+
+    Raises:
+        UsageError: one reads what it is to write, or takes sizes.
+    """
+    kernels: list[PrimFuncOp] = []
+    inputs: list[Attribute] = []
+    results: list[list[Attribute]] = []
+    for function in functions:
+        name = function.sym_name.data
+        try:
+            alone = graph_of(function)
+            kernel, graph = alone.ops
+            assert isinstance(kernel, PrimFuncOp) and isinstance(graph, FuncOp)
+            (call,) = (op for op in graph.body.block.ops if isinstance(op, CallLoweredOp))
+            call.properties.pop("updates")
+            verify(alone)
+        except Diagnostic as error:
+            raise UsageError(f"@{name} cannot be measured by itself: {error.message}") from error
+        kernels.append(kernel)
+        inputs += [value.type for value in call.arguments]
+        results.append([value.type for value in call.results])
+        kernel.detach()
+    main = FuncOp("main", FunctionType.from_lists(inputs, [type for types in results for type in types]))
+    taken: list[SSAValue] = list(main.body.block.args)
+    given: list[SSAValue] = []
+    for kernel, types in zip(kernels, results, strict=True):
+        count = len(kernel.body.block.args) - len(types)
+        call = CallLoweredOp(SymbolRefAttr(kernel.sym_name.data).string_value(), taken[:count], types)
+        main.body.block.add_op(call)
+        taken = taken[count:]
+        given += call.results
+    main.body.block.add_op(ReturnOp(*given))
+    return ModuleOp([*kernels, main])
