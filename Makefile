@@ -57,15 +57,24 @@ bless: $(VENV)/with-dev
 clean:
 	rm -rf $(VENV) build *.egg-info
 
+# Modules are compiled here, once: where PYTHONDONTWRITEBYTECODE is set, each process would compile them again, which takes
+# longer than to read them, and as long as to compile a small model.
+FOLDERS := dialects frontend lowering runtime tools transforms weft/meta_schedule weft/testing weft/tuning
+FOUNDATIONS := google llvmlite ml_dtypes numpy onnx xdsl
+BYTECODE = $(BIN)/python -m compileall -q -j $(JOBS) -x '/tests?/' weft/*.py $(FOLDERS) \
+  $(addprefix $(VENV)/lib/python3*/site-packages/,$(FOUNDATIONS))
+
 # Stamps: an extra is installed again where pyproject.toml has changed.
 $(VENV)/with-dev: $(VENV)/created pyproject.toml
 	@echo "installing Weft and what its tests need into $(VENV), which takes a minute ..."
 	@.ci/timed "install [dev]" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev]"
+	@.ci/timed "bytecode" $(BYTECODE)
 	@touch $(VENV)/with-demo $@
 
 $(VENV)/with-demo: $(VENV)/created pyproject.toml
 	@echo "installing Weft and what the demo needs into $(VENV), which takes half a minute ..."
 	@.ci/timed "install [demo]" $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[demo]"
+	@.ci/timed "bytecode" $(BYTECODE)
 	@touch $@
 
 $(VENV)/created:

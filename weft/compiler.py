@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
 from .dialects.support.arguments import checked
-from .dialects.support.garbage import rare_garbage_collection
+from .dialects.support.garbage import modules_are_old, rare_garbage_collection
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -104,6 +104,7 @@ def compile(
         if exe is None:
             from . import compilation
 
+            modules_are_old()
             return compilation.compile(
                 model, target, opt_level, threads, params, shapes=shapes, function=function, phase=phase,
                 tuning_records=tuning_records, executor=executor, request=request,

@@ -74,8 +74,7 @@ class Request:
     def found(self) -> Executable | None:
         """The executable, if the program is known."""
         try:
-            with self._compiler_ahead():
-                self._key = self._known_as()
+            self._key = self._known_as()
         except (Unknown, OSError, TypeError, ValueError, Diagnostic):
             return None
         if (kept := _from_memory(self._key)) is not None:
@@ -143,7 +142,8 @@ class Request:
 
         if plugins.changed_by_hand() or (compiler := compiler_digest()) is None:
             raise Unknown
-        self._inputs = self._read_inputs()
+        with self._compiler_ahead():
+            self._inputs = self._read_inputs()
         parts = (
             compiler, self._inputs, os.fspath(self._path()), self._target_text(), processor_text(), self._rules(),
             self.function, self.phase, sorted((knob, _value(knob)) for knob in knobs.KNOBS if knob not in _IRRELEVANT),

@@ -47,14 +47,23 @@ class Filtering:
         """`a`, the extent of a tile of data."""
         return self.tile + TAPS - 1
 
-    def transform_weight(self, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """`G w G^T` of weights `[O, I, 3, 3]`, as `[a, a, O, I]`."""
+    def transform_weight(self, weight: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """`G w G^T` of weights `[O, I, 3, 3]`, as `[a, a, O, I]`: sums of f64, rounded to the weights' own type."""
         import numpy as np
 
         matrix = np.array(self.weight)
         outputs, inputs = weight.shape[:2]
         both = np.kron(matrix, matrix)  # `vec(G w G^T)` by rows is `(G x G) vec(w)`, one product for all
-        return (both @ weight.reshape(-1, both.shape[1]).T).reshape(self.points, self.points, outputs, inputs)
+        taps = weight.reshape(-1, both.shape[1])
+        made = np.empty((len(both), len(taps)), weight.dtype)
+        for first in range(0, len(taps), _WEIGHTS_AT_ONCE):
+            some = slice(first, first + _WEIGHTS_AT_ONCE)
+            made[:, some] = both @ taps[some].T.astype(np.float64)
+        return made.reshape(self.points, self.points, outputs, inputs)
+
+
+_WEIGHTS_AT_ONCE = 512
+"""So few that what is computed of them stays in the cache, and that no BLAS wakes, and waits for, other threads."""
 
 
 FILTERINGS = {

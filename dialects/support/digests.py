@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from queue import Queue
 
 BLOCK = 1 << 22
-"""Bytes of a block."""
+"""Bytes of a block, unless its user says otherwise."""
 _THREADS = 2
 _AHEAD = 8
 """How many blocks may wait."""
 
 
 class Digest:
-    """The SHA-256 of the SHA-256 digests of all blocks of data, `BLOCK` bytes each but for the last, so that a digest
+    """The SHA-256 of the SHA-256 digests of all blocks of data, `block` bytes each but for the last, so that a digest
     can be taken as fast as several processors can. Data comes in pieces; other threads take the blocks that lie whole
     in one, beyond the first, and leave the interpreter to others meanwhile. Pieces are not to be changed before the
     `with` block ends.
@@ -31,9 +31,10 @@ class Digest:
         print(digest.hexdigest())
     """
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = BLOCK) -> None:
+        self._block = block
         self._blocks: list[bytes] = []
-        self._begun, self._room = sha256(), BLOCK
+        self._begun, self._room = sha256(), block
         """Of the block that is not whole yet: its digest, and how many bytes it lacks."""
         self._waiting: Queue[tuple[int, memoryview] | None]
         self._threads: list[threading.Thread] = []
@@ -44,7 +45,7 @@ class Digest:
         rest = memoryview(piece)
         while rest:
             part = rest[: self._room]
-            if len(part) == BLOCK and self._blocks:
+            if len(part) == self._block and self._blocks:
                 self._leave(part)
             else:
                 self._count(part)
@@ -56,7 +57,7 @@ class Digest:
         self._room -= len(part)
         if not self._room:
             self._blocks.append(self._begun.digest())
-            self._begun, self._room = sha256(), BLOCK
+            self._begun, self._room = sha256(), self._block
 
     def _leave(self, block: memoryview) -> None:
         """Leave a whole block to another thread."""
@@ -89,7 +90,7 @@ class Digest:
         assert not self._threads, "the digest is still being taken"
         if self._failed is not None:
             raise self._failed
-        last = [self._begun.digest()] if self._room < BLOCK else []
+        last = [self._begun.digest()] if self._room < self._block else []
         return digest_of_blocks([*self._blocks, *last])
 
     def __enter__(self) -> Self:

@@ -15,11 +15,16 @@ from .onnx_fields import Unusual, without_weights
 _Facts: TypeAlias = tuple[str, tuple[str, ...] | None]
 """The digest of a file, and the files that it names; `None` where that cannot be said."""
 
-FACTS = FileFacts("digest and external files, 2")
+FACTS = FileFacts("digest and external files, 3")
 """What is found in files; the number is raised whenever other facts are, or they are written in another way."""
 
 _EXTERNAL = b"\x0a\x08location"
 """How an entry of ONNX begins that names a file with the data of a tensor."""
+
+
+_BLOCK = 1 << 25
+"""Bytes of the blocks of a file's digest. The compiler is imported meanwhile, and who has taken the digest of one waits
+until the import lets others have the interpreter, some milliseconds: as long as a block of 4 MiB takes."""
 
 
 class Unknown(Exception):
@@ -52,7 +57,7 @@ def _facts(file: IO[bytes]) -> _Facts:
     """The digest of a file, and the external files that it names if it is an ONNX model."""
     large = is_large(os.fstat(file.fileno()))
     data = mmap(file.fileno(), 0, access=ACCESS_READ) if large else file.read()
-    with Digest() as digest:
+    with Digest(_BLOCK) as digest:
         digest.update(data)
     names = _named(data)
     return digest.hexdigest(), names if names is None else tuple(sorted(names))

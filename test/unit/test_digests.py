@@ -27,6 +27,15 @@ def test_a_digest_is_that_of_all_pieces_in_their_order(sizes: list[int]) -> None
     assert digest.hexdigest() == expected(b"".join(pieces)) == digest_of_bytes(b"".join(pieces))
 
 
+def test_blocks_may_be_of_another_size() -> None:
+    data = bytes(range(100))
+    with Digest(32) as digest:
+        digest.update(data[:50])
+        digest.update(data[50:])
+    blocks = [sha256(data[start : start + 32]).digest() for start in range(0, 100, 32)]
+    assert digest.hexdigest() == sha256(b"".join(blocks)).hexdigest()
+
+
 def test_blocks_in_another_order_have_another_digest() -> None:
     first, second = bytes(BLOCK), bytes([1]) * BLOCK
     assert digest_of_bytes(first * 2 + second) != digest_of_bytes(first + second + first)

@@ -85,11 +85,8 @@ class WinogradWeightTransformOp(RelayOp):
         return narrow(whole, element)
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
-        import numpy as np
-
         (weight,) = inputs
-        wide = filtering(self.tile_size.value.data).transform_weight(weight.astype(np.float64))
-        return wide.astype(weight.dtype)
+        return filtering(self.tile_size.value.data).transform_weight(weight)
 
 
 @irdl_op_definition
