@@ -151,7 +151,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "graph":
             return graph(target)
         case "fuse":
-            return fuse()
+            return fuse(target)
         case "tir":
             return tir(target)
         case "schedule":
@@ -282,12 +282,12 @@ def graph(target: Target) -> list[ModulePass]:
     ]
 
 
-def fuse() -> list[ModulePass]:
+def fuse(target: Target) -> list[ModulePass]:
     """Group operators into kernels, and make each distinct kernel a function."""
     from ..transforms.relay.fuse_ops import FuseOpsPass
     from ..transforms.relay.outline_primitives import OutlinePrimitivesPass
 
-    return [FuseOpsPass(), OutlinePrimitivesPass()]
+    return [FuseOpsPass(vector_bytes=target.vector_bytes(), machine=_machine(target)), OutlinePrimitivesPass()]
 
 
 def tir(target: Target) -> list[ModulePass]:

@@ -82,6 +82,12 @@ class MachineModel:
         """Bytes that stay in the second cache beside what passes by, as far as a thread's stack has room for them."""
         return min(self.l2 // 4, STACK_BYTES)
 
+    def rate(self, held: int) -> float:
+        """Bytes in a cycle from the nearest place that holds a tensor of so many, if that is not the nearest cache."""
+        if held <= self.l2:
+            return self.l2_rate
+        return self.l3_rate if held <= self.l3 else self.memory_rate
+
     def moving(self, count: float) -> float:
         """Cycles in which so many bytes go between a core's own caches and what is shared."""
         return count / self.l3_rate

@@ -9,7 +9,9 @@ from math import prod
 from xdsl.dialects.builtin import i1
 
 from ..support.dtypes import byte_width
+from .calls import Call
 from .expr import Binary, Expr, Unary, index
+from .kinds import EXACT_FUNCTIONS, BinaryKind
 from .reduction import Fold, Reduce
 from .tensor import Tensor, operands_of, topological_order
 
@@ -79,3 +81,37 @@ def operations(body: Expr) -> int:
                 pass
         stack.extend(operands_of(expr))
     return count
+
+
+_COSTLY = frozenset(
+    {
+        BinaryKind.DIV, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD, BinaryKind.TRUNCMOD,
+        BinaryKind.POW, BinaryKind.ATAN2,
+    }
+)  # fmt: skip
+"""Functions of two numbers that are no single instruction, or one that others wait for."""
+
+
+def is_costly(body: Expr) -> bool:
+    """Whether an expression has functions of elements that take dozens of instructions, or none but the function
+    knows how many."""
+    seen: set[Expr] = set()
+    stack = [body]
+    while stack:
+        expr = stack.pop()
+        if expr in seen:
+            continue
+        seen.add(expr)
+        match expr:
+            case Unary(kind, _, _) if kind not in EXACT_FUNCTIONS:
+                return True
+            case Binary(kind, operand, _, _) if kind in _COSTLY and operand.type != index:
+                return True
+            case Call():
+                return True
+            case Fold(combiner):
+                stack.extend(combiner.results)
+            case _:
+                pass
+        stack.extend(operands_of(expr))
+    return False

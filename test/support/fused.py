@@ -19,9 +19,9 @@ def module_of(text: str) -> ModuleOp:
     return parse_module(text, new_ir_context(), "m.mlir")
 
 
-def kernels(text: str, strategy: str = "weft", max_depth: int = 256) -> list[str]:
+def kernels(text: str, strategy: str = "weft", max_depth: int = 256, machine: str | None = None) -> list[str]:
     """The names of the operators of each kernel, with the number of its results where there are several."""
-    fused = FuseOpsPass(strategy=strategy, max_depth=max_depth)(module_of(text))
+    fused = FuseOpsPass(strategy=strategy, max_depth=max_depth, machine=machine)(module_of(text))
     fused.verify()
     return [
         " ".join(inner.name.removeprefix("relay.") for inner in op.body.block.ops if not isinstance(inner, YieldOp))

@@ -166,6 +166,22 @@ def test_the_depth_limits_them_too() -> None:
     assert any("not computed with 'relay.tanh': the group would become larger" in r.message for r in found)
 
 
+def test_what_nothing_needs_does_not_move_a_kernel_behind_what_reads_its_results() -> None:
+    t, m = "tensor<32x32xf32>", "tensor<32xf32>"
+    dead = "\n".join(f"%d{n} = relay.exp %x : {t}" for n in range(9))
+    text = f"""relay.func @main(%x: {t}) -> ({t}, {m}, {t}) {{
+      %y = relay.nn.dense %x, %x : ({t}, {t}) -> {t}
+      {dead}
+      %0 = relay.nn.softmax %y : {t}
+      %1 = relay.tanh %y : {t}
+      %2 = relay.sum %0 {{axis = array<i64: 0>}} : ({t}) -> {m}
+      relay.return %1, %2, %0 : {t}, {m}, {t}
+    }}"""
+    fused = FuseOpsPass()(module_of(text))
+    given = evaluate_function(functions(fused)["main"], [*arrays(text)])
+    assert_close([np.asarray(each) for each in given], interpreted(text))
+
+
 def test_slices_of_other_places_save_nothing() -> None:
     t, u = "tensor<4x8xf32>", "tensor<4x4xf32>"
     left, right = (

@@ -117,3 +117,8 @@ def test_minimal_filtering_pays_where_transformed_tiles_stay_near_enough() -> No
 
     assert tile(MachineModel()) == 4
     assert tile(MachineModel(l3=1 << 20, memory_rate=0.5)) is None
+
+
+def test_a_tensor_comes_from_the_nearest_cache_that_holds_it() -> None:
+    machine = MachineModel(l2=1 << 20, l3=8 << 20, l2_rate=32, l3_rate=10, memory_rate=4)
+    assert [machine.rate(held) for held in (1, 1 << 20, (1 << 20) + 1, 8 << 20, 9 << 20)] == [32, 32, 10, 10, 4]

@@ -16,7 +16,7 @@ from weft.dialects.support.checks import CheckError
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.te import evaluate as evaluation
 from weft.dialects.te.bounds import affine, bounds
-from weft.dialects.te.cost import cost, operations
+from weft.dialects.te.cost import cost, is_costly, operations
 from weft.dialects.te.evaluate import erf
 from weft.dialects.te.expr import PREDICATES
 
@@ -360,6 +360,15 @@ def test_index_arithmetic_and_conditions_cost_nothing():
     found = cost([doubled])
     assert found.flops == 6
     assert found.intermediate_bytes == 24
+
+
+def test_functions_and_divisions_are_costly_and_what_is_an_instruction_is_not():
+    x = te.placeholder((4,), f32)
+    cheap = [x[0] * 2.0 + 1.0, te.maximum(x[0], 0.0), te.floor(x[0]), te.select(x[0] > 0.0, x[0], 0.0)]
+    assert not any(map(is_costly, cheap))
+    assert all(
+        map(is_costly, [te.exp(x[0]) + 1.0, 1.0 / x[0], te.sqrt(x[0]), te.select(x[0] > 0.0, te.tanh(x[0]), 0.0)])
+    )
 
 
 def test_a_shared_subexpression_costs_once():

@@ -14,11 +14,12 @@ arguments, constants but for scalars, tuples that are no kernel's own, calls, an
 (`NonComputational`). `annotation.stop_fusion` goes away after it has kept groups apart.
 
 `strategy=tvm` leaves it at that. `strategy=weft` then merges groups that can be computed row by row (`fusion/rows.py`),
-so that reductions are fused with what follows them, too; and leaves slices outside that are memory (`fusion/views.py`).
+so that reductions are fused with what follows them, too, and groups that read the same rows (`fusion/several.py`);
+leaves slices outside that are memory (`fusion/views.py`); and has what is cheap computed by each of the kernels that
+read it (`fusion/again.py`).
 
-Not done: nothing is computed twice to be fused with several users. Unlike TVM the pass looks at each block by itself,
-so that nothing is fused into or out of a nested region. Pure operations that no result needs are dropped, as TVM's
-graphs cannot have any.
+Unlike TVM the pass looks at each block by itself, so that nothing is fused into or out of a nested region. Pure
+operations that no result needs are dropped, as TVM's graphs cannot have any.
 
 Counterpart of TVM's `FuseOps`.
 """
@@ -26,7 +27,7 @@ Counterpart of TVM's `FuseOps`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -38,8 +39,10 @@ from ...dialects.relay.base import ReshapeLike
 from ...dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.ops.annotation import StopFusionOp
 from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ..infra import FunctionPass, PassContext, remarks, report_changed
 from ..infra.walk import erase
+from .fusion.again import compute_again
 from .fusion.dataflow import block_dataflow, is_operator
 from .fusion.explain import explain
 from .fusion.partition import DEFAULT_MAX_DEPTH, partition
@@ -48,14 +51,15 @@ from .fusion.several import merge_several
 from .fusion.views import separate_views
 
 STRATEGIES = ("tvm", "weft")
-"""TVM's groups; and these, merged where they can be computed row by row."""
+"""TVM's groups; and these, merged where they can be computed row by row, or what they read computed again."""
 
 
 @dataclass(frozen=True)
 class FuseOpsPass(FunctionPass):
     """Options: `fuse-opt-level` (or `opt-level`) 0 makes every operator a kernel of its own, all others fuse (-1: the
     context's level); `max-depth` limits the nodes of a group; `link-params` copies constants into the kernels that read
-    them."""
+    them; `vector-bytes` is the width of the target's vectors, `machine` what it takes for its work: without them, the
+    module's `weft.target` says it."""
 
     name = "fuse-ops"
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
@@ -69,9 +73,12 @@ class FuseOpsPass(FunctionPass):
     link_params: bool = False
     strategy: str = "weft"
     """One of `STRATEGIES`."""
+    vector_bytes: int | None = None
+    machine: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        VectorUnit().with_machine(self.machine)
         if self.strategy not in STRATEGIES:
             hint = did_you_mean(self.strategy, STRATEGIES) or f"strategies are {', '.join(STRATEGIES)}"
             raise ValueError(f"there is no strategy '{self.strategy}'; {hint}")
@@ -83,9 +90,11 @@ class FuseOpsPass(FunctionPass):
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         level = PassContext.current().opt_level if self.fuse_opt_level == -1 else self.fuse_opt_level
+        unit = vector_unit_of(func).with_machine(self.machine)
+        unit = replace(unit, bytes=self.vector_bytes or unit.bytes)
         changed = False
         for block in _blocks(func):
-            changed |= _Fusion(block, self, level > 0).run()
+            changed |= _Fusion(block, self, level > 0, unit).run()
         report_changed(changed)
 
 
@@ -104,7 +113,7 @@ def _blocks(func: FuncOp) -> list[Block]:
 class _Fusion:
     """The fusion of one block."""
 
-    def __init__(self, block: Block, options: FuseOpsPass, fuse: bool):
+    def __init__(self, block: Block, options: FuseOpsPass, fuse: bool, unit: VectorUnit):
         self.block = block
         self.link_params = options.link_params
         self.flow = block_dataflow(block)
@@ -113,11 +122,13 @@ class _Fusion:
             merge_rows(self.flow, self.partition, options.max_depth)
             merge_several(block, self.flow, self.partition, options.max_depth)
             separate_views(self.flow, self.partition)
+            compute_again(self.flow, self.partition, options.max_depth, unit)
 
     def run(self) -> bool:
         """Rewrite the block; return whether there was anything to do."""
         if remarks.listening():
             explain(self.flow, self.partition)
+        order = {op: float(number) for number, op in enumerate(self.block.ops)} if self.partition.places else {}
         changed = bool(self.flow.dead)
         for op in self.flow.dead:
             erase(op)
@@ -126,14 +137,17 @@ class _Fusion:
                 op.result.replace_all_uses_with(op.data)
                 erase(op)
                 changed = True
+        copies = {group: self._copy(group, nodes) for group, nodes in self.partition.again.items()}
         constants: set[ConstantOp] = set()
-        order = {op: float(number) for number, op in enumerate(self.block.ops)} if self.partition.places else {}
         for group, members in self.kernels():
+            members = [*copies.get(group, ()), *members]
             primitive, copied = _outline(members, self._results(group), self.link_params)
             there = self.partition.before.get(group, group)
             order[primitive] = self.partition.places.get(there, order.get(self._results(there)[-1], 0.0))
             constants.update(copied)
             changed = True
+        for node in sorted(self.partition.dropped, reverse=True):
+            erase(self.flow.ops[node])
         if self.partition.places:
             _sort(self.block, order)
         for constant in constants:
@@ -145,12 +159,26 @@ class _Fusion:
         """The operators that give a group's results."""
         return [self.flow.ops[node] for node in self.partition.results.get(group, [group])]
 
+    def _copy(self, group: int, nodes: list[int]) -> list[Operation]:
+        """Copies of nodes of other groups, each in front of what it is one of, for a group that computes them again."""
+        readers = {op for node, op in enumerate(self.flow.ops) if self.partition.root[node] == group}
+        copies: list[Operation] = []
+        for op in (self.flow.ops[node] for node in nodes):
+            copy = op.clone()
+            self.block.insert_op_before(copy, op)
+            copies.append(copy)
+            readers.add(copy)
+        for op, copy in zip((self.flow.ops[node] for node in nodes), copies, strict=True):
+            op.results[0].replace_uses_with_if(copy.results[0], lambda use: use.operation in readers)
+        return copies
+
     def kernels(self) -> Iterator[tuple[int, list[Operation]]]:
         """The members of each group that becomes a `relay.primitive`, in graph order, with the group's number."""
         root, node = self.partition.root, self.flow.node
         members: dict[int, list[Operation]] = {}
         for i, op in enumerate(self.flow.ops):
-            members.setdefault(root[i], []).append(op)
+            if i not in self.partition.dropped:
+                members.setdefault(root[i], []).append(op)
         for group in sorted(members):
             op = self.flow.ops[group]
             if isinstance(op, TupleGetOp):

@@ -8,10 +8,7 @@ from ...infra import remarks
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
 
-_SUGGESTIONS = {
-    Refusal.TOO_LARGE: "raise max-depth",
-    Refusal.NO_MEETING: "compute it once more for each user, if it is cheap",
-}
+_SUGGESTIONS = {Refusal.TOO_LARGE: "raise max-depth"}
 
 
 def explain(flow: Dataflow, partition: Partition, pass_name: str = "fuse-ops") -> None:
@@ -30,6 +27,14 @@ def explain(flow: Dataflow, partition: Partition, pass_name: str = "fuse-ops") -
 
 def _explain_operator(flow: Dataflow, partition: Partition, node: int, pass_name: str) -> None:
     op, pattern = flow.ops[node], flow.graph.patterns[node]
+    if count := partition.remade.get(node):
+        remarks.passed(pass_name, op, f"computed again in {count} kernel{'s' * (count > 1)} instead of read there")
+    if node in partition.dropped:
+        return
+    if (written := partition.written.get(node)) is not None:
+        reason, at = written
+        message = f"not computed again where it is read: {reason.value} ('{flow.ops[at].name}')"
+        remarks.missed(pass_name, op, message, _SUGGESTIONS.get(reason))
     if (apart := partition.apart.get(node)) is not None and partition.root[node] == node:
         remarks.missed(pass_name, op, f"not computed with '{flow.ops[apart[1]].name}': {apart[0].value}")
     root = partition.root[node]

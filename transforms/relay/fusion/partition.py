@@ -65,6 +65,12 @@ class Refusal(Enum):
     NOTHING_SAVED = "too little would be read once less"
     VIEW = "it is a part of what is in memory already"
     ORDER = "a value that they read comes after a user of what they give"
+    EXPENSIVE = "an operator that it is made by costs more than to read it"
+    REORDERED = "an operator that it is made by reads its elements in another order"
+    READER = "what reads it takes nothing in"
+    MANY_TENSORS = "the kernel would read too many tensors"
+    BEFORE_PRODUCT = "a product reads what is made of it"
+    NOTHING_WON = "to make it again would cost more than it saves"
 
 
 @dataclass
@@ -82,6 +88,14 @@ class Partition:
     """Of groups that stand where another one does, right before it: which one."""
     apart: dict[int, tuple[Refusal, int]] = field(default_factory=dict[int, "tuple[Refusal, int]"])
     """Of groups that could have had several results: why not, and with which other group."""
+    again: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    """Of groups: the nodes of others that they compute again, in order."""
+    dropped: set[int] = field(default_factory=set[int])
+    """The nodes that are computed nowhere else: all that read them compute them again."""
+    remade: dict[int, int] = field(default_factory=dict[int, int])
+    """Of values that other groups compute again: how many do."""
+    written: dict[int, tuple[Refusal, int]] = field(default_factory=dict[int, "tuple[Refusal, int]"])
+    """Of values with several readers: why one has to read it instead, and the node at fault, or the reader."""
 
 
 def partition(graph: ForwardGraph, *, fuse: bool = True, max_depth: int = DEFAULT_MAX_DEPTH) -> Partition:
