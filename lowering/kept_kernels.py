@@ -3,13 +3,14 @@
 What is kept is read by another process, perhaps of another version. So the key that it is found under says everything
 that decides on it: the kernel and the rules of its lowering (`kernel_memo`), and the compiler itself
 (`compiler_digest`). What comes back is read by the parser, which runs nothing, and what does not come back as it
-was is not kept at all.
+was is not there.
 """
 
 from __future__ import annotations
 
 import json
 from functools import cache
+from hashlib import sha256
 from io import StringIO
 
 from xdsl.dialects import func, llvm
@@ -24,35 +25,35 @@ from .compiler_digest import compiler_digest as compiler_digest
 from .lowered_kernel import LoweredKernel
 
 
-def encoded(kernel: LoweredKernel) -> bytes | None:
-    """A kernel as bytes; `None` if it would not come back as it is."""
+def encoded(kernel: LoweredKernel) -> bytes:
+    """A kernel as bytes, and what tells whether it comes back as it is."""
     parts = {
         "declaration": _written(kernel.declaration),
         "linked": _written(kernel.linked),
         "private": kernel.private,
         "text": kernel.text,
+        "told": _told(kernel.declaration, kernel.linked),
     }
-    data = json.dumps(parts).encode()
-    back = decoded(data)
-    return data if back is not None and _told(back) == _told(kernel) else None
+    return json.dumps(parts).encode()
 
 
 def decoded(data: bytes) -> LoweredKernel | None:
-    """The kernel that was written as these bytes, if they are one."""
+    """The kernel that was written as these bytes, if they are one, and it is what it was."""
     try:
         parts = json.loads(data)
         declaration, linked = _read(parts["declaration"]), _read(parts["linked"])
-        private, text = parts["private"], parts["text"]
+        private, text, told = parts["private"], parts["text"], parts["told"]
         names = tuple((str(name), str(body)) for name, body in private)
     except (ValueError, KeyError, TypeError, ParseError, VerifyException):
         return None
     if not isinstance(declaration, func.FuncOp) or not isinstance(linked, llvm.FuncOp) or not isinstance(text, str):
         return None
-    return LoweredKernel(declaration, linked, text, names)
+    return LoweredKernel(declaration, linked, text, names) if told == _told(declaration, linked) else None
 
 
-def _told(kernel: LoweredKernel) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
-    return fingerprint(kernel.declaration), fingerprint(kernel.linked), kernel.text, kernel.private
+def _told(declaration: Operation, linked: Operation) -> str:
+    """What tells declarations from others."""
+    return sha256(f"{fingerprint(declaration)}\n{fingerprint(linked)}".encode()).hexdigest()
 
 
 def _written(op: Operation) -> str:

@@ -1,9 +1,9 @@
 """Compiled graphs on disk: one file with object code, constants, and what a caller must know.
 
-The file is a ZIP archive without compression: `manifest.json`, `digest` (SHA-256 of the manifest), `objects/0.o`, ...,
-`images/0.so`, ..., the objects as shared objects (`image`), and `constants`, all of them one after another, each at a
-multiple of 64 bytes. The manifest holds the digests of the others (`digests.Digest`), so that whatever was changed is
-found. It is not signed: a file is machine code, to be loaded only where its maker is trusted.
+The file is a ZIP archive without compression: `constants`, all of them one after another, each at a multiple of 64
+bytes, `manifest.json`, `digest` (SHA-256 of the manifest), `objects/0.o`, ..., and `images/0.so`, ..., the objects as
+shared objects (`image`). The manifest holds the digests of the others (`digests.Digest`), so that whatever was changed
+is found. It is not signed: a file is machine code, to be loaded only where its maker is trusted.
 
 Constants are read into memory of their own rather than mapped from the file: huge pages are not to be had for a file,
 and what is written over a file that is mapped would change, or end, the program that runs.
@@ -63,7 +63,10 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 def digest(graph: CompiledGraph) -> str:
     """SHA-256 of all that a graph is: equal digests mean the same code, constants and description."""
-    return sha256(_manifest_text(replace(graph, images=()))).hexdigest()
+    with Digest() as constants:
+        for piece in _pieces(graph.constants):
+            constants.update(piece)
+    return sha256(_manifest_text(replace(graph, images=()), constants.hexdigest())).hexdigest()
 
 
 def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") -> None:
@@ -93,17 +96,19 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") 
 def _write(graph: CompiledGraph, file: IO[bytes], kept_as: str) -> None:
     import zipfile
 
-    manifest = _manifest_text(graph)
     with zipfile.ZipFile(file, "w") as archive:
         archive.comment = kept_as.encode()
+        # First, so that their digest is taken while they are written.
+        with Digest() as constants, archive.open(zipfile.ZipInfo(CONSTANTS), "w", force_zip64=True) as member:
+            for piece in _pieces(graph.constants):
+                constants.update(piece)
+                member.write(piece)
+        manifest = _manifest_text(graph, constants.hexdigest())
         archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
         archive.writestr(zipfile.ZipInfo(DIGEST), sha256(manifest).hexdigest())
         for (what, suffix), members in ((_OBJECT, graph.objects), (_IMAGE, graph.images)):
             for number, data in enumerate(members):
                 archive.writestr(zipfile.ZipInfo(f"{what}s/{number}{suffix}"), data)
-        with archive.open(zipfile.ZipInfo(CONSTANTS), "w", force_zip64=True) as member:
-            for piece in _pieces(graph.constants):
-                member.write(piece)
 
 
 _OBJECT, _IMAGE = ("object", ".o"), ("image", ".so")
@@ -118,10 +123,7 @@ def _pieces(constants: Sequence[NDArray]) -> Iterator[bytes | memoryview]:
         yield bytes(-data.nbytes % ALIGNMENT)
 
 
-def _manifest_text(graph: CompiledGraph) -> bytes:
-    with Digest() as constants:
-        for piece in _pieces(graph.constants):
-            constants.update(piece)
+def _manifest_text(graph: CompiledGraph, constants_digest: str) -> bytes:
     manifest = {
         "format": FORMAT,
         "abi": ABI_VERSION,
@@ -136,7 +138,7 @@ def _manifest_text(graph: CompiledGraph) -> bytes:
         "kernels": list(graph.kernels),
         "objects": [digest_of_bytes(data) for data in graph.objects],
         "constants": [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in graph.constants],
-        "constants_digest": constants.hexdigest(),
+        "constants_digest": constants_digest,
         "checks": [[asdict(site) for site in record] for record in graph.checks],
         "records_at": graph.records_at,
         "counter_bytes": graph.counter_bytes,
@@ -230,10 +232,10 @@ def is_artefact(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         with open(path, "rb") as file:
-            start = file.read(_LOCAL_HEADER + len(MANIFEST))
+            start = file.read(_LOCAL_HEADER + len(CONSTANTS))
     except OSError:
         return False
-    return start.startswith(b"PK\3\4") and start[_LOCAL_HEADER:] == MANIFEST.encode()
+    return start.startswith(b"PK\3\4") and start[_LOCAL_HEADER:] == CONSTANTS.encode()
 
 
 _LOCAL_HEADER = 30

@@ -200,6 +200,17 @@ def test_a_kept_kernel_that_is_damaged_or_of_another_form_is_lowered_anew(tmp_pa
         assert kept_kernels.decoded(data) is None
 
 
+def test_a_kernel_that_does_not_come_back_as_it_was_is_not_there() -> None:
+    (kernel,) = parse_mlir("func.func private @f(memref<4xf32>) attributes {a = 1 : i64}", "kernel.mlir").ops
+    (linked,) = parse_mlir("llvm.func @f(!llvm.ptr)", "linked.mlir").ops
+    assert isinstance(kernel, func.FuncOp) and isinstance(linked, llvm.FuncOp)
+    kept = kept_kernels.encoded(LoweredKernel(kernel, linked, "text", (("g", "body"),)))
+    found = kept_kernels.decoded(kept)
+    assert found is not None and str(found.declaration) == str(kernel) and found.private == (("g", "body"),)
+    assert kept_kernels.decoded(kept.replace(b"1 : i64", b"2 : i64")) is None
+    assert kept_kernels.decoded(kept.replace(b"4xf32", b"5xf32")) is None
+
+
 def test_an_intrinsic_in_place_of_one_of_wefts_makes_kernels_others(monkeypatch: pytest.MonkeyPatch) -> None:
     before = rules()
     found = TensorIntrin.get("dot_u8s8")
