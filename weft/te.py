@@ -85,7 +85,6 @@ if TYPE_CHECKING:
     from .dialects.te.functions import trunc as trunc
     from .dialects.te.functions import truncdiv as truncdiv
     from .dialects.te.functions import truncmod as truncmod
-    from .dialects.te.left_out import decl_tensor_intrin as decl_tensor_intrin
     from .dialects.te.left_out import gradient as gradient
     from .dialects.te.left_out import hybrid as hybrid
     from .dialects.te.left_out import trace as trace
@@ -95,6 +94,8 @@ if TYPE_CHECKING:
     from .dialects.te.tensor import ExternOp as ExternOp
     from .dialects.te.tensor import PlaceholderOp as PlaceholderOp
     from .dialects.te.tensor import Tensor as Tensor
+    from .dialects.te.tensor_intrin import TensorIntrin as TensorIntrin
+    from .dialects.te.tensor_intrin import decl_tensor_intrin as decl_tensor_intrin
     from .dialects.tir.nodes.functions import popcount as popcount
     from .lowering.te_schedule.auto_inline import AutoInlineBroadcast as AutoInlineBroadcast
     from .lowering.te_schedule.auto_inline import AutoInlineElemWise as AutoInlineElemWise

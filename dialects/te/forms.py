@@ -44,6 +44,7 @@ from .reducers import folds_of, own_reducer, starts
 from .reduction import COMBINER, Fold, Reduce, reduce_identity
 from .tags import tagged
 from .tensor import Compute, Tensor, TensorSlice
+from .tensor_intrin import IntrinsicCall
 
 LARGEST_F32 = 3.4028234663852886e38
 """The largest number of `float32`."""
@@ -128,7 +129,8 @@ def compute(
 ) -> Tensor | tuple[Tensor, ...]:
     """The tensor whose element at `(i, j, ...)` is `fcompute(i, j, ...)`; its axes are called as the parameters are.
     Where that is a tuple, a tensor for each of its values: the results of one reduction (`comm_reducer`), or formulas
-    that are computed one after the other.
+    that are computed one after the other. Where it is the call of a tensor intrinsic (`decl_tensor_intrin`), the last
+    dimensions are that's, and the function has no parameters for them.
 
     `tag` and `attrs` are kept (`C.op.tag`, `C.op.attrs`), for schedules of one's own; Weft's tell operators by classes.
 
@@ -140,6 +142,12 @@ def compute(
     parameters = list(inspect.signature(fcompute).parameters.values())
     spread = [p for p in parameters if p.kind == inspect.Parameter.VAR_POSITIONAL]
     plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(plain) < len(dims) and not spread and (called := _intrinsic(fcompute, dims[: len(plain)], plain)):
+        axes, call = called
+        made = Tensor(dims, call.intrin.op.tensor.element_type, name, call.formula(axes, dims, name))
+        assert made.producer is not None
+        own.check_reads(made.producer, name)
+        return tagged(made, tag, attrs)
     if len(plain) > len(dims) or (len(plain) < len(dims) and not spread):
         raise UsageError(f"te: '{name}' has {len(dims)} dimensions, and its function takes {len(plain)} indices")
     if spread:
@@ -183,6 +191,15 @@ def compute(
             tensors.append(own.compute(dims, formula, f"{name}.v{n}", plain, may_scan=True))
     tensors = [tagged(each, tag, attrs) for each in tensors]
     return tuple(tensors) if results or count > 1 else tensors[0]
+
+
+def _intrinsic(
+    function: Callable[..., object], dims: Sequence[Dim], names: Sequence[str]
+) -> tuple[tuple[IterVar, ...], IntrinsicCall] | None:
+    """The intrinsic that a function of fewer indices than dimensions is the call of, and its indices."""
+    axes = tuple(IterVar(name, dim) for name, dim in zip(names, dims, strict=True))
+    value = function(*axes)
+    return (axes, value) if isinstance(value, IntrinsicCall) else None
 
 
 def _check_free(compute: Compute, name: str) -> None:

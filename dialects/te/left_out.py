@@ -8,10 +8,6 @@ from typing import NoReturn
 from ..support.diagnostics import UsageError
 
 LEFT_OUT: Mapping[str, tuple[str, str]] = {
-    "decl_tensor_intrin": (
-        "stages of te are lowered as loops, and tensor intrinsics replace blocks of functions",
-        "tir.TensorIntrin.register, and tensorize of weft.tir.Schedule(te.create_prim_func([...]))",
-    ),
     "gradient": (
         "formulas are not differentiated: the gradient of a sum over overlapping windows is no formula",
         "relay.transform.gradient, of functions of operators",
@@ -33,5 +29,4 @@ def _refusal(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-decl_tensor_intrin, gradient = _refusal("decl_tensor_intrin"), _refusal("gradient")
-hybrid, trace = _refusal("hybrid"), _refusal("trace")
+gradient, hybrid, trace = _refusal("gradient"), _refusal("hybrid"), _refusal("trace")

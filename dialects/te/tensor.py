@@ -18,6 +18,9 @@ from .expr import cast as convert
 from .kinds import BinaryKind, ReduceKind
 from .reduction import Fold, Reduce
 
+Part: TypeAlias = slice
+"""A range of indices of a dimension."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
@@ -60,12 +63,13 @@ class Tensor:
     def __rtruediv__(self, other: ExprLike) -> Tensor:
         return Tensor.arithmetic(BinaryKind.DIV, other, self)
 
-    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Read:
-        """One element; with fewer indices than dimensions the part that they begin: `x[i][j]` is `x[i, j]`."""
+    def __getitem__(self, indices: ExprLike | Part | tuple[ExprLike | Part, ...]) -> Read:
+        """One element; with fewer indices than dimensions the part that they begin: `x[i][j]` is `x[i, j]`. With
+        slices it is a part for a tensor intrinsic (`te.decl_tensor_intrin`)."""
         given = indices if isinstance(indices, tuple) else (indices,)
-        if 0 < len(given) < len(self.dims):
+        if 0 < len(given) < len(self.dims) or any(isinstance(each, slice) for each in given):
             return cast("Read", TensorSlice(self, given))  # an element, once the rest of its indices is given
-        return self(*given)
+        return self(*cast("tuple[ExprLike, ...]", given))
 
     def __call__(self, *indices: ExprLike) -> Read:
         """One element: `x(i, j)` is `x[i, j]`."""
@@ -111,10 +115,11 @@ def wrong_rank(tensor: Tensor, given: int) -> str:
 
 @dataclass(frozen=True)
 class TensorSlice:
-    """The part of a tensor that `indices`, of its first dimensions, begin: an element of it is one of the tensor's."""
+    """The part of a tensor that `indices`, of its first dimensions, begin: an element of it is one of the tensor's.
+    Those that are slices are for a tensor intrinsic."""
 
     tensor: Tensor
-    indices: tuple[ExprLike, ...]
+    indices: tuple[ExprLike | Part, ...]
 
     __iter__ = None
 
@@ -252,6 +257,16 @@ class Read(Expr):
         raise IndexError(wrong_rank(self.tensor, len(self.indices) + 1))
 
 
+class Computed(Protocol):
+    """What computes the last dimensions of a formula, and the last variables that it reduces over, at once
+    (`te.decl_tensor_intrin`)."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def reduce_rank(self) -> int: ...
+
+
 class Filling(Protocol):
     """Statements that fill tensors (`te.procedure`)."""
 
@@ -301,6 +316,8 @@ class Compute:
     tag: str = ""
     attrs: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the person who wrote it says of it."""
+    by: Computed | None = None
+    """The intrinsic that computes its last dimensions."""
 
     @property
     def reduce_axes(self) -> tuple[IterVar, ...]:

@@ -18,6 +18,7 @@ from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.te.dims import form_of, written
 from ...dialects.te.integers import integer_of, variable_of
+from ...dialects.te.substitution import substitute
 from ...dialects.tir.analyzer import Analyzer, IntExpr, maximum, minimum
 from ...dialects.tir.analyzer import Const as Integer
 from ...dialects.tir.analyzer import Var as Variable
@@ -27,7 +28,6 @@ from ...dialects.tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Pro
 from .relations import Fuse, Reorder, Singleton, Split
 from .schedule import Schedule
 from .stage import Stage
-from .substitution import substitute
 
 SHARED_BY = {
     "shared": ("threadIdx", "vthread"),

@@ -9,7 +9,6 @@ from ...transforms.tir.schedule.errors import ScheduleError
 
 REFUSED: dict[str, tuple[str, str]] = {
     "prefetch": ("processors fetch ahead by themselves", "cache_read copies what is wanted to where it is near"),
-    "tensorize": ("te stages are lowered as loops", "vectorize an inner loop: it becomes the processor's instructions"),
     "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
     "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),
     "env_threads": ("a te.scan is computed in order, by its own loops", "bind the loops of a stage"),

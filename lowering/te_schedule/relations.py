@@ -71,6 +71,7 @@ class IterVarAttr:
     bind_thread: str | None = None
     pragma_keys: list[str] = field(default_factory=list[str])
     pragma_values: list[object] = field(default_factory=list[object])
+    tensor_intrin: object = None
 
 
 def made_by(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:

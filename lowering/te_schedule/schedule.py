@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias, overload
 
 from ...dialects import te
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.te.substitution import substitute, with_fresh_axes
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
 from .relations import Fuse, Reorder, Singleton, Split
 from .stage import Group, Stage, StageOp
-from .substitution import substitute, with_fresh_axes
 
 Output: TypeAlias = te.Tensor | TensorOp
 
@@ -156,7 +157,7 @@ class Schedule:
         copy = _copy_of(tensor, f"{tensor.name}.{scope or 'global'}")
         for stage in stages:
             assert stage.compute is not None
-            stage.compute = te.Compute(stage.compute.axes, substitute(stage.compute.body, {}, {tensor: copy}))
+            stage.compute = replace(stage.compute, body=substitute(stage.compute.body, {}, {tensor: copy}))
         made = Stage(copy, copy.producer, False)
         made.scope = scope
         common = stages[0].group if len({stage.group for stage in stages}) == 1 else None

@@ -13,6 +13,7 @@ from typing import NoReturn
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
 from ...dialects.te.forms import ThreadAxis
+from ...dialects.te.tensor_intrin import TensorIntrin
 from ...transforms.tir.schedule.errors import ScheduleError
 from .refused import REFUSED, refusal
 from .relations import (
@@ -144,7 +145,7 @@ class Stage:
     def restart(self) -> None:
         """Forget what was asked of the loops."""
         self.actions: list[Action] = []
-        self.leaf_iter_vars: list[te.IterVar] = [*self.op.axis, *self.op.reduce_axis]
+        self.leaf_iter_vars = self.first_loops()
         """The stage's loops, outermost first."""
         self.kinds: dict[te.IterVar, Kind] = {}
         self.threads: dict[te.IterVar, str] = {}
@@ -152,6 +153,24 @@ class Stage:
         self.alignments: list[tuple[int, int, int]] = []
         self.rolls = False
         """Whether what one tile of the stage has in common with the next is kept."""
+        self.tensorized: tuple[te.IterVar, TensorIntrin] | None = None
+        """The loop that an intrinsic takes the place of, with those in it."""
+        if self.compute is not None and isinstance(intrin := self.compute.by, TensorIntrin):
+            within = self.leaf_iter_vars[len(self.leaf_iter_vars) - intrin.rank - intrin.reduce_rank :]
+            self.tensorized = (within[0], intrin) if within else None
+
+    @property
+    def is_by_intrinsic(self) -> bool:
+        """Whether the formula is the call of an intrinsic."""
+        return self.compute is not None and self.compute.by is not None
+
+    def first_loops(self) -> list[te.IterVar]:
+        """The loops before anything is asked of them; those that an intrinsic takes the place of stand inside."""
+        axes, steps = list(self.op.axis), list(self.op.reduce_axis)
+        if self.compute is None or (intrin := self.compute.by) is None:
+            return [*axes, *steps]
+        place, first = len(axes) - intrin.rank, len(steps) - intrin.reduce_rank
+        return [*axes[:place], *steps[:first], *axes[place:], *steps[first:]]
 
     @property
     def attachment(self) -> Attachment | None:
@@ -184,6 +203,10 @@ class Stage:
             attr = found.setdefault(axis, IterVarAttr(axis.iter_type))
             attr.pragma_keys.append(key.removeprefix("pragma_"))
             attr.pragma_values.append(value)
+        if self.tensorized is not None:
+            axis, intrin = self.tensorized
+            found.setdefault(axis, IterVarAttr(0)).iter_type = te.IterVar.Tensorized
+            found[axis].tensor_intrin = intrin
         return found
 
     @property
@@ -304,6 +327,17 @@ class Stage:
             return
         self.pragmas.append((var, f"pragma_{pragma_type}", 1 if pragma_value is None else pragma_value))
 
+    def tensorize(self, var: te.IterVar, tensor_intrin: TensorIntrin) -> None:
+        """Let an intrinsic compute what the loop `var` and those in it do, which is what its formula says. A stage that
+        is a call of one already stays so.
+
+        Raises:
+            ScheduleError: the loop is none of the stage's.
+        """
+        self.check_leaf(var)
+        if not self.is_by_intrinsic:
+            self.tensorized = (var, tensor_intrin)
+
     # the stage
 
     def compute_at(self, parent: Stage, scope: te.IterVar) -> None:
@@ -392,7 +426,6 @@ class Stage:
     # what has no meaning here
 
     prefetch: Callable[..., NoReturn]
-    tensorize: Callable[..., NoReturn]
     set_store_predicate: Callable[..., NoReturn]
     double_buffer: Callable[..., NoReturn]
     env_threads: Callable[..., NoReturn]

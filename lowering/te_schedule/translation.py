@@ -20,6 +20,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects import te
 from ...dialects.support.dtypes import byte_width
+from ...dialects.te.substitution import substitute
+from ...dialects.te.tensor_intrin import TensorIntrin
 from ...dialects.tir.core import BlockOp, ForOp, PrimFuncOp
 from ...transforms.infra.remarks import missed
 from ...transforms.tir.schedule.errors import ScheduleError
@@ -29,7 +31,7 @@ from .prim_func import Argument, check_arguments, function_of
 from .relations import Fuse, Kind, Reorder, Singleton, Split
 from .schedule import Schedule
 from .stage import Stage
-from .substitution import substitute
+from .tensorizing import reset, update, whole
 
 PASS = "te-schedule"
 
@@ -106,7 +108,10 @@ class _Translation:
         for stage in stages:
             self._finish_loops(stage)
         for stage in stages:
-            self._begin_reduction(stage)
+            if stage.tensorized is None:
+                self._begin_reduction(stage)
+            else:
+                self._tensorize(stage, *stage.tensorized)
         return self.sch
 
     def _place(self, stage: Stage) -> None:
@@ -124,7 +129,7 @@ class _Translation:
             own = [next(found) if axis.dim != 1 else None for axis in axes]
         loops = self.loops[stage] = dict.fromkeys(stage.op.reduce_axis)
         loops.update(zip(axes, own, strict=True))
-        for action in stage.actions:
+        for action in [Reorder(tuple(stage.first_loops())), *stage.actions] if stage.is_by_intrinsic else stage.actions:
             match action:
                 case Split(parent, outer, inner, factor, nparts):
                     loop = loops.pop(parent)
@@ -214,6 +219,33 @@ class _Translation:
         for axis, key, value in stage.pragmas:
             if (loop := loops.get(axis)) is not None:
                 self.sch.annotate(loop, key, value)
+
+    def _tensorize(self, stage: Stage, axis: te.IterVar, intrin: TensorIntrin) -> None:
+        """Let an intrinsic compute what a loop and those in it do: a reduction whole, where all its loops are among
+        them; else it goes on with one, which begins before the outermost of its loops."""
+        leaves = stage.leaf_iter_vars
+        if axis not in leaves:
+            raise ScheduleError(
+                f"te: the loop {axis.name} of '{stage.tensor.name}', which an intrinsic takes the place of, was split "
+                "or fused afterwards"
+            )
+        loops = self.loops[stage]
+        inner = [each for each in leaves[leaves.index(axis) :] if loops[each] is not None]
+        if not inner:
+            raise ScheduleError(f"te: the loop {axis.name} of '{stage.tensor.name}' has one iteration, and is no loop")
+        target = loops[inner[0]]
+        outside = [loop for each in leaves if each.reduce and each not in inner and (loop := loops[each]) is not None]
+        made = update(intrin) if outside and intrin.reduce_rank else whole(intrin)
+        begun = begins = None
+        if outside and intrin.reduce_rank:
+            begun, begins = self.sch.decompose_reduction(self.blocks[stage], outside[0]), reset(intrin)
+        assert target is not None
+        with made.known() as name:
+            self.sch.tensorize(target, name)
+        rank = len([each for each in inner if not each.reduce])
+        if begun is not None and begins is not None and rank:
+            with begins.known() as name:
+                self.sch.tensorize(self.sch.get_loops(begun)[-rank], name)
 
     def _begin_reduction(self, stage: Stage) -> None:
         """Let a reduction begin before the outermost of its loops; where it cannot, it begins in its first step."""

@@ -3,15 +3,21 @@
     TensorIntrin.register("dot_16x4", desc, impl)
     schedule.tensorize(loop, "dot_16x4")
 
+Calls of an implementation may be told how far apart the rows of a tile lie in the buffer that it is in: then it is made
+anew for each place (`by_strides`).
+
 Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Counterpart of TVM's `TensorIntrin`.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
 from threading import Lock
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -23,8 +29,13 @@ from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
 from .dot_products import texts
 
+_NUMBERS = count()
 _BUILT_IN = texts()
 """Those that are there without being registered, as text: they are read when they are first asked for."""
+
+
+Strides: TypeAlias = tuple[int, ...]
+"""How many elements lie from one element to the next along each dimension."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +45,12 @@ class TensorIntrin:
     name: str
     desc: PrimFuncOp
     impl: PrimFuncOp
+    by_strides: Callable[[Sequence[Strides]], PrimFuncOp] | None = None
+    """Makes the implementation for tiles that lie so in their buffers, one entry for each of its own; refuses what it
+    cannot be made for. Without it, tiles that calls are handed lie as a buffer of their own would."""
 
     _known: ClassVar[dict[str, TensorIntrin]] = {}
+    _scoped: ClassVar[dict[str, TensorIntrin]] = {}
     _replaced: ClassVar[set[str]] = set()
     _lock: ClassVar[Lock] = Lock()
 
@@ -48,6 +63,28 @@ class TensorIntrin:
                 `desc` is more than one block in loops.
             Diagnostic: a function does not verify.
         """
+        made = cls.of(name, desc, impl)
+        with cls._lock:
+            if (name in cls._known or name in _BUILT_IN) and not override:
+                raise ValueError(f"there is a tensor intrinsic {name} already; give override=True")
+            cls._known[name] = made
+            if name in _BUILT_IN:
+                cls._replaced.add(name)
+        return made
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        desc: PrimFuncOp,
+        impl: PrimFuncOp,
+        by_strides: Callable[[Sequence[Strides]], PrimFuncOp] | None = None,
+    ) -> TensorIntrin:
+        """The intrinsic of two functions, without making it known.
+
+        Raises:
+            ValueError, Diagnostic: as `register` says.
+        """
         desc, impl = desc.clone(), impl.clone()
         for func in (desc, impl):
             verify(ModuleOp([func.clone()]))
@@ -59,13 +96,29 @@ class TensorIntrin:
         block_of(desc)
         if set(written(impl)) - set(written(desc)):
             raise ValueError(f"the implementation of {name} writes a buffer that is not to be written")
-        with cls._lock:
-            if (name in cls._known or name in _BUILT_IN) and not override:
-                raise ValueError(f"there is a tensor intrinsic {name} already; give override=True")
-            cls._known[name] = made = cls(name, desc, impl)
-            if name in _BUILT_IN:
-                cls._replaced.add(name)
-        return made
+        return cls(name, desc, impl, by_strides)
+
+    @contextmanager
+    def known(self) -> Generator[str]:
+        """Let schedules know it meanwhile, by the name that this gives, which no other has."""
+        with self._lock:
+            name = f"{self.name}.{next(_NUMBERS)}"
+            self._scoped[name] = self
+        try:
+            yield name
+        finally:
+            with self._lock:
+                del self._scoped[name]
+
+    def for_strides(self, strides: Sequence[Strides]) -> TensorIntrin:
+        """The intrinsic with its implementation for tiles that lie so.
+
+        Raises:
+            ScheduleError: there is none.
+        """
+        assert self.by_strides is not None
+        made = TensorIntrin.of(self.name, self.desc, self.by_strides(strides))
+        return replace(self, impl=made.impl)
 
     @classmethod
     def foreign(cls) -> list[tuple[str, str, str]]:
@@ -91,7 +144,7 @@ class TensorIntrin:
             assert isinstance(desc, PrimFuncOp) and isinstance(impl, PrimFuncOp)
             cls.register(name, desc, impl, override=True)
             cls._replaced.discard(name)
-        if (found := cls._known.get(name)) is None and not allow_missing:
+        if (found := cls._known.get(name, cls._scoped.get(name))) is None and not allow_missing:
             hint = did_you_mean(name, [*cls._known, *_BUILT_IN])
             raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))
         return found

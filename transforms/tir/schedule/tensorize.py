@@ -53,7 +53,7 @@ of that is not seen, so the elements of a tile have to lie in its buffer as they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
@@ -68,7 +68,7 @@ from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import Extent
 from ..analysis.tiles import divide
 from ..intrinsics.match_desc import Match, match_desc
-from ..intrinsics.tensor_intrin import TensorIntrin, block_of
+from ..intrinsics.tensor_intrin import Strides, TensorIntrin, block_of
 from .blockize import blockize, check_blockize, loops_from
 from .checks import check_live, check_plain_memory
 from .copies import index_ops
@@ -100,10 +100,34 @@ def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
         start_at = _first_step_loop(block) or loop
         check_decompose_reduction(block, start_at)
     match = match_desc(intrin, block, inside, divide(block, inside))
+    if intrin.by_strides is not None:
+        match = replace(match, intrin=intrin.for_strides(_strides(match)))
     if desc.init is not None:
         _check_starts_once(match)
     _check_calls(match)
     return _Plan(match, start_at)
+
+
+def _strides(match: Match) -> list[Strides]:
+    """How the tiles lie in their buffers, by buffer of the implementation."""
+    found: list[Strides] = []
+    for value in match.intrin.impl.body.block.args:
+        place, rank = match.places[match.parameters[value]], len(memref_of(value).get_shape())
+        check_plain_memory(place.buffer)
+        steps: list[int] = []
+        step = 1
+        for extent in reversed(shape_of(place.buffer)[len(place.start) - rank :]):
+            steps.insert(0, step)
+            if not isinstance(extent, int):
+                if len(steps) < rank:
+                    what = f"the intrinsic {match.intrin.name} is told how far apart rows lie"
+                    raise ScheduleError.at(
+                        match.block, f"{what}, and in {buffer_name(place.buffer)} that is known when it runs"
+                    )
+                break
+            step *= extent
+        found.append(tuple(steps))
+    return found
 
 
 def _check_calls(match: Match) -> None:
@@ -126,6 +150,8 @@ def _check_calls(match: Match) -> None:
                     f"{buffer_name(place.buffer)}",
                     hint="copy the tile into a buffer of its own (cache_read, cache_write)",
                 )
+            if match.intrin.by_strides is not None:
+                continue  # it is made for how they lie
             first = next((number for number, extent in enumerate(shape) if extent != 1), len(shape))
             inner = len(shape) - first - 1
             if inner > 0 and tuple(of[len(of) - inner :]) != tuple(shape[first + 1 :]):

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
-from ...dialects import te
+from .. import te
+
+Elsewhere: TypeAlias = Callable[[tuple[te.Expr, ...]], te.Expr]
+"""What is read instead of an element of a tensor, by its indices."""
 
 
 def substitute(
-    expr: te.Expr, values: Mapping[te.Expr, te.Expr], tensors: Mapping[te.Tensor, te.Tensor] | None = None
+    expr: te.Expr,
+    values: Mapping[te.Expr, te.Expr],
+    tensors: Mapping[te.Tensor, te.Tensor] | None = None,
+    elsewhere: Mapping[te.Tensor, Elsewhere] | None = None,
 ) -> te.Expr:
-    """`expr` with the expressions that `values` has replaced, and reads of `tensors` redirected. What is shared stays
-    shared."""
+    """`expr` with the expressions that `values` has replaced, and reads of `tensors` redirected; those of a tensor in
+    `elsewhere` are what that makes of their indices. What is shared stays shared."""
     memo: dict[te.Expr, te.Expr] = dict(values)
-    redirected = tensors or {}
+    redirected, replaced = tensors or {}, elsewhere or {}
 
     def new(old: te.Expr) -> te.Expr:
         if old not in memo:
@@ -34,6 +42,8 @@ def substitute(
                 return te.select(new(condition), new(then), new(otherwise))
             case te.Check(operand, given, extent, text):
                 return te.check(new(operand), extent, text, new(given))
+            case te.Read(tensor, indices) if tensor in replaced:
+                return replaced[tensor](tuple(map(new, indices)))
             case te.Read(tensor, indices):
                 return te.Read(redirected.get(tensor, tensor), tuple(map(new, indices)))
             case te.Reduce(kind, operand, axes, start):
@@ -63,4 +73,4 @@ def with_fresh_axes(compute: te.Compute, suffix: str) -> te.Compute:
     for axis in compute.axes:
         fresh[axis] = te.IterVar(f"{axis.name}{suffix}", axis.dim, axis.reduce, axis.start)
     axes = tuple(axis for old in compute.axes if isinstance(axis := fresh[old], te.IterVar))
-    return te.Compute(axes, substitute(compute.body, fresh))
+    return replace(compute, axes=axes, body=substitute(compute.body, fresh))
