@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region
@@ -44,23 +45,45 @@ KNOWN_ATTRIBUTES = ("global_symbol", "tir.noalias")
 """Attributes of functions that Weft says otherwise: by the function's name, and always."""
 
 
+@overload
+def prim_func(function: Callable[..., object], *, check_well_formed: bool = ...) -> PrimFuncOp: ...
+@overload
+def prim_func(
+    function: None = None, *, check_well_formed: bool = ...
+) -> Callable[[Callable[..., object]], PrimFuncOp]: ...
+
+
 @checked
-def prim_func(function: Callable[..., object]) -> PrimFuncOp:
+def prim_func(
+    function: Callable[..., object] | None = None, *, check_well_formed: bool = True
+) -> PrimFuncOp | Callable[[Callable[..., object]], PrimFuncOp]:
     """A decorator: the `tir.prim_func` that a Python function in TVMScript's syntax stands for.
+
+    `@T.prim_func(check_well_formed=False)` reads a function without asking whether it may run: accesses outside of
+    buffers, values that nothing has written, iterations that race. It can be looked at and transformed; what compiles
+    it verifies it, and the interpreter stops where it goes wrong.
 
     Raises:
         Diagnostic: something in it has no meaning, or is not well formed; at its place in the Python source.
     """
+    if function is None:
+        return lambda given: _of_function(given, check_well_formed)
+    return _of_function(function, check_well_formed)
+
+
+def _of_function(function: Callable[..., object], check_well_formed: bool) -> PrimFuncOp:
     source = Source.of_function(function)
     tree = source.tree().body
     if len(tree) != 1 or not isinstance(node := tree[0], ast.FunctionDef):
         raise Diagnostic("prim_func is for functions that are defined by def", source.place(tree[0]))
-    return _checked(source, [FunctionParser(source, Scope.of_function(function), node).parse()])[0]
+    made = FunctionParser(source, Scope.of_function(function), node).parse()
+    return _checked(source, [made])[0] if check_well_formed else made
 
 
 @checked
-def from_source(text: str, file: str = "<script>") -> PrimFuncOp | IRModule:
-    """What a piece of TVMScript stands for: a function, or a module where there are several or a class.
+def from_source(text: str, file: str = "<script>", *, check_well_formed: bool = True) -> PrimFuncOp | IRModule:
+    """What a piece of TVMScript stands for: a function, or a module where there are several or a class. Without
+    `check_well_formed` they are not verified, as `prim_func` says.
 
     Raises:
         Diagnostic: as `prim_func` says.
@@ -90,7 +113,7 @@ def from_source(text: str, file: str = "<script>") -> PrimFuncOp | IRModule:
                 raise Diagnostic("only imports, functions and a module's class may stand here", source.place(node))
     if not functions:
         raise Diagnostic("the text defines no function", source.place(ast.Module([], [])))
-    checked = _checked(source, functions)
+    checked = _checked(source, functions) if check_well_formed else functions
     return checked[0] if len(checked) == 1 and not is_module else IRModule(checked)
 
 

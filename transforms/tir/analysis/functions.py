@@ -18,9 +18,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....dialects.support.arguments import checked
 from ....dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
-from ....dialects.tir.blocks import BlockOp
+from ....dialects.tir.blocks import BlockOp, blocks_under
 from ....dialects.tir.core import ForOp, OuterBlockOp
 from ....dialects.tir.functions import PrimFuncOp, is_for_gpu
+from ....dialects.tir.legality.bounds import check_accesses
+from ....dialects.tir.legality.symbolic import check_symbolic_accesses
+from ...infra.decorators import prim_func_pass
+from ...infra.passes import Pass
+from ..schedule.errors import ScheduleError
 from ..verify_gpu_code import VerifyGPUCodePass
 from . import accesses, counting
 from .block_regions import BufferRegion, touched_regions
@@ -127,6 +132,27 @@ def verify_well_formed(func: PrimFuncOp, assert_mode: bool = True) -> bool:
             raise error if isinstance(error, Diagnostic) else Diagnostic.at(func, str(error)) from error
         return False
     return True
+
+
+def OOBChecker() -> Pass:
+    """A pass that refuses functions that surely touch what is outside of a buffer, as one may that is read without
+    being verified (`T.prim_func(check_well_formed=False)`). Changes nothing.
+
+    Raises (when it is called):
+        ScheduleError: there is one; the message names the buffer.
+    """
+
+    def check(func: PrimFuncOp, mod: object, context: object) -> PrimFuncOp:
+        is_symbolic = bool(func.symbols)
+        for block in blocks_under(func):
+            for finding in check_symbolic_accesses(block) if is_symbolic else check_accesses(block):
+                if finding.certain:
+                    buffer = getattr(finding.op, "memref", None)
+                    where = f", in the buffer {buffer.name_hint}" if isinstance(buffer, SSAValue) else ""
+                    raise ScheduleError.at(finding.op, f"{finding.message}{where}", hint=finding.hint)
+        return func
+
+    return prim_func_pass(check, opt_level=0, name="OOBChecker")
 
 
 @checked
