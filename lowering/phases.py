@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
 """In order. `import` is done by a frontend, `object` by the code generator; the others are passes."""
 
+LEFT_FACTORS = {"vnni": "uint8", "dotprod": "int8", "amx": None}
+"""What the instructions for dot products of bytes take to multiply with bytes that have a sign; `None`: any."""
+
 WHOLE = ("graph", "fuse", "tir")
 """The phases that need the whole module."""
 
@@ -249,6 +252,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
+    from ..transforms.relay.sink_dequantize import SinkDequantizePass
     from ..transforms.relay.sink_reshape import SinkReshapePass
     from ..transforms.relay.specialize_functions import SpecializeFunctionsPass
     from ..transforms.relay.unroll_scans import UnrollScansPass
@@ -260,6 +264,7 @@ def graph(target: Target) -> list[ModulePass]:
         LambdaLiftPass(),
         InlinePass(),
         UnrollScansPass(all=True) if target.is_gpu else UnrollScansPass(),
+        *([SinkDequantizePass(data=LEFT_FACTORS[dot])] if (dot := _dot(target)) else []),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         FoldConstantPass(),

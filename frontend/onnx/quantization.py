@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import ConstantOp
+from ...dialects.relay.ops.qnn.quantization import INTEGERS
 from ...dialects.support.dtypes import dtype_name, is_small_float, numpy_dtype
 from .elementwise import saturated
 from .errors import Unsupported
@@ -37,12 +38,36 @@ def along_axis(node: Node, parameter: SSAValue, x: SSAValue) -> SSAValue:
     return node.reshape(parameter, [*shape_of(parameter), *[1] * (rank_of(x) - axis - 1)])
 
 
+def is_plain(node: Node, scale: SSAValue, zero: SSAValue | None) -> bool:
+    """Whether Relay's operators on quantised tensors take a scale and a zero point: not in blocks, and of f32."""
+    ranks = [rank_of(each) for each in (scale, zero) if each is not None]
+    return not node.integer("block_size", 0) and tensor(scale).element_type == f32 and max(ranks) <= 1
+
+
+def slices(node: Node, x: SSAValue, scale: SSAValue) -> int:
+    """The axis along which each slice of `x` has a scale of its own; -1 where there is one for all."""
+    return -1 if shape_of(scale) in ((), (1,)) else node.axis(node.integer("axis", 1), rank_of(x))
+
+
+def whole(node: Node, zero: SSAValue | None) -> SSAValue:
+    """A zero point in 32 bits, 0 where there is none; of a constant a constant, which passes read."""
+    import numpy as np
+
+    if zero is None:
+        return node.constant(np.zeros((), np.int32))
+    known = zero.owner.numpy() if isinstance(zero.owner, ConstantOp) else None
+    return node.cast(zero, i32) if known is None else node.constant(known.astype(np.int32))
+
+
 def quantize(node: Node) -> SSAValue:
     """`saturate(round(x / scale) + zero_point)`, halves rounded to even; to floats, which round themselves, without
     `round`."""
     x, scale, zero = node.input(0), node.input(1), node.optional(2)
     code = node.integer("output_dtype", 0)
     target = tensor(zero).element_type if zero is not None else element_type(code or 2)
+    if dtype_name(target) in INTEGERS and is_plain(node, scale, zero):
+        axis, zero = slices(node, x, scale), whole(node, zero)
+        return node.emit("qnn.quantize", node.cast(x, f32), scale, zero, out_dtype=dtype_name(target), axis=axis)
     if not is_small_float(target) and "int" not in dtype_name(target):
         raise Unsupported(f"quantization to {target}")
     y = node.emit("divide", node.cast(x, f32), node.cast(along_axis(node, scale, x), f32))
@@ -68,6 +93,8 @@ def limits(target: Attribute) -> tuple[int, int]:
 def dequantize(node: Node) -> SSAValue:
     """`(x - zero_point) * scale`; of integers in 32 bits, of floats in f32."""
     x, scale, zero = node.input(0), node.input(1), node.optional(2)
+    if dtype_name(tensor(x).element_type) in INTEGERS and is_plain(node, scale, zero):
+        return node.emit("qnn.dequantize", x, scale, whole(node, zero), axis=slices(node, x, scale))
     scale = along_axis(node, scale, x)
     wide = f32 if is_small_float(tensor(x).element_type) else i32
     y = node.cast(x, wide)

@@ -53,6 +53,7 @@ PASSES: dict[str, str] = {
     "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-fc-transpose": "simplify_fc_transpose:SimplifyFCTransposePass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
+    "sink-dequantize": "sink_dequantize:SinkDequantizePass",
     "sink-reshape": "sink_reshape:SinkReshapePass",
     "specialize-functions": "specialize_functions:SpecializeFunctionsPass",
     "split-args": "split_args:SplitArgsPass",

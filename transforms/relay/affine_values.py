@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import shape_of
+from ...dialects.relay.base import shape_of, tensor
 from ...dialects.relay.core import ConstantOp
-from ...dialects.relay.ops.qnn.quantization import RequantizeOp
-from ...dialects.support.dtypes import numpy_dtype, scalar_type
+from ...dialects.relay.ops.qnn.quantization import DequantizeOp, QuantizeOp, RequantizeOp
+from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from .emitter import Emitter
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class Affine:
             return False
         if not (self.is_single and other.is_single) and self.axis != other.axis:
             return False
-        return bool(np.allclose(self.scale, other.scale) and (self.zero.reshape(-1) == other.zero.reshape(-1)).all())
+        scales = np.allclose(self.scale.reshape(-1), other.scale.reshape(-1), rtol=1e-6, atol=0)
+        return bool(scales and (self.zero.reshape(-1) == other.zero.reshape(-1)).all())
 
     def single(self, what: str) -> Affine:
         """Itself, with numbers without dimensions.
@@ -76,6 +77,28 @@ class Affine:
         if scale.ndim != zero.ndim:
             zero = zero + 0 * scale.astype(zero.dtype)
         return emit.constant(scale, f32, "scale"), emit.constant(zero, i32, "zero_point")
+
+
+def affine_of(op: QuantizeOp | DequantizeOp) -> Affine:
+    """Which numbers the integers of a border stand for.
+
+    Raises:
+        NotQuantizedError: scale or zero point are no constants, or a scale is not above zero.
+    """
+    import numpy as np
+
+    if isinstance(op, QuantizeOp):
+        parameters, dtype = (op.output_scale, op.output_zero_point), op.out_dtype.data
+    else:
+        parameters, dtype = (op.input_scale, op.input_zero_point), dtype_name(tensor(op.data).element_type)
+    scale, zero = map(known, parameters)
+    if scale is None or zero is None:
+        raise NotQuantizedError("its scale and zero point are no constants")
+    axis = op.axis.value.data % max(1, len(shape_of(op.data)))
+    scales = scale.astype(np.float32)
+    if not (scales > 0).all():
+        raise NotQuantizedError("its scale is not above zero")
+    return Affine(scales, zero.astype(np.int32), dtype, axis)
 
 
 def along(parameter: npt.NDArray[np.generic], rank: int, axis: int) -> npt.NDArray[np.generic]:

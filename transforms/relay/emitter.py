@@ -27,6 +27,10 @@ class Emitter:
 
     def __call__(self, op: RelayOp | ConstantOp | TupleOp | TupleGetOp) -> SSAValue:
         """Take an operation with one result, and return that."""
+        return self.insert(op)
+
+    def insert(self, op: Operation) -> SSAValue:
+        """The same, of any operation."""
         self.ops.append(op)
         return op.results[0]
 
@@ -35,3 +39,17 @@ class Emitter:
         import numpy as np
 
         return self(ConstantOp.from_numpy(np.asarray(value, numpy_dtype(type)), name))
+
+    def insert_before(self, op: Operation) -> None:
+        """Put what was collected before an operation, at its place in the source."""
+        block = op.parent
+        assert block is not None
+        for made in self.ops:
+            made.location = op.location
+            block.insert_op_before(made, op)
+
+    def erase(self) -> None:
+        """Drop what was collected, none of which is used elsewhere."""
+        for made in reversed(self.ops):
+            made.erase()
+        self.ops.clear()

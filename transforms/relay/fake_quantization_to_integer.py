@@ -29,14 +29,13 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.relay.base import RelayOp, tensor
+from ...dialects.relay.base import RelayOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.ops.qnn.quantization import DequantizeOp, QuantizeOp
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.dtypes import dtype_name
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
-from .affine_values import Affine, NotQuantizedError, known, requantize
+from .affine_values import Affine, NotQuantizedError, affine_of, requantize
 from .dead_code_elimination import eliminate_dead_code
 from .emitter import Emitter
 from .quantized_rules import KEEPING, LOCAL, RULES, Quantized, Site
@@ -70,31 +69,13 @@ class FakeQuantizationToIntegerPass(FunctionPass):
         report_changed(changed)
 
 
-def _affine(op: QuantizeOp | DequantizeOp) -> Affine:
-    """Which numbers the integers of a border stand for.
-
-    Raises:
-        NotQuantizedError: scale or zero point are no constants.
-    """
-    import numpy as np
-
-    if isinstance(op, QuantizeOp):
-        parameters, dtype = (op.output_scale, op.output_zero_point), op.out_dtype.data
-    else:
-        parameters, dtype = (op.input_scale, op.input_zero_point), dtype_name(tensor(op.data).element_type)
-    scale, zero = map(known, parameters)
-    if scale is None or zero is None:
-        raise NotQuantizedError("its scale and zero point are no constants")
-    return Affine(scale.astype(np.float32), zero.astype(np.int32), dtype, op.axis.value.data)
-
-
 def _rewrite_region(end: QuantizeOp, hard_fail: bool) -> bool:
     """Compute what leads to `end` with integers; return whether that was done."""
     emit = Emitter()
     values: dict[SSAValue, Quantized] = {}
     at: Operation = end
     try:
-        wanted, region = _affine(end), _region(end)
+        wanted, region = affine_of(end), _region(end)
         near = _leading_straight_to(end, region)
         for op in region:
             at = op
@@ -104,13 +85,12 @@ def _rewrite_region(end: QuantizeOp, hard_fail: bool) -> bool:
             raise NotQuantizedError("what it quantises is not computed from quantised values")
         result = requantize(emit, *values[end.data], wanted)
     except NotQuantizedError as obstacle:
-        for op in reversed(emit.ops):
-            op.erase()
+        emit.erase()
         if hard_fail:
             raise Diagnostic.at(at, f"this cannot be computed with integers: {obstacle}") from None
         remarks.missed(NAME, at, f"a quantised region stays: {obstacle}")
         return False
-    _insert(emit, end)
+    emit.insert_before(end)
     end.result.replace_all_uses_with(result)
     result.name_hint = result.name_hint or end.result.name_hint
     remarks.passed(NAME, end, "what leads to it is computed with integers")
@@ -172,7 +152,7 @@ def _step(op: Operation, values: dict[SSAValue, Quantized], wanted: Affine | Non
     """Compute one operation with integers."""
     match op:
         case DequantizeOp():
-            values[op.result] = (op.data, _affine(op))
+            values[op.result] = (op.data, affine_of(op))
         case ConstantOp() | TupleOp():
             pass
         case TupleGetOp():
@@ -205,26 +185,17 @@ def _rewrite_one_by_one(block: Block) -> bool:
         try:
             sources = [value.owner for value in op.operands if isinstance(value.owner, DequantizeOp)]
             for source in sources:
-                values[source.result] = (source.data, _affine(source))
+                values[source.result] = (source.data, affine_of(source))
             if not sources:
                 continue
             value, affine = RULES[type(op)](Site(op, values, None, emit))
         except NotQuantizedError as obstacle:
             remarks.missed(NAME, op, f"it stays: {obstacle}")
-            for made in reversed(emit.ops):
-                made.erase()
+            emit.erase()
             continue
         axis = affine.axis if not affine.is_single else -1
         result = emit(DequantizeOp(value, *affine.parameters(emit), axis=axis))
-        _insert(emit, op)
+        emit.insert_before(op)
         op.results[0].replace_all_uses_with(result)
         changed = True
     return changed
-
-
-def _insert(emit: Emitter, at: Operation) -> None:
-    block = at.parent
-    assert block is not None
-    for op in emit.ops:
-        op.location = at.location
-        block.insert_op_before(op, at)

@@ -8,7 +8,7 @@ operator of another package. Counterpart of TVM's `register_fake_quantization_to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.ir import SSAValue
@@ -138,13 +138,23 @@ def _on(op: RelayOp, *operands: SSAValue, **changed: Value) -> RelayOp:
 
 
 @register(
-    ReshapeOp, SqueezeOp, StridedSliceOp, TransposeOp, ExpandDimsOp, BatchFlattenOp, DepthToSpaceOp, MaxOp, MinOp,
+    ReshapeOp, SqueezeOp, StridedSliceOp, ExpandDimsOp, BatchFlattenOp, DepthToSpaceOp, MaxOp, MinOp,
     BroadcastToOp, local=True,
 )  # fmt: skip
 def moved(site: Site) -> Quantized:
     """Elements are moved, or chosen, which it makes no difference to what they stand for."""
     value, affine = site.operand(0)
     return site.emit(_on(site.op, value)), affine.single("the data")
+
+
+@register(TransposeOp, local=True)
+def transposed(site: Site) -> Quantized:
+    """As `moved`; scales of slices go along with their axis."""
+    assert isinstance(site.op, TransposeOp)
+    value, affine = site.operand(0)
+    order = site.op.permutation(len(shape_of(value)))
+    axis = order.index(affine.axis % len(order)) if order else 0
+    return site.emit(_on(site.op, value)), replace(affine, axis=axis)
 
 
 @register(pool.MaxPool2dOp, local=True)

@@ -81,16 +81,16 @@ def pack_bytes(op: RelayOp, data: SSAValue, weight: SSAValue, transposed: bool, 
             steps = TILE_STEPS
         case "vnni", False, False:
             correction = SubtractOp, summed(weight, 1 if transposed else 0, False)
-            data = _flipped(data, constant, insert)
+            data = flipped(data, constant, insert)
         case "vnni", True, True:
             correction = AddOp, summed(data, 1, True)
-            weight = _flipped(weight, constant, insert)
+            weight = flipped(weight, constant, insert)
         case "dotprod", True, False:
             correction = AddOp, summed(weight, 1 if transposed else 0, False)
-            data = _flipped(data, constant, insert)
+            data = flipped(data, constant, insert)
         case "dotprod", False, True:
             correction = AddOp, summed(data, 1, True)
-            weight = _flipped(weight, constant, insert)
+            weight = flipped(weight, constant, insert)
         case _:
             pass
     data = filled_up(data, 1, steps, insert)
@@ -104,18 +104,19 @@ def pack_bytes(op: RelayOp, data: SSAValue, weight: SSAValue, transposed: bool, 
 
 
 def filled_up(x: SSAValue, axis: int, multiple: int, insert: Callable[[Operation], SSAValue]) -> SSAValue:
-    """A matrix with zeros after the end of an axis, so that it has a multiple of so many elements."""
+    """A tensor with zeros after the end of an axis, so that it has a multiple of so many elements."""
     import numpy as np
 
-    missing = -shape_of(x)[axis] % multiple
+    shape = shape_of(x)
+    missing = -shape[axis] % multiple
     if not missing:
         return x
     zero = insert(ConstantOp.from_numpy(np.zeros((), numpy_dtype(tensor(x).element_type))))
-    return insert(PadOp(x, zero, pad_width=[0, missing, 0, 0] if axis == 0 else [0, 0, 0, missing]))
+    return insert(PadOp(x, zero, pad_width=[n for d in range(len(shape)) for n in (0, missing if d == axis else 0)]))
 
 
-def _flipped(x: SSAValue, constant: Callable[[NDArray], SSAValue], insert: Callable[[Operation], SSAValue]) -> SSAValue:
-    """Bytes with a sign, less or more by 128, without one, or the other way round."""
+def flipped(x: SSAValue, constant: Callable[[NDArray], SSAValue], insert: Callable[[Operation], SSAValue]) -> SSAValue:
+    """Bytes with a sign, more by 128, without one, or the other way round."""
     import numpy as np
 
     type = tensor(x).element_type

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from functools import partial
 from math import gcd, prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,7 +22,7 @@ from ...layout import Layout, LayoutTransformOp, parse_layout
 from ...planes import Planes
 from ...winograd import TAPS, Convolution3x3, Filtering
 from ..broadcast import MultiplyOp
-from .byte_products import STEPS, are_bytes
+from .byte_products import STEPS, are_bytes, filled_up
 from .convolution_base import Convolution
 from .planes import SeePlanesOp
 from .split_channels import SplitChannels
@@ -127,9 +128,14 @@ class Conv2dOp(SplitChannels):
             if (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1 and groups > 1:
                 weight, groups = _merged(self, together, blocks), groups // together
                 kept["groups"] = IntegerAttr(groups, i64)
+            sums = are_bytes(self) and blocks.dot is not None
+            if sums and (in_block, groups, volumes) == (1, 1, None):  # an image of three colours, say
+                insert = partial(blocks.insert, at=self)
+                read, weight = (filled_up(each, 1, STEPS, insert) for each in (read, weight))
+                channels, in_block = shape_of(read)[1], STEPS
             held = gcd(channels // groups, in_block)
             new_type, kernel = Conv2dNCHWcOp, f"OIHW{held}i{block}o"
-            if are_bytes(self) and blocks.dot is not None and held % STEPS == 0:
+            if sums and held % STEPS == 0:
                 kernel = f"OIHW{held // STEPS}i{block}o{STEPS}i"  # products that one instruction sums
         if not self.is_depthwise() and (found := self.minimal_filtering(blocks, block)) is not None:
             by, apart = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i32, i64
@@ -68,6 +69,18 @@ class _QnnProduct(QnnOp, ABC):
             weight = centred(emit, weight, along(emit, self.kernel_zero_point, weight, self.kernel_axis()))
         return emit(self.product(data, weight))
 
+    def known_zero(self) -> int | None:
+        """The zero point of data of bytes, where it is known and one of its numbers."""
+        if any(is_unsigned_byte(tensor(each).element_type) is None for each in (self.data, self.weight)):
+            return None
+        owner = self.input_zero_point.owner
+        known = owner.numpy() if isinstance(owner, ConstantOp) else None
+        if known is None or known.size != 1:
+            return None
+        least, greatest = integer_range(tensor(self.data).element_type)
+        zero = int(known.reshape(-1)[0])
+        return zero if least <= zero <= greatest else None
+
     def plain_properties(self) -> dict[str, Attribute]:
         """The properties, for the product of tensors that are not quantised."""
         return {name: value for name, value in self.properties.items() if name != "out_dtype"}
@@ -77,6 +90,14 @@ def is_zero(value: SSAValue) -> bool:
     """Whether a zero point is known to be zero: then bytes can be multiplied as they are."""
     known = value.owner.numpy() if isinstance(value.owner, ConstantOp) else None
     return known is not None and not known.any()
+
+
+def added_by(emit: Emit, zero: int, weight: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """What the zero point of the data adds to each result: its product with the sum of the weights along `axes`."""
+    import numpy as np
+
+    sums = emit(SumOp(cast(emit, weight, i32), axis=axes))
+    return emit(MultiplyOp(sums, emit(ConstantOp.from_numpy(np.array(zero, np.int32)))))
 
 
 @irdl_op_definition
@@ -138,18 +159,6 @@ class QnnConv2dOp(_QnnProduct):
         plain.erase()
         return self._less_sums(emit, zero, (data_layout, kernel, out), window)
 
-    def known_zero(self) -> int | None:
-        """The zero point of data of bytes, where it is known and one of its numbers."""
-        if any(is_unsigned_byte(tensor(each).element_type) is None for each in (self.data, self.weight)):
-            return None
-        owner = self.input_zero_point.owner
-        known = owner.numpy() if isinstance(owner, ConstantOp) else None
-        if known is None or known.size != 1:
-            return None
-        least, greatest = integer_range(tensor(self.data).element_type)
-        zero = int(known.reshape(-1)[0])
-        return zero if least <= zero <= greatest else None
-
     def _less_sums(self, emit: Emit, zero: int, layouts: tuple[Layout, Layout, Layout], window: Window) -> SSAValue:
         """The convolution of bytes as they are, padded with the zero point, less what that adds to each result: its
         product with the sum of the weights."""
@@ -165,8 +174,7 @@ class QnnConv2dOp(_QnnProduct):
             properties.pop("padding")
         product = emit(Conv2dOp(data, self.weight, **properties, out_dtype="int32"))
         axes = [number for number, name in enumerate(kernel.names) if name != "O"]
-        sums = emit(SumOp(cast(emit, self.weight, i32), axis=axes))
-        added = emit(MultiplyOp(sums, emit(ConstantOp.from_numpy(np.array(zero, np.int32)))))
+        added = added_by(emit, zero, self.weight, axes)
         shape = [shape_of(self.weight)[kernel.position("O")] if name == "C" else 1 for name in out.names]
         return emit(SubtractOp(product, emit(ReshapeOp(added, newshape=shape))))
 
@@ -225,6 +233,13 @@ class QnnDenseOp(_QnnProduct):
 
     def product(self, data: SSAValue, weight: SSAValue) -> RelayOp:
         return DenseOp(data, weight, **self.plain_properties(), out_dtype="int32")
+
+    def canonical(self, emit: Emit) -> SSAValue:
+        zero = self.known_zero()
+        if not zero or not is_zero(self.kernel_zero_point):
+            return super().canonical(emit)
+        total = emit(self.product(self.data, self.weight))
+        return emit(SubtractOp(total, added_by(emit, zero, self.weight, [1])))
 
 
 @irdl_op_definition

@@ -1,0 +1,139 @@
+"""Models of `QuantizeLinear` and `DequantizeLinear` are computed with bytes, as ONNX Runtime does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+import weft  # noqa: E402
+from weft.dialects.relay.core import FuncOp  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.lowering.compiler import compile_graph  # noqa: E402
+from weft.lowering.machine.target import Target  # noqa: E402
+from weft.runtime.executable import Executable  # noqa: E402
+from weft.transforms.relay.affine_values import Affine  # noqa: E402
+from weft.transforms.relay.sink_dequantize import SinkDequantizePass  # noqa: E402
+
+WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
+
+
+class Network:
+    """A model with a border behind every operator."""
+
+    def __init__(self, activations: str, seed: int = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self.activations = activations
+
+    def constant(self, name: str, array: npt.ArrayLike) -> str:
+        self.weights.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def node(self, kind: str, inputs: Sequence[str], name: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def border(self, x: str, scale: float, zero: int) -> str:
+        """Quantised, and back."""
+        s, z = self.constant(f"{x}_s", np.float32(scale)), self.constant(f"{x}_z", np.array(zero, self.activations))
+        return self.node("DequantizeLinear", [self.node("QuantizeLinear", [x, s, z], f"{x}_q"), s, z], f"{x}_d")
+
+    def weight(self, name: str, shape: Sequence[int], scales: npt.NDArray[np.float32], axis: int) -> str:
+        values = self.rng.integers(-127, 128, shape).astype(np.int8)
+        parts = [self.constant(f"{name}_q", values), self.constant(f"{name}_s", scales)]
+        parts.append(self.constant(f"{name}_z", np.zeros(scales.shape, np.int8)))
+        return self.node("DequantizeLinear", parts, name, axis=axis)
+
+    def product(self, kind: str, x: str, name: str, shape: Sequence[int], step: float, **attributes: Any) -> str:
+        """With a scale for each output, and a bias of 32 bits in the product's scale."""
+        scales = self.rng.uniform(0.002, 0.01, shape[0]).astype(np.float32)
+        w = self.weight(f"{name}_w", shape, scales, 0)
+        bias = self.rng.integers(-2000, 2000, shape[0]).astype(np.int32)
+        parts = [self.constant(f"{name}_bq", bias), self.constant(f"{name}_bs", np.float32(step) * scales)]
+        parts.append(self.constant(f"{name}_bz", np.zeros(shape[0], np.int32)))
+        b = self.node("DequantizeLinear", parts, f"{name}_b", axis=0)
+        return self.node(kind, [x, w, b], name, **attributes)
+
+    def model(self, shape: Sequence[int], result: str, of: Sequence[int]) -> Any:
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+        y = helper.make_tensor_value_info(result, TensorProto.FLOAT, of)
+        graph = helper.make_graph(self.nodes, "network", [x], [y], self.weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        onnx.checker.check_model(model)
+        return model
+
+
+def network(activations: str) -> Any:
+    """An image of three colours; a sum, parts that are joined, channels apart, pools, and a product at the end."""
+    net, low = Network(activations), 0 if activations == "uint8" else -128
+    x = net.border("x", 0.02, low + 117)
+    a = net.product("Conv", x, "a", (16, 3, 3, 3), 0.02, strides=[2, 2], pads=[1, 1, 1, 1])
+    a = net.border(net.node("Relu", [a], "a_relu"), 0.03, low)
+    b = net.border(net.node("MaxPool", [a], "pool", kernel_shape=[2, 2], strides=[2, 2]), 0.03, low)
+    c = net.border(net.product("Conv", b, "c", (16, 16, 1, 1), 0.03), 0.05, low + 120)
+    d = net.border(net.product("Conv", b, "d", (16, 1, 3, 3), 0.03, group=16, pads=[1, 1, 1, 1]), 0.02, low + 130)
+    e = net.border(net.node("Concat", [c, d], "e", axis=1), 0.05, low + 125)
+    f = net.border(net.product("Conv", e, "f", (16, 32, 3, 3), 0.05, pads=[1, 1, 1, 1]), 0.1, low + 100)
+    g = net.border(net.node("Add", [f, b], "g"), 0.1, low + 110)
+    h = net.border(net.node("GlobalAveragePool", [g], "h"), 0.02, low + 100)
+    i = net.node("Flatten", [h], "i")
+    y = net.border(net.product("Gemm", i, "y", (10, 16), 0.02, transB=1), 0.02, low + 128)
+    return net.model((1, 3, 18, 16), y, (1, 10))
+
+
+def inputs(shape: Sequence[int] = (1, 3, 18, 16)) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(3).normal(0, 1, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("activations", ["uint8", "int8"])
+def test_a_network_gives_the_steps_of_onnx_runtime(activations: str) -> None:
+    model, x = network(activations), inputs()
+    (expected,) = ort.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    assert len(np.unique(expected)) > 5, "the example says nothing"
+    module = SinkDequantizePass(data="uint8")(from_onnx(model))
+    run = Executable(compile_graph(module, Target.parse("llvm -mcpu=native"), codegen_level=1), threads=1)
+    assert np.abs(np.asarray(run(x)) - expected).max() / 0.02 < 1.01
+
+
+@pytest.mark.parametrize("data", [None, "uint8", "int8"])
+@pytest.mark.parametrize("activations", ["uint8", "int8"])
+def test_bytes_of_any_sign_give_the_same(activations: str, data: str | None) -> None:
+    module, x = from_onnx(network(activations)), inputs()
+    results: list[npt.NDArray[Any]] = []
+    for changed in (module, SinkDequantizePass(data=data)(module)):
+        (func,) = (op for op in changed.ops if isinstance(op, FuncOp))
+        results.append(np.asarray(evaluate_function(func, [x])[0]))
+    names = {op.name for op in SinkDequantizePass(data=data)(module).walk()}
+    assert {"relay.qnn.conv2d", "relay.qnn.dense"} <= names and not {"relay.nn.conv2d", "relay.nn.dense"} & names
+    assert np.abs(results[0] - results[1]).max() / 0.02 < 1.01
+
+
+def test_an_image_of_three_colours_is_summed_by_the_processors_dot_products() -> None:
+    net = Network("uint8")
+    a = net.border(net.product("Conv", net.border("x", 0.02, 117), "a", (16, 3, 3, 3), 0.02), 0.03, 0)
+    compiled = weft.compile(net.model((1, 3, 8, 8), a, (1, 16, 6, 6)), target=WITH_VNNI, threads=1)
+    assert "x86.avx512.vpdpbusd.512" in str(compiled.ir["llvm"])
+
+
+def test_small_scales_are_not_taken_for_equal() -> None:
+    zero = np.zeros((), np.int32)
+    one, two = (Affine(np.float32(scale), zero, "int32") for scale in (1e-9, 2e-9))  # pyright: ignore[reportArgumentType]
+    assert one.same(one) and not one.same(two)
+
+
+def test_a_scale_that_is_not_above_zero_is_left_to_floats() -> None:
+    net = Network("int8")
+    x = net.border("x", -0.05, 3)
+    model = net.model((2, 4), net.border(net.node("Relu", [x], "relu"), 0.05, 3), (2, 4))
+    assert "relay.maximum" not in str(SinkDequantizePass()(from_onnx(model)))
