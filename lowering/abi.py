@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 ABI_VERSION = 2
 """Raised whenever code made before could not be called by the runtime after."""
 
+FORMAT = 6
+"""Raised whenever artefacts written before could not be read."""
+
 ENTRY = "weft_run"
 """The function that the runtime calls."""
 
@@ -343,6 +346,13 @@ def segment_graph(graph: CompiledGraph, segment: HostedSegment) -> CompiledGraph
         extents=segment.extents,
         segments=(),
     )
+
+
+def code_mark(manifest: bytes) -> str:
+    """The symbol that the code of a graph defines which says this of itself (`manifest.py`)."""
+    from hashlib import sha256
+
+    return f"weft_made_{sha256(manifest).hexdigest()}"
 
 
 POOL = "weft_pool_1"

@@ -38,6 +38,7 @@ from .llvm_ir.module import emit_llvm_ir
 from .machine.codegen import CodegenPool
 from .machine.kernel_cache import IN_MEMORY, CacheCounts
 from .machine.target import Target
+from .manifest import mark_text
 from .phases import Observer, late_checks, pipeline
 from .read_steps import StepTable, read_steps
 from .threads.pool import pool_text
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-MAIN = "main"
+MAIN, MARK = "main", "mark"
+"""What the code generator calls the graph's own function, and what says what all of it was made for."""
 
 
 def lower(module: ModuleOp, target: Target, end: str, start: str = "import", observer: Observer | None = None) -> None:
@@ -101,12 +103,14 @@ def compile_graph(
         compilation.run(module, start, pool)
         with timed("constants"):  # while workers generate code
             constants = compilation.constants()
+        graph = compilation.artefact(constants)
+        pool.submit(MARK, mark_text(graph))
         with timed("code generation"):
             objects = compilation.objects(pool)
     if counted is not None:
         pool.counts.known = compilation.known
         counted(pool.counts)
-    return compilation.artefact(objects, constants)
+    return replace(graph, objects=objects)
 
 
 class _Compilation:
@@ -208,16 +212,16 @@ class _Compilation:
         return [] if self._facts is None else [aligned(data()) for data in self._facts.constants]
 
     def objects(self, pool: CodegenPool) -> tuple[bytes, ...]:
-        """What the code generator has made, once that is all there."""
-        return tuple(pool.result(name) for name in [*self._keys, POOL])
+        """What the code generator has made, once that is all there, and other compilers of C sources."""
+        made = [pool.result(name) for name in [*self._keys, POOL, MARK]]
+        return (*made, *_compiled_sources(self._sources, self._target, self._level))
 
-    def artefact(self, objects: tuple[bytes, ...], constants: list[NDArray]) -> CompiledGraph:
-        """What was compiled, with all that whoever loads it has to know."""
-        objects += _compiled_sources(self._sources, self._target, self._level)
+    def artefact(self, constants: list[NDArray]) -> CompiledGraph:
+        """What was compiled, with all that whoever loads it has to know, but for the code."""
         device_code = tuple(self._device_code)
         hosted = self._hosted
         if hosted and not hosted[0].is_segment:
-            return _hosted_graph(hosted[0], objects, tuple(self._names), self._target, device_code)
+            return _hosted_graph(hosted[0], tuple(self._names), self._target, device_code)
         found, table = self._facts, self._table
         assert found is not None, "the graph's own function comes last, and always"
         segments = tuple(_hosted_segment(program, constants) for program in hosted)
@@ -225,7 +229,7 @@ class _Compilation:
         if segments:
             table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
         return CompiledGraph(
-            objects,
+            (),
             tuple(constants),
             found.inputs,
             found.outputs,
@@ -281,15 +285,14 @@ def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tup
 
 def _hosted_graph(
     program: HostedProgram,
-    objects: tuple[bytes, ...],
     names: tuple[str, ...],
     target: Target,
     graphics: tuple[DeviceCode, ...],
 ) -> CompiledGraph:
-    """The artefact of a graph on several devices, which has no entry."""
+    """The artefact of a graph on several devices, which has no entry, but for the code."""
     names = (*names, *(each.function for each in graphics))
     return CompiledGraph(
-        objects,
+        (),
         tuple(map(aligned, program.constants)),
         program.inputs,
         program.outputs,

@@ -1,9 +1,10 @@
 """Compiled graphs on disk: one file with object code, constants, and what a caller must know.
 
 The file is a ZIP archive without compression: `constants`, all of them one after another, each at a multiple of 64
-bytes, `manifest.json`, `digest` (SHA-256 of the manifest), `objects/0.o`, ..., and `images/0.so`, ..., the objects as
-shared objects (`image`). The manifest holds the digests of the others (`digests.Digest`), so that whatever was changed
-is found. It is not signed: a file is machine code, to be loaded only where its maker is trusted.
+bytes, `manifest.json`, `digests.json`, `digest` (SHA-256 of these two), `objects/0.o`, ..., and `images/0.so`, ..., the
+objects as shared objects (`image`). `digests.json` has those of the others (`digests.Digest`), so that whatever was
+changed is found, and the code has the mark of the manifest that it was made for (`lowering/manifest.py`), so that no
+other is given to it. It is not signed: a file is machine code, to be loaded only where its maker is trusted.
 
 Constants are read into memory of their own rather than mapped from the file: huge pages are not to be had for a file,
 and what is written over a file that is mapped would change, or end, the program that runs.
@@ -15,7 +16,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -32,6 +33,7 @@ from ..lowering.abi import (
     ALIGNMENT,
     ARGUMENTS,
     DYNAMIC,
+    FORMAT,
     PARAMETERS,
     Argument,
     CompiledGraph,
@@ -45,9 +47,10 @@ from ..lowering.abi import (
     Site,
     Step,
     TensorSpec,
+    code_mark,
     segment_graph,
 )
-from ..lowering.sizes import Size, from_json, read_extents, to_json
+from ..lowering.sizes import Size, from_json, read_extents
 from .archive_members import Archive, ArtefactError
 from .image import link_images
 from .step_checks import misfit, misfit_of_parts
@@ -55,18 +58,19 @@ from .step_checks import misfit, misfit_of_parts
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
-FORMAT = 5
-MANIFEST, DIGEST, CONSTANTS = "manifest.json", "digest", "constants"
+MANIFEST, DIGESTS, DIGEST, CONSTANTS = "manifest.json", "digests.json", "digest", "constants"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 def digest(graph: CompiledGraph) -> str:
     """SHA-256 of all that a graph is: equal digests mean the same code, constants and description."""
+    from ..lowering.manifest import manifest
+
     with Digest() as constants:
         for piece in _pieces(graph.constants):
             constants.update(piece)
-    return sha256(_manifest_text(replace(graph, images=()), constants.hexdigest())).hexdigest()
+    return sha256(manifest(graph) + _digests(replace(graph, images=()), constants.hexdigest())).hexdigest()
 
 
 def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") -> None:
@@ -96,6 +100,8 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") 
 def _write(graph: CompiledGraph, file: IO[bytes], kept_as: str) -> None:
     import zipfile
 
+    from ..lowering.manifest import manifest
+
     with zipfile.ZipFile(file, "w") as archive:
         archive.comment = kept_as.encode()
         # First, so that their digest is taken while they are written.
@@ -103,9 +109,10 @@ def _write(graph: CompiledGraph, file: IO[bytes], kept_as: str) -> None:
             for piece in _pieces(graph.constants):
                 constants.update(piece)
                 member.write(piece)
-        manifest = _manifest_text(graph, constants.hexdigest())
-        archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
-        archive.writestr(zipfile.ZipInfo(DIGEST), sha256(manifest).hexdigest())
+        texts = {MANIFEST: manifest(graph), DIGESTS: _digests(graph, constants.hexdigest())}
+        for name, text in texts.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
+        archive.writestr(zipfile.ZipInfo(DIGEST), sha256(b"".join(texts.values())).hexdigest())
         for (what, suffix), members in ((_OBJECT, graph.objects), (_IMAGE, graph.images)):
             for number, data in enumerate(members):
                 archive.writestr(zipfile.ZipInfo(f"{what}s/{number}{suffix}"), data)
@@ -123,107 +130,10 @@ def _pieces(constants: Sequence[NDArray]) -> Iterator[bytes | memoryview]:
         yield bytes(-data.nbytes % ALIGNMENT)
 
 
-def _manifest_text(graph: CompiledGraph, constants_digest: str) -> bytes:
-    manifest = {
-        "format": FORMAT,
-        "abi": ABI_VERSION,
-        "platform": {
-            "triple": graph.platform.triple,
-            "cpu": graph.platform.cpu,
-            "features": list(graph.platform.features),
-        },
-        "inputs": [_described(spec) for spec in graph.inputs],
-        "outputs": [_described(spec) for spec in graph.outputs],
-        "arena_bytes": graph.arena_bytes,
-        "kernels": list(graph.kernels),
-        "objects": [digest_of_bytes(data) for data in graph.objects],
-        "constants": [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in graph.constants],
-        "constants_digest": constants_digest,
-        "checks": [[asdict(site) for site in record] for record in graph.checks],
-        "records_at": graph.records_at,
-        "counter_bytes": graph.counter_bytes,
-        "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
-        "steps": [_described_step(step) for step in graph.steps],
-        **_sizes(graph),
-        "devices": [_described_device(device) for device in graph.devices],
-        **_segments(graph),
-        **({"parts": [_described_part(each) for each in graph.parts]} if graph.parts else {}),
-        **({"images": [digest_of_bytes(data) for data in graph.images]} if graph.images else {}),
-        **({"device_code": [asdict(code) for code in graph.device_code]} if graph.device_code else {}),
-    }
-    return json.dumps(manifest, indent=1).encode()
-
-
-def _described(spec: TensorSpec) -> dict[str, object]:
-    if spec.is_found:
-        shape = [None if extent == DYNAMIC else extent for extent in spec.shape]
-        return {"name": spec.name, "dtype": spec.dtype, "found": shape}
-    if spec.extents is None:
-        return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
-    return {"name": spec.name, "dtype": spec.dtype, "extents": [to_json(size) for size in spec.extents]}
-
-
-def _described_step(step: Step) -> dict[str, object]:
-    described: dict[str, object] = asdict(step)
-    described["arguments"] = [_described_argument(argument) for argument in step.arguments]
-    return described
-
-
-def _described_argument(argument: Argument) -> dict[str, object]:
-    described: dict[str, object] = asdict(argument)
-    del described["sizes"]
-    if argument.sizes is not None:
-        described["sizes"] = [to_json(size) for size in argument.sizes]
-    return described
-
-
-def _segments(graph: CompiledGraph) -> dict[str, object]:
-    """What is said of a program with parts that the host runs; of others, nothing."""
-    if not graph.segments:
-        return {}
-    return {
-        "segments": [_described_segment(each) for each in graph.segments],
-        "code_constants": graph.code_constants,
-    }
-
-
-def _described_part(part: ProgramPart) -> dict[str, object]:
-    return {
-        "thread": part.thread,
-        "inputs": part.inputs,
-        "outputs": part.outputs,
-        "symbols": part.symbols,
-        "decided": part.decided,
-        "steps": [_described_step(step) for step in part.steps],
-    }
-
-
-def _described_segment(segment: HostedSegment) -> dict[str, object]:
-    extents = {"extents": segment.extents} if segment.extents else {}
-    return {
-        **({"symbols": list(segment.symbols), **extents} if segment.symbols else {}),
-        "inputs": [_described(spec) for spec in segment.inputs],
-        "outputs": [_described(spec) for spec in segment.outputs],
-        "checks": [[asdict(site) for site in record] for record in segment.checks],
-        "steps": [_described_step(step) for step in segment.steps],
-        "devices": [_described_device(device) for device in segment.devices],
-    }
-
-
-def _described_device(device: DeviceMemory) -> dict[str, object]:
-    described: dict[str, object] = asdict(device)
-    del described["pools"]
-    if device.pools:
-        described["pools"] = [[to_json(size) for size in pool] for pool in device.pools]
-    return described
-
-
-def _sizes(graph: CompiledGraph) -> dict[str, object]:
-    """What is said of a graph that runs at several sizes; of others, nothing."""
-    if not graph.symbols:
-        return {}
-    pools = [[to_json(size) for size in pool] for pool in graph.pools]
-    return {"symbols": list(graph.symbols), "pools": pools, **({"extents": graph.extents} if graph.extents else {})}
+def _digests(graph: CompiledGraph, constants: str) -> bytes:
+    """What the members hold that the manifest says nothing of."""
+    objects, images = ([digest_of_bytes(data) for data in members] for members in (graph.objects, graph.images))
+    return json.dumps({"objects": objects, "images": images, "constants": constants}, indent=1).encode()
 
 
 def is_artefact(path: str | os.PathLike[str]) -> bool:
@@ -285,13 +195,15 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
             f"made for another version of the runtime (ABI {abi}, this one has {ABI_VERSION})",
             hint="compile the model again",
         )
-    _check(sha256(text).hexdigest(), archive.read(DIGEST).decode(), "the manifest")
+    digests_text = archive.read(DIGESTS)
+    digests = _Fields(_parsed(digests_text), "")
+    _check(sha256(text + digests_text).hexdigest(), archive.read(DIGEST).decode(), "the manifest")
     platform = fields.inner("platform")
-    objects = _checked_members(archive, fields.strings("objects"), *_OBJECT)
-    images = _checked_members(archive, fields.strings("images") if fields.has("images") else (), *_IMAGE)
+    objects = _checked_members(archive, digests.strings("objects"), *_OBJECT)
+    images = _checked_members(archive, digests.strings("images"), *_IMAGE)
     blob, digest = archive.read_aligned(CONSTANTS, digested=not is_whole)
     if not is_whole:
-        _check(digest, fields.string("constants_digest"), "a constant")
+        _check(digest, digests.string("constants"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     extents = fields.string("extents") if fields.has("extents") else ""
     known = len(symbols) + len(read_extents(extents, len(symbols)).read)  # what steps know: what data decides as well
@@ -329,7 +241,19 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
     for each in (graph, *(segment_graph(graph, segment) for segment in graph.segments)):
         if (reason := misfit(each)) is not None:
             raise ArtefactError(reason)
+    _check_made_for(text, graph)
     return graph
+
+
+def _check_made_for(text: bytes, graph: CompiledGraph) -> None:
+    """See that the code was made for what the manifest says: that it defines the symbol of this name."""
+    mark = code_mark(text).encode()
+    for code in (graph.objects, graph.images[:1]):
+        if code and not any(mark in each for each in code):
+            raise ArtefactError(
+                "its code was made for another manifest: what this one says of it was changed",
+                hint="compile the model again",
+            )
 
 
 def _checked_members(archive: Archive, digests: Iterable[str], what: str, suffix: str) -> tuple[bytes, ...]:

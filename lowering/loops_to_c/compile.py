@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from ..machine.codegen import CodegenError, compile_module
 from ..machine.half_floats import CONVERSIONS, calls_conversions
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
+from ..manifest import mark_text
 from .module import FLAGS, GCC_FLAGS, emit_graph
 
 
@@ -60,8 +62,8 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     objects = tuple(cached_c(file, target.resolved(), level, flags) for file in files)
     if any(calls_conversions(each, target.resolved().triple) for each in objects):
         objects += (compile_module(CONVERSIONS, target),)
-    return CompiledGraph(
-        objects,
+    compiled = CompiledGraph(
+        (),
         constants,
         inputs,
         outputs,
@@ -74,6 +76,7 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         pools=pools,
         extents=extents,
     )
+    return replace(compiled, objects=(*objects, compile_module(mark_text(compiled), target)))
 
 
 def _constant_number(op: Operation) -> int:

@@ -8,6 +8,7 @@ import random
 import stat
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ import pytest
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.lowering.abi import ALIGNMENT, Argument, CompiledGraph, Parameter, Platform, Step, TensorSpec
+from weft.lowering.abi import ALIGNMENT, Argument, CompiledGraph, Parameter, Platform, Step, TensorSpec, code_mark
+from weft.lowering.manifest import manifest
 from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
 from weft.runtime.memory import NotEnoughMemory
@@ -27,8 +29,8 @@ from weft.runtime.program import Context
 def graph() -> CompiledGraph:
     """A graph that can be saved and loaded, with nothing in it that runs."""
     constants = (np.arange(6, dtype=np.float32).reshape(2, 3), np.array([True, False]), np.zeros((0, 4), np.int8))
-    return CompiledGraph(
-        (b"object one", b"object two"),
+    made = CompiledGraph(
+        (),
         constants,
         (TensorSpec("x", "float32", (2, 3)),),
         (TensorSpec("y", "bfloat16", ()), TensorSpec("z", "uint8", (4, 0))),
@@ -46,6 +48,7 @@ def graph() -> CompiledGraph:
             Step("", (), (Argument("input", 0, 24), Argument("arena", 64, 24))),
         ),
     )
+    return replace(made, objects=(b"object one", b"object two", code_mark(manifest(made)).encode()))
 
 
 @pytest.fixture
@@ -55,15 +58,17 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def rewrite(path: Path, change: Callable[[dict[str, Any]], object], *, sign: bool = True) -> None:
-    """Edit the manifest of a saved graph; `sign`: give it the digest that it should have."""
+def rewrite(
+    path: Path, change: Callable[[dict[str, Any]], object], member: str = "manifest.json", *, sign: bool = True
+) -> None:
+    """Edit the manifest of a saved graph, or the digests; `sign`: give both the digest that they should have."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    manifest = json.loads(members["manifest.json"])
-    changed = change(manifest)
-    members["manifest.json"] = json.dumps(manifest if changed is None else changed).encode()
+    edited = json.loads(members[member])
+    changed = change(edited)
+    members[member] = json.dumps(edited if changed is None else changed, indent=1).encode()
     if sign:
-        members["digest"] = sha256(members["manifest.json"]).hexdigest().encode()
+        members["digest"] = sha256(members["manifest.json"] + members["digests.json"]).hexdigest().encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in members.items():
             archive.writestr(name, data)
@@ -87,9 +92,6 @@ def test_the_same_graph_gives_the_same_file(saved: Path, tmp_path: Path) -> None
 
 EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("is no object", lambda m: []),
-    ("no 'objects'", lambda m: m.pop("objects") and None),
-    ("'objects' in its manifest is not a list of strings", lambda m: m.update(objects="x")),
-    ("'objects' in its manifest is not a list of strings", lambda m: m.update(objects=[1])),
     ("'arena_bytes' in its manifest is not an integer", lambda m: m.update(arena_bytes=None)),
     ("'arena_bytes' in its manifest is not an integer", lambda m: m.update(arena_bytes=True)),
     ("'arena_bytes' in its manifest is not a number of bytes", lambda m: m.update(arena_bytes=-1)),
@@ -105,9 +107,6 @@ EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     (r"'constants\[0\].dtype'", lambda m: m["constants"][0].update(dtype="float33")),
     ("fewer bytes than their types say", lambda m: m["constants"][0].update(shape=[2000, 3])),
     ("more bytes than their types say", lambda m: m["constants"].pop(0) and None),
-    ("a constant was changed", lambda m: m.update(constants_digest="0")),
-    ("object 1 was changed", lambda m: m["objects"].__setitem__(1, "0" * 64)),
-    ("not a saved Weft executable", lambda m: m["objects"].append("0" * 64)),
     ("'kernels' in its manifest is not a list of strings", lambda m: m.update(kernels={})),
     ("'platform.triple' in its manifest is not a string", lambda m: m["platform"].update(triple=3)),
     ("no 'platform'", lambda m: m.pop("platform") and None),
@@ -150,6 +149,74 @@ def test_steps_of_open_sizes_use_tensors_that_are_there(name: str, tmp_path: Pat
     rewrite(path, lambda m: m.update({name: []}))
     with pytest.raises(ArtefactError, match="uses what is not there"):
         artefact.load(path)
+
+
+DIGEST_EDITS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("no 'objects'", lambda m: m.pop("objects") and None),
+    ("'objects' in its manifest is not a list of strings", lambda m: m.update(objects="x")),
+    ("'objects' in its manifest is not a list of strings", lambda m: m.update(objects=[1])),
+    ("a constant was changed", lambda m: m.update(constants="0")),
+    ("object 1 was changed", lambda m: m["objects"].__setitem__(1, "0" * 64)),
+    ("not a saved Weft executable", lambda m: m["objects"].append("0" * 64)),
+]
+
+
+@pytest.mark.parametrize(("message", "change"), DIGEST_EDITS)
+def test_every_digest_is_checked(saved: Path, message: str, change: Callable[[dict[str, Any]], object]) -> None:
+    rewrite(saved, change, "digests.json")
+    with pytest.raises(ArtefactError, match=message):
+        artefact.load(saved)
+
+
+OTHER = "its code was made for another manifest"
+
+
+FITTING: list[Callable[[dict[str, Any]], object]] = [
+    lambda m: m["inputs"][0].update(shape=[3, 2]),
+    lambda m: m["inputs"][0].update(name="other"),
+    lambda m: m["outputs"].pop(),
+    lambda m: m.update(arena_bytes=64 << 20),
+    lambda m: m["platform"].update(cpu="znver5"),
+    lambda m: m["steps"][0].update(layers=[]),
+]
+
+
+@pytest.mark.parametrize("change", FITTING)
+def test_what_the_code_was_not_made_for_is_refused(saved: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """However well it fits: only the code knows what it takes."""
+    rewrite(saved, lambda m: change(m) and None)
+    with pytest.raises(ArtefactError, match=OTHER):
+        artefact.load(saved)
+
+
+def test_code_of_another_graph_is_refused(saved: Path) -> None:
+    rewrite(saved, lambda m: m["objects"].pop() and None, "digests.json")
+    with pytest.raises(ArtefactError, match=OTHER):
+        artefact.load(saved)
+
+
+def open_graph(path: Path) -> None:
+    x = weft.relay.var("x", shape=(weft.relay.Any(), 4))
+    weft.compile(weft.relay.Function([x], weft.relay.exp(x))).save(path)
+
+
+def branching_graph(path: Path) -> None:
+    x = weft.relay.var("x", shape=(2, 4))
+    chosen = weft.relay.If(weft.relay.max(x) > weft.relay.const(0.0), weft.relay.exp(x), weft.relay.tanh(x))
+    weft.compile(weft.relay.Function([x], chosen)).save(path)
+
+
+@pytest.mark.parametrize("save", [open_graph, branching_graph])
+def test_what_a_graph_takes_and_gives_is_its_codes_say(save: Callable[[Path], None], tmp_path: Path) -> None:
+    """Objects and images both have the mark: the images are what runs."""
+    save(path := tmp_path / "graph.weft")
+    loaded = artefact.load(path)
+    assert loaded.images and code_mark(manifest(loaded)).encode() in loaded.images[0]
+    for field in ("inputs", "outputs"):
+        save(path)
+        rewrite(path, lambda m, field=field: m[field][0].update(dtype="float64"))
+        with pytest.raises(ArtefactError, match=f"{OTHER}|uses what is not there"):
+            artefact.load(path)
 
 
 def test_a_change_that_makes_sense_is_found_by_the_digest(saved: Path) -> None:

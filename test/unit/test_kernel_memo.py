@@ -23,7 +23,7 @@ from weft.dialects.support.diagnostics import Diagnostic, Severity, emit, handle
 from weft.frontend.mlir import parse_mlir
 from weft.lowering import kernel_memo
 from weft.lowering.abi import POOL, CompiledGraph
-from weft.lowering.compiler import MAIN, compile_graph
+from weft.lowering.compiler import MAIN, MARK, compile_graph
 from weft.lowering.lowered_kernel import LOWERED
 from weft.lowering.machine.codegen import CodegenError, CodegenPool
 from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts
@@ -125,7 +125,7 @@ def test_kernels_are_lowered_and_compiled_by_workers(each_kernel: Watched, monke
     monkeypatch.setattr(CodegenPool, "submit", note)
     each_kernel.do(elsewhere)
     other = compiled(2)
-    assert len(one.kernels) == 3 and sent == [POOL, *other.kernels, MAIN]
+    assert len(one.kernels) == 3 and sent == [POOL, *other.kernels, MAIN, MARK]
     assert digest(one) == digest(other) and one.objects == other.objects
     assert no_children()
 

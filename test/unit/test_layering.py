@@ -108,7 +108,7 @@ def test_nothing_imports_upward(folder: str) -> None:
 RUNTIME_MAY_USE = (
     ("runtime",),
     ("dialects", "support"),
-    *(("lowering", name) for name in ("abi", "graph_json", "sizes")),
+    *(("lowering", name) for name in ("abi", "graph_json", "manifest", "sizes")),
 )
 """What runs saved graphs needs no compiler. (What it imports for type checkers only, it does not need.)"""
 

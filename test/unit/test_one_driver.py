@@ -22,7 +22,7 @@ from weft.dialects.relay.ops.elementwise import NegativeOp
 from weft.dialects.support.columns import broken
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.lowering.abi import INPUTS, POOL
-from weft.lowering.compiler import MAIN, code_units, compile_graph, lower
+from weft.lowering.compiler import MAIN, MARK, code_units, compile_graph, lower
 from weft.lowering.machine.codegen import CodegenPool, compile_to_assembly
 from weft.lowering.machine.target import Target
 from weft.lowering.phase_texts import PhaseTexts
@@ -103,6 +103,10 @@ def model(name: str) -> ModuleOp:
     return graph(name) if text is None else parse(text)
 
 
+BESIDE = (POOL, MARK)
+"""What is compiled beside the graph: the threads' pool, and the mark of what the code was made for."""
+
+
 @pytest.fixture
 def submitted(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What the code generator is given, by name."""
@@ -129,7 +133,7 @@ def test_there_are_ten_graphs() -> None:
 
 
 def check_shown(ir: Mapping[str, str], submitted: dict[str, str]) -> None:
-    compiled = [(key, text) for key, text in submitted.items() if key != POOL]
+    compiled = [(key, text) for key, text in submitted.items() if key not in BESIDE]
     shown = by_key(code_units(parse(ir["llvm"])))
     assert [key for key, _ in shown] == [key for key, _ in compiled]
     for (key, text), (_, given) in zip(shown, compiled, strict=True):
@@ -159,8 +163,8 @@ def test_the_text_that_an_executable_shows_is_the_text_compiled(submitted: dict[
 def test_the_assembly_shown_is_that_of_the_text_compiled(name: str, submitted: dict[str, str]) -> None:
     exe = weft.compile(model(name), opt_level=3)
     pieces = re.split(r"^# (.*)\n(?=\t\.)", exe.asm, flags=re.MULTILINE)[1:]
-    given = [text for key, text in submitted.items() if key != POOL]
-    names = [key for key in submitted if key not in (MAIN, POOL)]
+    given = [text for key, text in submitted.items() if key not in BESIDE]
+    names = [key for key in submitted if key not in (MAIN, *BESIDE)]
     assert pieces[::2] == [*names, "the graph"]
     assert [piece.rstrip() for piece in pieces[1::2]] == [compile_to_assembly(t, HOST).rstrip() for t in given]
 
@@ -370,8 +374,10 @@ def test_a_kernel_is_submitted_before_the_next_one_is_lowered(monkeypatch: pytes
     with PassContext(opt_level=0, instruments=[events]):
         weft.compile(parse(CHAIN))
     steps = [step for step in events.log if step.startswith("submit") or step == "schedule"]
-    # With the first kernel the threads' pool, which needs nothing of the graph; last the graph's own function.
-    assert [step.split()[0] for step in steps] == ["schedule", "submit", "submit", "schedule", "submit", "submit"]
+    # With the first kernel the threads' pool, which needs nothing of the graph; last the graph's own function, and what
+    # says what all of it was made for.
+    kinds = [step.split()[0] for step in steps]
+    assert kinds == ["schedule", "submit", "submit", "schedule", "submit", "submit", "submit"]
 
 
 # What goes in, and what comes out of each phase, is verified.
