@@ -253,14 +253,17 @@ def linear(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -
     divisor divides the multiples that carry the quotient: `(4 * i + j) floordiv 4` is `i` for `0 <= j < 4`."""
     if type(expr) is AffineDimExpr:
         return Linear({expr: 1}, 0)
-    if (plain := _plain_sum(expr)) is not None:
+    if (plain := _plain_sum(expr, ranges)) is not None:
         return plain
     return _as_linear(_normal(expr, ranges))
 
 
-def _plain_sum(expr: AffineExpr) -> Linear | None:
-    """The normal form of a sum of multiples of dimensions and symbols, which most expressions are."""
+def _plain_sum(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> Linear | None:
+    """The normal form of a sum of multiples of dimensions and symbols, and of dimensions divided by numbers, as loops
+    that were fused have: most expressions are one. Where a dimension stands twice, dividends may be put together
+    again."""
     terms: dict[AffineExpr, int] = {}
+    divided: list[AffineExpr] = []
     constant = 0
     pending = [(expr, 1)]
     while pending:
@@ -274,9 +277,25 @@ def _plain_sum(expr: AffineExpr) -> Linear | None:
             pending.append((each.rhs, factor))
         elif each.kind is AffineBinaryOpKind.Mul and type(each.rhs) is AffineConstantExpr:
             pending.append((each.lhs, factor * each.rhs.value))
+        elif ranges is not None and _stays_divided(each, ranges):
+            terms[each] = factor
+            divided.append(each.lhs)
         else:
             return None
+    if divided and (len(set(divided)) < len(divided) or not terms.keys().isdisjoint(divided)):
+        return None
     return Linear(_ordered([(atom, factor) for atom, factor in terms.items() if factor]), constant)
+
+
+def _stays_divided(expr: AffineBinaryOpExpr, ranges: Mapping[AffineExpr, Range]) -> bool:
+    """Whether `expr` is a quotient or remainder of a dimension by a number, and there are several quotients."""
+    divisor = expr.rhs
+    if type(divisor) is not AffineConstantExpr or divisor.value < 2 or type(expr.lhs) is not AffineDimExpr:
+        return False
+    if expr.kind is not AffineBinaryOpKind.FloorDiv and expr.kind is not AffineBinaryOpKind.Mod:
+        return False
+    first, last = ranges.get(expr.lhs, (0, 0))
+    return 0 <= first // divisor.value < last // divisor.value
 
 
 def _ordered(terms: list[tuple[AffineExpr, int]]) -> dict[AffineExpr, int]:
@@ -359,7 +378,7 @@ def evaluate_along(expr: AffineExpr, values: Sequence[int]) -> list[int]:
 
 def simplify(expr: AffineExpr, ranges: Mapping[AffineExpr, Range] | None = None) -> AffineExpr:
     """`expr` in normal form."""
-    return _affine(_normal(expr, ranges))
+    return _affine(_normal(expr, ranges)) if type(expr) is AffineBinaryOpExpr else expr
 
 
 def substitute(expr: AffineExpr, dims: Sequence[AffineExpr]) -> AffineExpr:

@@ -118,6 +118,34 @@ def test_bounds_hold_everywhere_in_range(expr: AffineExpr, domain: tuple[Range, 
             assert found[0] <= found_there.min() and found_there.max() <= found[1], f"{expr} leaves {found}"
 
 
+def _part(dim: AffineExpr, kind: KINDS | None, divisor: int, factor: int) -> AffineExpr:
+    part = dim if kind is None else AffineBinaryOpExpr(kind, dim, constant(divisor))
+    return AffineBinaryOpExpr(KINDS.Mul, part, constant(factor))
+
+
+parts = st.builds(
+    _part,
+    st.sampled_from(DIMS),
+    st.sampled_from([None, KINDS.FloorDiv, KINDS.Mod]),
+    st.integers(1, 6),
+    st.integers(-3, 6),
+)
+
+
+@settings(many, max_examples=300)
+@given(st.lists(parts, min_size=1, max_size=4), st.integers(-2, 2), domains)
+def test_a_sum_of_quotients_has_the_form_that_rules_give_it(
+    parts: Sequence[AffineExpr], offset: int, domain: tuple[Range, Range, Range]
+) -> None:
+    """Most sums are seen to be in normal form without a look at the rules."""
+    ranges = ranges_of(domain)
+    expr = constant(offset)
+    for part in parts:
+        expr = AffineBinaryOpExpr(KINDS.Add, expr, part)
+    seen, ruled = linear(expr, ranges), linear(simplify(expr, ranges), ranges)
+    assert list(seen.terms.items()) == list(ruled.terms.items()) and seen.constant == ruled.constant
+
+
 @many
 @given(exprs, st.integers(1, 8), domains)
 def test_quotients_and_remainders_hold_everywhere_in_range(
