@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     i8,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -42,6 +41,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.dtypes import byte_width
+from ..support.interned import segment_sizes
 from ..support.shaped import is_memref, is_tensor
 
 BufferType: TypeAlias = MemRefType[Attribute]
@@ -209,11 +209,12 @@ class AllocOp(IRDLOperation):
     )
 
     def __init__(self, type: BufferType, extents: Sequence[SSAValue] = ()):
-        super().__init__(operands=[extents, []], result_types=[type])
+        sizes = segment_sizes(len(extents), 0)
+        Operation.__init__(self, operands=extents, result_types=[type], properties={"operandSegmentSizes": sizes})
 
     def place(self, pool: SSAValue, offset: int) -> None:
         """Say where the buffer lies."""
-        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(self.extents), 1])
+        self.properties["operandSegmentSizes"] = segment_sizes(len(self.extents), 1)
         self.operands = [*self.extents, pool]
         self.offset = IntegerAttr(offset, i64)
 
@@ -255,7 +256,7 @@ class ConstantOp(IRDLOperation):
     assembly_format = "$value `as` $type attr-dict `:` type($result)"
 
     def __init__(self, value: Attribute, type: TensorType[Attribute], result: BufferType):
-        super().__init__(result_types=[result], properties={"value": value, "type": type})
+        Operation.__init__(self, result_types=[result], properties={"value": value, "type": type})
 
     def verify_(self) -> None:
         assert is_tensor(self.type)

@@ -18,6 +18,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from ..support.dtypes import numpy_dtype, scalar_type
+from ..support.interned import tensor_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -209,7 +210,7 @@ def tensor_type_of(array: NDArray) -> TensorType[Attribute]:
     Raises:
         TypeError: Weft has no element type for the array's dtype.
     """
-    return TensorType(scalar_type(array.dtype), array.shape)
+    return tensor_of(scalar_type(array.dtype), array.shape)
 
 
 def array_to_attribute(array: NDArray, name: str = "constant") -> Attribute:

@@ -29,8 +29,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, OptionalDef, ParsePropInAttrDict
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, OptionalDef, ParsePropInAttrDict
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
@@ -126,6 +126,17 @@ class Moves(OpTrait):
 
 
 @cache
+def _has_segments(op_type: type[RelayOp]) -> bool:
+    """Whether operands are counted by segments."""
+    return any(isinstance(option, AttrSizedOperandSegments) for option in op_type.get_irdl_definition().options)
+
+
+def _are_values(segments: list[SSAValue | Sequence[SSAValue]]) -> TypeGuard[list[SSAValue]]:
+    """Whether each segment is one value, as of most operators: these are made without a look at each definition."""
+    return all(type(segment) is OpResult or type(segment) is BlockArgument for segment in segments)
+
+
+@cache
 def _takes_storage(op_type: type[RelayOp]) -> bool:
     return op_type.has_trait(Moves) or not op_type.has_compute()
 
@@ -160,6 +171,7 @@ class RelayOp(IRDLOperation, ABC):
     converter, found by `weft.frontend.onnx.registry`."""
 
     def __init__(self, *operands: SSAValue | Operation | Sequence[SSAValue], **properties: Value):
+        segments: list[SSAValue | Sequence[SSAValue]]
         segments = [operand.results[0] if isinstance(operand, Operation) else operand for operand in operands]
         definition = type(self).get_irdl_definition()
         for name in properties:
@@ -169,12 +181,13 @@ class RelayOp(IRDLOperation, ABC):
         for name, wanted in definition.properties.items():
             if properties.get(name) is None and wanted.default_value is None and not isinstance(wanted, OptionalDef):
                 raise UsageError(f"{self.name} needs the property '{name}'")
-        segments += [()] * (len(definition.operands) - len(segments))  # absent optional operands
-        super().__init__(
-            operands=segments,
-            result_types=[_UNKNOWN] * len(definition.results),
-            properties={name: as_attribute(v) for name, v in properties.items() if v is not None},
-        )
+        unknown = [_UNKNOWN] * len(definition.results)
+        given = {name: as_attribute(v) for name, v in properties.items() if v is not None}
+        if len(segments) == len(definition.operands) and _are_values(segments) and not _has_segments(type(self)):
+            Operation.__init__(self, operands=segments, result_types=unknown, properties=given)
+        else:
+            absent = len(definition.operands) - len(segments)  # which are optional
+            super().__init__(operands=[*segments, *[()] * absent], result_types=unknown, properties=given)
         try:
             types = self.inferred()
         except VerifyException:

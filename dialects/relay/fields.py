@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -19,8 +20,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def
 
+from ..support.interned import integer_attribute, long_array
+
 # The Python values that properties may be given as.
 Value: TypeAlias = "Attribute | int | float | bool | str | Sequence[int] | Sequence[float] | None"
+
+
+_word = lru_cache(maxsize=1024)(StringAttr)
 
 
 def as_attribute(value: Value) -> Attribute:
@@ -30,15 +36,15 @@ def as_attribute(value: Value) -> Attribute:
     if isinstance(value, bool):
         return IntegerAttr(int(value), i1)
     if isinstance(value, int):
-        return IntegerAttr(value, i64)
+        return integer_attribute(value, 64)
     if isinstance(value, float):
         return FloatAttr(value, f64)
     if isinstance(value, str):
-        return StringAttr(value)
+        return _word(value)
     assert value is not None
     if any(isinstance(v, float) for v in value):
         return DenseArrayBase.from_list(f64, [float(v) for v in value])
-    return DenseArrayBase.from_list(i64, [int(v) for v in value])
+    return long_array(*(int(v) for v in value))
 
 
 def int_list(value: Sequence[int] | None = None) -> DenseArrayBase[IntegerType]:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -33,6 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.hints import isa
+from ..support.interned import integer_attribute
 from ..support.operations import irdl_op_definition
 from .attributes import ResourceAttr, array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern
@@ -59,7 +60,7 @@ class ConstantOp(IRDLOperation):
     traits = traits_def(Pure(), ConstantLike())
 
     def __init__(self, value: Attribute, type: TensorType[Attribute]):
-        super().__init__(result_types=[type], properties={"value": value})
+        Operation.__init__(self, result_types=[type], properties={"value": value})
 
     @staticmethod
     def from_numpy(array: NDArray, name: str = "constant") -> ConstantOp:
@@ -149,10 +150,11 @@ class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
 
     def __init__(self, tuple: SSAValue, index: int):
         type = tuple.type
-        super().__init__(
+        Operation.__init__(
+            self,
             operands=[tuple],
             result_types=[type.types.data[index] if isinstance(type, TupleType) else IncompleteType()],
-            properties={"index": IntegerAttr(index, i64)},
+            properties={"index": integer_attribute(index, 64)},
         )
 
     def verify_(self) -> None:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     NoneAttr,
+    TensorType,
     UnitAttr,
     VectorType,
     i32,
@@ -46,6 +47,12 @@ def segment_sizes(*sizes: int) -> DenseArrayBase[IntegerType]:
 def vector_of(element: Attribute, width: int) -> VectorType[Attribute]:
     """`vector<width x element>`."""
     return VectorType(element, [width])
+
+
+@lru_cache(maxsize=4096)
+def tensor_of(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attribute]:
+    """`tensor<shape x element>`."""
+    return TensorType(element, shape)
 
 
 @lru_cache(maxsize=4096)

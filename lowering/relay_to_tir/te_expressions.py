@@ -31,6 +31,7 @@ from ...dialects.te.bounds import bounds, greatest
 from ...dialects.te.dim_order import surely_at_most
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.te.expr import UnaryKind as U
+from ...dialects.tir.buffers import memref_of
 from ...dialects.tir.core import CheckOp
 from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from . import te_integers
@@ -89,7 +90,7 @@ class BodyEmitter:
             attribute = (
                 FloatAttr(float(value), type) if isinstance(type, AnyFloat) else _integer_attribute(int(value), type)
             )
-            op = arith.ConstantOp(attribute)
+            op = arith.ConstantOp.create(properties={"value": attribute}, result_types=[type])
             if (first := self.block.first_op) is not None:
                 self.block.insert_op_before(op, first)  # before every use, also one inside an earlier region
             else:
@@ -102,7 +103,10 @@ class BodyEmitter:
             case te.Const(value, element):
                 return self.constant(value, signless(element))
             case te.Read(tensor, indices):
-                return self.insert(memref.LoadOp.get(self.buffers[tensor], [self.value(i) for i in indices]))
+                buffer = self.buffers[tensor]
+                element = memref_of(buffer).element_type
+                operands = (buffer, *[self.value(index) for index in indices])
+                return self.insert(memref.LoadOp.create(operands=operands, result_types=[element]))
             case te.Unary(kind, operand, _):
                 return self.unary(kind, self.value(operand), operand.type)
             case te.Binary(kind, lhs, rhs, _):

@@ -78,7 +78,8 @@ class _Computation:
     def _store(self, block: Block, emitter: BodyEmitter, values: Sequence[te.Expr]) -> None:
         """Store a value of each result."""
         for value, target in zip(values, self.targets, strict=True):
-            emitter.insert(memref.StoreOp.get(emitter.value(value), target, block.args[: self.rank]))
+            operands = (emitter.value(value), target, *block.args[: self.rank])
+            emitter.insert(memref.StoreOp.create(operands=operands))
 
     def _start(self, values: Sequence[te.Expr]) -> Block:
         """The block that stores what a reduction begins with."""

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.dtypes import is_storage
+from ...support.interned import tensor_of
 from ...support.operations import irdl_op_definition
 from ..base import (
     Fusion,
@@ -70,7 +71,7 @@ class BroadcastOp(RelayOp, ABC):
     @by_types
     def infer(self) -> Sequence[Attribute]:
         lhs, rhs = self.checked_types()
-        return [TensorType(lhs.element_type, broadcast_shapes(lhs.get_shape(), rhs.get_shape()))]
+        return [tensor_of(lhs.element_type, tuple(broadcast_shapes(lhs.get_shape(), rhs.get_shape())))]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, y = inputs

@@ -16,6 +16,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.interned import tensor_of
 from ...support.operations import irdl_op_definition
 from ..base import (
     DYNAMIC,
@@ -69,7 +70,7 @@ class InjectiveOp(RelayOp, ABC):
 
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
-        return [TensorType(data.element_type, self.result_shape(data.get_shape()))]
+        return [tensor_of(data.element_type, tuple(self.result_shape(data.get_shape())))]
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         """The shape of the result, for data of `shape`.
