@@ -19,6 +19,10 @@ def _is_natural(value: Attribute) -> bool:
     return isinstance(value, IntegerAttr) and value.value.data >= 0
 
 
+def _is_power(value: Attribute) -> bool:
+    return isinstance(value, IntegerAttr) and (n := value.value.data) >= 2 and n & (n - 1) == 0
+
+
 def _is_flag(value: Attribute) -> bool:
     return isinstance(value, IntegerAttr) and value.value.data in (0, 1, -1)
 
@@ -32,6 +36,7 @@ _FLAG = ("0 or 1", _is_flag)
 _INTEGERS = ("an array of integers", _are_integers)
 
 KEYS: Mapping[str, tuple[str, Callable[[Attribute], bool]]] = {
+    "lanes": ("a power of two from 2 on", _is_power),
     "pragma_auto_unroll_max_step": _NATURAL,
     "pragma_unroll_explicit": _FLAG,
     "pragma_loop_partition_hint": _FLAG,

@@ -62,6 +62,10 @@ TILES = "tiles"
 PARTS = "parts"
 """The annotation of a loop that is cut where branches beneath it are decided."""
 
+LANES = "lanes"
+"""The annotation of a loop over the steps of a reduction: so many neighbours are taken at a time, as a vector, and put
+together last."""
+
 
 _KINDS = {kind.value: kind for kind in ForKind}
 """By name; to ask the enumeration takes long."""
@@ -201,6 +205,12 @@ class ForOp(IRDLOperation):
     def is_in_parts(self) -> bool:
         """Whether it is to be cut where branches beneath it are decided."""
         return self.annotations is not None and PARTS in self.annotations.data
+
+    @property
+    def lanes(self) -> int | None:
+        """How many of its steps, those of a reduction, are taken at a time."""
+        value = None if self.annotations is None else self.annotations.data.get(LANES)
+        return value.value.data if isinstance(value, IntegerAttr) else None
 
     @property
     def start(self) -> int:

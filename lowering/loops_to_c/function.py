@@ -420,6 +420,7 @@ _STATEMENTS: dict[type[Operation], Callable[..., None]] = {
     vector.CreateMaskOp: FunctionText.create_mask,
     vector.InsertOp: FunctionText.insert,
     vector.ShuffleOp: FunctionText.shuffle,
+    vector.ReductionOp: FunctionText.reduction,
     scf.ForOp: FunctionText.loop,
     scf.IfOp: FunctionText.condition,
     func.CallOp: FunctionText.call,

@@ -161,5 +161,5 @@ class Unit:
 _PURE = (
     memref.LoadOp, memref.AllocaOp, memref.GetGlobalOp, memref.ViewOp, memref.SubviewOp, memref.CastOp,
     memref.ReinterpretCastOp, ConstantOp, vector.LoadOp, vector.MaskedLoadOp,
-    vector.BroadcastOp, vector.CreateMaskOp, vector.InsertOp, vector.ShuffleOp, SlotsOp, RecordOp,
+    vector.BroadcastOp, vector.CreateMaskOp, vector.InsertOp, vector.ShuffleOp, vector.ReductionOp, SlotsOp, RecordOp,
 )  # fmt: skip

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func, vector
+from xdsl.dialects import arith, func, vector
+from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.support.diagnostics import Diagnostic
@@ -209,6 +210,23 @@ class VectorText:
         values = [f"{one}[{place}]" if place < first else f"{other}[{place - first}]" for place in places]
         self.define(op.result, f"{{{', '.join(values)}}}")
 
+    def reduction(self, op: vector.ReductionOp) -> None:
+        """The lanes one after the other, after the accumulator."""
+        if op.dest not in self.live:
+            return
+        type = op.dest.type
+        kinds = _OF_FLOATS if scalar(type) in ("float", "double", "_Float16") else _OF_INTEGERS
+        combine = kinds.get(op.kind.data)
+        if combine is None or op.acc is None:
+            raise Diagnostic(f"a reduction '{op.kind.data}' has no counterpart in C")
+        source, start = self.atom(op.vector), self.whole(op.acc)
+        name = self.declare(op.dest)
+        self.line(f"{name} = {start};")
+        one = combine.create(operands=[op.acc, op.acc], result_types=[type])
+        step = scalars.expression(one, [scalars.widened(name, type), self._lane(op.vector, source)])
+        one.erase()
+        self._lane_loop(op.vector.type, f"{name} = {scalars.narrowed(step, type)};")
+
     def insert(self, op: vector.InsertOp) -> None:
         self._put(op, op.source, op.dest, op.static_position.get_values(), op.dynamic_position)
 
@@ -226,6 +244,21 @@ class VectorText:
 
     # control
 
+
+_OF_FLOATS: dict[CombiningKindFlag, type[Operation]] = {
+    CombiningKindFlag.ADD: arith.AddfOp,
+    CombiningKindFlag.MUL: arith.MulfOp,
+    CombiningKindFlag.MAXIMUMF: arith.MaximumfOp,
+    CombiningKindFlag.MINIMUMF: arith.MinimumfOp,
+}
+_OF_INTEGERS: dict[CombiningKindFlag, type[Operation]] = {
+    CombiningKindFlag.ADD: arith.AddiOp,
+    CombiningKindFlag.MUL: arith.MuliOp,
+    CombiningKindFlag.MAXSI: arith.MaxSIOp,
+    CombiningKindFlag.MINSI: arith.MinSIOp,
+    CombiningKindFlag.MAXUI: arith.MaxUIOp,
+    CombiningKindFlag.MINUI: arith.MinUIOp,
+}
 
 _VECTOR_SIGNS = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}
 _VECTOR_TESTS = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, math, scf
+from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -43,6 +43,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
+from ...dialects.extensions import arith as arith_extensions
 from ...dialects.support.dtypes import is_small_float
 from ...dialects.support.vector_types import element_type
 from ...dialects.support.walking import within
@@ -130,9 +131,10 @@ def _is_of_small(op: math.ExpOp) -> bool:
     """Whether `op` is of numbers that are brought down to 88 at most, and is read where they are above -87.34 only."""
     if (clamp := _choice_by(op.operand.owner, "ogt")) is None:
         return False
-    number, limit = clamp[0]
+    compared, then, otherwise = clamp
+    number, limit = compared
     known = _number(limit)
-    if clamp[1:] != (limit, number) or known is None or known > 88.0:
+    if not _same(then, limit) or otherwise is not number or known is None or known > 88.0:
         return False
     for use in op.result.uses:
         if (choice := _choice_by(use.operation, "olt")) is None or use.index != 2:
@@ -149,11 +151,17 @@ def _choice_by(op: Operation | Block, predicate: str) -> tuple[Sequence[SSAValue
     if not isinstance(op, Operation) or op.name != arith.SelectOp.name or not isinstance(op.operands[0], OpResult):
         return None
     test, then, otherwise = op.operands
-    if not isinstance(compared := test.owner, arith.CmpfOp):
+    if not isinstance(compared := test.owner, arith.CmpfOp | arith_extensions.CmpfOp):
         return None
     if arith.CMPF_COMPARISON_OPERATIONS[compared.predicate.value.data] != predicate:
         return None
     return compared.operands, then, otherwise
+
+
+def _same(one: SSAValue, other: SSAValue) -> bool:
+    """Whether two values are one, or one number in all elements."""
+    known = _number(one)
+    return one is other or (known is not None and known == _number(other))
 
 
 def _number(value: SSAValue) -> float | None:
@@ -164,6 +172,8 @@ def _number(value: SSAValue) -> float | None:
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as numbers) if numbers.is_splat():
             first = numbers.get_values()[0]
             return float(first) if isinstance(first, int | float) else None
+        case vector.BroadcastOp() as broadcast:
+            return _number(broadcast.source)
         case _:
             return None
 

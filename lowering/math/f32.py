@@ -48,7 +48,7 @@ def _reduced_exp(x: Expr) -> tuple[Expr, Expr]:
     rounded = x * LOG2_E + ROUNDER  # in one step or two: what follows holds for a neighbour of n, too
     n = rounded.exact_sub(x.like(ROUNDER))
     r = (x - n * LN2_HIGH) - n * LN2_LOW
-    return (r * r) * r.polynomial(_EXP) + r + 1.0, rounded.bits()
+    return (r * r.polynomial(_EXP) + 1.0) * r + 1.0, rounded.bits()
 
 
 def exp_of_small(x: Expr) -> Expr:

@@ -68,7 +68,16 @@ class AccessEmitter:
         """The element at `form`; a vector of them where they differ from lane to lane."""
         if lanes is None or lanes.dim not in form.terms:
             return self._element(buffer, self.at.index_value(form))
-        return self.load_lanes(buffer, self.at.index_value(form.without(lanes.dim)), form.terms[lanes.dim], lanes)
+        return self.load_lanes(buffer, self.first_of(form, lanes), form.terms[lanes.dim], lanes)
+
+    def first_of(self, form: Linear, lanes: Lanes) -> SSAValue:
+        """An index expression in the first of the lanes."""
+        others, step = form.without(lanes.dim), form.terms.get(lanes.dim, 0)
+        if lanes.first is None or not step:
+            return self.at.index_value(others)
+        first = lanes.first if step == 1 else self.at.emit(arith.MuliOp(lanes.first, self.at.constant(step)))
+        is_first = not others.terms and not others.constant
+        return first if is_first else self.at.emit(arith.AddiOp(self.at.index_value(others), first))
 
     def load_lanes(self, buffer: FlatBuffer, start: SSAValue, step: int, lanes: Lanes) -> SSAValue:
         """A vector of the elements from `start` on, each `step` after the one before."""
@@ -77,7 +86,7 @@ class AccessEmitter:
             return self._picked(buffer, start, step, type, lanes)
         if step != 1:
             return self._gather(buffer, start, step, type, lanes)
-        if not lanes.is_masked or buffer.has_room:
+        if not lanes.is_masked or (buffer.has_room and not lanes.is_exact):
             return self.at.emit(vector.LoadOp.create(operands=(buffer.memory, start), result_types=(type,)))
         passthrough = self.at.emit(arith.ConstantOp(_zeros(type)))
         return self.at.emit(vector.MaskedLoadOp(buffer.memory, [start], self._mask(lanes), passthrough, type))
@@ -138,7 +147,7 @@ class AccessEmitter:
         if lanes is None:
             self.at.insert(memref.StoreOp.create(operands=(value, buffer.memory, self.at.index_value(form))))
             return
-        start = self.at.index_value(form.without(lanes.dim))
+        start = self.first_of(form, lanes)
         wide = self.broadcast(value, lanes.width)
         if lanes.is_masked and not buffer.has_room:
             self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))

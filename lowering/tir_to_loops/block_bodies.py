@@ -84,6 +84,16 @@ class BodyEmitter:
         iters: Mapping[SSAValue, AffineExpr] = dict(zip(body.args, bindings, strict=True))
         self._operations(body, BlockScope(iters, {}, needed_operations(body), lanes))
 
+    def value(self, body: Block, bindings: Sequence[AffineExpr], value: SSAValue, lanes: Lanes | None) -> SSAValue:
+        """Append what one value in `body` needs, and give it.
+
+        Raises:
+            Diagnostic: as `emit` does.
+        """
+        check_operations(body)
+        iters: Mapping[SSAValue, AffineExpr] = dict(zip(body.args, bindings, strict=True))
+        return self._value(value, BlockScope(iters, {}, needed_operations(body), lanes))
+
     def _operations(self, body: Block, scope: BlockScope) -> None:
         for op in body.ops:
             if op in scope.needed and not _is_read_later(op):
@@ -155,7 +165,7 @@ class BodyEmitter:
         """An index in the first of the lanes."""
         if scope.lanes is None or (expr := affine_of(value, scope.iters)) is None:
             return self._value(value, scope)
-        return self.at.index_value(linear(expr, self.at.ranges).without(scope.lanes.dim))
+        return self.accesses.first_of(linear(expr, self.at.ranges), scope.lanes)
 
     def _check(self, op: AssertOp | CallOp, status: SSAValue) -> None:
         """Make the run fail unless `status` is 0."""
@@ -266,7 +276,7 @@ class BodyEmitter:
         if lanes is None or lanes.dim not in form.terms:
             return self.at.index_value(form)
         factor = form.terms[lanes.dim]
-        base = self.at.index_value(form.without(lanes.dim))
+        base = self.accesses.first_of(form, lanes)
         steps = DenseIntOrFPElementsAttr.from_list(
             VectorType(index, [lanes.width]), [factor * lane for lane in range(lanes.width)]
         )

@@ -88,7 +88,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.dependence import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach, nests_using
-from ...dialects.tir.loops import INDEPENDENT, ROLLED, TILES
+from ...dialects.tir.loops import INDEPENDENT, LANES, ROLLED, TILES
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
@@ -191,7 +191,7 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     names = [value.name_hint for value in sources]
     for op in within(prim_func):
         words = op.annotations if isinstance(op, ForOp) else None
-        if words is not None and set(words.data) - {INDEPENDENT, ROLLED, TILES}:
+        if words is not None and set(words.data) - {INDEPENDENT, LANES, ROLLED, TILES}:
             missed("convert-tir-to-loops", op, "the loop's annotations have no effect")
         idle = [name for name in op.attributes if name != BUFFER_DIM_ALIGN]
         if idle and isinstance(op, ForOp | BlockOp | AllocBufferOp | Checked):

@@ -25,6 +25,10 @@ class Lanes:
     extent: int
     is_open: bool = False
     mask: SSAValue | None = None
+    is_exact: bool = False
+    """Whether nothing may be read beyond the lanes that there are, even where a buffer has room."""
+    first: SSAValue | None = None
+    """The iteration that the first lane is; the loop's first unless said."""
 
     @property
     def width(self) -> int:

@@ -30,6 +30,7 @@ from .accesses import AccessEmitter
 from .block_bodies import BodyEmitter, Checks
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
+from .lane_reductions import LaneReductionEmitter
 from .lanes import Lanes, open_trips
 from .squares import SquareEmitter, square_of
 from .tile_products import TileEmitter
@@ -56,6 +57,7 @@ class LoopEmitter:
         self.accesses = AccessEmitter(at, buffers)
         self.bodies = BodyEmitter(at, self.accesses, checks, unit)
         self.tiles = TileEmitter(self.accesses, () if unit is None else unit.matrix)
+        self.reductions = LaneReductionEmitter(self.accesses, self.bodies)
         self.squares = SquareEmitter(at, self.accesses)
 
     def statement(self, op: Operation) -> None:
@@ -98,6 +100,10 @@ class LoopEmitter:
             for inner in loop.body.block.ops:
                 self.statement(inner)
             return
+        if loop.lanes is not None and loop.for_kind == ForKind.SERIAL:
+            if (reason := self.reductions.emit(loop, loop.lanes)) is None:
+                return
+            missed(PASS, loop, f"the reduction is not taken in lanes: {reason}")
         if loop.for_kind == ForKind.PARALLEL:
             missed(PASS, loop, "only the outermost loop of a nest is shared by threads", "reorder it to the outside")
         end = linear(as_affine(loop.size) + loop.start, self.at.ranges)

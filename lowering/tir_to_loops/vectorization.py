@@ -38,13 +38,23 @@ def why_not_vector(block: BlockOp, lanes: Lanes, accesses: AccessEmitter) -> str
     return None
 
 
+def why_steps_differ(block: BlockOp, lanes: Lanes, accesses: AccessEmitter) -> str | None:
+    """Why the steps of a reduction cannot be taken with `lanes` as vector lanes; `None` where they can."""
+    bindings = accesses.at.bindings(block)
+    iters: dict[SSAValue, AffineExpr] = dict(zip(block.body.block.args, bindings, strict=True))
+    varying = {v for v, expr in iters.items() if uses(expr, lanes.dim)}
+    return _varies(block.body.block, iters, varying, lanes, accesses, written=0)
+
+
 def _varies(
     body: Block,
     iters: Mapping[SSAValue, AffineExpr],
     varying: set[SSAValue],
     lanes: Lanes,
     accesses: AccessEmitter,
+    written: int = 1,
 ) -> str | None:
+    """Why not all lanes can do the same, where each writes `written` elements beyond the one before."""
     needed = needed_operations(body)
     for op in in_order(body):
         if op not in needed:
@@ -62,8 +72,8 @@ def _varies(
             else:
                 stride = None
             if isinstance(op, memref.StoreOp):
-                if stride != 1:
-                    return "it does not write neighbouring elements"
+                if stride != written:
+                    return "it does not write neighbouring elements" if written else "each lane writes elsewhere"
             elif stride is None:
                 return "it reads elements whose distance differs"
             elif lanes.is_open and stride not in (0, 1):

@@ -1039,3 +1039,51 @@ tir.prim_func @one_share_has_one_slice(%y: memref<?xf32>, %n: index) shapes(%y[%
     }
   }
 }
+
+// CHECK-LABEL: func.func private @steps_are_taken_in_lanes.nest_0(%x: memref<11xf32>, %s: memref<1xf32>) {
+// CHECK:         %[[A:.*]] = vector.load %x[%c0] : memref<11xf32>, vector<4xf32>
+// CHECK-NEXT:    %[[B:.*]] = vector.load %x[%c4] : memref<11xf32>, vector<4xf32>
+// CHECK-NEXT:    %[[MASK:.*]] = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK:         %[[C:.*]] = vector.maskedload %x[%c8], %[[MASK]], %{{[0-9]+}} : memref<11xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+// CHECK-NEXT:    %[[NOTHING:.*]] = arith.constant dense<-0.000000e+00> : vector<4xf32>
+// CHECK-NEXT:    %[[D:.*]] = arith.select %[[MASK]], %[[C]], %[[NOTHING]] : vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    %[[E:.*]] = arith.addf %[[A]], %[[B]] fastmath<reassoc> : vector<4xf32>
+// CHECK-NEXT:    %[[F:.*]] = arith.addf %[[E]], %[[D]] fastmath<reassoc> : vector<4xf32>
+// CHECK-NEXT:    %[[SOFAR:.*]] = memref.load %s[%c0] : memref<1xf32>
+// CHECK-NEXT:    %[[SUM:.*]] = vector.reduction <add>, %[[F]], %[[SOFAR]] fastmath<reassoc> : vector<4xf32> into f32
+// CHECK-NEXT:    memref.store %[[SUM]], %s[%c0] : memref<1xf32>
+tir.prim_func @steps_are_taken_in_lanes(%x: memref<11xf32>, %s: memref<1xf32>) {
+  tir.for %once = 0 to 1 {
+    tir.block @start(%v: spatial 1) = [0] reads() writes(%s[%v] : memref<1xf32>) {
+      %0 = arith.constant 0.0 : f32
+      memref.store %0, %s[%v] : memref<1xf32>
+    }
+    tir.for %k = 0 to 11 annotations {lanes = 4 : i64} {
+      tir.block @sum(%v: spatial 1, %vk: reduce 11) = [0, %k] reads(%x[%vk] : memref<11xf32>) writes(%s[%v] : memref<1xf32>) {
+        %1 = memref.load %x[%vk] : memref<11xf32>
+        %2 = memref.load %s[%v] : memref<1xf32>
+        %3 = arith.addf %2, %1 fastmath<reassoc> : f32
+        memref.store %3, %s[%v] : memref<1xf32>
+      }
+    }
+  }
+}
+// CHECK-LABEL: func.func private @sums_in_order_are_not_taken_in_lanes.nest_0(%x: memref<11xf32>, %s: memref<1xf32>) {
+// CHECK:         scf.for %k = %c0 to %c11 step %c1 {
+// CHECK-NEXT:      %{{.*}} = memref.load %x[%k] : memref<11xf32>
+tir.prim_func @sums_in_order_are_not_taken_in_lanes(%x: memref<11xf32>, %s: memref<1xf32>) {
+  tir.for %once = 0 to 1 {
+    tir.block @start(%v: spatial 1) = [0] reads() writes(%s[%v] : memref<1xf32>) {
+      %0 = arith.constant 0.0 : f32
+      memref.store %0, %s[%v] : memref<1xf32>
+    }
+    tir.for %k = 0 to 11 annotations {lanes = 4 : i64} {
+      tir.block @sum(%v: spatial 1, %vk: reduce 11) = [0, %k] reads(%x[%vk] : memref<11xf32>) writes(%s[%v] : memref<1xf32>) {
+        %1 = memref.load %x[%vk] : memref<11xf32>
+        %2 = memref.load %s[%v] : memref<1xf32>
+        %3 = arith.addf %2, %1 : f32
+        memref.store %3, %s[%v] : memref<1xf32>
+      }
+    }
+  }
+}

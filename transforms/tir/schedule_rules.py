@@ -142,7 +142,7 @@ def schedule_by_rules(
         if block.is_reduction and block.parent is not None and tile_reduction(block, registers, ways.get(block)):
             tiled = True
     rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
-    if not tiled and schedule_rows(rest, registers.machine):
+    if not tiled and schedule_rows(rest, registers):
         return
     for block in rest:
         if block.is_reduction:

@@ -57,6 +57,7 @@ from ..scheduling.recorded import (
 from .choosing import choose, is_chosen
 from .register_tile import MIN_PARALLEL_WORK, reads_alike
 from .registers import VectorRegisters
+from .row_vectors import vectorize_along
 from .rows import is_chain, shared_rows
 from .spatial import split_loops
 
@@ -114,7 +115,7 @@ def schedule_product_rows(blocks: list[BlockOp], registers: VectorRegisters) -> 
         return -_cycles(products, tiles, count, registers)
 
     tiles = choose("product-rows-tile", blocks[-1], options, merit)
-    _Rows(blocks, products, tiles, shape, order).apply()
+    _Rows(blocks, products, tiles, shape, order, registers).apply()
     return True
 
 
@@ -229,9 +230,11 @@ class _Rows:
         tiles: Tiles,
         shape: Sequence[Extent],
         order: Order | None,
+        registers: VectorRegisters,
     ):
         self.blocks = blocks
         self.products = {p.block: (p, n) for p, n in zip(products, tiles.vectors, strict=True)}
+        self.registers = registers
         self.lanes = max(product.lanes for product in products)
         self.rows = tiles.rows
         self.shape = shape
@@ -302,13 +305,14 @@ class _Rows:
         return fused, fused
 
     def vectorize_rows(self, block: BlockOp, top: ForOp) -> None:
-        """Vectors along a row, also for what is left at its end; those of reductions are LLVM's to find."""
+        """Vectors along a row, also for what is left at its end."""
         loops = _loops_of(block, top)
         if (row := loops.get(self.depth - 1)) is not None:
             keep_rolled(row)
         _, reduce = split_loops(block)
         if reduce and block.init is not None:
             decompose_reduction(block, reduce[0])
+            vectorize_along(block, self.registers)
             return
         column, along = loops.get(self.depth), AffineExpr.dimension(self.depth)
         if column is None or any(access.along(along) not in (0, 1) for access in strides(block)):

@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from ....dialects.support.dtypes import byte_width
-from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.affine import substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
@@ -42,21 +41,23 @@ from ..scheduling.recorded import (
 )
 from .choosing import is_chosen
 from .op_cost import is_expensive
+from .registers import VectorRegisters
+from .row_vectors import vectorize_rows
 from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, fuse_what_follows, may_fuse, split_loops
 
 
-def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
+def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     """Schedule all of `blocks`, the last of which writes an output of the function; says whether it could."""
     if not blocks:
         return False
     output = blocks[-1]
     if sum(map(_is_output, blocks)) > 1:
-        return _schedule_several(blocks, machine)
+        return _schedule_several(blocks, registers)
     if (len(blocks) < 2 and not output.is_reduction) or not is_chain(blocks):
         return False
     if not all(map(_may_move, blocks[:-1])):
         return False
-    depth = shared_rows(blocks, machine.kept_near // 2)
+    depth = shared_rows(blocks, registers.machine.kept_near // 2)
     if depth is None or not is_chosen("rows", output):
         return False
     for block in blocks[:-1]:
@@ -83,6 +84,7 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
         _, reduce = split_loops(block)
         if reduce and block.init is not None:
             decompose_reduction(block, reduce[0])
+    vectorize_rows(top, registers)
     work = 0
     for block in blocks_under(top):
         work += prod(loop.likely_trips for loop in enclosing_loops(block))
@@ -91,13 +93,13 @@ def schedule_rows(blocks: list[BlockOp], machine: MachineModel) -> bool:
     return True
 
 
-def _schedule_several(blocks: list[BlockOp], machine: MachineModel) -> bool:
+def _schedule_several(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     """The same for functions with several outputs: the loops over the rows of all blocks become one."""
     if any(block.conditions for block in blocks) or len({written_buffer(block) for block in blocks}) < len(blocks):
         return False
     if blocks_under(function_of(blocks[0])) != blocks:
         return False
-    depth = shared_rows(blocks, machine.kept_near // 2)
+    depth = shared_rows(blocks, registers.machine.kept_near // 2)
     if not depth or not _read_alike(blocks, depth) or not is_chosen("rows", blocks[0]):
         return False
     if all(len(block.iters) == depth for block in blocks):
@@ -127,6 +129,7 @@ def _schedule_several(blocks: list[BlockOp], machine: MachineModel) -> bool:
         return True
     innermost = rows > 1 and all(len(enclosing_loops(block)) == rows for block in every)
     top = fuse_known(loops[:-1] if innermost else loops)
+    vectorize_rows(top, registers)
     work = sum(prod(loop.likely_trips for loop in enclosing_loops(block)) for block in blocks_under(top))
     if top.likely_trips > 1 and work >= PARALLEL_MIN_STEPS:
         set_kind(top, ForKind.PARALLEL)

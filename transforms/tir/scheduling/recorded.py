@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import Instruction, SequenceOp
@@ -30,7 +30,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.loops import check_kind
-from ....dialects.tir.loops import INDEPENDENT, PARTS, ROLLED, TILES
+from ....dialects.tir.loops import INDEPENDENT, LANES, PARTS, ROLLED, TILES
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
@@ -45,6 +45,8 @@ from ..schedule.errors import ScheduleError
 from .trace import Trace
 
 Result = TypeVar("Result")
+
+_NOTHING = UnitAttr()
 
 
 class Recorder:
@@ -175,13 +177,18 @@ def _cannot_be_seen(loop: ForOp, kind: ForKind) -> bool:
     return unsure
 
 
-def annotate(loop: ForOp, key: str) -> None:
-    """`schedule.annotate.annotate`, with a word that has no value."""
+def annotate(loop: ForOp, key: str, value: Attribute = _NOTHING) -> None:
+    """`schedule.annotate.annotate`, with a word that has no value unless there is one."""
     return _apply(
-        lambda: _annotate.annotate(loop, key, UnitAttr()),
+        lambda: _annotate.annotate(loop, key, value),
         [loop],
-        lambda handles, _: (blocks.AnnotateOp.of(*handles, key=key, value=UnitAttr()), []),
+        lambda handles, _: (blocks.AnnotateOp.of(*handles, key=key, value=value), []),
     )
+
+
+def in_lanes(loop: ForOp, lanes: int) -> None:
+    """Say that `lanes` steps of the reduction in `loop` are to be taken at a time."""
+    annotate(loop, LANES, IntegerAttr(lanes, 64))
 
 
 def keep_rolled(loop: ForOp) -> None:

@@ -1,0 +1,113 @@
+"""Reductions along rows that are taken in lanes: whatever the length, the operation and the type."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from strict_c import needs_compiler
+
+import weft
+from weft import relay
+
+NDArray: TypeAlias = npt.NDArray[Any]
+
+LENGTHS = (9, 16, 49, 77, 128, 131, 197, 1003)
+"""Below a vector, whole vectors, with a rest, and more than are taken without a loop."""
+
+REDUCTIONS = ("sum", "prod", "max", "min")
+
+
+def reduced(name: str, length: int, dtype: str, target: str = "llvm -mcpu=native") -> weft.Executable:
+    x = relay.var("x", shape=(5, length), dtype=dtype)
+    graph = relay.Function([x], getattr(relay, name)(x, axis=1))
+    return weft.compile(graph, target=target, threads=1)
+
+
+def result(executable: weft.Executable, *arrays: NDArray) -> NDArray:
+    """The only one, in a type that all others can be compared with."""
+    return np.asarray(executable(*arrays), np.float64)
+
+
+def wanted(name: str, data: NDArray) -> NDArray:
+    return getattr(np, name)(data, axis=1).astype(np.float64)
+
+
+def rows(length: int, dtype: str) -> NDArray:
+    generator = np.random.default_rng(length)
+    if np.dtype(dtype).kind == "i":
+        return generator.integers(-3, 4, (5, length)).astype(dtype)
+    return (generator.random((5, length)) * 0.2 + 0.9).astype(dtype)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_rows_of_any_length_are_reduced(name: str, length: int) -> None:
+    data = rows(length, "float32")
+    data[2] = -data[2]  # what counts for nothing is no number that could be among them
+    np.testing.assert_allclose(result(reduced(name, length, "float32"), data), wanted(name, data), rtol=2e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int64", "int8"])
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+def test_rows_of_any_type_are_reduced(name: str, dtype: str) -> None:
+    data = rows(77, dtype)
+    np.testing.assert_allclose(result(reduced(name, 77, dtype), data), wanted(name, data), rtol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("place", [0, 16, 63, 76])
+def test_what_is_no_number_stays_whichever_lane_it_is_in(name: str, place: int) -> None:
+    data = rows(77, "float32")
+    data[1, place] = np.nan
+    got = result(reduced(name, 77, "float32"), data)
+    assert np.isnan(got[1])
+    assert not np.isnan(np.delete(got, 1)).any()
+
+
+def test_a_sum_of_negative_zeros_is_zero() -> None:
+    got = result(reduced("sum", 77, "float32"), np.full((5, 77), -0.0, np.float32))
+    np.testing.assert_array_equal(got, np.zeros(5, np.float32))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_c_reduces_in_lanes_too(name: str) -> None:
+    data = rows(77, "float32")
+    np.testing.assert_allclose(result(reduced(name, 77, "float32", "c"), data), wanted(name, data), rtol=2e-4)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+def test_c_reduces_integers_in_lanes(name: str) -> None:
+    data = rows(77, "int32")
+    np.testing.assert_array_equal(result(reduced(name, 77, "int32", "c"), data), wanted(name, data))
+
+
+@pytest.fixture(scope="module")
+def softmax_of_open_rows() -> weft.Executable:
+    x = relay.var("x", shape=(5, relay.Any()))
+    return weft.compile(relay.Function([x], relay.nn.softmax(x)), threads=1)
+
+
+@pytest.mark.parametrize("length", [1, 3, 15, 16, 17, 64, 77, 200])
+def test_rows_of_an_open_length_are_reduced(length: int, softmax_of_open_rows: weft.Executable) -> None:
+    data = np.random.default_rng(1).standard_normal((5, length)).astype(np.float32)
+    power = np.exp(data - data.max(1, keepdims=True))
+    np.testing.assert_allclose(result(softmax_of_open_rows, data), power / power.sum(1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize("length", [20, 49, 77, 128, 197])
+def test_softmax_and_norms_of_rows_with_a_rest(length: int) -> None:
+    x = relay.var("x", shape=(7, length))
+    softmax = weft.compile(relay.Function([x], relay.nn.softmax(x)), threads=1)
+    data = np.random.default_rng(2).standard_normal((7, length)).astype(np.float32)
+    power = np.exp(data - data.max(1, keepdims=True))
+    np.testing.assert_allclose(result(softmax, data), power / power.sum(1, keepdims=True), rtol=1e-5)
+    x, g, b = relay.var("x", shape=(7, length)), relay.var("g", shape=(length,)), relay.var("b", shape=(length,))
+    norm = weft.compile(relay.Function([x, g, b], relay.nn.layer_norm(x, g, b)), threads=1)
+    scale, shift = np.linspace(0.5, 1, length, dtype=np.float32), np.linspace(-1, 1, length, dtype=np.float32)
+    expected = (data - data.mean(1, keepdims=True)) / np.sqrt(data.var(1, keepdims=True) + 1e-5) * scale + shift
+    np.testing.assert_allclose(result(norm, data, scale, shift), expected, rtol=1e-3, atol=1e-4)

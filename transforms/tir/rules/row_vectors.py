@@ -1,0 +1,78 @@
+"""Walk along rows in vectors: what is computed element by element, and what is added up along them.
+
+A row of a softmax or a norm is short, or leaves a rest: 49, 77, 197 elements. LLVM's vectoriser takes what is left over
+one by one, which may cost more than all vectors before. So the innermost loop of each block that goes straight along
+its row is split by the lanes of a register, of which the last are masked off, or, where it adds up, takes so many steps
+at a time (`lowering/tir_to_loops/lane_reductions.py`).
+"""
+
+from __future__ import annotations
+
+from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
+from ..analysis.deciding import deciding_iterators
+from ..analysis.strides import flat_accesses, steps_along
+from ..scheduling.recorded import in_lanes, set_kind, split
+from .choosing import is_chosen
+from .registers import VectorRegisters
+
+LEAST_LANES = 4
+"""Fewer lanes than these are not worth a vector; nor are rows of half a vector, of which LLVM takes several at once."""
+
+
+def vectorize_rows(top: ForOp, registers: VectorRegisters) -> None:
+    """Take the innermost loops of the blocks under `top`, a loop over rows, in vectors where they go straight along."""
+    for block in blocks_under(top):
+        if enclosing_loops(block)[-1] is not top:
+            vectorize_along(block, registers)
+
+
+def vectorize_along(block: BlockOp, registers: VectorRegisters) -> None:
+    """Take the innermost loop of `block` in vectors, if it goes straight along a row that is long enough."""
+    loop, lanes = enclosing_loops(block)[-1], _lanes(block, registers)
+    if loop.for_kind != ForKind.SERIAL or loop.annotations is not None:
+        return
+    iterator = _along(block, loop)
+    if lanes < LEAST_LANES or 2 * loop.likely_trips <= lanes or iterator is None or not _is_straight(block, iterator):
+        return
+    if block.kinds[iterator] == IterKind.REDUCE:
+        if block.init is None and is_chosen("lanes", block):
+            in_lanes(loop, lanes)
+    elif isinstance(loop.size, int) and is_chosen("vectorize", block):
+        _vectorize(loop, lanes)
+
+
+def _vectorize(loop: ForOp, lanes: int) -> None:
+    if loop.likely_trips > lanes:
+        loop = split(loop, [lanes])[-1]
+    set_kind(loop, ForKind.VECTORIZED)
+
+
+def _lanes(block: BlockOp, registers: VectorRegisters) -> int:
+    """Of a register that holds what the block computes with, the widest of its elements."""
+    buffers = {access.buffer for access in block.accesses()}
+    widest = max((memref_of(b).element_type for b in buffers), key=byte_width)
+    return registers.lanes(widest)
+
+
+def _along(block: BlockOp, loop: ForOp) -> int | None:
+    """The one iterator that is bound to `loop`, and to nothing else."""
+    bound = [
+        n for n, b in enumerate(block.bindings.data.results) if loop.var in {block.loop_vars[d] for d in b.used_dims()}
+    ]
+    if len(bound) != 1 or len(block.bindings.data.results[bound[0]].used_dims()) != 1:
+        return None
+    return bound[0]
+
+
+def _is_straight(block: BlockOp, iterator: int) -> bool:
+    """Whether all accesses go from neighbour to neighbour along an iterator, or stand still, and one of them goes; what
+    is written goes where the iterator is of elements, and stands still where it is of steps."""
+    if block.conditions or block.iters[iterator] in deciding_iterators(block):
+        return False
+    steps = steps_along(block, iterator)
+    written = 0 if block.kinds[iterator] == IterKind.REDUCE else 1
+    for access, step in zip(flat_accesses(block), steps, strict=True):
+        if step not in (0, 1) or (access.is_write and step != written):
+            return False
+    return 1 in steps
