@@ -108,6 +108,8 @@ if TYPE_CHECKING:
     from .lowering.te_schedule.relations import Split as Split
     from .lowering.te_schedule.schedule import Schedule as Schedule
     from .lowering.te_schedule.schedule import create_schedule as create_schedule
+    from .lowering.te_schedule.schedule_ops import ScheduleOps as ScheduleOps
+    from .lowering.te_schedule.schedule_ops import SchedulePostProcToPrimFunc as SchedulePostProcToPrimFunc
     from .lowering.te_schedule.stage import Stage as Stage
 
 _find, _names, __all__ = lazy_names(__name__, __file__)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.buffers import BufferLoad as BufferLoad
     from .dialects.tir.nodes.buffers import BufferStore as BufferStore
     from .dialects.tir.nodes.buffers import decl_buffer as decl_buffer
-    from .dialects.tir.nodes.equality import assert_structural_equal as assert_structural_equal
     from .dialects.tir.nodes.equality import structural_equal as structural_equal
     from .dialects.tir.nodes.equality import structural_hash as structural_hash
     from .dialects.tir.nodes.expressions import EQ as EQ
@@ -87,6 +86,9 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.functions import q_multiply_shift as q_multiply_shift
     from .dialects.tir.nodes.functions import reinterpret as reinterpret
     from .dialects.tir.nodes.functions import ret as ret
+    from .dialects.tir.nodes.mismatch import assert_structural_equal as assert_structural_equal
+    from .dialects.tir.nodes.mismatch import get_first_structural_mismatch as get_first_structural_mismatch
+    from .dialects.tir.nodes.object_path import ObjectPath as ObjectPath
     from .dialects.tir.nodes.prim_func import PrimFunc as PrimFunc
     from .dialects.tir.nodes.statements import AssertStmt as AssertStmt
     from .dialects.tir.nodes.statements import AttrStmt as AttrStmt

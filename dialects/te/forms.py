@@ -233,6 +233,9 @@ def var(name: str = "tindex", dtype: str = "int32") -> Expr:
     return Slot(name, vector_type(dtype))
 
 
+cast("Any", var).__tvmscript_var__ = True  # so it is a word of functions' texts, which stand on this module
+
+
 @checked
 def reduce_axis(dom: Dim | tuple[int, Dim], name: str = "rv") -> IterVar:
     """A variable to reduce over, `low <= k < high`.

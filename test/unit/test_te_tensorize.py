@@ -150,6 +150,27 @@ def test_a_stage_in_a_loop_of_another_is_tensorized() -> None:
     assert_equal(s, [a, b, c], transposed, '"test_te_gemv"')
 
 
+def test_a_list_of_statements_is_an_implementation() -> None:
+    a, b = (te.placeholder((16,), name=name) for name in "AB")
+    c = te.compute((16,), lambda i: a[i] + b[i], name="C")
+    x, y = te.placeholder((8,), name="x"), te.placeholder((8,), name="y")
+    z = te.compute((8,), lambda i: x[i] + y[i], name="z")
+
+    def how(ins: list[Buffer], outs: list[Buffer]) -> object:
+        halves: list[tir.Stmt] = []
+        for first in (4, 0):
+            ib = tir.ir_builder.create()
+            with ib.for_range(0, 4, name="half") as half:
+                ib.emit(outs[0].vstore([first + half], ins[0][first + half] + ins[1][first + half]))
+            halves.append(ib.get())
+        return tir.SeqStmt(halves)
+
+    s = te.create_schedule(c.op)
+    _, inner = s[c].split(c.op.axis[0], factor=8)
+    s[c].tensorize(inner, te.decl_tensor_intrin(z.op, how))
+    assert_equal(s, [a, b, c], _added, "%half")
+
+
 def adding(n: int) -> te.TensorIntrin:
     """An addition, by a loop that goes backwards."""
     x, y = te.placeholder((n,), name="x"), te.placeholder((n,), name="y")

@@ -273,3 +273,18 @@ def test_the_text_of_a_statement_is_its_tvmscript() -> None:
     x = te.placeholder((4,), name="x")
     stored = tir.decl_buffer((4,), name="y").vstore([0], x[0] + x[1])
     assert str(stored) == "y[0] = x[0] + x[1]"
+
+
+def test_a_sequence_that_is_a_list_is_changed_like_any() -> None:
+    """What was substituted stayed, and numbers that Python gave were none of any type."""
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    A = tir.decl_buffer((4,), "int32", name="A")
+    both = tir.SeqStmt([tir.BufferStore(A, x, [0]), tir.Evaluate(x)])
+    changed = stmt_functor.substitute(both, {x: y})
+    assert_structural_equal(changed, tir.SeqStmt((tir.BufferStore(A, y, [0]), tir.Evaluate(y))))
+    assert isinstance(changed, tir.SeqStmt) and isinstance(changed.seq, tuple)
+    assert tir.Evaluate(0).value.dtype == "int32"
+    named = tir.LetStmt(x, 1, tir.Evaluate(x))
+    assert named.value.dtype == "int32" and not tir.structural_equal(named, tir.LetStmt(x, 2, tir.Evaluate(x)))
+    with pytest.raises(UsageError, match=r"'seq' of SeqStmt.* is a sequence of Stmt"):
+        tir.SeqStmt([1])

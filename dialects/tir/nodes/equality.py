@@ -55,21 +55,9 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
 
 
 @checked
-def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
-    """
-    Raises:
-        StructuralDifferenceError: `lhs` and `rhs` are not one but for names.
-    """
-    if not are_nodes(lhs, rhs):
-        operations.assert_structural_equal(lhs, rhs)
-    elif not _same(lhs, rhs, map_free_vars):
-        raise operations.StructuralDifferenceError(f"they differ:\n{lhs}\n{rhs}")
-
-
-@checked
 def expr_deep_equal(lhs: Expr, rhs: Expr) -> bool:
     """Whether two expressions are written alike, of the same variables: `x + y` is not `y + x`."""
-    return _Forms(False, as_written=True).of(lhs) == _Forms(False, as_written=True).of(rhs)
+    return Forms(False, as_written=True).of(lhs) == Forms(False, as_written=True).of(rhs)
 
 
 def are_nodes(lhs: object, rhs: object) -> bool:
@@ -108,17 +96,17 @@ def alike(a: Attribute, b: Attribute) -> bool:
 
 
 @dataclass(frozen=True)
-class _Type:
+class TypeForm:
     """A type within a form: an index is `alike` to several."""
 
     type: Attribute
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Type) and alike(self.type, other.type)
+        return isinstance(other, TypeForm) and alike(self.type, other.type)
 
     def __hash__(self) -> int:
         if isa(self.type, VectorType[Attribute]):
-            return hash((self.type.get_shape(), _Type(self.type.element_type)))
+            return hash((self.type.get_shape(), TypeForm(self.type.element_type)))
         return 0 if is_integer(self.type) and bits_of(self.type) >= (32, True) else hash(self.type)
 
 
@@ -127,7 +115,7 @@ class _Number:
     """A number within a form, of a type if it is a literal. The zeros are two, and NaNs one."""
 
     value: float
-    type: _Type | None
+    type: TypeForm | None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Number) or None is not self.type != other.type is not None:
@@ -153,10 +141,10 @@ class _Plain:
         return hash(type(self.value))
 
 
-Form: TypeAlias = "tuple[object, ...] | _Type | _Number | _Plain | str | None"
+Form: TypeAlias = "tuple[object, ...] | TypeForm | _Number | _Plain | str | None"
 
 
-class _Forms:
+class Forms:
     """The form of a node: equal, and of one hash, where nodes are one but for names. Variables that are defined in it
     are known by the order of their definitions, and free ones by themselves, or by the order in which they appear."""
 
@@ -167,11 +155,16 @@ class _Forms:
         self.free: dict[object, int] = {}
         self.defined = count()
 
+    def define(self, names: Sequence[Expr]) -> None:
+        """Let variables be known from here on."""
+        for name in names:
+            self.bound[name] = next(self.defined)
+
     def of(self, value: object) -> Form:
         """The form of anything that stands in a node."""
         match value:
             case Const():
-                return _Number(value.value, _Type(value.type))
+                return _Number(value.value, TypeForm(value.type))
             case IntExpr():
                 return self._integer(index, value)
             case Slot() | Var() | IterVar() | Tensor():
@@ -179,7 +172,7 @@ class _Forms:
             case Expr():
                 if not self.maps_free and not self.as_written and is_extent(value) and not self._has_bound(value):
                     return self._integer(value.type, integer_form(value))
-                return (_Type(value.type), *self._node(value))
+                return (TypeForm(value.type), *self._node(value))
             case Stmt() | Combiner():
                 return self._node(value)
             case Buffer():
@@ -198,7 +191,7 @@ class _Forms:
                 return _Plain(value)
 
     def _integer(self, type: Attribute, form: IntExpr) -> Form:
-        kind = _Type(type)
+        kind = TypeForm(type)
         return _Number(form.value, kind) if isinstance(form, Integer) else (kind, "integer", form)
 
     def _has_bound(self, expr: Expr) -> bool:
@@ -214,10 +207,10 @@ class _Forms:
         match node:
             case For():
                 head = self.of((node.min, node.extent, node.kind, node.thread_binding, node.annotations))
-                return ("for", _Type(node.loop_var.type), head, self._within((node.loop_var,), node.body))
+                return ("for", TypeForm(node.loop_var.type), head, self._within((node.loop_var,), node.body))
             case LetStmt() | Let():
                 name = node.var
-                return (type(node), _Type(name.type), self.of(node.value), self._within((name,), node.body))
+                return (type(node), TypeForm(name.type), self.of(node.value), self._within((name,), node.body))
             case Allocate():
                 buffer = node.buffer
                 head = self.of((buffer.shape, buffer.strides, buffer.elem_offset))
@@ -241,7 +234,7 @@ class _Forms:
                 return ("fold", node.number, self.of(node.combiner), start, self._axes(node.axes), inside)
             case Combiner():
                 slots = (*node.so_far, *node.step)
-                types = tuple(_Type(each.type) for each in slots)
+                types = tuple(TypeForm(each.type) for each in slots)
                 return ("combiner", types, self.of(node.identity), self._within(slots, node.results))
             case _:
                 shown = Binary if isinstance(node, Binary) else node
@@ -255,8 +248,7 @@ class _Forms:
     def _within(self, names: Sequence[Expr], body: object) -> Form:
         """The form of what variables are defined in."""
         before = dict(self.bound)
-        for name in names:
-            self.bound[name] = next(self.defined)
+        self.define(names)
         form = self.of(body)
         self.bound = before
         return form
@@ -266,13 +258,13 @@ class _Forms:
             return ("bound", self.bound[value])
         if not self.maps_free:
             return ("object", id(value))
-        kind = _Type(value.type) if isinstance(value, Expr) else None
+        kind = TypeForm(value.type) if isinstance(value, Expr) else None
         return ("free", self.free.setdefault(value, len(self.free)), type(value), kind)
 
 
 def _form(value: object, maps_free: bool) -> Form:
     """The form of a node by itself: an integer of the analyzer's is one of the extents."""
-    return _Forms(maps_free).of(value)
+    return Forms(maps_free).of(value)
 
 
 def _same(lhs: object, rhs: object, maps_free: bool) -> bool:

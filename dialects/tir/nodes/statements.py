@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.dialects.builtin import i32
+
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
 from ...te.expr import Expr, ExprLike, IterVar, Slot, Var, as_expr
@@ -48,6 +50,10 @@ class SeqStmt(Stmt):
     """One after the other."""
 
     seq: tuple[Stmt, ...]
+
+    @checked
+    def __init__(self, seq: Sequence[Stmt]):
+        object.__setattr__(self, "seq", tuple(seq))
 
     def __getitem__(self, number: int) -> Stmt:
         return self.seq[number]
@@ -122,6 +128,10 @@ class Evaluate(Stmt):
 
     value: Expr
 
+    @checked
+    def __init__(self, value: ExprLike):
+        object.__setattr__(self, "value", as_expr(value, i32))
+
 
 @dataclass(frozen=True, eq=False)
 class AttrStmt(Stmt):
@@ -140,6 +150,12 @@ class LetStmt(Stmt):
     var: Slot
     value: Expr
     body: Stmt
+
+    @checked
+    def __init__(self, var: Slot | Var, value: ExprLike, body: Stmt):
+        object.__setattr__(self, "var", var)
+        object.__setattr__(self, "value", as_expr(value, var.type))
+        object.__setattr__(self, "body", body)
 
 
 @dataclass(frozen=True, eq=False)

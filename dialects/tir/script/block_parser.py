@@ -273,7 +273,7 @@ class BlockParser:
                 condition = at.condition(promised)
                 at.emitter.location = self.scope.source.location(statement)
                 at.emitter.insert(AssumeOp(condition))
-            case ast.Expr(value=ast.Call(func=func, args=[ast.Call() as value])) if self.scope.word(
+            case ast.Expr(value=ast.Call(func=func, args=[ast.Call() | ast.Attribute() as value])) if self.scope.word(
                 func
             ) == "evaluate" and is_access(at, value):
                 touch(at, value)

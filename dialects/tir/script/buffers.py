@@ -27,7 +27,7 @@ PARAMETERS = (
 """What else a buffer is described by in TVM. A buffer of Weft's is dense and starts where its memory does."""
 DENSE: dict[str, tuple[object, ...]] = {
     "data": (None,), "strides": (None, []), "elem_offset": (None, 0), "align": (None, -1, 0, 4, 8, 16, 32, 64),
-    "offset_factor": (None,), "buffer_type": (None, "", "default"), "axis_separators": (None, []),
+    "offset_factor": (None,), "buffer_type": (None, "", "default", "auto"), "axis_separators": (None, []),
 }  # fmt: skip
 """The values that say nothing else than that."""
 

@@ -17,13 +17,13 @@ _NAMES = {"match_buffer": 4, "Buffer": 3, "alloc_buffer": 3, "decl_buffer": 3, "
 
 
 def layout_names(scope: Scope, function: ast.FunctionDef) -> frozenset[str]:
-    """The names that `T.var` gives, and that stand in a function's text as strides and offsets of buffers alone."""
+    """The names that `T.var` or `te.var` gives, and that stand in a function's text as strides and offsets alone."""
     given = {
         target.id
         for statement in ast.walk(function)
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
         for target in statement.targets
-        if isinstance(target, ast.Name) and scope.word(statement.value.func) == "var"
+        if isinstance(target, ast.Name) and scope.gives_variable(statement.value.func)
     }
     if not given:
         return frozenset()

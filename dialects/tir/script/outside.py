@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 from ..calls import AddressOfOp, CallOp, Convention, Effect, is_passed
 from . import words
@@ -70,14 +72,18 @@ def device_call(word: str, at: Expressions, node: ast.Call, given: Sequence[ast.
     return call_of(Convention.EXTERN, True, False, at, made, made.args)
 
 
-def touch(at: Expressions, node: ast.Call) -> Term:
-    """`T.evaluate(A.access_ptr("r"))`, which says that something is done with a buffer, and not what."""
-    return device_call("tvm_access_ptr", at, node, [node])
+def touch(at: Expressions, node: ast.expr) -> Term:
+    """`T.evaluate(A.access_ptr("r"))` or `T.evaluate(A.data)`, which says that something is done with a buffer, and not
+    what."""
+    call = ast.fix_missing_locations(ast.copy_location(ast.Call(node, [], []), node))
+    return device_call("tvm_access_ptr", at, call, [node])
 
 
 def is_access(at: Expressions, node: ast.expr) -> bool:
-    """Whether a node is the address of a buffer, with what is done there."""
+    """Whether a node is the address of a buffer, perhaps with what is done there."""
     match node:
+        case ast.Attribute(value=ast.Name(id=name), attr="data"):
+            return isinstance(at.scope.local.get(name), Buffer)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="access_ptr")):
             return isinstance(at.scope.local.get(name), Buffer)
         case _:
@@ -120,10 +126,32 @@ def _arguments(kind: Convention, at: Expressions, node: ast.expr, effects: list[
             whole = ast.Call(func, [mask], [])
             rest = [by_name.get("offset", ast.copy_location(ast.Constant(0), node))]
             rest += [by_name["extent"]] if "extent" in by_name else []
+        case ast.Call(func=func, args=[data, shape, strides, _, _, offset]) if (
+            kind == Convention.PACKED and at.scope.word(func) == "tvm_stack_make_array"
+        ):
+            return [_array(at, node, data, (shape, strides, offset), effects)]
         case _:
             return [_argument(kind, at, node, effects)]
     whole = ast.fix_missing_locations(ast.copy_location(whole, node))
     return [_argument(kind, at, whole, effects), *(_argument(kind, at, each, effects) for each in rest)]
+
+
+def _array(
+    at: Expressions, node: ast.Call, data: ast.expr, layout: tuple[ast.expr, ast.expr, ast.expr], effects: list[Effect]
+) -> Value:
+    """`T.tvm_stack_make_array(A.data, shape, 0, 2, 0.0, 0)`, which is the buffer, if that has this shape."""
+    made = _argument(Convention.PACKED, at, data, effects)
+    shape, strides, offset = layout
+    extents = shape.args if isinstance(shape, ast.Call) and at.scope.word(shape.func) == "tvm_stack_make_shape" else []
+    try:
+        given = [at.scope.static(each) for each in extents], at.scope.static(strides), at.scope.static(offset)
+    except NotStatic:
+        given = None
+    if not isa(made.type, MemRefType[Attribute]) or given != (list(made.type.get_shape()), 0, 0):
+        raise at.scope.source.error(
+            node, "an array is all of a buffer, of its own shape", hint="T.call_packed(name, A)"
+        )
+    return made
 
 
 def _argument(kind: Convention, at: Expressions, node: ast.expr, effects: list[Effect]) -> Value:

@@ -336,7 +336,7 @@ class FunctionParser:
             arguments = Arguments(self.scope, value, "T.env_thread")
             (node,) = arguments.nodes("thread")
             self.scope.local[name] = Constant(Thread(self._thread(node)))
-        elif word == "var" and (name in self.scope.layouts or isinstance(self.scope.local.get(name), Symbol)):
+        elif name in self.scope.layouts or (word == "var" and isinstance(self.scope.local.get(name), Symbol)):
             pass  # a stride of a buffer, or an argument of the function
         elif word is not None:
             hint = did_you_mean(f"T.{word}", ["T.match_buffer", "T.alloc_buffer", "T.axis.remap"])

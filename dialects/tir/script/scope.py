@@ -25,6 +25,10 @@ MARK = "__tvmscript__"
 """What a module or object has whose attributes are TVMScript's words: `T`."""
 
 
+VARIABLE = "__tvmscript_var__"
+"""What a function beside these words has that gives a variable: `te.var`."""
+
+
 class Words:
     """Stands for the namespace `T` where its module is not at hand."""
 
@@ -151,6 +155,15 @@ class Scope:
             if self.is_words(node):
                 return ".".join(reversed(path))
         return None
+
+    def gives_variable(self, function: ast.expr) -> bool:
+        """Whether a function is `T.var`, or `te.var`."""
+        if self.word(function) == "var":
+            return True
+        try:
+            return getattr(self._python(function), VARIABLE, False) is True
+        except NotStatic:
+            return False
 
     def static(self, node: ast.expr) -> object:
         """The Python value of an expression.

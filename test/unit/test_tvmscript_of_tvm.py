@@ -1,0 +1,87 @@
+"""Ways in which TVM prints functions, and which say here what Weft's own say."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+
+import weft
+from weft import te, tir
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.tir.core import BlockOp
+from weft.script import tir as T
+
+
+@T.prim_func
+def named(a: T.handle, B: T.Buffer[(8, 4), "int32"]):
+    first = te.var("first")
+    row = te.var("row")
+    A = T.match_buffer(a, (8, 4), "int32", strides=[row, 1], elem_offset=first, buffer_type="auto")
+    for i, j in T.grid(8, 4):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + T.Cast("int32", row) + T.Cast("int32", first)
+
+
+def test_a_variable_of_te_for_a_stride_is_that_of_a_dense_buffer() -> None:
+    a, b = np.arange(32, dtype=np.int32).reshape(8, 4), np.zeros((8, 4), np.int32)
+    weft.build(named)(a, b)
+    np.testing.assert_array_equal(b, a + 4)
+    assert len(named.params) == 2
+
+
+@T.prim_func
+def touched(A: T.Buffer[(4,), "float32"]):
+    with T.block("b"):
+        A[0] = T.float32(1)
+        T.evaluate(A.data)
+
+
+def test_memory_that_is_evaluated_may_be_read_and_written() -> None:
+    (block,) = (op for op in touched.walk() if isinstance(op, BlockOp))
+    reads, writes, given = tir.analysis.get_block_access_region(block)
+    assert [len(each) for each in (reads, writes, given)] == [0, 1, 1]
+    assert "tvm_access_ptr" in touched.script()
+
+
+@weft.register_func("test_of_tvm.double")
+def double(x: np.ndarray, y: np.ndarray) -> None:
+    y[...] = x * 2
+
+
+@T.prim_func
+def packed(A: T.Buffer[(2, 4), "float32"], B: T.Buffer[(2, 4), "float32"]):
+    with T.block("call"):
+        T.reads(A[0:2, 0:4])
+        T.writes(B[0:2, 0:4])
+        T.evaluate(
+            T.tvm_call_packed(
+                "test_of_tvm.double",
+                T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(2, 4), 0, 2, 0.0, 0, dtype="handle"),
+                T.tvm_stack_make_array(B.data, T.tvm_stack_make_shape(2, 4), 0, 2, 0.0, 0, dtype="handle"),
+            )
+        )
+
+
+def test_an_array_that_is_made_of_a_buffer_is_the_buffer() -> None:
+    a, b = np.ones((2, 4), np.float32), np.zeros((2, 4), np.float32)
+    weft.build(packed)(a, b)
+    np.testing.assert_array_equal(b, a * 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset"), [("4, 2", "0", "0"), ("2, 4", "0", "1"), ("2, 4", "A.data", "0")]
+)
+def test_an_array_of_another_shape_is_refused(shape: str, strides: str, offset: str) -> None:
+    text = f"""
+@T.prim_func
+def f(A: T.Buffer[(2, 4), "float32"]):
+    with T.block("call"):
+        T.evaluate(T.tvm_call_packed("f", T.tvm_stack_make_array(
+            A.data, T.tvm_stack_make_shape({shape}, dtype="handle"), {strides}, 2, 0.0, {offset}, dtype="handle")))
+"""
+    with pytest.raises(Diagnostic, match="an array is all of a buffer, of its own shape"):
+        tir.from_source(text)
