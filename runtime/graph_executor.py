@@ -29,6 +29,7 @@ from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .graph_nodes import Nodes, allocated, views
 from .memory import address
+from .nd import as_nd
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
@@ -405,7 +406,7 @@ def _check_is_array(value: object, what: str) -> None:
 def _copied(held: NDArray, out: NDArray | None) -> NDArray:
     """A copy of an array, or `out` with its elements."""
     if out is None:
-        return held.copy()
+        return as_nd(held.copy())
     _check_is_array(out, "out")
     if out.shape != held.shape or out.dtype != held.dtype:
         raise UsageError(f"out is {out.dtype}{list(out.shape)}, and what is read is {held.dtype}{list(held.shape)}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import graph_executor as graph_executor
     from . import instrument as instrument
     from . import meta_schedule as meta_schedule
+    from . import nd as nd
     from . import relay as relay
     from . import schedules as schedules
     from . import strategies as strategies

@@ -83,7 +83,7 @@ def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -
 def build(
     inputs: Buildable,
     args: Sequence[Tensor | Var] | None = None,
-    target: str | Target | Sequence[str | Target] = "llvm",
+    target: str | Target | Sequence[str | Target] | None = None,
     target_host: str | Target | None = None,
     name: str = "main",
     *,
@@ -95,7 +95,8 @@ def build(
 
     Args:
         inputs, args, name: as for `lower`.
-        target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes.
+        target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes; that of the `with weft.Target(...)`
+            around it, or `llvm`, unless given.
         target_host: the host of a GPU; of a processor it is of its own kind.
         threads: threads for a call; as many as there are processors, unless given.
 
@@ -103,7 +104,7 @@ def build(
         UsageError: it is nothing that can be built, or a function writes none of its arguments.
         Diagnostic: something cannot be lowered.
     """
-    resolved = Target.parse(target)
+    resolved = Target.parse(target or Target.current() or "llvm")
     if target_host is not None:
         resolved = with_host(resolved, Target.parse(target_host))
     if isinstance(inputs, ModuleOp) and any(isinstance(op, FuncOp) for op in inputs.ops):

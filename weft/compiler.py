@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from .dialects.support.arguments import checked
 from .dialects.support.garbage import modules_are_old, rare_garbage_collection
+from .lowering.machine.scoped_target import or_current
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,7 +33,7 @@ DEFAULT_OPT_LEVEL = 3
 @overload
 def compile(
     model: Model,
-    target: str | Target | Sequence[str | Target] = ...,
+    target: str | Target | Sequence[str | Target] | None = ...,
     opt_level: int | None = ...,
     threads: int | None = ...,
     params: Mapping[str, npt.ArrayLike] | None = ...,
@@ -46,7 +47,7 @@ def compile(
 @overload
 def compile(
     model: Model,
-    target: str | Target | Sequence[str | Target] = ...,
+    target: str | Target | Sequence[str | Target] | None = ...,
     opt_level: int | None = ...,
     threads: int | None = ...,
     params: Mapping[str, npt.ArrayLike] | None = ...,
@@ -60,7 +61,7 @@ def compile(
 @checked
 def compile(
     model: Model,
-    target: str | Target | Sequence[str | Target] = "llvm -mcpu=native",
+    target: str | Target | Sequence[str | Target] | None = None,
     opt_level: int | None = None,
     threads: int | None = None,
     params: Mapping[str, npt.ArrayLike] | None = None,
@@ -71,7 +72,7 @@ def compile(
     tuning_records: str | os.PathLike[str] | None = None,
     executor: str = "aot",
 ) -> Executable | GraphModule:
-    """Compile a model, for this machine unless `target` says otherwise.
+    """Compile a model, for this machine unless `target`, or a `with weft.Target(...)` around it, says otherwise.
 
     Args:
         model: the path of an `.onnx` or `.mlir` file, an ONNX model in memory, an xDSL module, or a `relay.func`. A
@@ -99,6 +100,7 @@ def compile(
     with rare_garbage_collection():
         from .kept_programs import Request
 
+        target = or_current(target)
         request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
         exe = request.found() if executor in EXECUTORS else None
         if exe is None:

@@ -11,6 +11,7 @@ from . import relay_executors, relay_transform, relay_vm
 from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
+from .frontend.relay import data_dependent as _data_dependent
 from .transforms.relay.legalize import LegalizePass
 
 if typing.TYPE_CHECKING:
@@ -78,11 +79,14 @@ relay.__dict__.update(
     optimize=relay_executors.optimize,
     vm=relay_vm,
     build_config=_passes.PassContext,
+    data_dep_optimization=_data_dependent,
 )
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis
+sys.modules[f"{__name__}.data_dep_optimization"] = _data_dependent
+setattr(_analysis, "sparse_dense", _data_dependent.sparse_dense)  # noqa: B010  # a name that TVM has there
 for _part in ("dataflow_pattern", "expr", "loops", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
 sys.modules[__name__] = relay

@@ -33,6 +33,8 @@ from .frontend.relay.binding import bind
 from .frontend.relay.data import Constructor
 from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_vars
 from .frontend.relay.module import IRModule
+from .lowering.machine.scoped_target import or_current
+from .runtime.nd import as_nd
 
 if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph
@@ -120,7 +122,7 @@ class Evaluator:
         names, types = input_names(main), main.function_type.outputs.data
 
         def call(*args: object, **kwargs: object) -> Result:
-            found = iter(run([leaf for arg in in_order(names, args, kwargs) for leaf in leaves(arg)]))
+            found = map(as_nd, run([leaf for arg in in_order(names, args, kwargs) for leaf in leaves(arg)]))
             results = tuple(unflatten(type, found) for type in types)
             return results[0] if len(results) == 1 else results
 
@@ -203,7 +205,7 @@ def create_executor(
     kind: str = "debug",
     mod: ModuleOp | None = None,
     device: VirtualDevice | None = None,
-    target: str | Target = "llvm -mcpu=native",
+    target: str | Target | None = None,
     params: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Evaluator:
     """What evaluates functions and expressions: `create_executor("vm", module).evaluate()(x)`.
@@ -219,6 +221,7 @@ def create_executor(
     Raises:
         UsageError: there is no such executor, or the device is not one of the target.
     """
+    target = or_current(target)
     check_devices(device, target)
     return Evaluator(kind, mod, target, params)
 
@@ -287,7 +290,7 @@ class Library:
 @checked
 def build(
     mod: ModuleOp | FuncOp,
-    target: str | Target = "llvm -mcpu=native",
+    target: str | Target | None = None,
     params: Mapping[str, npt.ArrayLike] | None = None,
     mod_name: str = "default",
 ) -> Library:
@@ -299,6 +302,7 @@ def build(
     """
     from .compiler import compile as compile_model
 
+    target = or_current(target)
     graph = compile_model(mod, target, params=params, executor="graph")
     return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name, target)
 
@@ -306,7 +310,7 @@ def build(
 @checked
 def optimize(
     mod: ModuleOp | FuncOp | Expr,
-    target: str | Target = "llvm -mcpu=native",
+    target: str | Target | None = None,
     params: Mapping[str, npt.ArrayLike] | None = None,
 ) -> tuple[IRModule, dict[str, NDArray]]:
     """A module as it is before its operators are fused: with parameters bound, by the passes that a compilation has on
@@ -327,7 +331,7 @@ def optimize(
     module = IRModule.of(given.clone()) if isinstance(given, ModuleOp) else IRModule.from_expr(given)
     if params:
         bind_params(module, params, _main(module).sym_name.data)
-    lower(module, Target.parse(target), "graph")
+    lower(module, Target.parse(or_current(target)), "graph")
     return module, {}
 
 

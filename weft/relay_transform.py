@@ -29,6 +29,7 @@ from .transforms.relay.backends import PatternEntry, get_backend
 from .transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxisPass
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.defunctionalization import DefunctionalizationPass
+from .transforms.relay.dense_to_sparse import DenseToSparsePass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
@@ -104,9 +105,14 @@ def Inline() -> InlinePass:
     return InlinePass(marked_only=True)
 
 
-def RemoveUnusedFunctions(entry_functions: Sequence[str] | None = None) -> RemoveUnusedFunctionsPass:
+def DenseToSparse(weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]]) -> DenseToSparsePass:
+    """The pass that takes weights of dense layers as sparse matrices; of each, five extents."""
+    return DenseToSparsePass(tuple(weight_name), tuple(number for shape in weight_shape for number in shape))
+
+
+def RemoveUnusedFunctions(entry_functions: Sequence[str] = ("main",)) -> RemoveUnusedFunctionsPass:
     """The pass that drops functions that no entry calls, themselves or by others; `@main` is one unless given."""
-    return RemoveUnusedFunctionsPass() if entry_functions is None else RemoveUnusedFunctionsPass(tuple(entry_functions))
+    return RemoveUnusedFunctionsPass(tuple(entry_functions))
 
 
 def partition_for(

@@ -23,7 +23,9 @@ from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
+from .lowering.machine.scoped_target import or_current
 from .relay_executors import in_order, leaves, unflatten
+from .runtime.nd import as_nd
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params, input_names
 
@@ -87,7 +89,7 @@ class Executable:
 @checked
 def compile(
     mod: ModuleOp | FuncOp,
-    target: str | Target = "llvm -mcpu=native",
+    target: str | Target | None = None,
     params: Mapping[str, npt.ArrayLike] | None = None,
 ) -> Executable:
     """Compile a module for a `VirtualMachine`.
@@ -106,7 +108,7 @@ def compile(
     module = clone(mod) if isinstance(mod, ModuleOp) else IRModule.from_expr(mod)
     if params:
         bind_params(module, params)
-    made = Executable(module, target)
+    made = Executable(module, or_current(target))
     if "main" in made.globals:
         made.program()
     return made
@@ -173,7 +175,7 @@ class VirtualMachine:
         """
         program, arrays = self._bound(func_name, args, kwargs)
         found = program(*arrays)
-        self._outputs = list(found) if isinstance(found, tuple) else [found]
+        self._outputs = [as_nd(each) for each in (found if isinstance(found, tuple) else (found,))]
         types = self._exe.function(func_name).function_type.outputs.data
         results = iter(self._outputs)
         given = tuple(unflatten(type, results) for type in types)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 from shlex import quote
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from ...dialects.support.arguments import checked, checked_methods
-from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.machine_model import MachineModel
 from ...dialects.support.vector_unit import VectorUnit
 from ..abi import Platform
+from . import scoped_target
 from .binding import LLVMError, Machine, host
 from .known_machines import model_of, told_caches
 from .llvm_facts import USED, Facts, ask
@@ -78,6 +79,26 @@ class Target:
                 return _together([Target.parse(each) for each in _composed(read)])
             read = read_object(read)
         return _made(*read)
+
+    def __enter__(self) -> Self:
+        """What is compiled within `with target:`, and told of no other, is for it."""
+        scoped_target.enter(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        scoped_target.leave()
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost `with`.
+
+        Raises:
+            UsageError: there is none, and that is not allowed.
+        """
+        target = cast("Target | None", scoped_target.current())
+        if target is None and not allow_none:
+            raise UsageError("no target is in scope", hint="with weft.Target('llvm'): ...")
+        return target
 
     def export(self) -> dict[str, object]:
         """The target as JSON has it, which `parse` reads."""

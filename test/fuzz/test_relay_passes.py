@@ -55,6 +55,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "simplify-expr": [{}],
     "simplify-fc-transpose": [{}],
     "simplify-inference": [{}],
+    "dense-to-sparse": [{}],
     "sink-dequantize": [{}, {"data": "uint8"}],
     "sink-reshape": [{}],
     "specialize-functions": [{}],

@@ -192,3 +192,35 @@ def test_passes_on_quantised_operators_have_tvms_place() -> None:
     module = relay.IRModule.from_expr(relay.qnn.dequantize(x, scale, zero))
     with relay.build_config(opt_level=3):
         assert "qnn" not in str(relay.qnn.transform.CanonicalizeOps()(module))
+
+
+@pytest.mark.parametrize("kind", ["debug", "graph", "vm"])
+def test_what_executors_give_answers_as_tvms_arrays_do(kind: str) -> None:
+    x = relay.var("x", shape=(2, 3))
+    given = weft.nd.array(np.ones((2, 3), np.float32), weft.cpu())
+    result = relay.create_executor(kind, target="llvm").evaluate(relay.Function([x], x + relay.const(1.0)))(given)
+    assert type(result.numpy()) is np.ndarray and (result.numpy() == 2).all()
+    assert result.copyfrom(np.zeros((2, 3))).asnumpy().sum() == 0
+    with pytest.raises(ValueError, match=r"is \[2, 3\], and what is copied \[3\]"):
+        result.copyfrom(np.zeros(3))
+    assert weft.nd.empty((2,), "int8").dtype == np.int8
+
+
+def test_a_target_in_scope_is_that_of_calls_that_are_told_none() -> None:
+    x = relay.var("x", shape=(2,))
+    module = relay.IRModule.from_expr(relay.Function([x], x + x))
+    assert weft.Target.current() is None
+    with weft.Target("llvm -mcpu=x86-64-v3"):
+        with weft.Target("llvm -mcpu=x86-64-v2") as inner:
+            assert weft.Target.current() is inner
+        assert weft.compile(module, threads=1).target.cpu == "x86-64-v3"
+        assert relay.vm.compile(module).target == weft.Target("llvm -mcpu=x86-64-v3")
+    with pytest.raises(UsageError, match="no target is in scope"):
+        weft.Target.current(allow_none=False)
+
+
+def test_functions_that_main_does_not_call_are_removed_as_in_tvm() -> None:
+    x = relay.var("x", shape=(2,))
+    module = relay.IRModule({"main": relay.Function([x], x), "other": relay.Function([x], x)})
+    left = relay.transform.RemoveUnusedFunctions()(module)
+    assert [name.name_hint for name in relay.IRModule.of(left).functions] == ["main"]

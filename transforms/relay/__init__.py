@@ -16,6 +16,7 @@ PASSES: dict[str, str] = {
     "convert-layout": "convert_layout:ConvertLayoutPass",
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defunctionalization": "defunctionalization:DefunctionalizationPass",
+    "dense-to-sparse": "dense_to_sparse:DenseToSparsePass",
     "defuse-ops": "defuse_ops:DefuseOpsPass",
     "eliminate-common-subexpr": "eliminate_common_subexpr:EliminateCommonSubexprPass",
     "dynamic-to-static": "dynamic_to_static:DynamicToStaticPass",
