@@ -24,7 +24,7 @@ from .devices import check_devices
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
-from .dialects.relay.interpreter import Data, RelayInterpreter, Value, evaluate_function, is_first_order
+from .dialects.relay.interpreter import Closure, Data, RelayInterpreter, Value, evaluate_function, is_first_order
 from .dialects.relay.types import is_complete
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph
     from .lowering.machine.target import Target
     from .runtime.graph_executor import GraphModule
+    from .runtime.tensors import Input
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 Result: TypeAlias = "NDArray | tuple[Result, ...]"
@@ -130,21 +131,12 @@ class Evaluator:
 
     @staticmethod
     def _interpreted(main: FuncOp) -> Run:
-        from .lowering.abi import TensorSpec
-        from .runtime.tensors import Input
-
-        types = flatten_types(main.function_type.inputs.data)
-        takes = [
-            Input(TensorSpec(f"in{number}", dtype_name(type.element_type), type.get_shape()))
-            for number, type in enumerate(types)
-        ]
+        takes = checks_of(main.function_type.inputs.data)
 
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
-            if len(arrays) != len(takes):
-                raise UsageError(f"the function takes {len(takes)} tensors, but {len(arrays)} are given")
-            checked_arrays = [wanted.checked(array) for wanted, array in zip(takes, arrays, strict=True)]
+            given = checked_arrays(arrays, takes)
             try:
-                return evaluate_function(main, checked_arrays)
+                return evaluate_function(main, given)
             except VerifyException as error:  # of an operator on extents that are known now
                 raise UsageError(f"the arrays do not fit together: {error}") from None
 
@@ -183,7 +175,8 @@ def _value_of(main: FuncOp) -> object:
     """
     if main.function_type.inputs.data:
         raise UsageError("what gives values of a data type is evaluated without parameters: bind them in its body")
-    (value,) = RelayInterpreter().run(main, [])
+    interpreter = RelayInterpreter()
+    (value,) = interpreter.run(main, [])
     module = main.parent_op()
     definitions = IRModule.of(module).type_definitions if isinstance(module, ModuleOp) else {}
     made = {each.name_hint: each for definition in definitions.values() for each in definition.constructors}
@@ -194,10 +187,48 @@ def _value_of(main: FuncOp) -> object:
                 return ConstructorValue(made[constructor].tag, tuple(map(shown, fields)), made[constructor])
             case tuple():
                 return tuple(map(shown, value))
+            case Closure():
+                return callable_of(value)
             case _:
-                return value
+                return as_nd(value) if isinstance(value, np.ndarray) else value
+
+    def callable_of(function: Closure) -> Callable[..., object]:
+        types = [argument.type for argument in function.block.args[len(function.given) :]]
+        if not all(map(is_first_order, types)):
+            raise UsageError("a function value that takes functions, or values of data types, cannot be given out")
+        takes = checks_of(types)
+
+        def call(*args: object) -> object:
+            arrays = iter(checked_arrays([leaf for arg in args for leaf in leaves(arg)], takes))
+            (result,) = interpreter.apply(function, [unflatten(type, arrays) for type in types])
+            return shown(result)
+
+        return call
 
     return shown(value)
+
+
+def checks_of(types: Sequence[Attribute]) -> list[Input]:
+    """What checks each tensor that a function of some types takes."""
+    from .lowering.abi import TensorSpec
+    from .runtime.tensors import Input
+
+    return [
+        Input(TensorSpec(f"in{number}", dtype_name(type.element_type), type.get_shape()))
+        for number, type in enumerate(flatten_types(types))
+    ]
+
+
+def checked_arrays(arrays: Sequence[NDArray], takes: Sequence[Input]) -> list[NDArray]:
+    """Arrays, each as a function takes it.
+
+    Raises:
+        UsageError: there are more or fewer.
+        InputError: a shape or dtype does not fit.
+    """
+    if len(arrays) != len(takes):
+        raise UsageError(f"the function takes {len(takes)} tensors, but {len(arrays)} are given")
+    return [wanted.checked(array) for wanted, array in zip(takes, arrays, strict=True)]
 
 
 @checked

@@ -100,8 +100,20 @@ class RelayInterpreter:
             ValueError: a constant's data is missing, or an array does not fit.
             CheckError: an index lies outside, where that is an error.
         """
+        return self._results_of(function.body.block, arguments, {})
+
+    def apply(self, function: Closure, arguments: Sequence[Value]) -> list[Value]:
+        """The results of a function value.
+
+        Raises:
+            NotImplementedError, ValueError, CheckError: as `run`.
+        """
+        return self._results_of(function.block, [*function.given, *arguments], dict(function.around or {}))
+
+    def _results_of(self, block: Block, arguments: Sequence[Value], values: dict[SSAValue, Value]) -> list[Value]:
+        """What a block gives that is run by itself."""
         stack: list[Frame] = []
-        self.enter(stack, function.body.block, arguments, {})
+        self.enter(stack, block, arguments, values)
         while True:
             frame = stack[-1]
             op = next(frame.ops)

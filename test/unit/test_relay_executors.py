@@ -11,6 +11,7 @@ import weft
 from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.graph_executor import GraphModule
+from weft.runtime.tensors import InputError
 
 relay: Any = relay
 
@@ -224,3 +225,14 @@ def test_functions_that_main_does_not_call_are_removed_as_in_tvm() -> None:
     module = relay.IRModule({"main": relay.Function([x], x), "other": relay.Function([x], x)})
     left = relay.transform.RemoveUnusedFunctions()(module)
     assert [name.name_hint for name in relay.IRModule.of(left).functions] == ["main"]
+
+
+def test_a_function_value_is_given_as_a_callable() -> None:
+    x, y = relay.var("x", shape=(2,)), relay.var("y", shape=(2,))
+    weigh = relay.Function([x], relay.Function([y], x * y))
+    twice = relay.create_executor("debug").evaluate(relay.Call(weigh, [relay.const(np.array([2, 3], np.float32))]))
+    assert twice(np.array([1, 10], np.float32)).numpy().tolist() == [2, 30]
+    with pytest.raises(UsageError, match="takes 1 tensors, but 2 are given"):
+        twice(np.zeros(2, np.float32), np.zeros(2, np.float32))
+    with pytest.raises(InputError, match="numbers of float32"):
+        twice(np.array(["a", "b"]))
