@@ -37,6 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
+from ..support.looks import by_looks
 from .blocking import PLAIN, Blocks, Wish
 from .fields import Value as Value
 from .fields import as_attribute as as_attribute
@@ -50,7 +51,7 @@ from .fields import opt_integer as opt_integer
 from .fields import real as real
 from .fields import real_list as real_list
 from .fields import string as string
-from .inference import inferred_once
+from .inference import beside_look, inferred_once
 from .precision import Accuracy, Precision
 from .reordering import Form, Order, Reordered
 from .shapes import DYNAMIC as DYNAMIC
@@ -427,6 +428,7 @@ class RelayOp(IRDLOperation, ABC):
             raise Diagnostic.at(self, "how many multiplications it takes depends on an extent that is not known")
         return prod(extents)
 
+    @by_looks(beside_look)
     def verify_(self) -> None:
         for result, inferred in zip(self.results, self.inferred(), strict=True):
             if not compatible(inferred, result.type):

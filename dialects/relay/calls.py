@@ -33,6 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.kernels import CallsKernel, KernelCall
+from ..support.looks import by_looks
 from ..support.operations import irdl_op_definition
 from ..support.symbols import lookup_symbol
 from .base import Fusion, FusionPattern, NonComputational, compatible, flatten_types, is_static
@@ -154,6 +155,7 @@ class CallLoweredOp(IRDLOperation):
             return None
         return 0 if self.start is None else self.start.value.data
 
+    @by_looks()
     def verify_(self) -> None:
         if self.copies is None:
             if self.start is not None:
@@ -197,6 +199,7 @@ class ViewOp(IRDLOperation):
     def __init__(self, source: SSAValue, type: Attribute):
         super().__init__(operands=[source], result_types=[type])
 
+    @by_looks()
     def verify_(self) -> None:
         given, seen = flatten_types([self.source.type])[0], flatten_types([self.result.type])[0]
         static = is_static(given) and is_static(seen)
@@ -227,6 +230,7 @@ class ReadExtentOp(IRDLOperation):
     def __init__(self, source: SSAValue, symbol: int):
         super().__init__(operands=[source], properties={"symbol": IntegerAttr(symbol, i64)})
 
+    @by_looks()
     def verify_(self) -> None:
         if self.source.type != TensorType(i64, [1]):
             raise VerifyException(f"an extent stands in a tensor<1xi64>, not in {self.source.type}")

@@ -9,7 +9,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..support.judging import Looks
+from ..support.looks import Looks, look_of_operands
 from .attributes import ResourceAttr
 
 MAX_KNOWN = 10_000
@@ -48,11 +48,22 @@ def inferred_once(op: Operation, infer: Callable[[], Sequence[Attribute]]) -> Se
     return types
 
 
+def beside_look(op: Operation) -> Sequence[Attribute] | None:
+    """What an operator's types depend on beside its look: nothing, unless it has constants, or more than operands."""
+    if op.regions or (not _looks_at_types(op) and any([_constant(operand) is not None for operand in op.operands])):
+        return None
+    return ()
+
+
+def _looks_at_types(op: Operation) -> bool:
+    return getattr(type(op), "infer", None) in _BY_TYPES
+
+
 def _told(op: Operation) -> Hashable:
     """What tells operators apart that may have different result types."""
     infer = getattr(type(op), "infer", None)
-    constants = () if infer in _BY_TYPES else tuple([_constant(operand) for operand in op.operands])
-    return infer, constants, Looks().of(op)
+    constants = () if _looks_at_types(op) else tuple([_constant(operand) for operand in op.operands])
+    return infer, constants, look_of_operands(op, Looks().number)
 
 
 def _constant(value: SSAValue) -> Hashable:

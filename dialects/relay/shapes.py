@@ -35,7 +35,7 @@ MAX_RANK = 64
 
 def compatible(inferred: Attribute, declared: Attribute) -> bool:
     """Whether `declared` is `inferred`, but for dimensions that one of the two leaves dynamic."""
-    if inferred == declared:
+    if inferred is declared or inferred == declared:
         return True
     if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
         x, y = cast(Tensor, inferred), cast(Tensor, declared)

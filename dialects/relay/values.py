@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..support.hints import isa
 from ..support.interned import integer_attribute
+from ..support.looks import by_looks
 from ..support.operations import irdl_op_definition
 from .attributes import ResourceAttr, array_to_attribute, attribute_to_array, tensor_type_of
 from .base import Fusion, FusionPattern
@@ -125,6 +126,7 @@ class TupleOp(IRDLOperation):
         types = cast("list[TypeAttribute]", [f.type for f in fields])
         super().__init__(operands=[list(fields)], result_types=[TupleType(ArrayAttr(types))])
 
+    @by_looks()
     def verify_(self) -> None:
         if [*self.result.type.types] != [f.type for f in self.fields]:
             raise VerifyException(f"the tuple's type {self.result.type} differs from its fields'")
@@ -157,6 +159,7 @@ class TupleGetOp(IRDLOperation, HasCanonicalizationPatternsInterface):
             properties={"index": integer_attribute(index, 64)},
         )
 
+    @by_looks()
     def verify_(self) -> None:
         type = self.tuple.type
         assert isinstance(type, TupleType)

@@ -32,6 +32,7 @@ from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.interned import integer_attribute
+from ..support.looks import by_looks
 from ..support.shaped import is_memref
 
 index = IndexType()
@@ -85,6 +86,7 @@ class SlotsOp(IRDLOperation):
             operands=[memory], result_types=[SlotsType(count)], properties={"offset": IntegerAttr(offset, i64)}
         )
 
+    @by_looks()
     def verify_(self, verify_nested_ops: bool = True) -> None:
         memory, start = self.memory.type, self.offset.value.data
         assert is_memref(memory) and isinstance(self.result.type, SlotsType)

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from struct import unpack
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
 from xdsl.ir import Attribute, Operation, OpTraits
 from xdsl.irdl import (
+    AttributeDef,
     AttrSizedSegments,
     OpDef,
-    OptAttributeDef,
     OptionalDef,
-    OptPropertyDef,
     OptSingleBlockRegionDef,
+    PropertyDef,
+    RangeConstraint,
     SingleBlockRegionDef,
     VariadicDef,
     VarSingleBlockRegionDef,
@@ -29,6 +30,8 @@ from xdsl.irdl import (
 )
 from xdsl.irdl.operations import VarIRConstruct, get_attr_size_option, get_construct_defs
 from xdsl.utils.exceptions import VerifyException
+
+from .plain_constraints import anything, sees, sees_of_each
 
 _SINGLE_BLOCK = SingleBlockRegionDef | VarSingleBlockRegionDef | OptSingleBlockRegionDef
 
@@ -51,8 +54,19 @@ class _Division:
     option: AttrSizedSegments | None
     """Says how many there are of each."""
 
+    @cached_property
+    def total(self) -> int:
+        """How many there are at least."""
+        return sum(self.least)
+
+    def ends(self) -> list[tuple[int, int | None]]:
+        """How few and how many there may be of each."""
+        return list(zip(self.least, self.most, strict=True))
+
     def sizes(self, op: Operation, count: int) -> Sequence[int] | None:
         """How many of `count` there are of each; `None` if that does not fit."""
+        if self.option is None and self.variadic is None:
+            return self.least if count == self.total else None
         if self.option is not None:
             given = self.option.container(op).get(self.option.attribute_name)
             if not isinstance(given, DenseArrayBase) or cast("DenseArrayBase[IntegerType]", given).elt_type != i32:
@@ -64,9 +78,8 @@ class _Division:
                 if size < least or (most is not None and size > most):
                     return None
             return sizes
-        rest = count - sum(self.least)
-        if self.variadic is None:
-            return self.least if rest == 0 else None
+        assert self.variadic is not None
+        rest = count - self.total
         most = self.most[self.variadic]
         if rest < 0 or (most is not None and rest > most):
             return None
@@ -89,59 +102,121 @@ def _division(definition: OpDef, construct: VarIRConstruct) -> _Division | None:
     )
 
 
-@dataclass(frozen=True)
+class _Types:
+    """The types of operands, results or arguments of one kind."""
+
+    def __init__(self, constraint: RangeConstraint, least: int, most: int | None):
+        self.verify = constraint.verify
+        self._sees = sees_of_each(constraint, least, most)
+        self.are_any = self._sees is anything
+
+    def are_seen(self, types: Sequence[Attribute]) -> bool:
+        """Whether types are right, as far as can be seen without a context."""
+        return self._sees is not None and all(map(self._sees, types))
+
+
+class _Named:
+    """A property or an attribute."""
+
+    def __init__(self, definition: PropertyDef | AttributeDef):
+        self.verify = definition.constr.verify
+        self._sees = sees(definition.constr)
+
+    def is_seen(self, value: Attribute) -> bool:
+        """Whether a value is right, as far as can be seen without a context."""
+        return self._sees is not None and self._sees(value)
+
+
+class _Context:
+    """The context of one operation, made for those who ask."""
+
+    def __init__(self) -> None:
+        self._made: VerificationContext | None = None
+
+    def __call__(self) -> VerificationContext:
+        if self._made is None:
+            self._made = VerificationContext()
+        return self._made
+
+
 class _Quick:
     """What a definition demands, taken apart."""
 
-    definition: OpDef
-    operands: _Division
-    results: _Division
-    regions: _Division
-    successors: _Division
+    def __init__(
+        self,
+        definition: OpDef,
+        operands: _Division,
+        results: _Division,
+        regions: _Division,
+        successors: _Division,
+    ):
+        self._operands, self._results, self._regions, self._successors = operands, results, regions, successors
+        self._taken = [
+            _Types(each.constr, *ends) for (_, each), ends in zip(definition.operands, operands.ends(), strict=True)
+        ]
+        self._given = [
+            _Types(each.constr, *ends) for (_, each), ends in zip(definition.results, results.ends(), strict=True)
+        ]
+        self._inner = [
+            (isinstance(each, _SINGLE_BLOCK), _Types(each.entry_args, 0, None)) for _, each in definition.regions
+        ]
+        self._properties, self._attributes = _named(definition.properties), _named(definition.attributes)
+        self._needed = [_needed(definition.properties), _needed(definition.attributes)]
 
     def fits(self, op: Operation) -> bool:
         """Whether `op` is seen to be as the definition says."""
-        definition = self.definition
-        types = tuple([operand.type for operand in op.operands])
-        given = tuple([result.type for result in op.results])
-        operands, results = self.operands.sizes(op, len(types)), self.results.sizes(op, len(given))
-        regions = self.regions.sizes(op, len(op.regions))
+        types = tuple([each._type for each in op._operands])  # pyright: ignore[reportPrivateUsage]
+        given = tuple([each._type for each in op.results])  # pyright: ignore[reportPrivateUsage]
+        operands, results = self._operands.sizes(op, len(types)), self._results.sizes(op, len(given))
+        regions = self._regions.sizes(op, len(op.regions))
         if operands is None or results is None or regions is None:
             return False
-        if self.successors.sizes(op, len(op.successor_uses)) is None:
+        if self._successors.sizes(op, len(op._successors)) is None:  # pyright: ignore[reportPrivateUsage]
             return False
-        if not definition.properties.keys() >= op.properties.keys():
+        properties, attributes = op.properties, op.attributes
+        if not (properties.keys() >= self._needed[0] and attributes.keys() >= self._needed[1]):
             return False
-        context = VerificationContext()
+        context = _Context()
         try:
             begin = 0
-            for (_, operand), size in zip(definition.operands, operands, strict=True):
-                operand.constr.verify(types[begin : (begin := begin + size)], context)
+            for operand, size in zip(self._taken, operands, strict=True):
+                taken = types[begin : (begin := begin + size)]
+                if not (operand.are_any or operand.are_seen(taken)):
+                    operand.verify(taken, context())
             begin = 0
-            for (_, result), size in zip(definition.results, results, strict=True):
-                result.constr.verify(given[begin : (begin := begin + size)], context)
+            for result, size in zip(self._given, results, strict=True):
+                made = given[begin : (begin := begin + size)]
+                if not (result.are_any or result.are_seen(made)):
+                    result.verify(made, context())
             begin = 0
-            for (_, region), size in zip(definition.regions, regions, strict=True):
-                single = isinstance(region, _SINGLE_BLOCK)
+            for (single, arguments), size in zip(self._inner, regions, strict=True):
                 for each in op.regions[begin : (begin := begin + size)]:
                     entry = each.first_block
                     if single and (entry is None or entry is not each.last_block):
                         return False
-                    if entry is not None:
-                        region.entry_args.verify(entry.arg_types, context)
-            for name, wanted in definition.properties.items():
-                if (attribute := op.properties.get(name)) is not None:
-                    wanted.constr.verify(attribute, context)
-                elif not isinstance(wanted, OptPropertyDef):
+                    if entry is not None and not arguments.are_any:
+                        arguments.verify(entry.arg_types, context())
+            for name, value in properties.items():
+                if (wanted := self._properties.get(name)) is None:
                     return False
-            for name, wanted in definition.attributes.items():
-                if (attribute := op.attributes.get(name)) is not None:
-                    wanted.constr.verify(attribute, context)
-                elif not isinstance(wanted, OptAttributeDef):
-                    return False
+                if not wanted.is_seen(value):
+                    wanted.verify(value, context())
+            if self._attributes:
+                for name, value in attributes.items():
+                    if (wanted := self._attributes.get(name)) is not None and not wanted.is_seen(value):
+                        wanted.verify(value, context())
         except VerifyException:
             return False
         return True
+
+
+def _named(definitions: Mapping[str, PropertyDef] | Mapping[str, AttributeDef]) -> dict[str, _Named]:
+    return {name: _Named(each) for name, each in definitions.items()}
+
+
+def _needed(definitions: Mapping[str, PropertyDef] | Mapping[str, AttributeDef]) -> frozenset[str]:
+    """The names of what cannot be left out."""
+    return frozenset(name for name, each in definitions.items() if not isinstance(each, OptionalDef))
 
 
 def check_properties(definition: OpDef, properties: Mapping[str, Attribute]) -> None:

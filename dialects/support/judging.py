@@ -10,10 +10,11 @@ dialects, of which the looks tell everything.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
+from functools import cached_property, partial
 from math import prod
+from types import CodeType
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -21,12 +22,13 @@ from xdsl.dialects.builtin import (
     FunctionType,
     MemRefType,
     ShapedType,
+    StringAttr,
     SymbolRefAttr,
     TensorType,
     VectorType,
 )
-from xdsl.ir import Attribute, Block, Operation
-from xdsl.irdl import OpDef
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import AnyAttr, OpDef
 from xdsl.traits import (
     ConstantLike,
     HasParent,
@@ -36,11 +38,28 @@ from xdsl.traits import (
     OpTrait,
     ReturnLike,
     SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
     SymbolOpInterface,
+    SymbolTable,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from .definitions import definition_check
+from .looks import (
+    Look,
+    Looking,
+    Looks,
+    Number,
+    Sight,
+    bare_look,
+    forget_looks,
+    look_around,
+    look_within,
+    look_without_value,
+    nothing_more,
+    plain_look,
+    sight_of,
+)
 from .symbols import lookup_symbol
 
 Demand: TypeAlias = Callable[[Operation], None]
@@ -51,69 +70,14 @@ ALIKE = frozenset({"arith", "llvm", "math", "memref", "vector"})
 operands and results, and their attributes alone."""
 BRANCHES = frozenset({"llvm.br", "llvm.cond_br"})
 """Terminators that are judged so too, with the types that the blocks they lead to take."""
+ELSEWHERE = (IsolatedFromAbove, SymbolTable)
+"""Traits that `verifier` checks."""
 SEEN_TRAITS = frozenset({NoTerminator, ReturnLike, SameOperandsAndResultType})
 """Traits that are a matter of looks."""
-MAX_LOOKS = 40_000
-
-
-class _Known:
-    """The looks of operations that were found right, with numbers for attributes.
-
-    Attributes do not change, so each is looked up by itself first: to compare what it is made of takes long."""
-
-    def __init__(self) -> None:
-        self.right: set[object] = set()
-        self.numbers: dict[Attribute, int] = {}
-        self.by_id: dict[int, int] = {}
-        self.kept: list[Attribute] = []
-        """The attributes of `by_id`, so that no other gets the `id` of one."""
-
-
-_known = _Known()
-_unused = count(1)
-"""Numbers that no attribute has had."""
-
-
-class Looks:
-    """What operations look like, for as long as nothing changes them.
-
-    Attributes are numbers here, equal ones the same: many operations share an attribute, and comparing takes long."""
-
-    def __init__(self) -> None:
-        global _known
-        if len(_known.right) + len(_known.numbers) > MAX_LOOKS:
-            _known = _Known()  # whoever is at work has the old one still
-        if len(_known.by_id) > MAX_LOOKS:
-            _known.by_id, _known.kept = {}, []
-        known = _known
-        self.right = known.right
-        self._numbers = known.numbers
-        self._by_id = known.by_id
-        self._kept = known.kept
-
-    def of(self, op: Operation) -> tuple[object, ...]:
-        """All that a definition can see of an operation."""
-        known, new = self._by_id.get, self._number
-        properties, attributes = op.properties, op.attributes
-        return (
-            type(op),
-            tuple([known(id(v._type)) or new(v._type) for v in op._operands]),  # pyright: ignore[reportPrivateUsage]
-            tuple([known(id(v._type)) or new(v._type) for v in op.results]),  # pyright: ignore[reportPrivateUsage]
-            (*properties, *[known(id(value)) or new(value) for value in properties.values()]) if properties else (),
-            (*attributes, *[known(id(value)) or new(value) for value in attributes.values()]) if attributes else (),
-            tuple([self._arguments(region.blocks) for region in op.regions]) if op.regions else (),
-            self._arguments(op.successors) if op.successor_uses else (),
-        )
-
-    def _arguments(self, blocks: Iterable[Block]) -> tuple[tuple[int, ...], ...]:
-        known, new = self._by_id.get, self._number
-        return tuple([tuple([known(id(v.type)) or new(v.type) for v in block.args]) for block in blocks])
-
-    def _number(self, attribute: Attribute) -> int:
-        """Give an attribute the number of those that are equal to it."""
-        self._kept.append(attribute)
-        number = self._by_id[id(attribute)] = self._numbers.setdefault(attribute, next(_unused))
-        return number
+PLACE_TRAITS = frozenset({IsTerminator, HasParent})
+"""Traits that are a matter of `look_around`."""
+WITHIN_TRAITS = frozenset({SingleBlockImplicitTerminator})
+"""Traits that are a matter of `look_within`."""
 
 
 @dataclass(frozen=True)
@@ -125,34 +89,50 @@ class Judge:
 
     each_time: tuple[Demand, ...]
     own: Demand | None
-    """What the class demands, where that is a matter of looks; else it is demanded each time."""
+    """What the class demands, where that is a matter of what `looking` tells; else it is demanded each time."""
 
-    remembers: bool
-    """Whether other operations are likely to look the same, and the looks are no load to keep."""
+    looking: Looking | None
+    """What tells operations apart of which some may be wrong; `None` where each is asked."""
+
+    is_constant: bool
+    """Whether it is of `CONSTANTS`."""
 
     verify: object
     traits: object
     """What this was made of: both can be replaced."""
 
-    def __call__(self, op: Operation, looks: Looks) -> None:
-        """
+    @cached_property
+    def telling(self) -> Looking | None:
+        """`looking`, where there is nothing to ask of an operation that looks like one that is right; of values that
+        recur, more."""
+        if self.each_time:
+            return None
+        return plain_look if self.is_constant else self.looking
+
+    def __call__(self, op: Operation, look: Look | None, looks: Looks) -> None:
+        """Ask for all that is demanded of an operation; `look` is how it looks, where that tells all.
+
         Raises:
             VerifyException, Diagnostic: the operation is wrong.
         """
-        seen = looks.of(op) if self.remembers else None
-        known = seen is not None and seen in looks.right
-        if not known:
+        alike = None if self.looking is None else self.looking(op, looks.number)
+        if alike is None or alike not in looks.alike:
             for demand in self.definitions:
                 demand(op)
-        for demand in self.each_time:
-            demand(op)
-        if known:
-            return
-        if self.own is not None:
-            self.own(op)
-        check_sizes(op)
-        if seen is not None:
-            looks.right.add(seen)
+            for demand in self.each_time:
+                demand(op)
+            if self.own is not None:
+                self.own(op)
+            check_sizes(op)
+            if alike is not None:
+                looks.alike.add(alike)
+        else:
+            for demand in self.each_time:
+                demand(op)
+        if look is not None:
+            if self.is_constant:
+                looks.keep(op.properties.values())
+            looks.right.add(look)  # `looking` has kept what it has for attributes
 
 
 _judges: dict[type[Operation], Judge] = {}
@@ -162,6 +142,8 @@ def judge_of(kind: type[Operation]) -> Judge:
     """Who checks what a class of operations demands, but for what `verifier` checks of all operations."""
     judge = _judges.get(kind)
     if judge is None or judge.verify is not kind.verify_ or judge.traits is not kind.traits.traits:
+        if judge is not None:
+            forget_looks()  # what was right may be wrong now
         judge = _judges[kind] = _judge_of(kind)
     return judge
 
@@ -172,20 +154,96 @@ def _judge_of(kind: type[Operation]) -> Judge:
     if any(definition.traits.traits is not traits for definition in found):
         # A class made from another one with an own definition: nothing is known of how they go together.
         found, demand = [], kind.verify_
-    # What lies outside of an isolated operation does not dominate what is in it.
-    asked = [t for t in traits if type(t).verify is not OpTrait.verify and not isinstance(t, IsolatedFromAbove)]
-    by_looks = [t.verify for t in asked if type(t) in SEEN_TRAITS] if found else []
-    each_time = [t.verify for t in asked if type(t) not in SEEN_TRAITS] if found else []
-    plain = bool(found) and not found[0].regions and _is_plain(kind)
+    asked = [t for t in traits if not isinstance(t, ELSEWHERE) and not _says_nothing(type(t).verify)]
+    ends = any(isinstance(t, IsTerminator) for t in asked)
+    within = any(each.regions for each in found)
+    seen = {*SEEN_TRAITS, *(PLACE_TRAITS if ends else ()), *(WITHIN_TRAITS if within else ())}
+    by_looks = [t.verify for t in asked if type(t) in seen] if found else []
+    each_time = [t.verify for t in asked if type(t) not in seen] if found else []
+    sight = _sight_of(kind, found, demand) if found else None
     own = None if demand is Operation.verify_ else _quick_own(kind, demand)
+    looking = None
+    if found and _is_of_any_value(kind, found) and sight is not None:
+        looking = look_without_value
+    elif found and _is_repeated(kind) and (sight is not None or not within):
+        looking = _looking(within, ends, sight)
     return Judge(
         definitions=(*map(definition_check, found), *by_looks),
-        each_time=(*(_quick(kind, each) for each in each_time), *([own] if own is not None and not plain else [])),
-        own=own if plain else None,
-        remembers=bool(found) and _is_repeated(kind),
+        each_time=(*(_quick(kind, each) for each in each_time), *([own] if own is not None and sight is None else [])),
+        own=own if sight is not None else None,
+        looking=looking,
+        is_constant=looking is look_without_value and kind.name in CONSTANTS,
         verify=kind.verify_,
         traits=traits,
     )
+
+
+def _looking(within: bool, around: bool, sight: Sight | None) -> Looking:
+    """What is looked at of an operation that has regions (`within`), ends its block (`around`), and of which the class
+    itself sees more."""
+    beside: list[Looking] = []
+    if within:
+        beside.append(look_within)
+    if around:
+        beside.append(look_around)
+    if sight is not None and sight is not nothing_more:
+        beside.append(partial(_seen, sight))
+    if not beside:
+        return plain_look
+
+    def looking(op: Operation, number: Number) -> Look | None:
+        if (op.regions and not within) or (op._successors and not around):  # pyright: ignore[reportPrivateUsage]
+            return None
+        look = bare_look(op, number)
+        for each in beside:
+            if (more := each(op, number)) is None:
+                return None
+            look += (..., *more)
+        return look
+
+    return looking
+
+
+def _seen(sight: Sight, op: Operation, number: Number) -> Look | None:
+    seen = sight(op)
+    return None if seen is None else (*map(number, seen),)
+
+
+def _ends(op: Operation) -> Sequence[Attribute] | None:
+    """The types of what the regions of an operation end with."""
+    last = [block.last_op for region in op.regions for block in region.blocks]
+    return None if None in last else [operand.type for each in last if each is not None for operand in each.operands]
+
+
+def _results_around(op: Operation) -> Sequence[Attribute] | None:
+    """The types of the results of the function around an operation."""
+    function = op.parent_op()
+    type = None if function is None else function.properties.get("function_type")
+    return type.outputs.data if isinstance(type, FunctionType) else None
+
+
+SIGHTS: dict[str, Sight] = {"func.return": _results_around, "scf.for": _ends}
+"""Of classes of xDSL's."""
+
+
+def _sight_of(kind: type[Operation], found: Sequence[OpDef], demand: Demand) -> Sight | None:
+    """What a class looks at in what it demands itself beside the looks; `None` where nobody says."""
+    if demand is Operation.verify_ or (not found[0].regions and _is_plain(kind)):
+        return nothing_more
+    return SIGHTS.get(kind.name) if kind.__module__.startswith("xdsl.") else sight_of(demand)
+
+
+def _says_nothing(verify: Callable[..., None]) -> bool:
+    """Whether a function does nothing: traits that only tell of a class have such a `verify`."""
+    code = getattr(verify, "__code__", None)
+    return isinstance(code, CodeType) and any(
+        code.co_code == empty.co_code and code.co_consts[-1] is None and len(code.co_consts) == len(empty.co_consts)
+        for empty in (_empty.__code__, OpTrait.verify.__code__)
+    )
+
+
+def _empty(trait: OpTrait, op: Operation) -> None:
+    return
 
 
 CALLEES = {"func.call": "func.func", "llvm.call": "llvm.func"}
@@ -194,6 +252,8 @@ CALLEES = {"func.call": "func.func", "llvm.call": "llvm.func"}
 
 def _quick(kind: type[Operation], demand: Demand) -> Demand:
     """What a trait demands; of a call, whether its callee is there, by a table of symbols if all is well."""
+    if getattr(demand, "__func__", None) is SymbolOpInterface.verify:
+        return partial(_has_name, demand)
     if (wanted := CALLEES.get(kind.name)) is None:
         return demand
 
@@ -210,6 +270,11 @@ def _quick(kind: type[Operation], demand: Demand) -> Demand:
         return None
 
     return check
+
+
+def _has_name(demand: Demand, op: Operation) -> None:
+    if "sym_name" in op.attributes or type(op.properties.get("sym_name")) is not StringAttr:
+        demand(op)
 
 
 VECTOR_ACCESSES = frozenset({"vector.load", "vector.store"})
@@ -257,6 +322,18 @@ def _is_repeated(kind: type[Operation]) -> bool:
     """Functions and globals have names of their own; constants of tensors may be large."""
     large = kind.has_trait(ConstantLike) and kind.dialect_name() not in ALIKE
     return not large and not kind.has_trait(SymbolOpInterface)
+
+
+CONSTANTS = frozenset({"arith.constant", "llvm.mlir.constant"})
+"""Constants of which nothing is demanded that depends on more of their value than its kind and type."""
+
+
+def _is_of_any_value(kind: type[Operation], found: Sequence[OpDef]) -> bool:
+    """Whether operations hold a value of which nothing is demanded, or nothing but a type."""
+    if kind.name in CONSTANTS:
+        return kind.__module__.startswith("xdsl.")
+    values = [each.properties["value"].constr for each in found if "value" in each.properties]
+    return kind.has_trait(ConstantLike) and bool(values) and all(isinstance(each, AnyAttr) for each in values)
 
 
 MAX_ELEMENTS = 1 << 46

@@ -6,17 +6,21 @@ blocks of a region. Here all failures are found, each in the innermost operation
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTable
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
+from .dominance import Dominance, is_isolated, ordered, tree_of_blocks
 from .facts import while_unchanged
-from .judging import Judge, Looks, judge_of
+from .judging import Judge, judge_of
+from .looks import Look, Looks, plain_look
+from .symbols import is_table
 
 MAX_REPORTED = 20
 
@@ -34,56 +38,146 @@ def verify(module: ModuleOp) -> None:
 @while_unchanged
 def find_failures(module: ModuleOp) -> list[Diagnostic]:
     """Everything that is wrong with `module`, in order. Operations around one at fault are not looked at."""
-    ops = _in_order(module)
-    failures: dict[int, Diagnostic] = {}
-    bad: set[Operation] = set()
-    dominance = Dominance()
-    seen = dominance.seen
     looks = Looks()
     judges: dict[type[Operation], Judge] = {}
-    for index, op in enumerate(ops):
-        block = op.parent
-        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-            # The common case: an operation before this one in its block, or an argument of that.
-            if type(operand) is OpResult:
-                if operand.op.parent is block and id(operand.op) in seen:
-                    continue
-            elif type(operand) is BlockArgument and operand.block is block:
-                continue
-            if (failure := _check_operands(op, dominance)) is not None:
-                failures[index] = failure
-                _mark(op, bad)
-            break
-        seen.add(id(op))
-    for index in range(len(ops) - 1, -1, -1):
-        op = ops[index]
-        if bad and op in bad:
+    asked, failures = _look_through(module, looks, judges)
+    bad: set[Operation] = set()
+    for op in failures:
+        _mark(op, bad)
+    for op, look in reversed(asked):
+        if (look is not None and look in looks.right) or (bad and op in bad):
             continue
-        try:
-            if op.regions or op.successor_uses:
-                _check_structure(op)
-                if op.regions and op.has_trait(SymbolTable):
-                    _check_symbols(op)
-            if (judge := judges.get(type(op))) is None:
-                judge = judges[type(op)] = judge_of(type(op))
-            judge(op, looks)
-        except (VerifyException, Diagnostic) as error:
-            failures[index] = _placed(error, op)
+        if (wrong := _judged(op, judges, look, looks)) is not None:
+            failures[op] = wrong
             _mark(op, bad)
-    return [failures[index] for index in sorted(failures)]
+    if len(failures) < 2:
+        return list(failures.values())
+    return [failures[op] for op in ordered(module) if op in failures]
 
 
-def _in_order(module: ModuleOp) -> list[Operation]:
-    """All operations, each before those within it, without recursion."""
-    ops: list[Operation] = []
-    pending: list[Operation] = [module]
-    while pending:
-        op = pending.pop()
-        ops.append(op)
-        if op.regions:
-            inner = [child for region in op.regions for block in region.blocks for child in block.ops]
-            pending.extend(reversed(inner))
-    return ops
+_Pause: TypeAlias = "Block | list[int] | tuple[Operation, list[int]]"
+"""What is gone on with: a block to look through, values that are not to be seen any more, or an operation whose regions
+have been looked through, and the values of its block so far."""
+
+
+def _judged(
+    op: Operation, judges: Mapping[type[Operation], Judge], look: Look | None, looks: Looks
+) -> Diagnostic | None:
+    """What is wrong with an operation, its operands aside; `look` is how it looks, where that tells all."""
+    try:
+        if op.regions or op._successors:  # pyright: ignore[reportPrivateUsage]
+            _check_structure(op)
+            if op.regions and is_table(type(op)):
+                _check_symbols(op)
+        judges[type(op)](op, look, looks)
+    except (VerifyException, Diagnostic) as error:
+        return _placed(error, op)
+    return None
+
+
+def _look_through(
+    module: ModuleOp, looks: Looks, judges: dict[type[Operation], Judge]
+) -> tuple[list[tuple[Operation, Look | None]], dict[Operation, Diagnostic]]:
+    """The operations that do not look like one that is right, each before those within it, with their looks, if these
+    tell all; and those with an operand that is not defined where they stand, and why.
+
+    What can be seen is kept as a set of values, by their `id`: those of the blocks that dominate the one that is looked
+    through, as far as they stand before, and of the operations around. So blocks are gone through by the tree of
+    dominators. Who uses what is not in the set is judged by `Dominance`.
+    """
+    asked: list[tuple[Operation, Look | None]] = [(module, None)]
+    failures: dict[Operation, Diagnostic] = {}
+    dominance = Dominance(module)
+    right = looks.right
+    judges[type(module)] = judge_of(type(module))
+    seen: set[int] = set()
+    outside: list[set[int]] = []
+    below: dict[int, list[Block]] = {}
+    """The blocks that are gone through after one, which sees what that has."""
+    pauses: list[_Pause] = []
+    _enter(module, pauses, below)
+    while pauses:
+        pause = pauses.pop()
+        if type(pause) is Block:
+            block = pause
+            here = [*map(id, block.args)]
+            seen.update(here)
+            op = block.first_op
+        elif type(pause) is tuple:
+            op, here = pause
+            if is_isolated(type(op)):
+                seen = outside.pop()
+            block = op.parent
+            assert block is not None
+            here += (new := [*map(id, op.results)])
+            seen.update(new)
+            op = op.next_op
+        else:
+            seen.difference_update(cast("list[int]", pause))
+            continue
+        while op is not None:
+            operands, kind = op._operands, type(op)  # pyright: ignore[reportPrivateUsage]
+            is_defined = seen.issuperset(map(id, operands))
+            plain: Look | None = None
+            if not (op.regions or op._successors) and is_defined:  # pyright: ignore[reportPrivateUsage]
+                # `plain_look(op, id)`, and what the operation defines; most look like one that is right
+                look: list[object] = [id(operand._type) for operand in operands]  # pyright: ignore[reportPrivateUsage]
+                look.append(kind)
+                for result in op.results:
+                    look.append(id(result._type))  # pyright: ignore[reportPrivateUsage]
+                    here.append(number := id(result))
+                    seen.add(number)
+                if properties := op.properties:
+                    look += properties
+                    look += map(id, properties.values())
+                if attributes := op.attributes:
+                    look.append(None)
+                    look += attributes
+                    look += map(id, attributes.values())
+                if (plain := tuple(look)) in right and kind in judges:
+                    op = op._next_op  # pyright: ignore[reportPrivateUsage]
+                    continue
+            wrong = None if is_defined else dominance.why_not(op)
+            if wrong is not None:
+                failures[op] = wrong
+            else:
+                if (judge := judges.get(kind)) is None:
+                    judge = judges[kind] = judge_of(kind)
+                if (looking := judge.telling) is None:
+                    asked.append((op, None))
+                elif (whole := plain if looking is plain_look else looking(op, id)) not in right:
+                    if whole is None or op.regions:
+                        asked.append((op, whole))
+                    elif (wrong := _judged(op, judges, whole, looks)) is not None:
+                        failures[op] = wrong
+            if op.regions:
+                pauses.append((op, here))
+                if is_isolated(kind):
+                    outside.append(seen)
+                    seen = set()
+                _enter(op, pauses, below)
+                break
+            for result in op.results:
+                here.append(number := id(result))
+                seen.add(number)
+            op = op._next_op  # pyright: ignore[reportPrivateUsage]
+        else:
+            if below and (next := below.get(id(block))):
+                pauses += (here, *reversed(next))
+            else:
+                seen.difference_update(here)
+    return asked, failures
+
+
+def _enter(op: Operation, pauses: list[_Pause], below: dict[int, list[Block]]) -> None:
+    """Go on with the regions of `op`."""
+    for region in reversed(op.regions):
+        if (first := region.first_block) is not region.last_block:
+            blocks, tree = tree_of_blocks(region)
+            below |= tree
+            pauses += reversed(blocks)
+        elif first is not None:
+            pauses.append(first)
 
 
 def _mark(op: Operation, bad: set[Operation]) -> None:
@@ -108,9 +202,14 @@ def _needs_terminator(kind: type[Operation]) -> bool:
     return not kind.has_trait(NoTerminator)
 
 
+@cache
+def _is_terminator(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsTerminator, value_if_unregistered=True)
+
+
 def _check_structure(op: Operation) -> None:
     """What xDSL's `Operation.verify` and `Block.verify` check, in time linear in the blocks."""
-    if op.successor_uses:
+    if op._successors:  # pyright: ignore[reportPrivateUsage]
         block = op.parent
         if block is None or block.parent is None:
             raise VerifyException("an operation with successors must stand in a block of a region")
@@ -122,13 +221,12 @@ def _check_structure(op: Operation) -> None:
         return
     needs_terminator = _needs_terminator(type(op))
     for region in op.regions:
-        several = region.first_block is not region.last_block
+        if region.first_block is region.last_block and not needs_terminator:
+            continue
         for block in region.blocks:
-            if not (several or needs_terminator):
-                continue
             if (last := block.last_op) is None:
                 raise VerifyException("a block of its region is empty, but must end with a terminator")
-            if not last.has_trait(IsTerminator, value_if_unregistered=True):
+            if not _is_terminator(type(last)):
                 raise VerifyException(f"a block of its region must end with a terminator, not '{last.name}'")
 
 
@@ -140,183 +238,3 @@ def _check_symbols(table: Operation) -> None:
         if isinstance(name, StringAttr) and (other := first.setdefault(name.data, op)) is not op:
             note = Note("the first one stands here", Place.of_location(other.location))
             raise Diagnostic.at(op, f"there is another @{name.data} in this module", notes=[note])
-
-
-class Dominance:
-    """Which values may be used where. `seen` holds the operations that come before in the module, by their `id`."""
-
-    def __init__(self) -> None:
-        self.seen: set[int] = set()
-        self._trees: dict[Region, dict[int, tuple[int, int]]] = {}
-        self._reaches: dict[tuple[int, int], bool | None] = {}
-
-    def holds(self, value: SSAValue, user: Operation) -> bool:
-        """Whether `value` is defined on every way to `user`; asked while `user` is being visited."""
-        definition = value.owner
-        if type(definition) is Block:  # `isinstance` takes long where it says no
-            block, inside = definition, False
-        else:
-            assert not isinstance(definition, Block)
-            block, inside = definition.parent, user.parent is definition.parent
-        if block is None:
-            return False
-        if inside:
-            return id(definition) in self.seen and definition is not user
-        key = (id(block), id(user.parent))
-        try:
-            reached = self._reaches[key]
-        except KeyError:
-            reached = self._reaches[key] = self._reached(block, user)
-        if reached is not None:
-            return reached
-        if isinstance(definition, Block):
-            return True
-        return id(definition) in self.seen and not (definition.regions and definition.is_ancestor(user))
-
-    def _reached(self, block: Block, user: Operation) -> bool | None:
-        """Whether `block` is passed on every way to `user`; `None` where `user` stands in an operation of the block."""
-        place = _ancestor_block(user, block.parent)
-        if place is block:
-            return None
-        return place is not None and self._dominates(block, place)
-
-    def _dominates(self, block: Block, other: Block) -> bool:
-        region = block.parent
-        assert region is not None
-        if (tree := self._trees.get(region)) is None:
-            tree = self._trees[region] = dominator_tree(region)
-        if (place := tree.get(id(other))) is None:
-            return True  # cannot be reached
-        within = tree.get(id(block))
-        return within is not None and within[0] <= place[0] <= within[1]
-
-
-def _ancestor_block(op: Operation, region: Region | None) -> Block | None:
-    """The block of `region` in which `op` stands, directly or in nested regions that are not isolated."""
-    block = op.parent
-    while block is not None and block.parent is not region:
-        parent = block.parent_op()
-        if parent is None or _is_isolated(type(parent)):
-            return None
-        block = parent.parent
-    return block
-
-
-@cache
-def _is_isolated(kind: type[Operation]) -> bool:
-    return kind.has_trait(IsolatedFromAbove)
-
-
-def dominator_tree(region: Region) -> dict[int, tuple[int, int]]:
-    """Where each block that can be reached stands in the tree of immediate dominators, by its `id`: it dominates the
-    blocks whose first number is from its first to its second.
-
-    After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
-    """
-    entry = region.first_block
-    if entry is None:
-        return {}
-    successors: dict[int, list[int]] = {}
-    postorder: list[int] = []
-    pending: list[tuple[Block, bool]] = [(entry, False)]
-    while pending:
-        block, done = pending.pop()
-        if done:
-            postorder.append(id(block))
-        elif id(block) not in successors:
-            last = block.last_op
-            next = [] if last is None else list(last.successors)
-            successors[id(block)] = [id(successor) for successor in next]
-            pending.append((block, True))
-            pending.extend((successor, False) for successor in next if id(successor) not in successors)
-    return _intervals(_immediate_dominators(postorder[::-1], successors), postorder[::-1])
-
-
-def _immediate_dominators(order: Sequence[int], successors: Mapping[int, Sequence[int]]) -> list[int]:
-    """Of each block of `order`, a reverse postorder, its immediate dominator, by its place there; the first is its
-    own."""
-    place = {block: number for number, block in enumerate(order)}
-    predecessors: list[list[int]] = [[] for _ in order]
-    for number, block in enumerate(order):
-        for successor in successors[block]:
-            predecessors[place[successor]].append(number)
-    idoms = [0, *(-1 for _ in order[1:])]
-    changed = True
-    while changed:
-        changed = False
-        for number in range(1, len(order)):
-            new = -1
-            for other in predecessors[number]:
-                if idoms[other] < 0:
-                    continue
-                while new >= 0 and new != other:
-                    if other > new:
-                        other = idoms[other]
-                    else:
-                        new = idoms[new]
-                new = other
-            if idoms[number] != new:
-                idoms[number] = new
-                changed = True
-    return idoms
-
-
-def _intervals(idoms: Sequence[int], order: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """The tree with its blocks numbered such that those which one dominates follow it."""
-    children: list[list[int]] = [[] for _ in order]
-    for number in range(1, len(order)):
-        children[idoms[number]].append(number)
-    first: dict[int, int] = {}
-    tree: dict[int, tuple[int, int]] = {}
-    pending: list[tuple[int, bool]] = [(0, False)]
-    while pending:
-        number, done = pending.pop()
-        if done:
-            tree[order[number]] = first[number], len(first) - 1
-            continue
-        first[number] = len(first)
-        pending.append((number, True))
-        pending.extend((child, False) for child in children[number])
-    return tree
-
-
-def _check_operands(op: Operation, dominance: Dominance) -> Diagnostic | None:
-    block, seen = op.parent, dominance.seen
-    for operand in op.operands:
-        try:
-            owner = operand.owner
-        except ValueError:  # xDSL's parser has met the name in front of what has it, of another region
-            name = f"'%{operand.name_hint}'" if operand.name_hint else "a value"
-            return Diagnostic.at(op, f"uses {name}, which is not defined where it stands")
-        if owner is block or (id(owner) in seen and owner.parent is block):
-            continue
-        if dominance.holds(operand, op):
-            continue
-        name = f"'%{operand.name_hint}'" if operand.name_hint else "a value"
-        definition = operand.owner
-        notes: list[Note] = []
-        if isinstance(operand, OpResult) and isinstance(definition, Operation):
-            notes = [Note("it is defined here", Place.of_location(definition.location))]
-        inside = definition if isinstance(definition, Block) else definition.parent
-        if inside is None or inside.parent is None:
-            why = f"uses {name}, which is defined outside of the module"
-        elif isinstance(definition, Operation) and op.parent is inside:
-            why = f"uses {name} before it is defined"
-        elif _crosses_isolation(op, inside.parent):
-            why = f"uses {name}, which is defined outside of the isolated operation around this one"
-        else:
-            why = f"uses {name}, which is not defined on every way that leads here"
-        return Diagnostic.at(op, why, notes=notes)
-    return None
-
-
-def _crosses_isolation(op: Operation, region: Region) -> bool:
-    block = op.parent
-    while block is not None and block.parent is not region:
-        parent = block.parent_op()
-        if parent is None:
-            return False
-        if parent.has_trait(IsolatedFromAbove):
-            return True
-        block = parent.parent
-    return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IntegerAttr
@@ -34,20 +34,33 @@ from .symbols import affine_map, dimension, greatest, product, symbol_of
 
 def affine_of(value: SSAValue, dims: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
     """`value` as an affine expression of the values in `dims` and of symbols; `None` where it is not one."""
+    return _affine_of(value, dims, {})
+
+
+def _affine_of(
+    value: SSAValue, dims: Mapping[SSAValue, AffineExpr], found: dict[SSAValue, AffineExpr | None]
+) -> AffineExpr | None:
+    """The same; what results of operations are is `found` once."""
     if (known := dims.get(value)) is not None:
         return known
     if type(value) is BlockArgument:
         return symbol_of(value)
-    assert type(value) is OpResult
-    op = value.op
+    if value not in found:
+        assert type(value) is OpResult
+        found[value] = _result_of(value.op, dims, found)
+    return found[value]
+
+
+def _result_of(
+    op: Operation, dims: Mapping[SSAValue, AffineExpr], found: dict[SSAValue, AffineExpr | None]
+) -> AffineExpr | None:
     if type(op) is arith.ConstantOp:
         return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
     if (combine := _COMBINE.get(type(op))) is None:
         return None
-    operands = op.operands
-    first, second = operands
-    lhs = affine_of(first, dims)
-    rhs = affine_of(second, dims) if lhs is not None else None
+    first, second = op._operands  # pyright: ignore[reportPrivateUsage]
+    lhs = _affine_of(first, dims, found)
+    rhs = _affine_of(second, dims, found) if lhs is not None else None
     if lhs is None or rhs is None or (type(op) in _UNSIGNED and not _is_natural(first, op)):
         return None
     return combine(lhs, rhs)
@@ -132,17 +145,24 @@ def over_dimensions(iters: Sequence[BlockArgument]) -> dict[SSAValue, AffineExpr
 
 def indices_of(op: memref.LoadOp | memref.StoreOp) -> Sequence[SSAValue]:
     """Its indices: what stands behind the buffer, and behind what is stored."""
-    return tuple(op.operands)[2 if type(op) is memref.StoreOp else 1 :]
+    return op._operands[2 if type(op) is memref.StoreOp else 1 :]  # pyright: ignore[reportPrivateUsage]
 
 
 def access_map_over(op: memref.LoadOp | memref.StoreOp, dims: Mapping[SSAValue, AffineExpr]) -> AffineMap | None:
     """The same, over all values that a map may speak of, in order."""
-    results: list[AffineExpr] = []
-    for value in indices_of(op):
-        if (expr := affine_of(value, dims)) is None:
-            return None
-        results.append(expr)
-    return affine_map(len(dims), results)
+    return access_maps([op], dims)[0]
+
+
+def access_maps(
+    ops: Sequence[memref.LoadOp | memref.StoreOp], dims: Mapping[SSAValue, AffineExpr]
+) -> list[AffineMap | None]:
+    """The same of many accesses, whose indices have parts in common."""
+    found: dict[SSAValue, AffineExpr | None] = {}
+    maps: list[AffineMap | None] = []
+    for op in ops:
+        results = [_affine_of(value, dims, found) for value in indices_of(op)]
+        maps.append(None if None in results else affine_map(len(dims), cast("list[AffineExpr]", results)))
+    return maps
 
 
 @dataclass(frozen=True)
@@ -160,7 +180,7 @@ class Access:
     @property
     def buffer(self) -> SSAValue:
         """What is accessed."""
-        return self.op.operands[1 if self.is_write else 0]
+        return self.op._operands[1 if self.is_write else 0]  # pyright: ignore[reportPrivateUsage]
 
     @cached_property
     def is_write(self) -> bool:
@@ -218,7 +238,7 @@ def dims_in(expr: AffineExpr) -> set[int]:
 
 def is_affine(expr: AffineExpr) -> bool:
     """Whether `expr` multiplies by constants only, and divides by positive ones."""
-    if not isinstance(expr, AffineBinaryOpExpr):
+    if type(expr) is not AffineBinaryOpExpr:
         return True
     if not (is_affine(expr.lhs) and is_affine(expr.rhs)):
         return False

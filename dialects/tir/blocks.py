@@ -41,7 +41,7 @@ from ..support.facts import remembered
 from ..support.interned import long_array, numbers, segment_sizes
 from ..support.operations import irdl_op_definition
 from ..support.walking import in_order
-from .affine import Access, Range, access_map_over, is_affine, over_dimensions, simplify
+from .affine import Access, Range, access_maps, is_affine, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
@@ -235,20 +235,23 @@ class BlockOp(IRDLOperation):
         return () if self.predicate is None else self.predicate.data.results
 
     @remembered
+    def _inside(self) -> list[tuple[Sequence[BlockArgument], list[Operation]]]:
+        """What body and init take, and the operations in them, in order."""
+        return [(region.block.args, in_order(region)) for region in self.regions]
+
+    @remembered
     def accesses(self) -> list[Access]:
         """Every element access of body and init, in order."""
         found: list[Access] = []
-        for region in (self.body, *([self.init] if self.init is not None else [])):
-            dims = over_dimensions(region.block.args)
-            for op in in_order(region):
-                if type(op) is memref.LoadOp or type(op) is memref.StoreOp:
-                    found.append(Access(op, access_map_over(op, dims)))
+        for args, ops in self._inside():
+            touching = [op for op in ops if type(op) is memref.LoadOp or type(op) is memref.StoreOp]
+            found += map(Access, touching, access_maps(touching, over_dimensions(args)))
         return found
 
     @remembered
     def handed(self) -> list[Handed]:
         """What the calls of body and init do with the buffers that they are handed, in order."""
-        calls = (op for region in self.regions for op in in_order(region) if type(op) is CallOp)
+        calls = [op for _, ops in self._inside() for op in ops if type(op) is CallOp]
         return [each for call in calls for each in handed(call)]
 
     def touches(self) -> list[Access | Handed]:
@@ -265,18 +268,21 @@ class BlockOp(IRDLOperation):
     def derived_accesses(self) -> tuple[dict[SSAValue, Attribute], dict[SSAValue, Attribute]]:
         """What the body reads and what it writes: each buffer with the map to its element, or unit where that is not
         the same, or not a map, for all accesses."""
-        reads: dict[SSAValue, Attribute] = {}
-        writes: dict[SSAValue, Attribute] = {}
+        reads, writes = self._touched()
+        return _as_attributes(reads), _as_attributes(writes)
+
+    def _touched(self) -> tuple[dict[SSAValue, AffineMap | None], dict[SSAValue, AffineMap | None]]:
+        """The same as maps, none for unit."""
+        reads: dict[SSAValue, AffineMap | None] = {}
+        writes: dict[SSAValue, AffineMap | None] = {}
         for access in self.accesses():
             seen = writes if access.is_write else reads
-            attribute: Attribute = UnitAttr() if access.map is None else AffineMapAttr(access.map)
-            previous = seen.setdefault(access.buffer, attribute)
-            if previous != attribute:
-                seen[access.buffer] = UnitAttr()
+            if seen.setdefault(access.buffer, access.map) != access.map:
+                seen[access.buffer] = None
         for each in self.handed():
-            (writes if each.is_write else reads)[each.buffer] = UnitAttr()
-        for buffer in writes:  # what a reduction updates is written, not read from outside
-            if self.is_reduction:
+            (writes if each.is_write else reads)[each.buffer] = None
+        if self.is_reduction:
+            for buffer in writes:  # what a reduction updates is written, not read from outside
                 reads.pop(buffer, None)
         return reads, writes
 
@@ -295,15 +301,12 @@ class BlockOp(IRDLOperation):
     def verify_(self) -> None:
         self._verify_iterators()
         self._verify_init()
-        if len(self.read_maps) != len(self.reads) or len(self.write_maps) != len(self.writes):
+        reads, writes = self.reads, self.writes
+        if len(self.read_maps) != len(reads) or len(self.write_maps) != len(writes):
             raise VerifyException("each buffer read or written has one map")
-        for buffer, map in zip((*self.reads, *self.writes), (*self.read_maps, *self.write_maps), strict=True):
+        for buffer, map in zip((*reads, *writes), (*self.read_maps, *self.write_maps), strict=True):
             self._verify_map(memref_of(buffer), map)
-        for values, what in (
-            (self.loop_vars, "bound to"),
-            (self.reads, "read"),
-            (self.writes, "written"),
-        ):
+        for values, what in ((self.loop_vars, "bound to"), (reads, "read"), (writes, "written")):
             if len(set(values)) != len(values):
                 raise VerifyException(f"a value stands twice among those that are {what}")
         self._verify_accesses()
@@ -311,30 +314,30 @@ class BlockOp(IRDLOperation):
         alignments(self.attributes.get(BUFFER_DIM_ALIGN), self.writes)
 
     def _verify_iterators(self) -> None:
-        count = len(self.iters)
-        if any(a.type != index for a in self.iters):
+        iters, sizes, loop_vars, bindings = self.iters, self.sizes, self.loop_vars, self.bindings.data
+        kinds = self.iter_kinds.data
+        count = len(iters)
+        if any([a.type != index for a in iters]):
             raise VerifyException("iterators have type index")
-        if not len(self.iter_kinds) == len(self.sizes) == len(self.bindings.data.results) == count:
+        if not len(kinds) == len(sizes) == len(bindings.results) == count:
             raise VerifyException(f"{count} iterators need as many kinds, extents and bindings")
-        if any(kind.data not in _KINDS for kind in self.iter_kinds):
+        if any([kind.data not in _KINDS for kind in kinds]):
             raise VerifyException(f"unknown iterator kind; known: {', '.join(IterKind)}")
-        if isinstance(self.iter_extents, AffineMapAttr) and (
-            self.iter_extents.data.num_dims or not depends_on_symbols(*self.iter_extents.data.results)
-        ):
+        extents = self.iter_extents
+        if type(extents) is AffineMapAttr and (extents.data.num_dims or not depends_on_symbols(*extents.data.results)):
             raise VerifyException("extents that are a map lead from symbols to numbers, one of which depends on them")
-        for number, extent in enumerate(self.sizes):
+        for number, extent in enumerate(sizes):
             if isinstance(extent, int) and extent < 0:
                 raise VerifyException(f"iterator {number} has the negative extent {extent}")
-        if not self.partial_iters <= set(range(count)):
+        if (partial := self.partial_iters) and not partial <= set(range(count)):
             raise VerifyException(f"there are {count} iterators that can be partial, numbered from 0")
-        if not all(isinstance(v.owner, Block) and isinstance(v.owner.parent_op(), ForOp) for v in self.loop_vars):
+        if not all([type(v.owner) is Block and type(v.owner.parent_op()) is ForOp for v in loop_vars]):
             raise VerifyException("an iterator can only be bound to variables of the loops around the block")
-        for map in (self.bindings, self.predicate):
-            if map is None:
-                continue
-            if map.data.num_dims != len(self.loop_vars):
+        predicate = self.predicate
+        for map in (bindings,) if predicate is None else (bindings, predicate.data):
+            if map.num_dims != len(loop_vars):
                 raise VerifyException("bindings and predicate are over the block's loop variables")
-            if not all(is_affine(expr) for expr in map.data.results):
+            if not all([is_affine(expr) for expr in map.results]):
                 raise VerifyException("bindings and predicate multiply by constants, and divide by positive ones")
 
     def _verify_init(self) -> None:
@@ -370,10 +373,10 @@ class BlockOp(IRDLOperation):
 
     def _verify_accesses(self) -> None:
         """The declared accesses are those of the body; a declared unit stands for any place."""
-        found = self.derived_accesses()
+        found = self._touched()
         touched = {*found[0], *found[1]}
-        writes = set(self.writes)
-        declared = writes.union(self.reads)
+        reads, writes = self.reads, self.writes
+        declared = {*reads, *writes}
         for access in self.touches():
             if access.buffer not in declared:
                 raise Diagnostic(
@@ -383,16 +386,15 @@ class BlockOp(IRDLOperation):
             if access.is_write and access.buffer not in writes:
                 raise VerifyException(f"the body writes a buffer that the block only reads: {_name(access.buffer)}")
         for found_here, buffers, maps, word in (
-            (found[0], self.reads, self.read_maps, "read"),
-            (found[1], self.writes, self.write_maps, "write"),
+            (found[0], reads, self.read_maps, "read"),
+            (found[1], writes, self.write_maps, "write"),
         ):
             for buffer, map in zip(buffers, maps, strict=True):
-                actual = found_here.get(buffer)
-                if actual is None:
+                if buffer not in found_here:
                     if buffer not in touched or not self.is_reduction:
                         raise Diagnostic(f"the block declares to {word} {_name(buffer)}, but its body does not")
-                elif not (isinstance(map, UnitAttr) or _same_map(map, actual)):
-                    where = "at several, or where data says" if isinstance(actual, UnitAttr) else "elsewhere"
+                elif not (type(map) is UnitAttr or _is_map(map, actual := found_here[buffer])):
+                    where = "at several, or where data says" if actual is None else "elsewhere"
                     raise Diagnostic(
                         f"the block declares to {word} {_name(buffer)} at one place, but its body {word}s {where}",
                         hint=f"declare {_name(buffer)} with the indices that the body {word}s, or with none",
@@ -506,10 +508,15 @@ def _name(buffer: SSAValue) -> str:
     return f"%{buffer.name_hint}" if buffer.name_hint else "a buffer without a name"
 
 
-def _same_map(a: Attribute, b: Attribute) -> bool:
-    if a == b or not (isinstance(a, AffineMapAttr) and isinstance(b, AffineMapAttr)):
-        return a == b
-    return _same_indices(a.data, b.data)
+def _as_attributes(maps: dict[SSAValue, AffineMap | None]) -> dict[SSAValue, Attribute]:
+    return {buffer: UnitAttr() if map is None else AffineMapAttr(map) for buffer, map in maps.items()}
+
+
+def _is_map(attribute: Attribute, map: AffineMap | None) -> bool:
+    """Whether an attribute is a map with the indices of `map`."""
+    if map is None or not isinstance(attribute, AffineMapAttr):
+        return False
+    return attribute.data == map or _same_indices(attribute.data, map)
 
 
 def _same_indices(a: AffineMap, b: AffineMap) -> bool:

@@ -25,6 +25,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..support.hints import isa
 from ..support.interned import shaped_memref
+from ..support.looks import by_looks
 from ..support.memory_scopes import why_no_scope
 from .affine import print_expr
 from .expressions import parse_expr
@@ -202,6 +203,7 @@ class AllocBufferOp(IRDLOperation):
         printer.print_string(" : ")
         printer.print_attribute(self.buffer.type)
 
+    @by_looks()
     def verify_(self) -> None:
         verify_shape(memref_of(self.buffer), self.shape, "the buffer")
         if (wrong := why_no_scope(self.scope.data)) is not None:

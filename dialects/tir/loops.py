@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, IndexType, IntegerAttr, StringAttr
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import BaseAttr, IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
@@ -18,6 +18,7 @@ from xdsl.utils.str_enum import StrEnum
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import index_attribute
+from ..support.looks import by_looks
 from .affine import Range, linear, print_expr
 from .annotation_keys import verify_annotations
 from .expressions import parse_expr
@@ -216,6 +217,14 @@ class ForOp(IRDLOperation):
     def start(self) -> int:
         return self.min.value.data
 
+    def _loops_around(self) -> Sequence[Attribute]:
+        """What `verify_` looks at beside the look: whether it stands in a parallel loop, where it is one."""
+        parallel = _kind(ForKind.PARALLEL)
+        if self.properties.get("kind") != parallel:
+            return ()
+        return [parallel] if any(loop.properties.get("kind") == parallel for loop in enclosing_loops(self)) else ()
+
+    @by_looks(_loops_around)
     def verify_(self) -> None:
         if self.kind.data not in _KINDS:
             raise VerifyException(f'unknown loop kind "{self.kind.data}"; known: {", ".join(ForKind)}')

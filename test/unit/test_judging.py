@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from weft.dialects.support.diagnostics import Diagnostics
 from weft.dialects.support.facts import unchanged
+from weft.dialects.support.looks import by_looks
 from weft.dialects.support.parser import parse_module
 from weft.dialects.support.symbols import lookup_symbol
 from weft.dialects.support.verifier import find_failures, verify
@@ -132,6 +133,31 @@ def test_a_trait_that_a_class_gets_later_is_asked() -> None:
     LateOp.traits.add_trait(Never())
     with pytest.raises(Diagnostics, match="never"):
         verify(module)
+
+
+def test_what_a_class_demands_later_is_asked_of_what_was_right_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    @irdl_op_definition
+    class OnceOp(IRDLOperation):
+        name = "test.once"
+        value = prop_def(IntegerAttr)
+
+        @by_looks()
+        def verify_(self) -> None:
+            if self.value.value.data > limit:
+                raise VerifyException("too much")
+
+    limit = 9
+    module = ModuleOp([OnceOp.create(properties={"value": IntegerAttr(7, i32)}) for _ in range(3)])
+    verify(module)
+    limit = 5
+    verify(module)  # what is said to be a matter of looks is asked once
+    asked = OnceOp.verify_
+
+    def again(self: OnceOp) -> None:
+        asked(self)
+
+    monkeypatch.setattr(OnceOp, "verify_", again)
+    assert len(find_failures(module)) == 3
 
 
 def test_a_class_is_asked_for_what_it_inherits() -> None:

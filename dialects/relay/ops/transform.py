@@ -40,6 +40,7 @@ from ..base import (
     tensor,
 )
 from ..indexing import reshaped
+from ..inference import by_types
 from ..nn_common import optional_int
 from ..reordering import (
     Form,
@@ -68,6 +69,7 @@ class InjectiveOp(RelayOp, ABC):
     traits = traits_def(Pure())
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
         return [tensor_of(data.element_type, tuple(self.result_shape(data.get_shape())))]

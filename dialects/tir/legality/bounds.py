@@ -10,12 +10,11 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...support.facts import remembered
-from ..affine import Access, dims_in, expr_range, substitute
+from ..affine import Access, Range, dims_in, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
 from ..integers import ValueRanges
 from ..loops import enclosing_loops, loop_range
-from ..symbols import dimension
 from .decide import Answer, Space, Verdict, is_within, within
 from .finding import Finding
 
@@ -27,9 +26,30 @@ def space_of(block: BlockOp) -> Space:
 
 
 @remembered
+def tightened_space_of(block: BlockOp) -> Space:
+    """The same, as far as its predicate bounds single variables."""
+    return space_of(block).tightened() if block.conditions else space_of(block)
+
+
+@remembered
 def never_runs(block: BlockOp) -> bool:
     """Whether a loop around `block` has no iteration."""
     return any(loop.size == 0 for loop in enclosing_loops(block))
+
+
+@remembered
+def values_of(block: BlockOp) -> tuple[Range | None, ...]:
+    """Between which values each iterator of `block` is bound, by the ranges of loops alone."""
+    space = space_of(block)
+    ranges = space.ranges
+    return tuple(
+        [
+            ranges[binding.position]
+            if type(binding) is AffineDimExpr and ranges[binding.position][0] <= ranges[binding.position][1]
+            else space.range_of(binding)
+            for binding in block.bindings.data.results
+        ]
+    )
 
 
 def restricted_iterators(block: BlockOp) -> frozenset[int]:
@@ -60,8 +80,10 @@ def check_bindings(block: BlockOp) -> Iterator[Finding]:
     """An iterator takes only the values from 0 to below its extent."""
     if never_runs(block):
         return
-    space = space_of(block)
-    for number, (binding, extent) in enumerate(zip(block.bindings.data.results, block.extents, strict=True)):
+    for number, (values, extent) in enumerate(zip(values_of(block), block.extents, strict=True)):
+        if values is not None and values[0] >= 0 and values[1] < extent:
+            continue  # the common case
+        space, binding = space_of(block), block.bindings.data.results[number]
         answer = within(binding, extent, space)
         if answer.verdict == Verdict.PROVED:
             continue
@@ -126,8 +148,13 @@ def _left_out(group: Sequence[BlockOp]) -> Iterator[tuple[int, str]]:
     extents = group[0].extents
     if 0 in extents:
         return
-    partial = frozenset[int]().union(*(block.partial_iters for block in group))
+    partial = frozenset[int]().union(*[block.partial_iters for block in group])
+    first = group[0]
+    bindings, values = first.bindings.data.results, () if never_runs(first) else values_of(first)
     for number, extent in enumerate(extents):
+        if values and type(bindings[number]) is AffineDimExpr and (bounds := values[number]) is not None:
+            if bounds[0] <= 0 and bounds[1] >= extent - 1:
+                continue  # the common case: an iterator is a loop
         if number not in partial and (missing := _missing(group, number, extent)) is not None:
             yield number, missing
 
@@ -139,13 +166,11 @@ def _missing(group: Sequence[BlockOp], number: int, extent: int) -> str | None:
     for block in group:
         if never_runs(block):
             continue
-        space = space_of(block)
-        binding = block.bindings.data.results[number]
-        bounds = expr_range(binding, space.by_dimension)
-        if bounds is None:
+        if (bounds := values_of(block)[number]) is None:
             return None
         spans.append(bounds)
-        count += prod(space.ranges[d][1] - space.ranges[d][0] + 1 for d in dims_in(binding))
+        ranges, used = space_of(block).ranges, dims_in(block.bindings.data.results[number])
+        count += prod([ranges[d][1] - ranges[d][0] + 1 for d in used])
     reached = 0
     for low, high in sorted(spans):
         if low > reached:
@@ -178,20 +203,36 @@ def judge_accesses(block: BlockOp) -> Iterator[Judgement]:
     if never_runs(block) or any(extent == 0 for extent in block.extents):
         return
     extents = block.extents
-    domain = {dimension(d): (0, extent - 1) for d, extent in enumerate(extents)}
-    from_data = ValueRanges({arg: (0, extents[arg.index] - 1) for region in block.regions for arg in region.block.args})
+    domain = Space(tuple([(0, extent - 1) for extent in extents]))
+    from_data: ValueRanges | None = None
+    proved: set[tuple[int, int]] = set()
     for access in block.accesses():
         indices = () if access.map is None else access.map.results
         for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
             if indices and type(index := indices[dim]) is AffineDimExpr and extents[index.position] <= extent:
                 continue  # the common case
             if access.map is None:
+                from_data = from_data or _values_from_data(block)
                 if not from_data.is_within(access.op.indices[dim], extent):
                     yield Judgement(access, dim, extent, Answer(Verdict.UNKNOWN))
-            elif not is_within(access.map.results[dim], extent, domain):
-                answer = _composed(block, access, access.map.results[dim], extent)
+                continue
+            index = access.map.results[dim]
+            if (id(index), extent) in proved:  # accesses have parts in common
+                continue
+            if not is_within(index, extent, domain):
+                answer = _composed(block, access, index, extent)
                 if answer.verdict != Verdict.PROVED:
                     yield Judgement(access, dim, extent, answer)
+                    continue
+                if access.op.parent_region() is block.init:
+                    continue  # at the first step only
+            proved.add((id(index), extent))
+
+
+def _values_from_data(block: BlockOp) -> ValueRanges:
+    """What is known of the values in a block."""
+    extents = block.extents
+    return ValueRanges({arg: (0, extents[arg.index] - 1) for region in block.regions for arg in region.block.args})
 
 
 def _composed(block: BlockOp, access: Access, index: AffineExpr, extent: int) -> Answer:

@@ -26,6 +26,7 @@ from .bounds import buffer_name, never_runs
 from .covering import Place, covers
 from .decide import MAX_POINTS
 from .finding import Finding
+from .loop_forms import loop_forms
 
 BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
 """Loops whose iterations are run by several threads."""
@@ -124,9 +125,54 @@ def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> boo
             if write.index == read.index and (_begins_within(write.block, loop) if write.in_init else write.is_sure):
                 return True
         elif write.is_sure and not write.block.conditions and not write.in_init:
-            if _touch_the_same(write, read):
+            if _reaches(write, read) or _touch_the_same(write, read):
                 return True
     return False
+
+
+def _reaches(write: _Step, read: _Step) -> bool:
+    """Whether the loops of a write alone are seen to be the digits of numbers that take all values of what is read, in
+    an iteration of the loops that it has in common with the read."""
+    assert not isinstance(write.access, Handed) and not isinstance(read.access, Handed)
+    writer, reader = loop_forms(write.block), loop_forms(read.block)
+    common = sum([one is other for one, other in zip(writer.loops, reader.loops, strict=False)])
+    written, wanted = writer.of_access(write.access), reader.of_access(read.access)
+    if written is None or wanted is None:
+        return False
+    if any(loop.is_symbolic for loop in (*writer.loops[common:], *reader.loops[common:])):
+        return False
+    used: set[AffineExpr] = set()
+    for target, source in zip(written, wanted, strict=True):
+        low = high = source.constant - target.constant
+        shared: dict[AffineExpr, int] = {}
+        for atom, factor in source.terms.items():
+            if all(d < common for d in dims_in(atom)):
+                shared[atom] = factor
+            elif (bounds := reader.range_of(atom)) is not None:
+                low += min(factor * bounds[0], factor * bounds[1])
+                high += max(factor * bounds[0], factor * bounds[1])
+            else:
+                return False
+        digits: list[tuple[int, int, int]] = []
+        for atom, factor in target.terms.items():
+            if shared.get(atom) == factor:
+                del shared[atom]
+            elif type(atom) is AffineDimExpr and atom.position >= common and atom not in used and factor > 0:
+                used.add(atom)
+                digits.append((factor, *writer.ranges[atom]))
+            else:
+                return False
+        stride = 1
+        for factor, first, last in sorted(digits):
+            low, high = low - factor * first, high - factor * first
+            if first == last:
+                continue
+            if factor != stride:
+                return False
+            stride *= last - first + 1
+        if shared or low < 0 or high >= stride:
+            return False
+    return True
 
 
 def _begins_within(block: BlockOp, loop: ForOp) -> bool:

@@ -17,6 +17,7 @@ from math import prod
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Range, dims_in, expr_range, linear, linear_range
+from ..exact_ranges import exact_range
 from ..symbols import dimension
 
 MAX_POINTS = 4096
@@ -63,6 +64,10 @@ class Space:
         """The range of each dimension."""
         return {dimension(d): range for d, range in enumerate(self.ranges)}
 
+    def range_of(self, expr: AffineExpr) -> Range | None:
+        """Bounds of an expression's value, whatever the conditions say; `None` where they are not known."""
+        return exact_range(expr, self.ranges) or expr_range(expr, self.by_dimension)
+
     def points(self, used: frozenset[int]) -> Iterator[list[int]]:
         """Points of the space, the dimensions that are not `used` nor in a condition at their least value: all if they
         are at most `MAX_POINTS`, else the corners."""
@@ -107,9 +112,9 @@ def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) 
             return _PROVED
     if space.is_empty:
         return _PROVED
-    ranges = space.by_dimension
-    if is_within(expr, extent, ranges):
+    if is_within(expr, extent, space):
         return _PROVED
+    ranges = space.by_dimension
     below_end = AffineConstantExpr(extent - 1) + expr * -1
     if _holds(expr, space, ranges) and _holds(below_end, space, ranges):
         return _PROVED
@@ -123,9 +128,9 @@ def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) 
     return _PROVED if space.is_complete(used) else _UNKNOWN
 
 
-def is_within(expr: AffineExpr, extent: int, ranges: Mapping[AffineExpr, Range]) -> bool:
+def is_within(expr: AffineExpr, extent: int, space: Space) -> bool:
     """Whether the ranges alone show that `0 <= expr < extent`."""
-    bounds = expr_range(expr, ranges)
+    bounds = space.range_of(expr)
     return bounds is not None and bounds[0] >= 0 and bounds[1] < extent
 
 

@@ -18,13 +18,13 @@ from math import prod
 
 from xdsl.dialects import memref, scf
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ..affine import Access, Range, dims_in, expr_range, substitute
+from ..affine import Access, Range, dims_in, substitute
 from ..blocks import BlockOp
 from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
-from .bounds import buffer_name, never_runs, space_of
+from .bounds import buffer_name, never_runs, tightened_space_of, values_of
 from .data import depends_on_data
 from .decide import Verdict, within
 from .finding import Finding
@@ -163,17 +163,31 @@ def _hull(writers: Sequence[_Touch]) -> Box | None:
     for writer in writers:
         if writer.access.map is None:
             return None
-        space = space_of(writer.block).tightened()
-        if space.is_empty:
+        if (box := _box(writer)) == _NOTHING:
             continue
-        ranges = space.by_dimension
-        box: list[Range] = []
-        for index in _indices(writer):
-            if (bounds := expr_range(index, ranges)) is None:
-                return None
-            box.append(bounds)
-        hull = box if hull is None else [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(hull, box, strict=True)]
+        if box is None:
+            return None
+        hull = list(box) if hull is None else [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(hull, box, strict=True)]
     return _NOTHING if hull is None else tuple(hull)
+
+
+def _box(touch: _Touch) -> Box | None:
+    """Between which indices an access with a map is made, at most; `None` where that is not known."""
+    block, map = touch.block, touch.access.map
+    assert map is not None
+    space = tightened_space_of(block)
+    if space.is_empty:
+        return _NOTHING
+    box: list[Range] = []
+    for index in map.results:
+        if type(index) is AffineDimExpr and not block.conditions:
+            bounds = values_of(block)[index.position]
+        else:
+            bounds = space.range_of(substitute(index, block.bindings.data.results))
+        if bounds is None:
+            return None
+        box.append(bounds)
+    return tuple(box)
 
 
 def _unreached(reader: _Touch, writers: Sequence[_Touch]) -> str | None:
@@ -186,7 +200,7 @@ def _unreached(reader: _Touch, writers: Sequence[_Touch]) -> str | None:
         return "any index"
     if all(low <= 0 and high >= extent - 1 for (low, high), extent in zip(hull, shape, strict=True)):
         return None
-    space = space_of(reader.block).tightened()
+    space = tightened_space_of(reader.block)
     for dim, (index, (low, high)) in enumerate(zip(_indices(reader), hull, strict=True)):
         answer = within(index + AffineConstantExpr(-low), high - low + 1, space)
         if answer.verdict == Verdict.REFUTED:
@@ -233,6 +247,6 @@ def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Findi
 
 def _count(writer: _Touch) -> int:
     """At most how many elements an access writes."""
-    ranges = space_of(writer.block).tightened().ranges
+    ranges = tightened_space_of(writer.block).ranges
     used = {d for index in _indices(writer) for d in dims_in(index)}
     return prod(max(ranges[d][1] - ranges[d][0] + 1, 0) for d in used)

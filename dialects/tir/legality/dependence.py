@@ -17,7 +17,7 @@ from typing import TypeGuard
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ..affine import Access, Linear, Range, dims_in, evaluate_along, expr_range, linear, substitute, uses
+from ..affine import Access, Linear, Range, dims_in, evaluate_along, expr_range, substitute, uses
 from ..analyzer import IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
@@ -30,6 +30,7 @@ from ..thread_axes import BLOCK_AXES, WARP_AXIS, axis_of, is_of_warp, is_shared
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
 from .finding import Finding
+from .loop_forms import LoopForms, loop_forms
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
     if _is_one_iteration(loop, first, second):
         return Verdict.PROVED
     parts = parts or _TouchParts(loop)
+    if parts.are_seen_apart(loop, first, second):
+        return Verdict.PROVED
     if _separated(loop, parts.of(first), parts.of(second)):
         return Verdict.PROVED
     if first.access.map == second.access.map:
@@ -230,29 +233,41 @@ _Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]
 """An index as what the loops outside add, what the loop's variable adds, and the least and greatest of the rest."""
 
 
-def _bound(touch: Touch, indices: Sequence[AffineExpr]) -> list[AffineExpr]:
-    """Indices over the iterators of a block, over the variables of its loops."""
-    bindings = touch.block.bindings.data.results
-    return [substitute(index, bindings) for index in indices]
-
-
 class _TouchParts:
-    """The parts of the index of an access in each dimension, for one loop: dimensions are first the loops outside, then
-    the loop's variable, then the loops within, which each access has for itself."""
+    """The parts of the index of an access in each dimension, for one loop."""
 
     def __init__(self, loop: ForOp):
-        around = [each.var for each in enclosing_loops(loop)]
-        self._outer = len(around)
-        self._numbers: dict[SSAValue, int] = {v: n for n, v in enumerate((*around, loop.var))}
+        self._depth = len(enclosing_loops(loop))
         self._known: dict[int, tuple[_Parts | None, ...]] = {}
+
+    def are_seen_apart(self, loop: ForOp, first: Touch, second: Touch) -> bool:
+        """Whether it is seen without the analyzer that some dimension tells two iterations apart: the loop's variable
+        adds more there for one of them than all else can make up for."""
+        assert not isinstance(first.access, Handed) and not isinstance(second.access, Handed)
+        forms, other_forms = loop_forms(first.block), loop_forms(second.block)
+        indices, others = forms.of_access(first.access), other_forms.of_access(second.access)
+        if indices is None or others is None:
+            return False
+        variable, depth = dimension(self._depth), self._depth
+        for index, other in zip(indices, others, strict=True):
+            factor = index.terms.get(variable)
+            if factor is None or other.terms.get(variable) != factor:
+                continue
+            one = _rest(index, variable, depth, forms)
+            two = one if other is index and forms is other_forms else _rest(other, variable, depth, other_forms)
+            if one is None or two is None or one[0] != two[0]:
+                continue
+            if abs(factor) > max(one[2] - two[1], two[2] - one[1], 0):
+                return True
+        return False
 
     def of(self, touch: Touch) -> tuple[_Parts | None, ...]:
         """Of one access, which has a map; `None` for a dimension in which they cannot be told apart."""
-        if (known := self._known.get(id(touch))) is not None:
-            return known
-        assert touch.access.map is not None
-        found = self._known[id(touch)] = self._of(touch.block, _bound(touch, touch.access.map.results))
-        return found
+        if (known := self._known.get(id(touch))) is None:
+            assert touch.access.map is not None
+            forms = loop_forms(touch.block)
+            known = self._known[id(touch)] = self._of(forms, forms.normal(touch.access.map.results))
+        return known
 
     def joined(self, touch: Touch) -> tuple[_Parts | None, ...]:
         """Of the same access, where neighbouring dimensions in which it cannot be told apart are one: that of
@@ -268,25 +283,40 @@ class _TouchParts:
             elif known is None:
                 places.append(index)
             was_known = known is not None
-        return self._of(touch.block, _bound(touch, places))
+        forms = loop_forms(touch.block)
+        return self._of(forms, forms.normal(places))
 
     def of_iterators(self, block: BlockOp, numbers: Sequence[int]) -> tuple[_Parts | None, ...]:
         """Of the values of some iterators of a block."""
-        return self._of(block, [block.bindings.data.results[number] for number in numbers])
+        forms, bindings = loop_forms(block), block.bindings.data.results
+        return self._of(forms, [forms.over_loops(bindings[number]) for number in numbers])
 
-    def _of(self, block: BlockOp, exprs: Sequence[AffineExpr]) -> tuple[_Parts | None, ...]:
-        """Of expressions over the variables of the loops that a block is bound to."""
-        end = len(self._numbers)
-        dims: list[AffineExpr] = []
-        ranges: dict[AffineExpr, Range] = {}
-        for var in block.loop_vars:
-            if (number := self._numbers.get(var)) is None:
-                number, end = end, end + 1
-            dims.append(dimension(number))
-            ranges[dims[-1]] = loop_range(var)
-        forms = [linear(substitute(expr, dims), ranges) for expr in exprs]
-        variable = dimension(self._outer)
-        return tuple([_split(form, variable, self._outer, ranges) for form in forms])
+    def _of(self, forms: LoopForms, indices: Sequence[Linear]) -> tuple[_Parts | None, ...]:
+        variable = dimension(self._depth)
+        return tuple([_split(form, variable, self._depth, forms.ranges) for form in indices])
+
+
+def _rest(
+    form: Linear, variable: AffineExpr, depth: int, forms: LoopForms
+) -> tuple[dict[AffineExpr, int], int, int] | None:
+    """An index without what the variable of the loop at a depth adds: what the loops outside add, and the least and
+    greatest of what is left; `None` where that is not known."""
+    fixed: dict[AffineExpr, int] = {}
+    low = high = form.constant
+    for atom, factor in form.terms.items():
+        if atom is variable or atom == variable:
+            continue
+        used = dims_in(atom)
+        if depth in used:
+            return None
+        if max(used) < depth:
+            fixed[atom] = factor
+        elif min(used) < depth or (bounds := forms.range_of(atom)) is None:
+            return None
+        else:
+            low += min(factor * bounds[0], factor * bounds[1])
+            high += max(factor * bounds[0], factor * bounds[1])
+    return fixed, low, high
 
 
 def _separated(loop: ForOp, a: Sequence[_Parts | None], b: Sequence[_Parts | None]) -> bool:
@@ -319,7 +349,7 @@ def _over_first(atom: AffineExpr, dim: int) -> AffineExpr:
     return substitute(atom, [dimension(0)] * (dim + 1))
 
 
-def _split(form: Linear, variable: AffineExpr, outer: int, ranges: dict[AffineExpr, Range]) -> _Parts | None:
+def _split(form: Linear, variable: AffineExpr, outer: int, ranges: Mapping[AffineExpr, Range]) -> _Parts | None:
     """An index in its parts."""
     fixed: dict[AffineExpr, int] = {}
     moved: dict[AffineExpr, int] = {}

@@ -16,7 +16,7 @@ from math import prod
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Range, dims_in, expr_range, linear, substitute
 from ..analyzer import Analyzer, from_affine, sym
@@ -57,6 +57,8 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
     loops = list(order) if order is not None else enclosing_loops(block)
     if any(loop.size == 0 for loop in loops):
         return
+    if _are_loops(block, loops):
+        return
     nest = _nest(block, loops)
     if _is_plain(nest):
         return
@@ -85,6 +87,26 @@ def check_steps(block: BlockOp, order: Sequence[ForOp] | None = None) -> Iterato
             f"{name} takes a step of its reduction twice: {taken}",
             hint="bind each loop inside of the reduction to an iterator, each value once",
         )
+
+
+def _are_loops(block: BlockOp, loops: Sequence[ForOp]) -> bool:
+    """Whether each iterator of the reduction is a loop of its own from 0 on, and every other loop is of a spatial one:
+    the common case."""
+    if block.conditions:
+        return False
+    variables = block.loop_vars
+    steps: set[SSAValue] = set()
+    spatial: set[SSAValue] = set()
+    for kind, binding in zip(block.kinds, block.bindings.data.results, strict=True):
+        if kind != IterKind.REDUCE:
+            spatial.update([variables[d] for d in dims_in(binding)])
+        elif type(binding) is not AffineDimExpr or (variable := variables[binding.position]) in steps:
+            return False
+        else:
+            steps.add(variable)
+    if not steps.isdisjoint(spatial):
+        return False
+    return all([loop.start == 0 if loop.var in steps else loop.var in spatial or loop.size == 1 for loop in loops])
 
 
 def _goes_on(block: BlockOp, place: tuple[int, ...]) -> bool:

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
+from ...inference import by_types
 from ...layout import Layout, parse_layout
 from ...nn_common import accumulator, narrow, pad_stage
 from ...planes import Planes
@@ -57,6 +58,7 @@ class WinogradWeightTransformOp(RelayOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
     gradient = RelayOp.gradient  # taken before
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         weight, points = tensor(self.weight), filtering(self.tile_size.value.data).points
         shape = weight.get_shape()
@@ -136,6 +138,7 @@ class WinogradConv2dOp(Convolution):
     def taps(self, weight_shape: Sequence[int]) -> tuple[int, ...]:
         return (TAPS, TAPS)
 
+    @by_types
     def infer(self) -> Sequence[Attribute]:
         data, kernel, _ = self.layouts()
         points, shape = self.filtering().points, shape_of(self.weight)
