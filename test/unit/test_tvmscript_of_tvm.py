@@ -34,6 +34,23 @@ def test_a_variable_of_te_for_a_stride_is_that_of_a_dense_buffer() -> None:
 
 
 @T.prim_func
+def scaled(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"], factor: T.float32):
+    for i in range(8):
+        with T.block("b"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(B[vi])
+            B[vi] = A[vi] * factor
+
+
+def test_a_number_that_is_given_is_none_of_the_buffers_that_a_block_reads() -> None:
+    a, b = np.ones(8, np.float32), np.zeros(8, np.float32)
+    weft.build(scaled)(a, b, 3.0)
+    np.testing.assert_array_equal(b, 3)
+    assert tir.structural_equal(tir.from_source(scaled.script()), scaled)
+
+
+@T.prim_func
 def touched(A: T.Buffer[(4,), "float32"]):
     with T.block("b"):
         A[0] = T.float32(1)

@@ -415,6 +415,7 @@ class BlockParser:
     def _declare(self, op: BlockOp) -> None:
         """Say what the block reads and writes: what the text says of single elements, else what the body does."""
         found = op.derived_accesses()
+        scalars = {each.ssa for each in self.scope.local.values() if isinstance(each, Buffer) and each.is_scalar}
         lists: list[dict[SSAValue, Attribute]] = []
         for word, actual in zip(("reads", "writes"), found, strict=True):
             declared: dict[SSAValue, Attribute] = {}
@@ -427,6 +428,8 @@ class BlockParser:
                 if declared.get(buffer.ssa, known) != known:
                     known = UnitAttr()
                 declared[buffer.ssa] = known
+            if word == "reads":  # a number that the function is given is no buffer in the text
+                declared.update((value, map) for value, map in actual.items() if value in scalars)
             lists.append(declared if word in self.declared else dict(actual))
         loop_vars = list(op.loop_vars)
         op.operands = [*loop_vars, *lists[0], *lists[1]]
