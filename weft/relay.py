@@ -12,6 +12,7 @@ from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
 from .frontend.relay import data_dependent as _data_dependent
+from .runtime import param_dict
 from .transforms.relay.legalize import LegalizePass
 
 if typing.TYPE_CHECKING:
@@ -58,6 +59,8 @@ if typing.TYPE_CHECKING:
     from .relay_executors import build as build
     from .relay_executors import create_executor as create_executor
     from .relay_executors import optimize as optimize
+    from .runtime.param_dict import load_param_dict as load_param_dict
+    from .runtime.param_dict import save_param_dict as save_param_dict
 
     vm = relay_vm
 
@@ -80,6 +83,8 @@ relay.__dict__.update(
     vm=relay_vm,
     build_config=_passes.PassContext,
     data_dep_optimization=_data_dependent,
+    load_param_dict=param_dict.load_param_dict,
+    save_param_dict=param_dict.save_param_dict,
 )
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm

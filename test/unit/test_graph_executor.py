@@ -504,6 +504,12 @@ def test_parameters_are_written_as_tvm_writes_them() -> None:
     assert save_param_dict({"p0": WEIGHT, "p1": BIAS}) == PARAMS
 
 
+def test_parameters_are_kept_by_relays_names_too() -> None:
+    kept = weft.relay.save_param_dict({"w": np.ones(3, np.float32)})
+    assert kept == save_param_dict({"w": np.ones(3, np.float32)})
+    np.testing.assert_array_equal(weft.relay.load_param_dict(kept)["w"], np.ones(3, np.float32))
+
+
 def test_parameters_that_are_cut_off_are_refused() -> None:
     for size in range(len(PARAMS)):
         with pytest.raises(ParamError):
