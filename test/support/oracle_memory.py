@@ -165,8 +165,8 @@ def _device(space: Attribute) -> str:
 
 
 def reshapes(module: ModuleOp, graph: Graph) -> dict[int, tuple[int, int]]:
-    """The nodes of a bufferised graph that copy one buffer to another, in order, and what they copy: a node, and the
-    place of the buffer among its results."""
+    """The nodes of a bufferised graph that copy one whole buffer to another, in order, and what they copy: a node,
+    and the place of the buffer among its results."""
     memory = graph_in(module)
     made: dict[SSAValue, tuple[int, int]] = {}
     fields = Counter[int]()
@@ -176,7 +176,10 @@ def reshapes(module: ModuleOp, graph: Graph) -> dict[int, tuple[int, int]]:
     return {
         _id(op): made[op.sources[0]]
         for op in accesses(memory.body.block)
-        if isinstance(op, CopyOp) and len(op.sources) == 1 and not isinstance(op.target, BlockArgument)
+        if isinstance(op, CopyOp)
+        and op.offset is None
+        and len(op.sources) == 1
+        and not isinstance(op.target, BlockArgument)
     }
 
 
