@@ -14,8 +14,9 @@
 
 Results hold for all arguments: overflow, denormal numbers, infinities, NaN, signed zeros. The exponential of
 `select(x > c, c, x)` that is read by `select(. < d, ., exp)` alone takes fewer steps, where `c` and `d` leave nothing
-special. What the table does not have stays, and becomes an LLVM intrinsic (roundings, square root, fma, copysign) or a
-call of the C library (the rest of f64). TVM's counterpart is the fast-math rules of `LowerIntrin`.
+special, and so does that of a number between two such bounds. What the table does not have stays, and becomes an LLVM
+intrinsic (roundings, square root, fma, copysign) or a call of the C library (the rest of f64). TVM's counterpart is the
+fast-math rules of `LowerIntrin`.
 """
 
 from __future__ import annotations
@@ -128,15 +129,13 @@ def _expand_float(op: Operation) -> None:
 
 
 def _is_of_small(op: math.ExpOp) -> bool:
-    """Whether `op` is of numbers that are brought down to 88 at most, and is read where they are above -87.34 only."""
-    if (clamp := _choice_by(op.operand.owner, "ogt")) is None:
+    """Whether `op` is of numbers that are brought down to 88 at most, and up to -87.33 at least, or is read where they
+    are above -87.34 only."""
+    raised = _bound(op.operand, "olt")
+    lowered = _bound(op.operand if raised is None else raised[0], "ogt")
+    if lowered is None or lowered[1] > 88.0 or (raised is not None and raised[1] < -87.33):
         return False
-    compared, then, otherwise = clamp
-    number, limit = compared
-    known = _number(limit)
-    if not _same(then, limit) or otherwise is not number or known is None or known > 88.0:
-        return False
-    for use in op.result.uses:
+    for use in op.result.uses if raised is None else ():
         if (choice := _choice_by(use.operation, "olt")) is None or use.index != 2:
             return False
         number, limit = choice[0]
@@ -144,6 +143,15 @@ def _is_of_small(op: math.ExpOp) -> bool:
         if number is not op.operand or known is None or known < -87.34:
             return False
     return True
+
+
+def _bound(value: SSAValue, predicate: str) -> tuple[SSAValue, float] | None:
+    """What is brought to a bound, and the bound, where `value` is a number or the bound, as such a comparison says."""
+    if (choice := _choice_by(value.owner, predicate)) is None:
+        return None
+    (number, limit), then, otherwise = choice
+    known = _number(limit)
+    return (number, known) if known is not None and _same(then, limit) and otherwise is number else None
 
 
 def _choice_by(op: Operation | Block, predicate: str) -> tuple[Sequence[SSAValue], SSAValue, SSAValue] | None:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
+    Float32Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -36,6 +37,9 @@ from ...dialects.tir.core import CheckOp
 from ...dialects.tir.float_flags import CONTRACT, NO_SIGNED_ZERO, REASSOCIATE
 from . import te_integers
 from .te_calls import call_of
+
+MOST_POWER = 87.25
+"""Up to here neither an exponential nor its inverse leaves the normal numbers of single precision."""
 
 
 def signless(type: Attribute) -> Attribute:
@@ -183,9 +187,7 @@ class BodyEmitter:
                 )
                 return self.insert(arith.SelectOp(self._compare(x, "ogt", zero), self.constant(1.0, x.type), below))
             case U.SIGMOID:
-                one = self.constant(1.0, x.type)
-                exponential = self.insert(math.ExpOp(self.insert(arith.NegfOp(x))))
-                return self.insert(arith.DivfOp(one, self.insert(arith.AddfOp(one, exponential))))
+                return self._sigmoid(x)
             case U.ISNAN:
                 return self._compare(x, "uno", x)
             case U.ISINF:
@@ -194,6 +196,18 @@ class BodyEmitter:
                 return self._compare(self.insert(math.AbsFOp(x)), "olt", self.constant(float("inf"), x.type))
             case _:
                 raise TypeError(f"te: {kind} of {x.type}")
+
+    def _sigmoid(self, x: SSAValue) -> SSAValue:
+        """`1 / (1 + exp(-x))`. In single precision the exponential is of numbers between bounds, which is two thirds of
+        the work: beyond them the result is 1, or hardly a normal number, and 0."""
+        one, power = self.constant(1.0, x.type), self.insert(arith.NegfOp(x))
+        if not isinstance(x.type, Float32Type):
+            return self.insert(arith.DivfOp(one, self.insert(arith.AddfOp(one, self.insert(math.ExpOp(power))))))
+        most, least = self.constant(MOST_POWER, x.type), self.constant(-MOST_POWER, x.type)
+        power = self.insert(arith.SelectOp(self._compare(power, "ogt", most), most, power))
+        power = self.insert(arith.SelectOp(self._compare(power, "olt", least), least, power))
+        result = self.insert(arith.DivfOp(one, self.insert(arith.AddfOp(one, self.insert(math.ExpOp(power))))))
+        return self.insert(arith.SelectOp(self._compare(x, "olt", least), self.constant(0.0, x.type), result))
 
     def _compare(self, lhs: SSAValue, predicate: str, rhs: SSAValue) -> SSAValue:
         return self.insert(arith.CmpfOp(lhs, rhs, predicate))

@@ -95,6 +95,42 @@ func.func @an_exponential_between_bounds(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// Bounds that are said of each element of a vector, and on both sides.
+// CHECK-LABEL: func.func @an_exponential_of_what_two_bounds_leave
+// CHECK: arith.shli
+// CHECK-NOT: arith.shrsi
+// CHECK: func.return
+func.func @an_exponential_of_what_two_bounds_leave(%x: vector<16xf32>) -> vector<16xf32> {
+  %87 = arith.constant 87.0 : f32
+  %m87 = arith.constant -87.0 : f32
+  %most = vector.broadcast %87 : f32 to vector<16xf32>
+  %also = vector.broadcast %87 : f32 to vector<16xf32>
+  %least = vector.broadcast %m87 : f32 to vector<16xf32>
+  %above = arith.cmpf ogt, %x, %most : vector<16xf32>
+  %lowered = arith.select %above, %also, %x : vector<16xi1>, vector<16xf32>
+  %below = arith.cmpf olt, %lowered, %least : vector<16xf32>
+  %power = arith.select %below, %least, %lowered : vector<16xi1>, vector<16xf32>
+  %y = math.exp %power : vector<16xf32>
+  func.return %y : vector<16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @an_exponential_of_what_is_raised_too_little
+// CHECK: arith.shrsi
+func.func @an_exponential_of_what_is_raised_too_little(%x: f32) -> f32 {
+  %most = arith.constant 87.0 : f32
+  %least = arith.constant -88.0 : f32
+  %above = arith.cmpf ogt, %x, %most : f32
+  %lowered = arith.select %above, %most, %x : f32
+  %below = arith.cmpf olt, %lowered, %least : f32
+  %power = arith.select %below, %least, %lowered : f32
+  %y = math.exp %power : f32
+  func.return %y : f32
+}
+
+// -----
+
 // CHECK-LABEL: func.func @an_exponential_that_is_read_outside_of_them_too
 // CHECK: arith.shrsi
 func.func @an_exponential_that_is_read_outside_of_them_too(%x: f32) -> (f32, f32) {

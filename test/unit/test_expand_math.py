@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pytest
 from native import Native, aligned, lower
 
+import weft
+from weft import relay
 from weft.lowering.math import expand_math
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
@@ -185,6 +187,16 @@ def test_functions_that_stay_are_calls_of_the_c_library(op: str) -> None:
     x = np.linspace(-0.9, 0.9, 64)
     got = run(op, "f64", np.float64, x, width=4)
     np.testing.assert_allclose(got.astype(np.float64), UNARY[op][0](x), rtol=1e-15)
+
+
+def test_the_logistic_function_is_exact_where_it_is_normal_and_zero_below() -> None:
+    x = relay.var("x", shape=(4096,))
+    sigmoid = weft.compile(relay.Function([x], relay.sigmoid(x)), threads=1)
+    data = np.linspace(-87.2, 87.2, 4096, dtype=np.float32)
+    got, wanted = np.asarray(sigmoid(data), np.float64), 1 / (1 + np.exp(-data.astype(np.float64)))
+    assert np.abs((got - wanted) / np.spacing(wanted.astype(np.float32))).max() < 2.5
+    data[:7] = [-np.inf, np.inf, np.nan, -0.0, -1000, 1000, -88]
+    np.testing.assert_array_equal(np.asarray(sigmoid(data))[:7], [0, 1, np.nan, 0.5, 0, 1, 0])
 
 
 @pytest.mark.parametrize("width", [1, 8])
