@@ -144,6 +144,11 @@ class PrimFuncOp(IRDLOperation):
         return copy
 
     @property
+    def name_hint(self) -> str:
+        """TVM's name of the block that a function is."""
+        return "root"
+
+    @property
     def params(self) -> tuple[Expr, ...]:
         """The parameters as nodes: handles of buffers, which `buffer_map` describes, then sizes."""
         from .nodes.parameters import parameters  # nodes are loaded when they are asked for

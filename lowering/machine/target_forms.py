@@ -18,7 +18,8 @@ class TargetError(UsageError):
 
 
 def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
-    """The kind and the options of `llvm -mcpu=native`, or of a tag with options; the object where it is JSON.
+    """The kind and the options of `llvm -mcpu=native`, or of a tag with options; the object where it is JSON. A value
+    may be a word of its own: `-num-cores 4`.
 
     Raises:
         TargetError: there is no such kind, tag or option, or it is no text of a target.
@@ -34,10 +35,13 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
         raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
     kind, options = _started(name)
     given: set[str] = set()
-    for word in words:
+    known = [f"-{each}" for each in kind.options()]
+    waiting = iter(words)
+    for word in waiting:
         option, equals, value = word.removeprefix("-" if word.startswith("--") else "").partition("=")
-        known = [f"-{each}" for each in kind.options()]
-        if option not in known or not equals:
+        if option in known and not equals and (value := next(waiting, "")).startswith("-"):
+            value = ""
+        if option not in known:
             listed = ", ".join(f"{each}=" for each in known)
             raise TargetError(f"unknown target option '{word}'; options are {listed}", hint=did_you_mean(option, known))
         if not value:

@@ -18,9 +18,15 @@ from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import Kernel, build_kernel
+from weft.meta_schedule import TuneContext
 from weft.tir import Schedule
+from weft.transforms.infra.execution import run as run_pass
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.apply_schedule import ApplySchedulePass
+from weft.transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
+from weft.transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
+from weft.transforms.tir.thread_sync import ThreadSyncPass
+from weft.tuning.space import schedule_of
 
 COMPILED_EVERY = 8
 """Schedules between two that are run as machine code as well."""
@@ -140,6 +146,30 @@ def _check_machine_code(kernel: Kernel, arrays: Arrays, expected: Arrays, what: 
             np.testing.assert_array_equal(got, want, f"machine code, {kernel.threads} threads, {what}")
 
 
+def run_design(case: int) -> None:
+    """One case of TVM's rules, mutators and postprocessors: what they make of a function, from its record."""
+    random = Random(case)
+    made = random_function(random, case % 3 == 0)
+    arrays = made.arrays(case)
+    expected = Interpreter(made.parse())(arrays, None)
+    on_threads = case % 4 == 3
+    target = "cuda" if on_threads else "llvm -num-cores=4"
+    space = TuneContext(made.parse(), target, rand_state=case).space()
+    drawn = space.drawn(random)
+    mutated = None if drawn is None or on_threads else space.mutated(drawn, random)
+    for each in (candidate for candidate in (drawn, mutated) if candidate is not None):
+        schedule = schedule_of(each.schedule, made.parse())
+        if on_threads:
+            for lowering in (InjectVirtualThreadPass(), LowerCrossThreadReductionPass(), ThreadSyncPass()):
+                run_pass(lowering, schedule.mod)
+        found = Interpreter(function(schedule))(arrays, case if case % 2 else None)
+        for want, got in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(got, want, f"{each.schedule}\n{schedule.mod}")
+        if case % 4 == 0:
+            kernel = build_kernel(function(schedule), start="schedule", codegen_level=1)
+            _check_machine_code(kernel, arrays, expected, each.schedule)
+
+
 def run_wide(case: int) -> None:
     """One case of the functions and primitives that came later: every other one has symbols."""
     run_symbolic(case) if case % 2 else run(case // 2, wide=True)
@@ -153,6 +183,11 @@ def test_random_schedules_compute_the_same(schedule_cases: range) -> None:
 def test_random_schedules_of_gathers_sizes_and_threads_compute_the_same(wide_schedule_cases: range) -> None:
     wrong = run_cases(wide_schedule_cases, run_wide)
     assert not wrong, f"{len(wrong)} of {len(wide_schedule_cases)}:\n" + "\n".join(wrong[:20])
+
+
+def test_random_designs_compute_the_same(design_cases: range) -> None:
+    wrong = run_cases(design_cases, run_design)
+    assert not wrong, f"{len(wrong)} of {len(design_cases)}:\n" + "\n".join(wrong[:20])
 
 
 MENDED = (200112, 202880, 203349, 204951, 205018, 206292, 206663, 206976, 207444, 209939)

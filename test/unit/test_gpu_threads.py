@@ -215,3 +215,23 @@ def f(A: T.Buffer[(4,), "float32"], C: T.Buffer[(4,), "float32"]):
     a = np.arange(4, dtype=np.float32)
     for seed in (None, 3):
         np.testing.assert_array_equal(Interpreter(synced(func))([a], seed=seed)[0], a[::-1])
+
+
+def test_threads_are_bound_before_a_copy_is_moved_to_them() -> None:
+    twice = function("""
+@T.prim_func
+def f(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4, 8), "float32"]):
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+""")
+    schedule = Schedule(twice, debug_mask="all")
+    copy = schedule.cache_write("B", 0, "local")
+    rows, columns = schedule.get_loops("B")
+    schedule.bind(rows, "blockIdx.x")
+    schedule.bind(columns, "threadIdx.x")
+    with pytest.raises(Diagnostic, match="do not stand in the same parallel loops"):
+        weft.build(schedule.mod, target="c")
+    schedule.reverse_compute_at(copy, columns)
+    schedule.mod.verify()

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+import weft
 from weft import meta_schedule as ms
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
@@ -194,3 +195,107 @@ def test_an_annotation_has_a_sampled_value_which_its_trace_redraws() -> None:
     assert "steps = 5" in str(again.mod)
     again.unannotate(again.get_block("root"), "steps")
     assert "steps" not in str(again.mod)
+
+
+DOTS = """
+@T.prim_func
+def main(A: T.Buffer[(16, 32), "uint8"], B: T.Buffer[(4, 8, 16, 4), "int8"], C: T.Buffer[(16, 64), "int32"]):
+    for i, j, k in T.grid(16, 64, 32):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], "int32") * T.cast(B[vj // 16, vk // 4, vj % 16, vk % 4], "int32")
+"""
+
+
+def test_dot_products_stand_in_the_tiles_of_what_they_compute() -> None:
+    random = np.random.default_rng(3)
+    arrays = [
+        random.integers(0, 256, (16, 32)).astype(np.uint8),
+        random.integers(-128, 128, (4, 8, 16, 4)).astype("i1"),
+    ]
+    (expected,) = Interpreter(function(DOTS))(arrays, None)
+    asked = ms.TuneContext(function(DOTS), "llvm -mcpu=cascadelake -num-cores=2", rand_state=1)
+    designs = asked.generate_design_space()
+    assert len(designs) == 3, "with a copy of what is written in two places, and without"
+    for design in designs:
+        assert asked.postprocess(design)
+        text = str(design.mod)
+        assert "tir.dot" in text and "tensorize" not in text and loops(design, ForKind.PARALLEL)
+        (init,) = [op for op in only(design).walk() if isinstance(op, BlockOp) and op.block_name == "C_init"]
+        around = init.parent_op()
+        assert isinstance(around, ForOp) and around.for_kind is ForKind.VECTORIZED
+        assert np.array_equal(cast(Any, Interpreter(only(design))(arrays, None)[0]), cast(Any, expected))
+    (found,) = build_kernel(only(designs[0]), start="schedule", codegen_level=1)(*arrays)
+    assert np.array_equal(found, cast(Any, expected))
+
+
+def test_what_an_intrinsic_does_not_compute_is_tiled_without_it() -> None:
+    rule = ms.schedule_rule.MultiLevelTilingWithIntrin("dot_16x4_vnni", "SSRSRS")
+    (design,) = context(PRODUCT, rule).generate_design_space()
+    assert not design.trace.simplified().insts
+    with pytest.raises(ValueError, match="there is no tensor intrinsic dot_17x4"):
+        ms.schedule_rule.MultiLevelTilingWithIntrin("dot_17x4", "SSRSRS")
+    with pytest.raises(UsageError, match="the structure of tiles is of S and R"):
+        ms.schedule_rule.MultiLevelTilingWithIntrin("dot_16x4_vnni", "SX")
+
+
+def test_a_block_is_scheduled_by_the_rule_that_it_names() -> None:
+    def halves(sch: Schedule, block: BlockRV) -> list[Schedule]:
+        other = sch.copy()
+        other.split(other.get_loops(block)[0], [2, None])
+        return [sch, other]
+
+    def none(sch: Schedule, block: BlockRV) -> list[object]:
+        return [None]
+
+    text = PRODUCT.replace(
+        'with T.block("half"):', 'with T.block("half"):\n            T.block_attr({"schedule_rule": NAME})'
+    )
+    weft.register_func("meta_schedule.cpu.halves", halves)
+    weft.register_func("meta_schedule.cpu.none", none)
+    rule = ms.schedule_rule.ApplyCustomRule()
+    try:
+        designs = context(text.replace("NAME", '"halves"'), rule).generate_design_space()
+        assert [len(loops(each, ForKind.SERIAL)) for each in designs] == [8, 7]
+        assert len(context(text.replace("NAME", '"None"'), rule).generate_design_space()) == 1
+        with pytest.raises(UsageError, match=r"'other' of a block is not registered for 'meta_schedule\.cpu\.other'"):
+            context(text.replace("NAME", '"other"'), rule).generate_design_space()
+        with pytest.raises(UsageError, match="'none' gives schedules"):
+            context(text.replace("NAME", '"none"'), rule).generate_design_space()
+    finally:
+        weft.remove_global_func("meta_schedule.cpu.halves")
+        weft.remove_global_func("meta_schedule.cpu.none")
+
+
+def test_blocks_with_a_branch_are_found_for_rules() -> None:
+    text = """
+@T.prim_func
+def main(A: T.Buffer[(8,), "int32"], B: T.Buffer[(8,), "int32"]):
+    for i in T.serial(8):
+        with T.block("B"):
+            v = T.axis.remap("S", [i])
+            B[v] = 0
+            if v < 4:
+                B[v] = A[v]
+"""
+    asked = ms.TuneContext(function(text), "llvm -num-cores 4", rand_state=0)
+    (design,) = asked.generate_design_space()
+    assert asked.postprocess(design) and asked.cores == 4
+    root = design.get(design.get_block("root"))
+    assert isinstance(root, PrimFuncOp) and root.name_hint == "root"
+
+
+def test_a_block_whose_loops_cannot_be_split_is_not_bound_and_gives_no_code_for_threads() -> None:
+    text = """
+@T.prim_func
+def main(A: T.Buffer[(8,), "int32"], B: T.Buffer[(8,), "int32"]):
+    for i in T.serial(1, 9):
+        with T.block("B"):
+            v = T.axis.spatial(8, i - 1)
+            B[v] = A[v]
+"""
+    asked = ms.TuneContext(function(text), "cuda", rand_state=0)
+    (design,) = asked.generate_design_space()
+    assert not loops(design, ForKind.THREAD_BINDING) and not asked.postprocess(design)

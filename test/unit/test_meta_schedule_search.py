@@ -18,10 +18,8 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.machine.target import Target
 from weft.tir import Schedule, Trace, from_source
-from weft.transforms.tir.scheduling.tuning_records import read_records
 from weft.tuning.jobs import Effort
 from weft.tuning.space import Candidate, RuleSpace, UnionSpace, schedule_of
-from weft.tuning.tune import tune
 
 PRODUCT = """
 @T.prim_func
@@ -226,8 +224,8 @@ def test_the_rules_are_a_generator_of_one_design() -> None:
 # Tuning
 
 
-def test_a_model_is_tuned_by_tvms_rules_and_goes_on_with_what_is_known(tmp_path: Path) -> None:
-    path, pool = str(tmp_path / "r.jsonl"), Imagined()
+def test_a_function_is_tuned_by_tvms_rules_and_goes_on_with_what_is_known(tmp_path: Path) -> None:
+    pool = Imagined()
     model = from_source(PRODUCT)
     database = ms.tune_tir(model, TARGET, tmp_path, 10, threads=1, runner=pool)
     assert len(database) == 10 and not any(record.decisions for record in database.get_all_tuning_records())
@@ -236,19 +234,21 @@ def test_a_model_is_tuned_by_tvms_rules_and_goes_on_with_what_is_known(tmp_path:
     assert database.has_workload(model) and database.query_tuning_record(model, "llvm -mcpu=generic") is None
     best = database.query_tuning_record(model, TARGET)
     assert best is not None and best.ratio == min(each.ratio for each in database.get_all_tuning_records())
-    dense = "examples/perceptron.mlir"
-    tune(
-        str(Path(__file__).parents[2] / dense),
-        path,
-        space=ms.space_generator.PostOrderApply(),
-        trials=6,
-        threads=1,
-        pool=pool,
-    )
-    assert all("sample_perfect_tile" in each.schedule for each in read_records(path) if "nn.dense" in each.name)
-    exe = weft.compile(str(Path(__file__).parents[2] / dense), threads=1, tuning_records=path)
+
+
+def test_a_model_is_tuned_by_tvms_names(tmp_path: Path) -> None:
+    model, target = str(Path(__file__).parents[2] / "examples/perceptron.mlir"), "llvm -mcpu=native"
+    space = ms.space_generator.PostOrderApply()
+    given = ms.relay_integration.tune_relay(model, None, target, tmp_path, 6, space=space, threads=1, runner=Imagined())
+    records = given.get_all_tuning_records()
+    assert len(records) == 6 and all("enter_postproc" in each.schedule for each in records)
+    exe = ms.relay_integration.compile_relay(given, model, target, threads=1)
     assert "weft.tuned" in exe.ir["tir"]
-    plain = weft.compile(str(Path(__file__).parents[2] / dense), threads=1)
+    with given:
+        assert "weft.tuned" in weft.compile(model, threads=1).ir["tir"]
+    none = ms.Database(work_dir=tmp_path / "none")
+    plain = ms.relay_integration.compile_relay(none, model, target, threads=1)
+    assert "weft.tuned" not in plain.ir["tir"]
     inputs = exe.example_inputs()
     for one, other in zip(exe(*inputs), plain(*inputs), strict=True):
         assert np.allclose(one, other, rtol=1e-4, atol=1e-5)

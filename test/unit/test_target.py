@@ -31,7 +31,7 @@ LINUX = "-mtriple=x86_64-unknown-linux-gnu"
         ("llvm -mtriple=aarch64-linux-gnu -mcpu=native", "-mcpu=native is this machine's processor", None),
         ("llvm -mtriple=pdp11-none", "LLVM cannot make code for 'pdp11-none'", None),
         ("llvm -mcpu=", "'-mcpu' has no value", None),
-        ("llvm -mtriple", "unknown target option", None),
+        ("llvm -mtriple", "'-mtriple' has no value", None),
         ("cudo", "unknown target kind 'cudo'; kinds are llvm, c, cuda", "did you mean 'cuda'?"),
         ("cuda -arch=sm_8", "knows no processor 'sm_8' of nvptx64-nvidia-cuda", "did you mean"),
         ("cuda -max_threads_per_block=some", "is a positive number, not 'some'", None),

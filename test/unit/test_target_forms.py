@@ -19,6 +19,7 @@ SAME: list[tuple[str, Mapping[str, object]]] = [
     ),
     ("nvptx", {"kind": "nvptx"}),
     ("nvidia/geforce-rtx-3070 -thread_warp_size=16", {"tag": "nvidia/geforce-rtx-3070", "thread_warp_size": 16}),
+    ("llvm --num-cores 4 -mcpu=x86-64-v3", {"kind": "llvm", "num-cores": 4, "mcpu": "x86-64-v3"}),
     ("cuda -arch=sm_86", {"tag": "nvidia/geforce-rtx-3070"}),
 ]
 
@@ -66,7 +67,9 @@ def test_a_target_tells_of_itself() -> None:
         ("lvm", r"unknown target kind 'lvm'; kinds are llvm, c, cuda(.|\n)*did you mean 'llvm'"),
         ("nvidia/geforce-rtx-307", r"there is no tag 'nvidia/geforce-rtx-307'(.|\n)*'nvidia/geforce-rtx-3070'"),
         ("llvm -mcp=x", r"unknown target option '-mcp=x'(.|\n)*did you mean '-mcpu'"),
-        ("llvm -mcpu", "unknown target option '-mcpu'"),
+        ("llvm -mcpu", "the target option '-mcpu' has no value"),
+        ("llvm -num-cores -mcpu=x", "the target option '-num-cores' has no value"),
+        ("llvm -num-cores 4 5", "unknown target option '5'"),
         ("llvm -mcpu=", "the target option '-mcpu' has no value"),
         ("llvm -mattr=+avx2 -mattr=+fma", r"'-mattr' stands twice(.|\n)*write -mattr=\+avx2,\+fma"),
         ('{"a": ' + "[" * 100_000, "is no JSON"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from . import database as database
     from . import mutator as mutator
     from . import postproc as postproc
+    from . import relay_integration as relay_integration
     from . import schedule_rule as schedule_rule
     from . import space_generator as space_generator
     from . import tir_integration as tir_integration

@@ -28,7 +28,7 @@ def op_of(sch: Schedule, block: BlockRV) -> BlockOp | OuterBlockOp | PrimFuncOp:
     return op
 
 
-def handle_of_block(sch: Schedule, block: BlockOp) -> BlockRV:
+def handle_of_block(sch: Schedule, block: BlockOp | OuterBlockOp) -> BlockRV:
     """A handle of a block of the schedule."""
     func: Operation | None = block
     while not isinstance(func, PrimFuncOp):
@@ -57,8 +57,8 @@ def text_in(op: Operation, key: str) -> str | None:
 
 
 def has_been_tiled(block: BlockOp) -> bool:
-    """Whether multi-level tiling has been here."""
-    return TILED in block.attributes
+    """Whether multi-level tiling has been here, or has tiled the block that this one stands in."""
+    return TILED in block.attributes or TILED in scope_of(block).attributes
 
 
 def is_spatial(block: BlockOp) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .custom_rule import ApplyCustomRule
 from .gpu_postprocs import RewriteCooperativeFetch, VerifyGPUCode
 from .locations import AutoInline, InlineConstantScalars, RandomComputeLocation
 from .multi_level_tiling import MultiLevelTiling, ReuseType
@@ -11,11 +12,13 @@ from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll
 from .postprocs import DisallowDynamicLoop, RewriteParallelVectorizeUnroll, RewriteReductionBlock
 from .reductions import AddRFactor
 from .rule import MUTATORS, POSTPROCS, RULES, Mutator, Postproc, ScheduleRule
+from .tensor_intrinsics import MultiLevelTilingWithIntrin, RewriteTensorize
 from .threads import AutoBind, CrossThreadReduction, RewriteUnboundBlock
 
 
 def _llvm_rules() -> list[ScheduleRule]:
     return [
+        ApplyCustomRule(),
         InlineConstantScalars(),
         AutoInline(
             into_producer=False,
@@ -41,8 +44,22 @@ def _llvm_mutators() -> dict[Mutator, float]:
     return {MutateTileSize(): 0.9, MutateComputeLocation(): 0.05, MutateUnroll(): 0.03, MutateParallel(16): 0.02}
 
 
+def _vnni_rules() -> list[ScheduleRule]:
+    rules = _llvm_rules()
+    with_dots = MultiLevelTilingWithIntrin(
+        "dot_16x4_vnni", "SSRSRS", max_innermost_factor=64, reuse_write=ReuseType("may", [1, 2], "global")
+    )
+    rules.insert(next(n for n, rule in enumerate(rules) if isinstance(rule, MultiLevelTiling)), with_dots)
+    return rules
+
+
+def _vnni_postprocs() -> list[Postproc]:
+    return [*_llvm_postprocs(), RewriteTensorize(vectorize_init_loop=True)]
+
+
 def _cuda_rules() -> list[ScheduleRule]:
     return [
+        ApplyCustomRule(),
         MultiLevelTiling(
             "SSSRRSRS",
             tile_binds=["blockIdx.x", "vthread.x", "threadIdx.x"],
@@ -84,6 +101,9 @@ def _cuda_mutators() -> dict[Mutator, float]:
 RULES["llvm"] = _llvm_rules
 POSTPROCS["llvm"] = _llvm_postprocs
 MUTATORS["llvm"] = _llvm_mutators
+RULES["vnni"] = _vnni_rules
+POSTPROCS["vnni"] = _vnni_postprocs
+MUTATORS["vnni"] = _llvm_mutators
 RULES["cuda"] = _cuda_rules
 POSTPROCS["cuda"] = _cuda_postprocs
 MUTATORS["cuda"] = _cuda_mutators

@@ -124,12 +124,19 @@ class MultiLevelTiling(ScheduleRule):
         if not (chosen or needs_multi_level_tiling(op)):
             return [sch]
         untiled = sch.copy()
-        sch.annotate(block, TILED, self.structure)
-        tiled = self._tile(sch, block)
+        tile = self._innermost(sch, block)
+        if tile is None:
+            return [untiled]
+        sch.annotate(tile, TILED, self.structure)
+        tiled = self._tile(sch, tile)
         return [done.sch for state in self._reuse_written(tiled) for done in self._reuse_read(state)] or [untiled]
 
+    def _innermost(self, sch: Schedule, block: BlockRV) -> BlockRV | None:
+        """What stands in the innermost tiles; `None` where the block is not to be tiled."""
+        return block
+
     def _tile(self, sch: Schedule, block: BlockRV) -> _State:
-        op = cast(BlockOp, op_of(sch, block))
+        op = op_of(sch, block)
         levels = {
             kind: [n for n, letter in enumerate(self.structure) if letter == word]
             for kind, word in ((IterKind.SPATIAL, "S"), (IterKind.REDUCE, "R"))

@@ -7,4 +7,5 @@ from .postprocs import DisallowDynamicLoop as DisallowDynamicLoop
 from .postprocs import RewriteParallelVectorizeUnroll as RewriteParallelVectorizeUnroll
 from .postprocs import RewriteReductionBlock as RewriteReductionBlock
 from .rule import Postproc as Postproc
+from .tensor_intrinsics import RewriteTensorize as RewriteTensorize
 from .threads import RewriteUnboundBlock as RewriteUnboundBlock

@@ -10,7 +10,8 @@ from xdsl.ir.affine import AffineExpr
 
 from ..dialects.tir.affine import linear, substitute
 from ..dialects.tir.buffers import shape_of
-from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp
+from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, OuterBlockOp, PrimFuncOp
+from ..transforms.tir.analysis.block_scopes import scope_of
 from ..transforms.tir.schedule.annotate import annotations_of
 from ..transforms.tir.scheduling.handles import BlockRV
 from ..transforms.tir.scheduling.instructions import ROOT
@@ -21,6 +22,8 @@ from .rule import Postproc
 PARALLEL, VECTORIZE = "meta_schedule.parallel", "meta_schedule.vectorize"
 EXPLICIT, IMPLICIT = "meta_schedule.unroll_explicit", "meta_schedule.unroll_implicit"
 STEPS = "pragma_auto_unroll_max_step"
+AUTO_TENSORIZE = "meta_schedule.auto_tensorize"
+"""The annotation of a block that a tensor intrinsic is to compute: its name, or nothing for what begins a reduction."""
 MANY = 1 << 31
 """As many loops as there are."""
 
@@ -41,7 +44,11 @@ class DisallowDynamicLoop(Postproc):
 
 class RewriteReductionBlock(Postproc):
     """Lets each reduction begin in a block of its own, before its first reducing loop, unless threads of a GPU share
-    its steps. Counterpart of TVM's postprocessor of this name."""
+    its steps. Counterpart of TVM's postprocessor of this name.
+
+    Of a block of blocks it is the first loop around that, where there is one: a tensor intrinsic that computes it goes
+    on with a reduction, and begins none.
+    """
 
     def apply(self, sch: Schedule) -> bool:
         """True; each is taken apart with `decompose_reduction`."""
@@ -49,11 +56,19 @@ class RewriteReductionBlock(Postproc):
         for op in found:
             if op.init is None or _is_shared(op):
                 continue
-            kinds = [loop_kind(loop) for loop in loops_around(op)]
-            first = next((n for n, kind in enumerate(kinds) if kind is not IterKind.SPATIAL), None)
-            if first is not None:
-                block = handle_of_block(sch, op)
-                sch.decompose_reduction(block, sch.get_loops(block)[first])
+            scopes: list[BlockOp | OuterBlockOp] = [op]
+            while isinstance(outer := scope_of(scopes[0]), OuterBlockOp):
+                scopes.insert(0, outer)
+            for each in scopes:
+                kinds = [loop_kind(loop) for loop in loops_around(each)]
+                first = next((n for n, kind in enumerate(kinds) if kind is not IterKind.SPATIAL), None)
+                if first is not None:
+                    around = handle_of_block(sch, each)
+                    block = around if each is op else handle_of_block(sch, op)
+                    init = sch.decompose_reduction(block, sch.get_loops(around)[first])
+                    if any(AUTO_TENSORIZE in inner.attributes for inner in scopes[scopes.index(each) :]):
+                        sch.annotate(init, AUTO_TENSORIZE, "")
+                    break
         return True
 
 
@@ -95,7 +110,7 @@ class RewriteParallelVectorizeUnroll(Postproc):
 
     def _rewrite(self, sch: Schedule, block: BlockRV, told: dict[str, int]) -> None:
         op, loops = op_of(sch, block), sch.get_loops(block)
-        if not loops or not isinstance(op, BlockOp):
+        if not loops or not isinstance(op, BlockOp | OuterBlockOp):
             return
         wanted = _wanted(op, told.get(PARALLEL, -1), told.get(VECTORIZE, -1))
         if wanted.parallel:
@@ -112,7 +127,7 @@ class RewriteParallelVectorizeUnroll(Postproc):
             sch.annotate(loops[0], "pragma_unroll_explicit", int(EXPLICIT in told))
 
 
-def _wanted(block: BlockOp, most_pieces: int, most_lanes: int) -> _Wanted:
+def _wanted(block: BlockOp | OuterBlockOp, most_pieces: int, most_lanes: int) -> _Wanted:
     loops = loops_around(block)
     wanted = _Wanted()
     pieces = lanes = 1
@@ -127,7 +142,7 @@ def _wanted(block: BlockOp, most_pieces: int, most_lanes: int) -> _Wanted:
         if pieces == 1:
             wanted.parallel = 0
     if most_lanes != -1:
-        most = _contiguous(block, loops)
+        most = _contiguous(block, loops) if isinstance(block, BlockOp) else 0
         for loop in reversed(loops):
             if not _is_free(loop) or not has_one_statement(loop) or not isinstance(loop.size, int):
                 break

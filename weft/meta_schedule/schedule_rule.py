@@ -1,6 +1,7 @@
 """The schedule rules (`tvm.meta_schedule.schedule_rule`)."""
 
 from . import defaults as defaults
+from .custom_rule import ApplyCustomRule as ApplyCustomRule
 from .locations import AutoInline as AutoInline
 from .locations import InlineConstantScalars as InlineConstantScalars
 from .locations import RandomComputeLocation as RandomComputeLocation
@@ -9,5 +10,6 @@ from .multi_level_tiling import ReuseType as ReuseType
 from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll as ParallelizeVectorizeUnroll
 from .reductions import AddRFactor as AddRFactor
 from .rule import ScheduleRule as ScheduleRule
+from .tensor_intrinsics import MultiLevelTilingWithIntrin as MultiLevelTilingWithIntrin
 from .threads import AutoBind as AutoBind
 from .threads import CrossThreadReduction as CrossThreadReduction

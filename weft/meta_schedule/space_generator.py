@@ -16,6 +16,7 @@ from ..transforms.tir.scheduling.handles import BlockRV
 from ..transforms.tir.scheduling.instructions import ROOT
 from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import text_in
+from .custom_rule import CUSTOM, ApplyCustomRule
 from .mutator import Mutator
 from .postproc import Postproc
 from .rule import Context, OfContext, Scheduled
@@ -24,9 +25,6 @@ from .schedule_rule import ScheduleRule
 if TYPE_CHECKING:
     from ..tuning.space import DesignSpace
     from .tune_context import TuneContext
-
-CUSTOM = "schedule_rule"
-"""The annotation of a block that is scheduled by a rule of its own, which it names, and by no other."""
 
 Designs: TypeAlias = Schedule | Sequence[Schedule] | None
 """What a function gives: its schedule where it gives none."""
@@ -101,7 +99,9 @@ class SpaceGenerator(OfContext):
 
 def kind_of(context: Context) -> str:
     """The kind of target whose rules, postprocessors and mutators are taken."""
-    return "cuda" if context.target.is_gpu else "llvm"
+    if context.target.is_gpu:
+        return "cuda"
+    return "vnni" if context.target.vector_unit().dot == "vnni" else "llvm"
 
 
 @checked_methods
@@ -147,7 +147,7 @@ class PostOrderApply(SpaceGenerator):
                 if not left:
                     designs.append(design)
                     continue
-                applied = rule.apply(design, left[-1]) if _is_for_rules(design, left[-1]) else [design]
+                applied = rule.apply(design, left[-1]) if _is_for(rule, design, left[-1]) else [design]
                 waiting += [(each, left[:-1]) for each in applied]
         return designs
 
@@ -172,20 +172,21 @@ class PostOrderApply(SpaceGenerator):
 
 
 def _post_order(around: Operation) -> Iterable[BlockOp | OuterBlockOp]:
-    for region in around.regions:
-        for op in region.ops:
-            yield from _post_order(op)
-            if isinstance(op, BlockOp | OuterBlockOp):
-                yield op
+    for op in (op for region in around.regions for block in region.blocks for op in block.ops):
+        yield from _post_order(op)
+        if isinstance(op, BlockOp | OuterBlockOp):
+            yield op
 
 
-def _is_for_rules(sch: Schedule, block: BlockRV) -> bool:
-    """Whether a block still stands, and is not scheduled by a rule of its own."""
+def _is_for(rule: ScheduleRule, sch: Schedule, block: BlockRV) -> bool:
+    """Whether a block still stands, and, where it has a rule of its own, `rule` applies that."""
     try:
         op = sch.get(block)
     except HandleError:
         return False
-    return not isinstance(op, BlockOp | OuterBlockOp) or text_in(op, CUSTOM) is None
+    return (
+        isinstance(rule, ApplyCustomRule) or not isinstance(op, BlockOp | OuterBlockOp) or text_in(op, CUSTOM) is None
+    )
 
 
 @dataclass

@@ -108,12 +108,16 @@ class AutoBind(ScheduleRule):
         self.max_threads_per_block = threads_of(context)
 
     def apply(self, sch: Schedule, block: BlockRV) -> list[Schedule]:
-        """`sch`, in which the block may be bound."""
+        """A design in which the block may be bound; `sch`, where a primitive refuses."""
         if self.max_threads_per_block == -1:
             raise UsageError("the rule does not know how many threads a block has", hint="max_threads_per_block=1024")
         extents = [32, 64, 128, 256, 512, 1024] if self.thread_extents is None else self.thread_extents
-        _bind(sch, block, self.max_threadblocks, self.max_threads_per_block, _sampled(sch, extents))
-        return [sch]
+        made = sch.copy()
+        try:
+            _bind(made, block, self.max_threadblocks, self.max_threads_per_block, _sampled(made, extents))
+        except ScheduleError:
+            return [sch]
+        return [made]
 
 
 @checked_methods

@@ -28,10 +28,15 @@ def verify_midway(module: ModuleOp) -> None:
     verify(module)
 
 
-def on_their_way(ops: Iterable[object]) -> list[AllocBufferOp]:
-    """The buffers of a thread's own among `ops` that are used in several nests."""
+def in_several_nests(ops: Iterable[object]) -> list[AllocBufferOp]:
+    """The buffers of a thread's own among `ops` that are used in several nests: on their way once threads run one."""
     allocs = [op for op in ops if isinstance(op, AllocBufferOp)]
-    return [op for op in allocs if op.is_private and len(nests_using(op)) > 1 and is_torn(op)]
+    return [op for op in allocs if op.is_private and len(nests_using(op)) > 1]
+
+
+def on_their_way(ops: Iterable[object]) -> list[AllocBufferOp]:
+    """The buffers of a thread's own among `ops` that are used in several nests, of which threads run some."""
+    return [op for op in in_several_nests(ops) if is_torn(op)]
 
 
 def share(allocs: Iterable[AllocBufferOp]) -> None:

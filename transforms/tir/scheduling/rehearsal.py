@@ -19,7 +19,7 @@ from ....dialects.support.verifier import verify
 from ....dialects.support.walking import all_within
 from ....dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
 from ....dialects.tir.legality.carried import BY_THREADS
-from ....dialects.tir.legality.midway import on_their_way, share
+from ....dialects.tir.legality.midway import in_several_nests, on_their_way, share
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Meaning, State
@@ -54,7 +54,8 @@ def _has_private(func: PrimFuncOp) -> bool:
 
 
 MOVES = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp)
-"""Those that take a block into a nest, to which the threads' own buffers that it uses are on their way then."""
+"""Those that take a block into a nest, to which the threads' own buffers that it uses are on their way then. Loops are
+bound to the threads of a device before that, and made parallel after it."""
 
 
 def rehearse(state: State, op: Instruction) -> None:
@@ -73,9 +74,10 @@ def rehearse(state: State, op: Instruction) -> None:
     for value in op.inputs:
         meaning = state.meaning(value)
         there.meanings[value] = cast("Meaning", twins[meaning]) if isinstance(meaning, Operation) else meaning
-    torn = on_their_way(module.walk())
+    before = in_several_nests if isinstance(op, loops.BindOp) else on_their_way
+    waiting = before(module.walk())
     APPLY[type(op)](there, op)
-    share(on_their_way(module.walk() if isinstance(op, MOVES) else torn))
+    share(on_their_way(module.walk() if isinstance(op, MOVES) else waiting))
     try:
         verify(module)
     except Diagnostics as found:
