@@ -206,6 +206,22 @@ def leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) -> 
     return bool(detect_iter_map(indices, domains, bijective=True))
 
 
+def told_by(block: BlockOp, indices: Sequence[AffineExpr]) -> set[int]:
+    """The iterators of a block, by number, that `indices` over them tell the values of, one to one; none where it is
+    not seen that they do."""
+    used = sorted({number for index in indices for number in dims_in(index)})
+    values: list[AffineExpr] = [dimension(number) for number in range(len(block.sizes))]
+    domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
+    for number in used:
+        if (size := block.sizes[number]) == 1:
+            values[number] = AffineConstantExpr(0)
+        else:
+            domains[dim(number)] = Interval(const(0), from_affine(as_affine(size)))
+    known = [substitute(index, values) for index in indices]
+    moving = [from_affine(index) for index in known if dims_in(index)]
+    return set(used) if moving and detect_iter_map(moving, domains, bijective=True) else set()
+
+
 def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _TouchParts) -> bool:
     """Whether the index of an access tells the iterators of its block, and those tell the iterations of `loop`; of two
     accesses with the same index of as many values of the iterators, in one block or in two.
@@ -214,19 +230,8 @@ def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _Touch
     """
     block, map = touch.block, touch.access.map
     assert map is not None
-    used = sorted({number for index in map.results for number in dims_in(index)})
-    values: list[AffineExpr] = [dimension(number) for number in range(len(block.sizes))]
-    domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
-    for number in used:
-        if (size := block.sizes[number]) == 1:
-            values[number] = AffineConstantExpr(0)
-        else:
-            domains[dim(number)] = Interval(const(0), from_affine(as_affine(size)))
-    known = [substitute(index, values) for index in map.results]
-    indices = [from_affine(index) for index in known if dims_in(index)]
-    return bool(indices and detect_iter_map(indices, domains, bijective=True)) and _separated(
-        loop, parts.of_iterators(block, used), parts.of_iterators(other.block, used)
-    )
+    used = sorted(told_by(block, map.results))
+    return bool(used) and _separated(loop, parts.of_iterators(block, used), parts.of_iterators(other.block, used))
 
 
 _Parts = tuple[dict[AffineExpr, int], dict[AffineExpr, int], int, int]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from xdsl.dialects import arith, memref
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ....dialects.tir.affine import linear
+from ....dialects.tir.affine import Access, linear, simplify
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
+from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AddressOfOp,
     AllocBufferOp,
@@ -23,7 +26,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.bounds import buffer_name
-from ....dialects.tir.legality.dependence import check_independence
+from ....dialects.tir.legality.dependence import check_independence, told_by
 from ....dialects.tir.legality.scopes import is_torn, nests_using
 from ....dialects.tir.legality.steps import check_steps
 from ....dialects.tir.symbols import Extent, as_affine
@@ -36,6 +39,7 @@ from ..analysis.producers import (
     stores_of,
     writers,
 )
+from ..analysis.strides import iterator_ranges
 from .errors import ScheduleError
 
 
@@ -129,21 +133,69 @@ def check_inputs_stay(block: BlockOp, until: Operation) -> None:
 def check_reorderable(loops: Sequence[ForOp]) -> None:
     """The iterations of `loops` may be run in another order.
 
-    Within a block that is what its iterators' kinds say: spatial ones, and a reduction's, may. Between blocks, none may
-    touch what another writes in another iteration.
+    Within a block that is what its iterators' kinds say: spatial ones, and a reduction's, may, if no two values of
+    spatial ones write one element. Between blocks, none may touch what another writes in another iteration.
     """
     for loop in loops:
         for block in blocks_under(loop):
+            moved: set[int] = set()
             for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
-                if kind == IterKind.OPAQUE and loop.var in {block.loop_vars[d] for d in binding.used_dims()}:
+                if loop.var not in {block.loop_vars[d] for d in binding.used_dims()}:
+                    continue
+                moved.add(number)
+                if kind == IterKind.OPAQUE:
                     raise ScheduleError.at(
                         loop,
                         f"iterator {block.iter_name(number)} of block @{block.block_name} is opaque: its order stays",
                     )
+            if loop.size != 1:
+                check_elements_told(block, moved)
         if len(blocks_under(loop)) == 1:
             continue
         for finding in check_independence(loop, across_blocks_only=True, private_too=True):
             raise ScheduleError.at(loop, f"its order stays: {finding.message}")
+
+
+def check_elements_told(block: BlockOp, iterators: AbstractSet[int]) -> None:
+    """The spatial ones of some iterators, by number, tell which elements `block` writes: where several of their values
+    write one, it is the last that stays."""
+    spatial = {n for n in iterators if block.kinds[n] == IterKind.SPATIAL and block.sizes[n] != 1}
+    for access in block.accesses() if spatial else ():
+        if access.is_write and not tells(block, access, spatial):
+            raise ScheduleError.at(
+                access.op,
+                f"block @{block.block_name} writes an element for several values of its spatial iterators: their order"
+                " stays",
+                hint="an iterator whose order is of account is opaque",
+            )
+
+
+def tells(block: BlockOp, access: Access, iterators: AbstractSet[int]) -> bool:
+    """Whether the element that is accessed tells the values of some iterators: they are indices, or follow from these
+    one to one, or are digits of the number of the element."""
+    if access.map is None:
+        return False
+    if iterators <= {index.position for index in access.map.results if isinstance(index, AffineDimExpr)}:
+        return True
+    if iterators <= told_by(block, access.map.results):
+        return True
+    shape = [extent for extent in shape_of(access.buffer) if isinstance(extent, int)]
+    if len(shape) < len(access.map.results) or not all(isinstance(size, int) for size in block.sizes):
+        return False
+    ranges = iterator_ranges(block)
+    element: AffineExpr = AffineConstantExpr(0)
+    for index, extent in zip(access.map.results, shape, strict=True):
+        element = element * extent + index
+    number = linear(simplify(element, ranges), ranges)
+    reached, told = 0, set[int]()
+    for atom, factor in sorted(number.terms.items(), key=lambda term: abs(term[1])):
+        if not isinstance(atom, AffineDimExpr) or abs(factor) <= reached:
+            return False
+        size = block.sizes[atom.position]
+        assert isinstance(size, int)
+        reached += abs(factor) * (size - 1)
+        told.add(atom.position)
+    return iterators <= told
 
 
 def check_needs_no_threads(loop: ForOp) -> None:

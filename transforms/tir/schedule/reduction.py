@@ -32,11 +32,12 @@ from ..analysis.block_scopes import scope_of
 from ..analysis.producers import allocation_of, is_before, nest_of, written_buffer
 from ..analysis.producers import consumers as readers_of
 from .caching_in_loops import Spot, check_spot_of_writes, copy_at, place_allocation, spot_of
-from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer
+from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer, tells
 from .copies import empty_loop, free_block_name
 from .errors import ScheduleError
 from .rebind import assign
 
+ANEW = "may reduce into one element in several iterations, each time anew"
 MOST_IDLE = 4096
 """Iterations of loops to which a block binds nothing that are tried out."""
 
@@ -85,7 +86,8 @@ def check_decompose_reduction(block: BlockOp, loop: ForOp) -> None:
         if used & spatial_vars and used & reduce_vars:
             raise ScheduleError.at(block, f"{name} has a predicate on elements and steps of its reduction, together")
     _check_begins_once(block, [each for each in loops[loops.index(loop) :] if each.var in spatial_vars])
-    check_sole_writer(block, written_buffer(block))
+    for buffer in block.writes:
+        check_sole_writer(block, buffer)
 
 
 def _runs_once(block: BlockOp, idle: Sequence[ForOp]) -> bool:
@@ -120,9 +122,16 @@ def _check_begins_once(block: BlockOp, inside: Sequence[ForOp]) -> None:
         if kind != IterKind.REDUCE and dims_in(binding) & numbers
     ]
     if indices and not leads_apart(block, indices, numbers):
-        raise ScheduleError.at(
-            inside[0], f"block @{block.block_name} may reduce into one element in several iterations, each time anew"
-        )
+        raise ScheduleError.at(inside[0], f"block @{block.block_name} {ANEW}")
+    moved = {
+        number
+        for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True))
+        if kind != IterKind.REDUCE and dims_in(binding) & numbers
+    }
+    for access in block.accesses():
+        assert block.init is not None
+        if access.is_write and block.init.is_ancestor(access.op) and not tells(block, access, moved):
+            raise ScheduleError.at(inside[0], f"block @{block.block_name} {ANEW}")
 
 
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:

@@ -46,7 +46,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from ....dialects.tir.core import BlockOp, ForKind, IterKind, enclosing_loops
 from ..analysis.producers import nest_of
-from .checks import check_free, check_known, check_live
+from .checks import check_elements_told, check_free, check_known, check_live
 from .copies import index_ops, nest_over
 from .errors import ScheduleError
 from .index_maps import Bijection, bijection
@@ -89,6 +89,7 @@ def check_transform_block_layout(block: BlockOp, map: AffineMap) -> NewIters:
     ]
     if bound != expected:
         raise ScheduleError.at(block, f"{name} has iterators that are not bound to a loop each, in order")
+    check_elements_told(block, set(range(len(extents))))
     found = bijection(map, extents)
     if isinstance(found, str):
         raise ScheduleError.at(block, f"the index map {map} {found}")
