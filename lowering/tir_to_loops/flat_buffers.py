@@ -180,7 +180,7 @@ def room_of(alloc: AllocBufferOp) -> Room:
     outer = [loop.var for loop in common]
     region = required_region(alloc.buffer, blocks, outer)
     shape: list[Extent] = [size for _, size in region]
-    masked = any(_has_masked_lanes(block) for block in blocks)
+    masked = bool(shape) and any(_has_masked_lanes(block) for block in blocks)
     masked = masked and not any(each.buffer is alloc.buffer for block in blocks for each in block.handed())
     row = max((number for number, size in enumerate(shape) if size != 1), default=len(shape) - 1)
     length = shape[row] if shape else 1

@@ -731,6 +731,28 @@ tir.prim_func @a_row_before_dimensions_of_one_has_room_for_all_lanes(%x: memref<
   }
 }
 
+// A single number has no row: every lane reads it.
+// CHECK-LABEL: func.func private @a_number_beside_masked_lanes_has_no_room.nest_0
+// CHECK:         memref.alloca() {alignment = 64 : i64} : memref<1xf32>
+// CHECK:         vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK:         vector.maskedstore
+tir.prim_func @a_number_beside_masked_lanes_has_no_room(%x: memref<1xf32>, %y: memref<6xf32>) {
+  %0 = tir.alloc_buffer "local" : memref<f32>
+  tir.for %once = 0 to 1 {
+    tir.block @first() = [] reads(%x[0] : memref<1xf32>) writes(%0[] : memref<f32>) {
+      %c0 = arith.constant 0 : index
+      %1 = memref.load %x[%c0] : memref<1xf32>
+      memref.store %1, %0[] : memref<f32>
+    }
+    tir.for vectorized %j = 0 to 6 {
+      tir.block @second(%vj: spatial 6) = [%j] reads(%0[] : memref<f32>) writes(%y[%vj] : memref<6xf32>) {
+        %2 = memref.load %0[] : memref<f32>
+        memref.store %2, %y[%vj] : memref<6xf32>
+      }
+    }
+  }
+}
+
 // CHECK-LABEL: func.func private @a_place_that_depends_on_data_is_computed.nest_0(%t: memref<24xf32>, %n: memref<4xindex>, %y: memref<12xf32>) {
 // CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c3 = arith.constant 3 : index
