@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.dtypes import scalar_type
+from ..te.assume import agree
 from .base import (
     DYNAMIC,
     Fusion,
@@ -104,8 +105,9 @@ def tuple_type(*fields: Attribute) -> TupleType:
     return TupleType(ArrayAttr(fields))  # pyright: ignore[reportArgumentType]
 
 
-def check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> None:
-    """
+def check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> Tensor:
+    """The type of `data`, whose extent along `axis` is that of `vector`, where it is open itself.
+
     Raises:
         VerifyException: `vector` is not of rank 1, of the data's type, with one element for each index of `axis`.
     """
@@ -114,6 +116,23 @@ def check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> None:
         raise VerifyException(f"'{what}' must have one element for each of axis {axis} of {data}, got {vector}")
     if vector.element_type != data.element_type:
         raise VerifyException(f"'{what}' has element type {vector.element_type}, the data has {data.element_type}")
+    if extent != DYNAMIC or shape[0] == DYNAMIC:
+        return data
+    return TensorType(data.element_type, [shape[0] if d == axis else n for d, n in enumerate(data.get_shape())])
+
+
+def aligned_axis(x: te.Tensor, axis: int, *vectors: te.Tensor) -> int:
+    """`axis` of `x`, counted from the front, along which each of `vectors` has one element for each index: of extents
+    that are symbols it is noted that they must.
+
+    Raises:
+        VerifyException: there is no such axis, or a vector is not as long.
+    """
+    axis = normalize_axis(axis, x.rank)
+    for vector in vectors:
+        if not agree(x.dims[axis], vector.dims[0]):
+            raise VerifyException(f"there are {vector.shape[0]} elements for {x.shape[axis]} of axis {axis}")
+    return axis
 
 
 def vector_along(data: Attribute, axis: int) -> Tensor:

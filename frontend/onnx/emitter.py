@@ -279,7 +279,12 @@ class Emitter:
                 return None
 
     def finish(self, results: Sequence[SSAValue]) -> None:
-        """Return `results`, and drop what only served to find out constants."""
+        """Return `results`, and drop what only served to find out constants. What an operation has said of the extents
+        of values before it, their types say from now on."""
+        if self.extents is not None:
+            for value in (*self.block.args, *(result for op in self.block.ops for result in op.results)):
+                if value in self.extents.known:
+                    value._type = _exact(value.type, iter(self.extents.of(value)))  # pyright: ignore[reportPrivateUsage]
         self._location = self._file
         self.insert(ReturnOp(*results))
         for op in reversed(list(self.block.ops)):

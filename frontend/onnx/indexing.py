@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import SSAValue
 
 from ...dialects import te
@@ -93,17 +93,24 @@ def gather_nd(node: Node) -> SSAValue:
 _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
 
 
+def reduction_of(node: Node, updates: SSAValue) -> str:
+    """How `updates` are brought in. Truth values that are added are true where one of them is, as NumPy's are; `relay`
+    adds numbers of one bit."""
+    reduction = node.choice("reduction", _REDUCTIONS, "none")
+    return "max" if reduction == "add" and tensor(updates).element_type == i1 else reduction
+
+
 def scatter_elements(node: Node) -> SSAValue:
     x, indices, updates = (node.input(i) for i in range(3))
     axis = node.axis(node.integer("axis", 0), rank_of(x))
-    reduction = node.choice("reduction", _REDUCTIONS, "none")
     policy = "drop" if are_inside(node, indices, shape_of(x)[axis : axis + 1]) else "error"
+    reduction = reduction_of(node, updates)
     return node.emit("scatter_elements", x, indices, updates, axis=axis, reduction=reduction, out_of_range=policy)
 
 
 def scatter_nd(node: Node) -> SSAValue:
     x, indices, updates = node.input(0), node.input(1, at_least=1), node.input(2)
-    mode = node.choice("reduction", _REDUCTIONS, "none")
+    mode = reduction_of(node, updates)
     components = shape_of(indices)[-1]
     known = components != DYNAMIC and are_inside(node, indices, shape_of(x)[:components])
     policy = "drop" if known else "error"

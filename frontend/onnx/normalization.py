@@ -75,6 +75,8 @@ def layer_norm(node: Node) -> list[SSAValue | None]:
     flat = x if len(normalized) == 1 else node.reshape_to(x, [*node.dims(x)[:axis], prod(normalized)])
 
     def row(parameter: SSAValue) -> SSAValue:
+        if normalized == (DYNAMIC,) and rank_of(parameter) == 1 and shape_of(parameter) != (1,):
+            return parameter
         if shape_of(parameter) != normalized:
             parameter = node.emit("broadcast_to", parameter, shape=list(normalized))
         return node.reshape(parameter, [prod(normalized)])
@@ -111,9 +113,13 @@ def group_norm(node: Node) -> SSAValue:
     """Scale and bias are one for each channel, or, in the first revision, one for each group."""
     x, scale, bias = node.input(0, at_least=2), node.input(1), node.input(2)
     groups, channels = node.integer("num_groups"), shape_of(x)[1]
-    if groups < 1 or channels % groups:
+    if node.version >= 21 and channels == DYNAMIC:
+        (channels,) = shape_of(scale)  # of which there is one for each
+    if groups < 1 or (channels != DYNAMIC and channels % groups):
         raise Malformed(f"{channels} channels do not make {groups} groups")
     if node.version < 21:
+        if channels == DYNAMIC:
+            raise Unsupported(f"the channels of {x.type} in groups, with a scale for each group", give_shapes())
         scale, bias = (node.emit("repeat", v, repeats=channels // groups, axis=0) for v in (scale, bias))
     return node.emit(
         "nn.group_norm",

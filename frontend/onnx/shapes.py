@@ -335,10 +335,12 @@ def pad_by_symbols(node: Node, x: SSAValue, value: SSAValue, width: Sequence[Seq
 
 
 def wrapped(node: Node, x: SSAValue, axis: int, before: int, after: int) -> SSAValue:
-    """`x` repeated along `axis` until `before` and `after` elements are put to it."""
+    """`x` repeated along `axis` until `before` and `after` elements are put to it; an open axis has to have as many."""
+    import numpy as np
+
     if not before and not after:
         return x
-    size = node.static_shape(x)[axis]
+    size = shape_of(x)[axis]
     if not size:
         raise Malformed(f"dimension {axis} is empty, and so has nothing to be wrapped around")
 
@@ -347,6 +349,11 @@ def wrapped(node: Node, x: SSAValue, axis: int, before: int, after: int) -> SSAV
             return []
         return [node.emit("strided_slice", x, begin=[begin], end=[end], strides=[1], axes=[axis], slice_mode="end")]
 
+    if size == DYNAMIC:
+        parts = [*part(-before, ENDLESS if before else 0), x]
+        if after:
+            parts.append(node.emit("take", x, node.constant(np.arange(after)), axis=axis, mode="error"))
+        return node.emit("concatenate", node.emitter.tuple(parts), axis=axis)
     whole = before // size + 1 + after // size
     if whole > MAX_REPEATS:
         raise Unsupported(f"wrapping around a dimension of {size} more than {MAX_REPEATS} times")

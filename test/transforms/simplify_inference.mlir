@@ -98,10 +98,22 @@ relay.func @group_norm_of_open_extents_takes_the_channels_apart_and_together(%x:
   relay.return %0 : tensor<?x4x?xf32>
 }
 
-// CHECK-LABEL: relay.func @group_norm_of_an_open_number_of_channels_stays
-// CHECK: relay.nn.group_norm
-relay.func @group_norm_of_an_open_number_of_channels_stays(%x: tensor<2x?x3xf32>, %g: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<2x?x3xf32> {
-  %0 = relay.nn.group_norm %x, %g, %b {num_groups = 3 : i64} : (tensor<2x?x3xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<2x?x3xf32>
+// CHECK-LABEL: relay.func @group_norm_of_channels_that_its_vectors_count
+// CHECK: relay.reshape %x {newshape = array<i64: 0, -4, 3, 1, 0>} : (tensor<2x?x3xf32>) -> tensor<2x3x1x3xf32>
+// CHECK: relay.reshape %{{.*}} {newshape = array<i64: 0, -3, 0>} : (tensor<2x3x1x3xf32>) -> tensor<2x3x3xf32>
+// CHECK-NOT: group_norm
+// CHECK: relay.return
+relay.func @group_norm_of_channels_that_its_vectors_count(%x: tensor<2x?x3xf32>, %g: tensor<3xf32>) -> tensor<2x3x3xf32> {
+  %0 = relay.nn.group_norm %x, %g, %g {num_groups = 3 : i64} : (tensor<2x?x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x3xf32>
+  relay.return %0 : tensor<2x3x3xf32>
+}
+
+// CHECK-LABEL: relay.func @group_norm_of_an_open_number_of_channels
+// CHECK: relay.reshape %x {newshape = array<i64: 0, -4, 3, -1, 0>} : (tensor<2x?x3xf32>) -> tensor<2x3x?x3xf32>
+// CHECK-NOT: group_norm
+// CHECK: relay.return
+relay.func @group_norm_of_an_open_number_of_channels(%x: tensor<2x?x3xf32>, %g: tensor<?xf32>) -> tensor<2x?x3xf32> {
+  %0 = relay.nn.group_norm %x, %g, %g {num_groups = 3 : i64} : (tensor<2x?x3xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<2x?x3xf32>
   relay.return %0 : tensor<2x?x3xf32>
 }
 

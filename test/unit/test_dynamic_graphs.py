@@ -266,3 +266,14 @@ def test_every_phase_shows_the_symbols() -> None:
     assert "{symbols = array<i64: 0>, shapes = [affine_map<()[s0] -> (s0, 10)>]}" in ir["tir"]
     assert "%x_d0: index) shapes(%p0[%x_d0, 20]" in ir["tir"]
     assert 'weft.symbols = ["x_d0"], weft.pools = [affine_map<()[s0] -> (' in ir["loops"]
+
+
+def test_what_is_put_together_has_equal_extents() -> None:
+    """A concatenation says what an open extent is, beside one that is known."""
+    x, w = relay.var("x", shape=(relay.Any(), 3)), relay.var("w", shape=(2, 1))
+    together = relay.concatenate(relay.Tuple([w, x]), axis=1)
+    stacked = relay.stack(relay.Tuple([relay.sum(w, axis=[1]), relay.sum(x, axis=[1])]), axis=0)
+    executable = compiled(relay.Function([x, w], relay.Tuple([together, stacked])))
+    assert [each.shape for each in executable.inputs] == [(2, 3), (2, 1)]
+    first, second = results(executable, np.ones((2, 3), np.float32), np.zeros((2, 1), np.float32))
+    assert np.array_equal(first, [[0, 1, 1, 1]] * 2) and np.array_equal(second, [[0, 0], [3, 3]])

@@ -178,6 +178,15 @@ def test_updates_are_brought_in_in_every_way(reduction: str):
     check(model("ScatterND", [x, np.array([[1], [3]]), updates], reduction=reduction), x, np.array([[1], [3]]), updates)
 
 
+@pytest.mark.parametrize("reduction", ["add", "mul"])
+def test_truth_values_that_are_added_are_true_where_one_is(reduction: str):
+    x, updates = np.array([[True, False], [True, False]]), np.array([[True, True], [True, False], [False, True]])
+    rows = np.array([[0], [0], [1]])
+    check(model("ScatterND", [x, rows, updates], reduction=reduction), x, rows, updates)
+    places = np.repeat(rows, 2, axis=1)
+    check(model("ScatterElements", [x, places, updates], reduction=reduction), x, places, updates)
+
+
 @pytest.mark.parametrize("pads", [[-1, 0, 2, 0], [2, -2, -1, 3]])
 def test_padding_wraps_around_what_is_left_of_an_axis(pads: list[int]):
     check(model("Pad", [normal(3, 4)], [np.array(pads)], opset=19, mode="wrap"), normal(3, 4))

@@ -51,7 +51,7 @@ class Graph:
     def model(self) -> Any:
         outputs = [helper.make_value_info(name, onnx.TypeProto()) for name in self.results]
         graph = helper.make_graph(self.nodes, "open", self.inputs, outputs, self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=9)
 
 
 def agree(graph: Graph, sizes: list[list[tuple[int, ...]]]) -> Executable:
@@ -224,6 +224,61 @@ def test_whether_elements_fill_another_shape_is_asked_when_it_runs() -> None:
 
 def test_a_refusal_calls_open_extents_by_their_names() -> None:
     g = Graph(x=["n"])
-    g.results = [g("Reshape", g("Reshape", "x", [1]), np.array([], np.int64))]
-    with pytest.raises(Diagnostic, match=r"a tensor of shape \[n\] \(n elements\) cannot be reshaped to \[\]"):
+    g.results = [g("Reshape", g("Concat", "x", "x", axis=0), np.array([], np.int64))]
+    with pytest.raises(Diagnostic, match=r"of shape \[n \* 2\] \(n \* 2 elements\) cannot be reshaped to \[\]"):
         compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0)
+
+
+def test_a_reshape_to_a_number_of_elements_says_how_many_there_are() -> None:
+    g = Graph(x=["n"])
+    g.results = [g("Reshape", g("Reshape", "x", [1]), np.array([], np.int64))]
+    executable = agree(g, [[(1,)]])
+    with pytest.raises(InputError, match=r"has shape \[2\], the graph takes \[1\]"):
+        executable(np.zeros(2, np.float32))
+
+
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_vectors_say_how_many_channels_there_are(opt_level: int):
+    """What has one number for each channel says how many there are, where the data leaves that open."""
+    g = Graph(x=["n", "c", "w"])
+    six = g.normal(6)
+    g.results += [
+        g("BatchNormalization", "x", six, six, six, np.array([1, 2, 0.5, 0.25, 3, 1.5], np.float32)),
+        g("InstanceNormalization", "x", six, six),
+        g("GroupNormalization", "x", six, six, num_groups=3),
+        g("LayerNormalization", g("Transpose", "x", perm=[0, 2, 1]), six),
+        g("ReverseSequence", "x", np.array([1, 0, 2, 1, 2, 2]), time_axis=0, batch_axis=1),
+    ]
+    with weft.PassContext(opt_level=opt_level):
+        executable = agree(g, [[(2, 6, 5)], [(3, 6, 1)]])
+    with pytest.raises(InputError, match=r"has shape \[2, 5, 4\], the graph takes \[\?, 6, \?\]"):
+        executable(np.ones((2, 5, 4), np.float32))
+
+
+def test_lengths_are_as_many_as_sequences():
+    g = Graph(x=["n", "t", 3])
+    g.inputs.append(helper.make_tensor_value_info("lengths", TensorProto.INT64, ["n"]))
+    g.results.append(g("ReverseSequence", "x", "lengths", time_axis=1, batch_axis=0))
+    executable = Executable(compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0), threads=1)
+    x = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
+    np.testing.assert_array_equal(executable(x, np.array([4, 1])), np.stack([x[0, ::-1], x[1]]))
+
+
+def test_what_one_operator_says_of_an_extent_holds_for_the_others() -> None:
+    """The second reads what the first has said to have six columns; its result is of the type of what it reads."""
+    g = Graph(x=["n", "m"])
+    g.results = [g("Relu", g("MatMul", "x", g.normal(6, 2))), g("LogSoftmax", "x", axis=0), g("Elu", "x")]
+    executable = agree(g, [[(4, 6)], [(1, 6)]])
+    assert executable.inputs[0].shape[1] == 6
+
+
+def test_padding_wraps_around_open_images() -> None:
+    g = Graph(x=["n", 2, "h", 5])
+    g.results = [
+        g("Pad", "x", [0, 0, 2, 1, 0, 0, 1, 2], mode="wrap"),
+        g("Pad", "x", [0, 0, -1, 0, 0, 0, 2, 0], mode="wrap"),
+        g("Pad", "x", [0, 0, 0, 7, 0, 1, 0, 0], mode="wrap"),
+    ]
+    executable = agree(g, [[(2, 2, 4, 5)], [(1, 2, 3, 5)]])
+    with pytest.raises(Diagnostic):  # of two rows one is left, and two are to be put behind it
+        executable(np.zeros((1, 2, 2, 5), np.float32))

@@ -9,7 +9,7 @@
 
 `nn.layer_norm`, `nn.group_norm` and `nn.instance_norm` become mean, variance, square root, division, then scale and
 offset; `nn.l2_normalize` becomes `x / sqrt(max(sum(x * x), eps))`. Only result 0 of batch norm and dropout is replaced:
-the others are the statistics, and the mask. Group norm needs a static shape. An operator that is written as others,
+the others are the statistics, and the mask. An operator that is written as others,
 as those of `relay.qnn`, becomes these. With constant statistics `fold-constant`
 makes scale and shift constants, and `fold-scale-axis` moves the scale into a convolution.
 
@@ -42,7 +42,7 @@ from ...dialects.relay.ops.reduce import MeanOp, SumOp, VarianceOp
 from ...dialects.relay.ops.transcendental import SqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp
 from ...dialects.support.dtypes import dtype_name
-from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
+from ..infra import FunctionPass, RewriteDriver, report_changed
 from .dataflow.pattern import is_op, is_tuple_get_item, wildcard
 from .dataflow.rows import Row, Site
 from .emitter import Emitter
@@ -159,22 +159,15 @@ def group_normalized(site: Site) -> SSAValue:
     norm, axis, _ = norm_at(site)
     assert isinstance(norm, GroupNormOp)
     shape, groups = shape_of(site[x]), norm.num_groups.value.data
-    split = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]]
-    joined = [*shape]
-    if not is_static(site[x].type):  # 0 keeps a dimension, -4 takes one apart, -3 joins two
-        split = [*([0] * axis), -4, groups, shape[axis] // groups, *([0] * (len(shape) - axis - 1))]
-        joined = [*([0] * axis), -3, *([0] * (len(shape) - axis - 1))]
+    if is_static(site[x].type):
+        split, joined = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]], [*shape]
+    else:  # 0 keeps a dimension, -4 takes one apart, -3 joins two
+        channels, behind = shape_of(norm.result)[axis], [0] * (len(shape) - axis - 1)
+        size = -1 if channels == DYNAMIC else channels // groups
+        split, joined = [*([0] * axis), -4, groups, size, *behind], [*([0] * axis), -3, *behind]
     grouped = site.emit(ReshapeOp(widened(site.emit, site[x]), newshape=split))
     value = normalized(site, grouped, [d for d in range(1, len(shape) + 1) if d != axis])
     return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=joined)))
-
-
-def has_known_channels(site: Site) -> bool:
-    _, axis, _ = norm_at(site)
-    if shape_of(site[x])[axis] != DYNAMIC:
-        return True
-    remarks.missed(NAME, site.op, "group norm of an open number of channels is not unpacked", "give it a static shape")
-    return False
 
 
 def l2_normalized(site: Site) -> SSAValue:
@@ -197,7 +190,7 @@ ROWS = (
     Row("instance_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each instance and channel",
         is_op("nn.instance_norm")(x, gamma, beta), instance_normalized),
     Row("group_norm(x) = (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each instance and group",
-        is_op("nn.group_norm")(x, gamma, beta), group_normalized, has_known_channels),
+        is_op("nn.group_norm")(x, gamma, beta), group_normalized),
     Row("l2_normalize(x) = x / sqrt(max(sum(x * x), eps))", is_op("nn.l2_normalize")(x), l2_normalized),
 )  # fmt: skip
 """Tried in this order; none relies on it."""

@@ -16,6 +16,7 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, Moves, RelayOp, compatible, integer, normalize_axis, real, string, tensor
 from ..indexing import OutOfRange, as_index, out_of_range
+from ..nn_common import aligned_axis
 from .elementwise import integers
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class SequenceMaskOp(_OnSequences):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, lengths = inputs
         axis, value = self.place(x.rank), self.mask_value.value.data
+        aligned_axis(x, 1 - axis, lengths)
 
         def is_kept(time: te.Expr, length: te.Expr) -> te.Expr:
             if not isinstance(length.type, AnyFloat):
@@ -160,6 +162,7 @@ class ReverseSequenceOp(_OnSequences):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, lengths = inputs
         time, batch = self.places(x.rank)
+        aligned_axis(x, batch, lengths)
         if out_of_range(self.out_of_range, LENGTHS, "out_of_range") == OutOfRange.ERROR:
             lengths = checked_lengths(lengths, x.shape[time], self.name)
 

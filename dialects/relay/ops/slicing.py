@@ -448,6 +448,18 @@ class _JoinOp(RelayOp, ABC):
                 raise VerifyException(f"the tuple's tensors do not go together: {first} and {field}")
         return fields
 
+    def check_alike(self, inputs: Sequence[te.Tensor], but: int | None = None) -> None:
+        """See that the tensors have the same extents, `but` along one axis: of those that are symbols it is noted that
+        they must.
+
+        Raises:
+            VerifyException: they have not.
+        """
+        for x in inputs[1:]:
+            for d, (a, b) in enumerate(zip(inputs[0].shape, x.shape, strict=True)):
+                if d != but:
+                    merge_dims(a, b, f"dimension {d} of the tuple's tensors")
+
 
 def merge_dims(a: int, b: int, what: str) -> int:
     """One extent of two tensors that agree.
@@ -502,6 +514,7 @@ class ConcatenateOp(_JoinOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         axis = normalize_axis(self.axis.value.data, inputs[0].rank)
+        self.check_alike(inputs, but=axis)
         parts = [x for x in inputs if x.dims[axis] != 0] or list(inputs[:1])
         starts = [0, *accumulate(x.shape[axis] for x in parts)]
         shape = (*parts[0].shape[:axis], starts[-1], *parts[0].shape[axis + 1 :])
@@ -576,6 +589,7 @@ class StackOp(_JoinOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         axis = normalize_axis(self.axis.value.data, inputs[0].rank + 1)
+        self.check_alike(inputs)
         shape = (*inputs[0].shape[:axis], len(inputs), *inputs[0].shape[axis:])
         return te.compute(
             shape,

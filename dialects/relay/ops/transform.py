@@ -148,11 +148,15 @@ def infer_new_shape(newshape: Sequence[int], shape: Sequence[int], allowzero: bo
 def _split(extent: int, first: int, second: int) -> tuple[int, int]:
     if extent == DYNAMIC:
         return (DYNAMIC if first == -1 else first), (DYNAMIC if second == -1 else second)
-    first = extent // second if first == -1 and second > 0 else first
-    second = extent // first if second == -1 and first > 0 else second
-    if first * second != extent:
-        raise VerifyException(f"extent {extent} cannot be split into {first} and {second}")
-    return first, second
+    if first == -1 and second > 0:
+        fits, parts = te.at_most(extent % second, 0), (extent // second, second)
+    elif second == -1 and first > 0:
+        fits, parts = te.at_most(extent % first, 0), (first, extent // first)
+    else:
+        fits, parts = te.agree(first * second, extent), (first, second)
+    if not fits:
+        raise VerifyException(f"extent {extent_text(extent)} cannot be split into {first} and {second}")
+    return parts
 
 
 def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None, copied: int) -> tuple[int, ...]:
@@ -161,7 +165,7 @@ def _fill_in(shape: Sequence[int], new: list[int], unknown: int | None, copied: 
     if not list(shape).count(DYNAMIC) == rest.count(DYNAMIC) == copied:
         return tuple(new)
     have, want = prod(n for n in shape if n != DYNAMIC), prod(n for n in rest if n != DYNAMIC)
-    if unknown is None and have != want:
+    if unknown is None and not te.agree(have, want):
         raise VerifyException(
             f"a tensor of shape {shape_text(shape)} ({extent_text(have)} elements) cannot be reshaped to "
             f"{shape_text(new)} ({extent_text(want)} elements)"

@@ -28,7 +28,7 @@ from ...base import (
     shape_of,
     tensor,
 )
-from ...nn_common import accumulator, check_vector, narrow, tuple_type, vector_along, widened
+from ...nn_common import accumulator, aligned_axis, check_vector, narrow, tuple_type, vector_along, widened
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ...slopes import slope
@@ -140,12 +140,11 @@ class PreluOp(RelayOp):
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
-        check_vector(tensor(self.alpha), data, axis, "alpha")
-        return [data]
+        return [check_vector(tensor(self.alpha), data, axis, "alpha")]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, alpha = inputs
-        axis = normalize_axis(self.axis.value.data, x.rank)
+        axis = aligned_axis(x, self.axis.value.data, alpha)
         return te.compute(x.shape, lambda *i: te.select(x[i] > 0, x[i], x[i] * alpha[i[axis]]), "prelu")
 
     def gradient(self, g: Gradient) -> Terms:

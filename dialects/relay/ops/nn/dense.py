@@ -37,7 +37,16 @@ from ...base import (
 from ...blocking import PLAIN, Blocks
 from ...core import ConstantOp
 from ...layout import LayoutTransformOp
-from ...nn_common import accumulator, check_vector, narrow, optional_int, result_element, vector_along, widened
+from ...nn_common import (
+    accumulator,
+    aligned_axis,
+    check_vector,
+    narrow,
+    optional_int,
+    result_element,
+    vector_along,
+    widened,
+)
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ..broadcast import AddOp
@@ -375,12 +384,11 @@ class BiasAddOp(RelayOp):
     def infer(self) -> Sequence[Attribute]:
         data = tensor(self.data)
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
-        check_vector(tensor(self.bias), data, axis, "bias")
-        return [data]
+        return [check_vector(tensor(self.bias), data, axis, "bias")]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         data, bias = inputs
-        axis = normalize_axis(self.axis.value.data, data.rank)
+        axis = aligned_axis(data, self.axis.value.data, bias)
         return te.compute(data.shape, lambda *i: data[i] + bias[i[axis]], "bias_add")
 
     def reordered(self, order: Order) -> Reordered:

@@ -17,7 +17,7 @@ from ....support.dtypes import dtype_name
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, compatible, integer, string, tensor
 from ...indexing import as_index
-from ...nn_common import accumulator, check_vector, narrow
+from ...nn_common import accumulator, aligned_axis, check_vector, narrow
 from ...precision import Accuracy, Precision
 from ...resample import one_of
 from ..elementwise import floats, integers
@@ -149,7 +149,7 @@ class NllLossOp(RelayOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, targets, weights = inputs
-        wide, classes = accumulator(x.element_type), x.shape[1]
+        wide, classes = accumulator(x.element_type), x.shape[aligned_axis(x, 1, weights)]
         zero = te.const(0, wide)
 
         def weight(*i: te.Expr) -> te.Expr:

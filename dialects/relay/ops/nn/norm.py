@@ -32,7 +32,7 @@ from ...base import (
     tensor,
 )
 from ...inference import by_types
-from ...nn_common import accumulator, check_vector, narrow, tuple_type, vector_along
+from ...nn_common import accumulator, aligned_axis, check_vector, narrow, tuple_type, vector_along
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axes, reordered_axis
 from ..broadcast import MaximumOp, PowerOp
@@ -128,12 +128,12 @@ class BatchNormOp(RelayOp):
             "moving_var": self.moving_var,
         }
         for what, vector in vectors.items():
-            check_vector(tensor(vector), data, axis, what)
+            data = check_vector(tensor(vector), data, axis, what)
         return [tuple_type(data, tensor(self.moving_mean), tensor(self.moving_var))]
 
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         x, gamma, beta, mean, var = inputs
-        axis = normalize_axis(self.axis.value.data, x.rank)
+        axis = aligned_axis(x, self.axis.value.data, gamma, beta, mean, var)
         wide = accumulator(x.element_type)
         epsilon = te.const(self.epsilon.value.data, wide)
         deviation = te.compute(var.shape, lambda *i: te.sqrt(te.cast(var[i], wide) + epsilon), "deviation")
@@ -198,9 +198,8 @@ class _ScaledNorm(RelayOp, ABC):
     def infer(self) -> Sequence[Attribute]:
         data = floats(tensor(self.data))
         axis = normalize_axis(self.axis.value.data, len(data.get_shape()))
-        check_vector(tensor(self.gamma), data, axis, "gamma")
-        check_vector(tensor(self.beta), data, axis, "beta")
-        return [data]
+        data = check_vector(tensor(self.gamma), data, axis, "gamma")
+        return [check_vector(tensor(self.beta), data, axis, "beta")]
 
     def scaled(
         self,
@@ -211,7 +210,7 @@ class _ScaledNorm(RelayOp, ABC):
     ) -> te.Tensor:
         """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`; the statistics are read with the indices of `x`."""
         x, gamma, beta = inputs
-        axis = normalize_axis(self.axis.value.data, x.rank)
+        axis = aligned_axis(x, self.axis.value.data, gamma, beta)
         wide = accumulator(x.element_type)
         epsilon = te.const(self.epsilon.value.data, wide)
 
