@@ -194,10 +194,10 @@ class VectorText:
         self.define(result, f"{{{', '.join([value] * count)}}}")
 
     def create_mask(self, op: vector.CreateMaskOp) -> None:
-        """Lane numbers below the given count."""
+        """Lane numbers below the given count; a truth value has all bits, or none."""
         if op.mask_vector in self.live:
             count = self.atom(op.mask_dim_sizes[0])
-            tests = [f"{count} > {lane}" for lane in range(lanes(op.mask_vector.type))]
+            tests = [f"-({count} > {lane})" for lane in range(lanes(op.mask_vector.type))]
             self.define(op.mask_vector, f"{{{', '.join(tests)}}}")
 
     def shuffle(self, op: vector.ShuffleOp) -> None:

@@ -80,6 +80,15 @@ def test_c_reduces_in_lanes_too(name: str) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("length", [3, 16, 77, 200])
+def test_c_reduces_rows_of_an_open_length(length: int) -> None:
+    x = relay.var("x", shape=(5, relay.Any()))
+    executable = weft.compile(relay.Function([x], relay.max(x, axis=1)), target="c", threads=1)
+    data = -rows(length, "float32")
+    np.testing.assert_array_equal(result(executable, data), wanted("max", data))
+
+
+@needs_compiler
 @pytest.mark.parametrize("name", ["sum", "max", "min"])
 def test_c_reduces_integers_in_lanes(name: str) -> None:
     data = rows(77, "int32")
