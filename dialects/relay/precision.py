@@ -23,6 +23,9 @@ class Precision(Enum):
 SINGLE = 2.0**-23
 """The unit in the last place of 1 in f32."""
 
+LEAST_NORMAL = 2.0**-126
+"""The least number of f32 that has all its bits."""
+
 
 class Accuracy(Enum):
     """What is done to elements, and so how exactly results are known."""
@@ -30,6 +33,7 @@ class Accuracy(Enum):
     EXACT = "elements are moved, chosen, compared or counted"
     ROUNDED = "each element is rounded, once or a few times"
     FUNCTION = "functions of each element are approximated"
+    VANISHING = "functions of each element are approximated, and 0 where f32 has no normal number"
     SUMMED = "elements are added up, in any order"
     PLACED = "read between elements, at places computed in f32"
 
@@ -45,7 +49,7 @@ class Accuracy(Enum):
                 return 0
             case Accuracy.ROUNDED:
                 return 2
-            case Accuracy.FUNCTION:
+            case Accuracy.FUNCTION | Accuracy.VANISHING:
                 return 8
             case Accuracy.SUMMED:
                 return 16 + 2 * isqrt(max(terms, 1))
@@ -58,6 +62,11 @@ class Accuracy(Enum):
         if self is Accuracy.PLACED or (self is Accuracy.SUMMED and epsilon > SINGLE):
             return Accuracy.FUNCTION.ulps() * epsilon + self.ulps(terms) * SINGLE
         return self.ulps(terms) * epsilon
+
+    @property
+    def absolute(self) -> float:
+        """What is allowed beside that."""
+        return LEAST_NORMAL if self is Accuracy.VANISHING else 0.0
 
     @property
     def mixes(self) -> bool:

@@ -19,7 +19,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from ..support.columns import Part, print_parts, to_text
+from ..support.columns import Part, attribute_parts, print_parts, to_text
 
 
 @irdl_custom_directive
@@ -67,7 +67,6 @@ def print_function(
         parts.append(Part("-> ", results, ""))
     elif outputs:
         parts.append(Part("-> (", results, ")"))
-    print_parts(printer, parts)
-    printer.print_op_attributes(attributes, print_keyword=True)
+    print_parts(printer, [*parts, *attribute_parts(printer, attributes)])
     printer.print_string(" ")
     printer.print_region(body, False)

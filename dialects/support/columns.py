@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 
+from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 WIDTH = 160
@@ -25,6 +27,17 @@ class Part:
     @property
     def whole(self) -> str:
         return self.begin + ", ".join(self.items) + self.end
+
+
+def attribute_parts(printer: Printer, attributes: Mapping[str, Attribute]) -> list[Part]:
+    """What `print_op_attributes` prints behind a keyword, as a part; none where there are no attributes."""
+    if not attributes:
+        return []
+    items = [
+        to_text(printer, partial(printer.print_op_attributes, {name: value}))[len(" {") : -len("}")]
+        for name, value in attributes.items()
+    ]
+    return [Part("attributes {", items, "}")]
 
 
 def print_parts(printer: Printer, parts: Sequence[Part]) -> None:

@@ -35,7 +35,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ..support.columns import Part, print_parts, to_text
+from ..support.columns import Part, attribute_parts, print_parts, to_text
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import long_array, numbers, segment_sizes
@@ -486,8 +486,7 @@ class BlockOp(IRDLOperation):
         for word, buffers, maps in (("reads", self.reads, self.read_maps), ("writes", self.writes, self.write_maps)):
             accesses = [access_text(printer, b, m, self.iters, arguments) for b, m in zip(buffers, maps, strict=True)]
             parts.append(Part(f"{word}(", accesses, ")"))
-        print_parts(printer, parts)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
+        print_parts(printer, [*parts, *attribute_parts(printer, self.attributes)])
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
         if self.init is not None:

@@ -17,7 +17,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 
-from ..support.columns import Part, print_parts, to_text
+from ..support.columns import Part, attribute_parts, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.hints import isa
 from ..support.kernels import kernel_calls
@@ -297,8 +297,7 @@ class PrimFuncOp(IRDLOperation):
                 if isinstance(shape, AffineMapAttr)
             ]
             parts.append(Part("shapes(", shapes, ")"))
-        print_parts(printer, parts)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
+        print_parts(printer, [*parts, *attribute_parts(printer, self.attributes)])
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 

@@ -380,6 +380,7 @@ relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8x
 // -----
 
 // CHECK-LABEL: relay.func @calls_say_where_they_run
+// CHECK-NEXT:      attributes {param_virtual_devices
 // CHECK-NEXT:    %w = relay.constant {{.*}}dense<2.000000e+00> : tensor<8xf32>
 // CHECK-NEXT:    %0 = relay.call_lowered @copy(%x) {virtual_device = #relay.virtual_device<ext_dev, id = 0>, src_virtual_device = #relay.virtual_device<cpu, id = 0>}
 // CHECK-NEXT:    %1 = relay.call_lowered @sum(%0, %w) {virtual_device = #relay.virtual_device<ext_dev, id = 0>}

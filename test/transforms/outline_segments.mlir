@@ -70,8 +70,8 @@ relay.func @a_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:         relay.call_lowered @segments_on_several_devices_segment(%x)
 // CHECK:         relay.ref_create
 // CHECK:       relay.func private @segments_on_several_devices_segment(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-// CHECK-SAME:    param_virtual_devices = [#relay.virtual_device<cpu, id = 0>]
-// CHECK-SAME:    result_virtual_devices = [#relay.virtual_device<ext_dev, id = 0>, #relay.virtual_device<cpu, id = 0>]
+// CHECK-NEXT:      attributes {segment, param_virtual_devices = [#relay.virtual_device<cpu, id = 0>],
+// CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<ext_dev, id = 0>, #relay.virtual_device<cpu, id = 0>]
 relay.func @segments_on_several_devices(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = relay.call_lowered @copy(%x) {src_virtual_device = #relay.virtual_device<cpu, id = 0>, virtual_device = #relay.virtual_device<ext_dev, id = 0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = relay.call_lowered @k(%0, %0) {virtual_device = #relay.virtual_device<ext_dev, id = 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

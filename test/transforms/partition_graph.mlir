@@ -7,7 +7,7 @@
 // CHECK-NEXT:    %2 = relay.tanh %0
 // CHECK-NEXT:    relay.return %2, %0, %1
 // CHECK:       relay.func private @tvmgen_net_my_gen_main_0(%my_gen_0_i0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-// CHECK-SAME:    attributes {global_symbol = "tvmgen_net_my_gen_main_0", Compiler = "my.gen", Inline, primitive} {
+// CHECK-NEXT:      attributes {global_symbol = "tvmgen_net_my_gen_main_0", Compiler = "my.gen", Inline, primitive} {
 // CHECK-NEXT:    %0 = relay.add %my_gen_0_i0, %my_gen_0_i0
 // CHECK-NEXT:    %1 = relay.exp %0
 // CHECK-NEXT:    relay.return %0, %1
@@ -47,6 +47,7 @@ relay.func @main(%x: tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>> {
 // CHECK-LABEL: relay.func @main
 // CHECK:         relay.call @tvmgen_net_test_main_0(%x) :
 // CHECK:       relay.func private @tvmgen_net_test_main_0(%test_0_i0: tensor<2xf32>)
+// CHECK-NEXT:      attributes {global_symbol
 // CHECK-NEXT:    %c = relay.constant
 // UNBOUND-LABEL: relay.func @main
 // UNBOUND:       relay.call @tvmgen_default_test_main_0(%x, %{{.*}}) :

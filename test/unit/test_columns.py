@@ -17,7 +17,7 @@ PERCEPTRON = Path(__file__).parents[2] / "examples" / "perceptron.mlir"
 
 def test_the_dumps_of_a_graph_are_no_wider_than_they_may_be() -> None:
     exe = weft.compile(PERCEPTRON)
-    for phase in ("tir", "schedule", "loops", "llvm"):
+    for phase in ("graph", "fuse", "tir", "schedule", "loops", "llvm"):
         text = exe.ir[phase]
         assert max(map(len, text.split("\n"))) <= WIDTH, phase
     loops = exe.ir["loops"]

@@ -108,28 +108,39 @@ class _Errors:
 
     def _after(self, op: Operation) -> Tolerance:
         given = [self._values.get(operand, _NONE) for operand in op.operands]
-        before = Tolerance(max((e.relative for e in given), default=0.0), any(e.mixed for e in given))
+        before = _greatest(given)
         if isinstance(op, RelayOp):
             own = own_tolerance(op)
             added = own.relative > 0 and before.relative > 0
-            return Tolerance(before.relative + own.relative, before.mixed or own.mixed or added)
+            mixed = before.mixed or own.mixed or added
+            return Tolerance(before.relative + own.relative, mixed, before.absolute + own.absolute)
         within = [error for region in op.regions for block in region.blocks for error in self.of(block)]
         callee = op.properties.get("callee")
         if callee is not None:
             within.append(self._in_function(str(callee).removeprefix("@")))
-        inner = max((error.relative for error in within), default=0.0)
-        return Tolerance(before.relative + inner, before.mixed or any(error.mixed for error in within))
+        inner = _greatest(within)
+        return Tolerance(
+            before.relative + inner.relative, before.mixed or inner.mixed, before.absolute + inner.absolute
+        )
 
     def _in_function(self, name: str) -> Tolerance:
         """The error that a call of a function adds; of one that calls itself, that of one turn."""
         if name not in self._called and name in self._functions:
             self._called[name] = _NONE
-            found = self.of(self._functions[name].body.block)
-            self._called[name] = Tolerance(max((e.relative for e in found), default=0.0), any(e.mixed for e in found))
+            self._called[name] = _greatest(self.of(self._functions[name].body.block))
         return self._called.get(name, _NONE)
 
 
 _NONE = Tolerance()
+
+
+def _greatest(errors: Sequence[Tolerance]) -> Tolerance:
+    """What all of `errors` stay below."""
+    return Tolerance(
+        max((error.relative for error in errors), default=0.0),
+        any(error.mixed for error in errors),
+        max((error.absolute for error in errors), default=0.0),
+    )
 
 
 def own_tolerance(op: RelayOp) -> Tolerance:
@@ -138,7 +149,7 @@ def own_tolerance(op: RelayOp) -> Tolerance:
     if accuracy is None or accuracy is Accuracy.EXACT:
         return _NONE
     epsilon = max((epsilon_of(type) for type in _element_types([r.type for r in op.results])), default=0.0)
-    return Tolerance(accuracy.error(epsilon, op.terms()), accuracy.mixes) if epsilon else _NONE
+    return Tolerance(accuracy.error(epsilon, op.terms()), accuracy.mixes, accuracy.absolute) if epsilon else _NONE
 
 
 def _element_types(types: Sequence[Attribute]) -> list[Attribute]:

@@ -89,6 +89,7 @@ class SigmoidOp(FloatFunction, formula="1 / (1 + np.exp(-x))"):
     """The logistic function."""
 
     name = "relay.sigmoid"
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.VANISHING
     KIND: ClassVar[te.UnaryKind] = te.UnaryKind.SIGMOID
     ONNX: ClassVar[tuple[str, ...]] = ("Sigmoid",)
     gradient = slope(lambda x, y: y * (1 - y))

@@ -265,7 +265,7 @@ relay.func @reshape_that_splits_into_nothing(%x: tensor<6xf32>) {
 // -----
 
 relay.func @reshape_that_splits_unevenly(%x: tensor<6xf32>) {
-  // expected-error@+1 {{extent 6 cannot be split into 4 and 1}}
+  // expected-error@+1 {{extent 6 cannot be split into 4 and -1}}
   %r = relay.reshape %x {newshape = array<i64: -4, 4, -1>} : (tensor<6xf32>) -> tensor<4x1xf32>
   relay.return
 }
