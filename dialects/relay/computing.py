@@ -34,7 +34,7 @@ def compute_results(
         what = str(error).removeprefix("te: ")
         if isinstance(error, TypeError) and what == str(error):
             what = "it asks for integers"
-        if _is_symbolic(inputs):
+        if _is_symbolic(inputs) or op.told_extents():
             raise Diagnostic.at(
                 op,
                 f"cannot be computed where an extent is known only when it runs: {what}",

@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
-from ..te.contents import contents
-from .base import RelayOp, tensor
+from ..te.contents import Number, contents
+from .base import RelayOp, compatible, flatten_types, tensor
 from .core import ConstantOp
 
 if TYPE_CHECKING:
@@ -97,14 +100,18 @@ class DynOp(RelayOp, ABC):
         Raises:
             TypeError: that is known only when it runs.
         """
-        owner = getattr(self, name).owner
-        if isinstance(owner, ConstantOp) and (array := owner.numpy()) is not None:
-            return [value.item() for value in array.reshape(-1)]  # pyright: ignore[reportReturnType]
-        found = contents(tensor) or []
+        found = self.elements_of(name, tensor)
         known = [value for value in found if value is not None]
         if len(known) != len(found) or not all(isinstance(dim, int) for dim in tensor.dims):
             raise TypeError(f"te: what '{name}' holds is known only when it runs")
         return known
+
+    def elements_of(self, name: str, tensor: te.Tensor) -> Sequence[Number]:
+        """The elements of an operand of `TOLD`, `None` for what is known only when it runs; nothing of many."""
+        owner = getattr(self, name).owner
+        if isinstance(owner, ConstantOp) and (array := owner.numpy()) is not None:
+            return [value.item() for value in array.reshape(-1)]  # pyright: ignore[reportReturnType]
+        return contents(tensor) or []
 
     def _array(self, name: str, values: Sequence[te.Dim | float]) -> NDArray:
         import numpy as np
@@ -117,8 +124,15 @@ class DynOp(RelayOp, ABC):
 
         names = [name for name, _ in self.get_irdl_definition().operands]
         given = dict(zip(names, inputs, strict=True))
-        op = self.told_by(*(given.pop(name) for name in self.TOLD))
         try:
-            return evaluate_op(op, [given[name] for name in names if name in given])
+            op = self.told_by(*(given.pop(name) for name in self.TOLD))
+        except VerifyException as error:
+            raise Diagnostic.at(self, str(error)) from error
+        try:
+            results = evaluate_op(op, [given[name] for name in names if name in given])
         finally:
             op.erase()
+        for type, array in zip(flatten_types(self.result_types), results, strict=True):
+            if not compatible(type, TensorType(type.element_type, array.shape)):
+                raise Diagnostic.at(self, f"is told to give an array of shape {array.shape}, but declares {type}")
+        return results

@@ -12,10 +12,12 @@ import weft
 from weft import relay
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp
+from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.reference import evaluate_op
 from weft.dialects.relay.told import DynOp
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.mlir import parse_mlir
 from weft.testing.examples import OperatorExample, examples_of, formula
 
 DYNAMIC = [each for each in examples_of(Relay) if issubclass(each.op_type, DynOp)]
@@ -114,3 +116,76 @@ def test_a_slice_is_cut_off_where_an_open_axis_ends(begin: int, end: int, stride
     for rows in (0, 1, 2, 3, 7):
         given = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
         np.testing.assert_array_equal(run(given), given[begin:end:stride])
+
+
+PART = """
+relay.func @main(%x: tensor<5x{columns}xf32>, %b: tensor<2xi64>, %e: tensor<2xi64>, %s: tensor<2xi64>) -> tensor<2x1xf32> {{
+  %y = relay.dyn.strided_slice %x, %b, %e, %s {{slice_mode = "{mode}"}} : (tensor<5x{columns}xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x1xf32>
+  %z = relay.negative %y : tensor<2x1xf32>
+  relay.return %z : tensor<2x1xf32>
+}}
+"""  # noqa: E501
+FAR = 1 << 62
+GIVES_TWO_BY_ONE = [
+    ([0, 0], [2, 1], [1, 1]),
+    ([-2, 2], [FAR, 3], [1, 1]),
+    ([3, -1], [FAR * 2 - 1, -FAR * 2], [1, -FAR]),
+    ([FAR, 1], [0, -3], [-3, -1]),
+    ([-4, 1], [-1, 2], [2, 1]),
+]
+GIVES_OTHERS = [
+    ([4, 0], [6, 1], [1, 1]),
+    ([0, 0], [2, 2], [1, 1]),
+    ([-1, 0], [1, 1], [1, 1]),
+    ([0, 3], [2, 4], [1, 1]),
+    ([0, 0], [2, 1], [2, 1]),
+    ([0, 0], [2, 1], [0, 1]),
+]
+
+
+def test_a_slice_of_a_known_size_lies_where_data_says_or_the_run_fails():
+    module = parse_mlir(PART.format(columns=3, mode="end"), "part")
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    run = weft.compile(module)
+    x = np.arange(15, dtype=np.float32).reshape(5, 3)
+    for begin, end, step in GIVES_TWO_BY_ONE:
+        told = [np.array(each) for each in (begin, end, step)]
+        wanted = -x[begin[0] : end[0] : step[0], begin[1] : end[1] : step[1]]
+        np.testing.assert_array_equal(evaluate_function(main, [x, *told])[0], wanted, strict=True)
+        np.testing.assert_array_equal(run(x, *told), wanted, strict=True)
+    for bounds in GIVES_OTHERS:
+        told = [np.array(each) for each in bounds]
+        with pytest.raises(Diagnostic):
+            evaluate_function(main, [x, *told])
+        with pytest.raises(Diagnostic, match="are taken, not"):
+            run(x, *told)
+
+
+def test_so_many_elements_from_where_data_says():
+    module = parse_mlir(PART.format(columns=3, mode="size"), "part")
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    run = weft.compile(module)
+    x = np.arange(15, dtype=np.float32).reshape(5, 3)
+    for begin, size, rows in (([1, 0], [2, 1], slice(1, 3)), ([-2, 2], [-1, -1], slice(3, 5))):
+        told = [np.array(begin), np.array(size), np.array([7, 7])]
+        wanted = -x[rows, begin[1] : begin[1] + 1]
+        np.testing.assert_array_equal(evaluate_function(main, [x, *told])[0], wanted, strict=True)
+        np.testing.assert_array_equal(run(x, *told), wanted, strict=True)
+    with pytest.raises(Diagnostic, match="1 elements of an axis of 5 are taken, not 2"):
+        run(x, np.array([4, 0]), np.array([2, 1]), np.array([1, 1]))
+
+
+def test_no_slice_of_a_known_size_lies_in_an_axis_of_no_elements():
+    run = weft.compile(parse_mlir(PART.format(columns=0, mode="end"), "part"))
+    with pytest.raises(Diagnostic, match="0 elements of an axis of 0 are taken, not 1"):
+        run(np.zeros((5, 0), np.float32), np.array([0, 0]), np.array([2, 1]), np.array([1, 1]))
+
+
+def test_a_slice_of_no_elements_that_data_bounds_is_refused():
+    text = PART.format(columns=3, mode="end").replace("2x1x", "0x1x")
+    with pytest.raises(Diagnostic) as error:
+        weft.compile(parse_mlir(text, "part"))
+    assert error.value.message.endswith("whether a slice is empty is known only when it runs")
+    assert "sound" not in error.value.message and error.value.place is not None

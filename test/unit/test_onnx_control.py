@@ -216,3 +216,31 @@ def test_a_scan_along_an_axis_in_either_direction(axis: int, backwards: int):
     outputs = [info("t", F, [3]), info("y", F, [3, 4] if axis == 0 else [4, 3])]
     model = model_of([node], [info("s", F, [3]), info("x", F, x.shape)], outputs, WEIGHTS[:1])
     check(model, [np.ones(3, np.float32), x])
+
+
+def test_a_turn_reads_a_part_of_a_known_size_that_its_number_places():
+    """As ONNX's own test of Loop does: `y += x[turn : turn + 1]`."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Add", ["turn", "one"], ["end"]),
+            helper.make_node("Unsqueeze", ["turn", "axes"], ["from"]),
+            helper.make_node("Unsqueeze", ["end", "axes"], ["to"]),
+            helper.make_node("Slice", ["x", "from", "to"], ["part"]),
+            helper.make_node("Add", ["y_in", "part"], ["y_out"]),
+            helper.make_node("Identity", ["go_in"], ["go_out"]),
+            helper.make_node("Identity", ["y_out"], ["row"]),
+        ],
+        "body",
+        [info("turn", INT, []), info("go_in", B, []), info("y_in", F, [1])],
+        [info("go_out", B, []), info("y_out", F, [1]), info("row", F, [1])],
+        [
+            constant("x", np.array([1, 2, 3, 4, 5], np.float32)),
+            constant("one", np.array(1)),
+            constant("axes", np.array([0])),
+        ],
+    )
+    loop = helper.make_node("Loop", ["turns", "go", "y"], ["last", "rows"], body=body)
+    inputs = [info("turns", INT, []), info("go", B, []), info("y", F, [1])]
+    model = model_of([loop], inputs, [info("last", F, [1]), info("rows", F, None)])
+    for turns in (0, 3, 5):
+        check(model, [np.array(turns), np.array(True), np.array([-2], np.float32)])

@@ -19,6 +19,7 @@ from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
 from ...te.dims import quotient, to_text
 from ..base import (
+    DYNAMIC,
     Fusion,
     FusionPattern,
     RelayOp,
@@ -32,6 +33,7 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..precision import Accuracy
+from ..slices_of_data import sliced_by_data
 from .dyn_common import OfData, count_of, extents, integers, numbers, open_tensor
 from .nn.padding import PadOp, padded
 from .slicing import ENDLESS, Slice, StridedSliceOp, sliced
@@ -279,7 +281,8 @@ class DynTileOp(OfData):
 @irdl_op_definition
 class DynStridedSliceOp(OfData):
     """The slice from `begin` to `end` in steps of `strides`, of the first dimensions; with the mode "size", `end` is how
-    many elements are taken.
+    many elements are taken. Where data decides the bounds, how many elements there are may be said by the type of the
+    result: the run fails if it is another number.
 
     `y = x[b[0]:e[0]:s[0], b[1]:e[1]:s[1]]`
 
@@ -317,6 +320,13 @@ class DynStridedSliceOp(OfData):
                 raise TypeError("te: the step of a slice is known only when it runs")
             cuts[axis] = Slice.between(cast("int", begin), cast("int", last), step, x.shape[axis])
         return sliced(x, cuts, "strided_slice")
+
+    def compute(self, *inputs: te.Tensor) -> te.Tensor | Sequence[te.Tensor]:
+        told = [self.elements_of(name, each) for name, each in zip(self.TOLD, inputs[1:], strict=True)]
+        if DYNAMIC in (shape := shape_of(self.result)) or not any(None in each for each in told):
+            return super().compute(*inputs)
+        x, begin, end, strides = inputs
+        return sliced_by_data(x, begin, end, strides, shape, self.slice_mode.data == "size")
 
     def open_type(self) -> Attribute:
         counts = {count_of(value, name) for value, name in zip(self.told(), self.TOLD, strict=True)}
