@@ -7,13 +7,16 @@ not known otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from .plugins import targets
 
 MEMORIES = ("global", "local", "shared", "warp", "wmma", "mma", "texture", "amx")
-"""What the name of a scope begins with; a point and more may follow, such as in `shared.dyn` and `wmma.matrix_a`."""
+"""What the name of a scope begins with; a tag may follow, such as in `shared.dyn`, `local_TB2` and `global:weights`."""
+
+_TAG = re.compile(r"[._:][\w.:]+", re.ASCII)
 
 _DECLARED: dict[str, tuple[str, ...]] = {}
 """Kind of targets -> the memories that it has besides."""
@@ -44,9 +47,25 @@ def _installed() -> Iterator[str]:
                 yield from cast("Mapping[str, str]", scopes)
 
 
+def memory_of(scope: str) -> str:
+    """The memory that a scope is a part of: its name without the tag. The scope, if there is no such memory."""
+    return _among(MEMORIES, scope) or _among(memories(), scope) or scope
+
+
+def _among(names: tuple[str, ...], scope: str) -> str | None:
+    """The one of `names` that a scope is, or begins with before a tag."""
+    if scope in names:
+        return scope
+    return next((name for name in names if scope.startswith(name) and _TAG.fullmatch(scope, len(name))), None)
+
+
 def why_no_scope(scope: str) -> str | None:
     """What is wrong with the name of a scope."""
-    head, point, rest = scope.partition(".")
-    if (head in MEMORIES and bool(point) is bool(rest)) or scope in (known := memories()) or (rest and head in known):
+    if _among(MEMORIES, scope) or _among(known := memories(), scope):
         return None
-    return f'unknown scope "{scope}"; known: {", ".join(known)}, and more after a point'
+    return f"unknown scope \"{scope}\"; known: {', '.join(known)}, and more after a point, '_' or ':'"
+
+
+def named_in(name: str, scope: str) -> str:
+    """A name for what is `name` elsewhere, in a scope."""
+    return f"{name}_{scope.replace(':', '_')}"

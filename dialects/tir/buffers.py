@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
 )
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
@@ -26,7 +26,7 @@ from xdsl.utils.str_enum import StrEnum
 from ..support.hints import isa
 from ..support.interned import shaped_memref
 from ..support.looks import by_looks
-from ..support.memory_scopes import why_no_scope
+from ..support.memory_scopes import MEMORIES, memories, memory_of, why_no_scope
 from .affine import print_expr
 from .expressions import parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
@@ -123,6 +123,13 @@ AXIS_SEPARATORS = "axis_separators"
 """An attribute of a buffer: its memory has several dimensions, which begin with the buffer's of these numbers."""
 
 
+def _memories(op: Operation) -> Sequence[Attribute]:
+    """The memories by which the scope of an allocation is judged: kinds of targets come and go."""
+    assert isinstance(op, AllocBufferOp)
+    own = memory_of(op.scope.data) in MEMORIES
+    return () if own else [StringAttr(name) for name in memories()]
+
+
 @irdl_op_definition
 class AllocBufferOp(IRDLOperation):
     """A buffer of the function's own, alive in the region where it stands. Counterpart of TVM's `alloc_buffers`.
@@ -203,7 +210,7 @@ class AllocBufferOp(IRDLOperation):
         printer.print_string(" : ")
         printer.print_attribute(self.buffer.type)
 
-    @by_looks()
+    @by_looks(_memories)
     def verify_(self) -> None:
         verify_shape(memref_of(self.buffer), self.shape, "the buffer")
         if (wrong := why_no_scope(self.scope.data)) is not None:

@@ -1,10 +1,13 @@
-"""TVM's primitives of te's stages that have no meaning here: why, and what to do instead."""
+"""What a te schedule refuses: TVM's primitives of stages that have no meaning here, why, and what to do instead; and
+scopes that no memory has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NoReturn
 
+from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.memory_scopes import memories, why_no_scope
 from ...transforms.tir.schedule.errors import ScheduleError
 
 REFUSED: dict[str, tuple[str, str]] = {
@@ -27,3 +30,14 @@ def refusal(name: str) -> Callable[..., NoReturn]:
     refuse.__name__ = name
     refuse.__doc__ = f"Refused: {reason}."
     return refuse
+
+
+def known_scope(scope: str) -> str:
+    """The name of a scope; `global`, where it is empty.
+
+    Raises:
+        ScheduleError: there is no such scope.
+    """
+    if scope and (wrong := why_no_scope(scope)) is not None:
+        raise ScheduleError(f"te: {wrong}", hint=did_you_mean(scope, memories()))
+    return scope or "global"

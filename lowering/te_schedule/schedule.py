@@ -12,6 +12,7 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.substitution import substitute, with_fresh_axes
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
+from .refused import known_scope
 from .relations import Fuse, Reorder, Singleton, Split
 from .stage import Group, Stage, StageOp
 
@@ -144,7 +145,7 @@ class Schedule:
         """A copy of a tensor in a scope, which the `readers` read instead.
 
         Raises:
-            ScheduleError: one of them does not read it.
+            ScheduleError: one of them does not read it, or there is no such scope.
         """
         source = self[tensor]
         given = [readers] if isinstance(readers, te.Tensor | TensorOp | StageOp) else list(readers)
@@ -154,7 +155,7 @@ class Schedule:
         for stage in stages:
             if stage not in self.readers(tensor):
                 raise ScheduleError(f"te: '{stage.tensor.name}' does not read '{tensor.name}'")
-        copy = _copy_of(tensor, f"{tensor.name}.{scope or 'global'}")
+        copy = _copy_of(tensor, _named_in(tensor, scope))
         for stage in stages:
             assert stage.compute is not None
             stage.compute = replace(stage.compute, body=substitute(stage.compute.body, {}, {tensor: copy}))
@@ -173,7 +174,7 @@ class Schedule:
         """Compute a tensor in a scope; its own stage then copies that. Gives what is computed.
 
         Raises:
-            ScheduleError: something was asked of its loops before, or it is an input.
+            ScheduleError: something was asked of its loops before, it is an input, or there is no such scope.
         """
         if not isinstance(tensor, te.Tensor):
             return [self.cache_write(each, scope) for each in tensor]
@@ -182,7 +183,7 @@ class Schedule:
             raise ScheduleError(f"te: '{tensor.name}' is an input: nothing writes it")
         if stage.is_started or stage.is_inlined or stage.attachment is not None:
             raise ScheduleError(f"te: cache_write of '{tensor.name}' comes before what else is asked of its stage")
-        name = f"{tensor.name}.{scope or 'global'}"
+        name = _named_in(tensor, scope)
         cache = te.Tensor(tensor.dims, tensor.element_type, name, with_fresh_axes(stage.compute, ".c"))
         axes = stage.compute.axes
         made = Stage(cache, cache.producer, False)
@@ -267,6 +268,11 @@ def _common(chains: Sequence[list[Group]]) -> Group | None:
         if all(group in chain for chain in rest):
             return group
     return None
+
+
+def _named_in(tensor: te.Tensor, scope: str) -> str:
+    """What a copy of a tensor in a scope is called."""
+    return f"{tensor.name}.{known_scope(scope).replace(':', '_')}"
 
 
 def _copy_of(tensor: te.Tensor, name: str) -> te.Tensor:

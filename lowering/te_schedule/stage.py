@@ -15,7 +15,7 @@ from ...dialects.support.arguments import checked_methods
 from ...dialects.te.forms import ThreadAxis
 from ...dialects.te.tensor_intrin import TensorIntrin
 from ...transforms.tir.schedule.errors import ScheduleError
-from .refused import REFUSED, refusal
+from .refused import REFUSED, known_scope, refusal
 from .relations import (
     NUMBERS,
     Action,
@@ -368,7 +368,12 @@ class Stage:
         self._attachment, self.is_inlined = None, False
 
     def set_scope(self, scope: str) -> None:
-        """Let the stage's tensor live in a scope: `global`, or `local` to a thread."""
+        """Let the stage's tensor live in a scope: `global`, or `local` to a thread.
+
+        Raises:
+            ScheduleError: there is no such scope, or the tensor is the caller's.
+        """
+        known_scope(scope)
         if self.is_output and scope not in ("", "global"):
             raise ScheduleError(f"te: '{self.tensor.name}' is an output, which is the caller's memory")
         self.scope = scope

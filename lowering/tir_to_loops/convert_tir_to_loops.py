@@ -70,6 +70,7 @@ from ...dialects.support.dense import array_of, dense_of
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ...dialects.support.facts import while_unchanged
 from ...dialects.support.hints import isa
+from ...dialects.support.memory_scopes import memory_of
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within, within
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
@@ -165,8 +166,7 @@ def lower_prim_func(
     dissolve(prim_func)
     scopes = scopes or {}
     for alloc in all_within(prim_func, AllocBufferOp) if scopes else ():
-        head = alloc.scope.data.partition(".")[0]
-        if (meaning := scopes.get(alloc.scope.data, scopes.get(head))) is not None:
+        if (meaning := scopes.get(alloc.scope.data, scopes.get(memory_of(alloc.scope.data)))) is not None:
             alloc.scope = StringAttr(meaning)
     check_buffers(prim_func, (*Scope, *scopes))
     take_out_inits(prim_func)

@@ -6,6 +6,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.support.memory_scopes import memory_of
 from ....dialects.tir.calls import CallOp
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, PrimFuncOp
 from ....dialects.tir.outer_blocks import OuterBlockOp
@@ -52,4 +53,4 @@ def _outside_of_grid(scopes: list[Operation]) -> list[Operation]:
 
 def _is_global(buffer: SSAValue) -> bool:
     owner = buffer.owner
-    return not isinstance(owner, AllocBufferOp) or owner.scope.data.partition(".")[0] == "global"
+    return not isinstance(owner, AllocBufferOp) or memory_of(owner.scope.data) == "global"

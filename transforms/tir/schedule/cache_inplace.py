@@ -60,6 +60,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from ....dialects.support.memory_scopes import named_in
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, enclosing_loops, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
@@ -105,7 +106,7 @@ def cache_inplace(block: BlockOp, buffer: SSAValue, scope: str) -> list[BlockOp]
     """
     spot = check_cache_inplace(block, buffer)
     alloc = AllocBufferOp(memref_of(buffer), scope, shape_of(buffer))
-    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope}"
+    alloc.buffer.name_hint = named_in(buffer.name_hint or "buffer", scope)
     place_allocation(alloc, spot, [block])
     for op in block.body.walk():
         op.operands = [alloc.buffer if value is buffer else value for value in op.operands]

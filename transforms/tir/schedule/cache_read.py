@@ -41,6 +41,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.support.memory_scopes import named_in
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
@@ -106,7 +107,7 @@ def cache_read(buffer: SSAValue, scope: str, readers: Sequence[BlockOp]) -> Bloc
     found = check_cache_read(buffer, readers)
     first = nest_of(found.statement) if isinstance(found, Spot) else found
     alloc = AllocBufferOp(memref_of(buffer), scope, shape_of(buffer))
-    alloc.buffer.name_hint = f"{buffer.name_hint or 'buffer'}_{scope}"
+    alloc.buffer.name_hint = named_in(buffer.name_hint or "buffer", scope)
     name = free_block_name(first, alloc.buffer.name_hint)
     assert first.parent is not None
     if isinstance(found, Spot):

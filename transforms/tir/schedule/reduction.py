@@ -11,6 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.support.memory_scopes import named_in
 from ....dialects.tir.affine import dims_in, substitute
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ....dialects.tir.buffers import shape_of
@@ -249,7 +250,7 @@ def cache_write(
     target = written_buffer(block)
     shape = shape_of(target)
     alloc = AllocBufferOp(memref_of(target), scope, shape)
-    alloc.buffer.name_hint = f"{target.name_hint or block.block_name}_{scope}"
+    alloc.buffer.name_hint = named_in(target.name_hint or block.block_name, scope)
     place_allocation(alloc, spot, [block, *consumers], block)
     for access in block.accesses():
         if access.buffer is target:
