@@ -15,6 +15,7 @@ ort = pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 import weft  # noqa: E402
+from weft import relay  # noqa: E402
 from weft.dialects.relay.core import FuncOp  # noqa: E402
 from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
 from weft.frontend.onnx import from_onnx  # noqa: E402
@@ -22,6 +23,7 @@ from weft.lowering.compiler import compile_graph  # noqa: E402
 from weft.lowering.machine.target import Target  # noqa: E402
 from weft.runtime.executable import Executable  # noqa: E402
 from weft.transforms.relay.affine_values import Affine  # noqa: E402
+from weft.transforms.relay.emitter import Emitter  # noqa: E402
 from weft.transforms.relay.sink_dequantize import SinkDequantizePass  # noqa: E402
 
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
@@ -137,3 +139,56 @@ def test_a_scale_that_is_not_above_zero_is_left_to_floats() -> None:
     x = net.border("x", -0.05, 3)
     model = net.model((2, 4), net.border(net.node("Relu", [x], "relu"), 0.05, 3), (2, 4))
     assert "relay.maximum" not in str(SinkDequantizePass()(from_onnx(model)))
+
+
+def standing_for(x: Any, scale: float = 1.0, zero: int = 0) -> Any:
+    return relay.qnn.dequantize(x, relay.const(np.float32(scale)), relay.const(np.int32(zero)))
+
+
+def product(scale: float = 1.0, zero: int = 0) -> Any:
+    """Of bytes `x` with twelve weights of 127."""
+    weight = standing_for(relay.const(np.full((3, 4), 127, np.int8)), scale)
+    return relay.nn.dense(standing_for(relay.var("x", shape=(2, 4), dtype="uint8"), scale, zero), weight)
+
+
+def biased(x: Any, bias: int) -> Any:
+    return relay.nn.bias_add(x, standing_for(relay.const(np.full(3, bias, np.int32))))
+
+
+def quantised(x: Any, scale: float) -> Any:
+    return relay.qnn.quantize(x, relay.const(np.float32(scale)), relay.const(np.int32(3)), out_dtype="int8")
+
+
+BYTES = np.arange(128, 136, dtype=np.uint8).reshape(2, 4)
+WORDS = np.array([[2**31 - 1, 1, -(2**31)], [2**31 - 5, 1, 2]], np.int32)
+
+ANY_BYTES = relay.var("x", shape=(2, 4), dtype="uint8")
+ANY_WORDS = relay.var("x", shape=(2, 3), dtype="int32")
+
+BEYOND: dict[str, tuple[Any, npt.NDArray[Any]]] = {
+    "a bias of what may be any number": (biased(standing_for(ANY_WORDS), 2**29), WORDS),
+    "a bias of a bias": (biased(biased(biased(product(), 2**30 - 1), 2**30 - 1), 2**30 - 1), BYTES),
+    "a zero point that is no byte": (relay.nn.relu(standing_for(ANY_BYTES, 1, 300)), BYTES),
+    "a product around a zero point that is no byte": (product(zero=2**30), BYTES),
+    "a scale of a product that is no float": (product(1e20, 128), np.full((2, 4), 128, np.uint8)),
+    "a factor that is no float": (quantised(product(1e17, 128), 1e-10), np.full((2, 4), 128, np.uint8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BEYOND)
+@pytest.mark.filterwarnings("error")
+def test_what_integers_cannot_hold_is_left_to_floats(case: str) -> None:
+    expr, x = BEYOND[case]
+    module = relay.Function(relay.analysis.free_vars(expr), expr)
+    results: list[npt.NDArray[Any]] = []
+    for disabled in (["sink-dequantize"], []):
+        with weft.PassContext(opt_level=3, disabled_pass=[*disabled, "fold-scale-axis"]):
+            results.append(np.asarray(weft.compile(module, target=WITH_VNNI, threads=1)(x)))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_scales_of_slices_may_be_larger_than_integers() -> None:
+    affine = Affine(np.array([1e20, 1], np.float32), np.zeros((), np.int32), "int32", 0)
+    scale, zero = affine.parameters(Emitter())
+    assert str(scale.type) == "tensor<2xf32>" and str(zero.type) == "tensor<2xi32>"

@@ -73,9 +73,11 @@ class Affine:
 
     def parameters(self, emit: Emitter) -> tuple[SSAValue, SSAValue]:
         """Scale and zero point as constants."""
+        import numpy as np
+
         scale, zero = (each.reshape(()) if each.size == 1 else each.reshape(-1) for each in (self.scale, self.zero))
         if scale.ndim != zero.ndim:
-            zero = zero + 0 * scale.astype(zero.dtype)
+            zero = np.broadcast_to(zero, np.broadcast_shapes(scale.shape, zero.shape))
         return emit.constant(scale, f32, "scale"), emit.constant(zero, i32, "zero_point")
 
 
@@ -83,7 +85,8 @@ def affine_of(op: QuantizeOp | DequantizeOp) -> Affine:
     """Which numbers the integers of a border stand for.
 
     Raises:
-        NotQuantizedError: scale or zero point are no constants, or a scale is not above zero.
+        NotQuantizedError: scale or zero point are no constants, a scale is not above zero, or a zero point is none of
+            the integers.
     """
     import numpy as np
 
@@ -98,7 +101,10 @@ def affine_of(op: QuantizeOp | DequantizeOp) -> Affine:
     scales = scale.astype(np.float32)
     if not (scales > 0).all():
         raise NotQuantizedError("its scale is not above zero")
-    return Affine(scales, zero.astype(np.int32), dtype, axis)
+    zeros, bounds = zero.astype(np.int32), np.iinfo(dtype)
+    if not ((zeros >= bounds.min) & (zeros <= bounds.max)).all():
+        raise NotQuantizedError(f"its zero point is no number of {dtype}")
+    return Affine(scales, zeros, dtype, axis)
 
 
 def along(parameter: npt.NDArray[np.generic], rank: int, axis: int) -> npt.NDArray[np.generic]:

@@ -277,9 +277,12 @@ def _product(site: Site, new: type[RelayOp], kept: Mapping[str, Value], axis: in
         right = right.single("the right side")
     elif not right.is_single and right.axis % len(shape_of(site.op.operands[1])) != axis:
         raise NotQuantizedError("the weight has scales along another axis than that of its outputs")
+    with np.errstate(over="ignore", under="ignore"):
+        scale = (left.scale * right.scale.reshape(-1 if not right.is_single else ())).astype(np.float32)
+    if not (np.isfinite(scale) & (scale >= np.finfo(np.float32).tiny)).all():
+        raise NotQuantizedError("the product of its scales is too large or too small for a scale")
     (ls, lz), (rs, rz) = left.parameters(site.emit), right.parameters(site.emit)
     result = site.emit(new(data, weight, lz, rz, ls, rs, **kept))
-    scale = (left.scale * right.scale.reshape(-1 if not right.is_single else ())).astype(np.float32)
     return result, Affine(scale, np.zeros((), np.int32), "int32", channels)
 
 

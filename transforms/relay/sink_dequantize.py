@@ -32,7 +32,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, RelayOp, shape_of
+from ...dialects.relay.base import DYNAMIC, RelayOp, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
 from ...dialects.relay.ops.broadcast import AddOp, MultiplyOp
 from ...dialects.relay.ops.elementwise import CastOp, ClipOp, RoundOp
@@ -43,10 +43,11 @@ from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp
 from ...dialects.relay.ops.qnn.fixed_point import integer_range
+from ...dialects.relay.ops.qnn.products import QnnConv2dOp, QnnDenseOp
 from ...dialects.relay.ops.qnn.quantization import DequantizeOp, QuantizeOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
-from ...dialects.support.dtypes import scalar_type
+from ...dialects.support.dtypes import dtype_name, scalar_type
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
 from .affine_values import Affine, NotQuantizedError, affine_of, along, known
@@ -152,6 +153,8 @@ def _put(op: RelayOp, emit: Emitter, result: SSAValue) -> None:
 
 def _join(op: QuantizeOp, source: DequantizeOp) -> bool:
     """`quantize` of what was quantised: the same integers, or those of sums by one factor."""
+    import numpy as np
+
     given, wanted = _known(source), _known(op)
     if given is None or wanted is None or source.out_dtype.data != "float32":
         return False
@@ -164,7 +167,11 @@ def _join(op: QuantizeOp, source: DequantizeOp) -> bool:
     if not wanted.is_single:
         remarks.missed(NAME, op, "it has a scale for each slice")
         return False
-    factor = along(given.scale / wanted.scale.reshape(()), len(shape_of(source.data)), given.axis)
+    with np.errstate(over="ignore", under="ignore"):
+        factor = along(given.scale / wanted.scale.reshape(()), len(shape_of(source.data)), given.axis)
+    if not np.isfinite(factor).all():
+        remarks.missed(NAME, op, "its scale is too small for one factor")
+        return False
     real = emit(CastOp(source.data, dtype="float32"))
     whole = emit(RoundOp(emit(MultiplyOp(real, emit.constant(factor, f32, "factor")))))
     if wanted.zero.any():
@@ -231,10 +238,26 @@ def _exact_product(site: Site) -> None:
         raise NotQuantizedError(f"it is a product of {left.dtype} and {right.dtype}")
     if right.zero.any():
         raise NotQuantizedError("the zero point of its weight is not 0")
-    shape = shape_of(weight)
     axis = site.op.layouts()[1].position("O") if isinstance(site.op, Conv2dOp) else 0
-    if DYNAMIC in shape or prod(shape) // max(1, shape[axis]) * 255 * 255 >= MOST:
+    if not _holds_sums(weight, axis):
         raise NotQuantizedError("32 bits might not hold its sums")
+
+
+def _holds_sums(weight: SSAValue, axis: int) -> bool:
+    """Whether sums of bytes times those of a weight, with a result for each slice along `axis`, stay below `MOST`."""
+    shape = shape_of(weight)
+    return DYNAMIC not in shape and prod(shape) // max(1, shape[axis]) * 255 * 255 < MOST
+
+
+def _is_product(value: SSAValue) -> bool:
+    """Whether a value is a product of bytes below `MOST`, and nothing was added to it yet."""
+    made = value.owner
+    while isinstance(made, ReshapeOp | SqueezeOp | ExpandDimsOp | BatchFlattenOp):
+        made = made.operands[0].owner
+    if not isinstance(made, QnnConv2dOp | QnnDenseOp):
+        return False
+    factors = (dtype_name(tensor(each).element_type) for each in (made.data, made.weight))
+    return all(each in BYTES for each in factors) and _holds_sums(made.weight, made.kernel_axis())
 
 
 def _exact_bias(site: Site) -> None:
@@ -244,11 +267,11 @@ def _exact_bias(site: Site) -> None:
     """
     import numpy as np
 
-    (_, product), (bias, given) = site.operand(0), site.operand(1)
+    (sums, product), (bias, given) = site.operand(0), site.operand(1)
     array = known(bias)
     if product.dtype != "int32" or not replace(given, axis=product.axis).same(product):
         raise NotQuantizedError("its scale is not that of a product")
-    if array is None or np.abs(array.astype(np.int64)).max(initial=0) >= MOST:
+    if not _is_product(sums) or array is None or np.abs(array.astype(np.int64)).max(initial=0) >= MOST:
         raise NotQuantizedError("32 bits might not hold its sums")
 
 
