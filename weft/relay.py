@@ -68,6 +68,13 @@ if typing.TYPE_CHECKING:
 
 
 transform = relay_transform
+build_module = ModuleType(f"{__name__}.build_module", "Programs built, by the module that TVM has that in.")
+build_module.__dict__.update(
+    build=relay_executors.build,
+    create_executor=relay_executors.create_executor,
+    optimize=relay_executors.optimize,
+    bind_params_by_name=relay.bind_params_by_name,
+)
 qnn_transform = ModuleType(
     f"{__name__}.qnn.transform", "The passes on quantised operators: TVM's `relay.qnn.transform`."
 )
@@ -78,6 +85,7 @@ vars(relay.qnn).update(transform=qnn_transform)
 relay.__dict__.update(
     transform=transform,
     build=relay_executors.build,
+    build_module=build_module,
     create_executor=relay_executors.create_executor,
     optimize=relay_executors.optimize,
     vm=relay_vm,
@@ -88,10 +96,11 @@ relay.__dict__.update(
 )
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
+sys.modules[f"{__name__}.build_module"] = build_module
 sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[f"{__name__}.data_dep_optimization"] = _data_dependent
 setattr(_analysis, "sparse_dense", _data_dependent.sparse_dense)  # noqa: B010  # a name that TVM has there
-for _part in ("dataflow_pattern", "expr", "loops", "testing", "ty"):
+for _part in ("adt", "dataflow_pattern", "expr", "loops", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
 sys.modules[__name__] = relay

@@ -11,7 +11,6 @@ graph = weft.graph_executor.GraphModule(library["default"]())
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -30,7 +29,7 @@ from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name
 from .frontend.relay.binding import bind
-from .frontend.relay.data import Constructor
+from .frontend.relay.data import ConstructorValue
 from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_vars
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
@@ -156,15 +155,6 @@ class Evaluator:
             return found if isinstance(found, tuple) else [found]
 
         return run
-
-
-@dataclass(frozen=True)
-class ConstructorValue:
-    """A value of a data type, as the interpreter gives it: how it was made, and of what."""
-
-    tag: int
-    fields: tuple[object, ...]
-    constructor: Constructor
 
 
 def _value_of(main: FuncOp) -> object:

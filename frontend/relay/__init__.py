@@ -12,6 +12,7 @@ models. `weft.relay.transform` has the passes, and `gradient`; `weft.relay.analy
 
 from __future__ import annotations
 
+from . import adt as adt
 from . import dataflow_pattern as dataflow_pattern
 from . import expr as expr
 from . import loops as loops
@@ -92,7 +93,7 @@ __all__ = [
     "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match", "Op",
     "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
-    "TypeKind", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var",
+    "TypeKind", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var", "adt",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
     "free_vars", "loops", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing",
     "ty", "var",

@@ -175,3 +175,12 @@ class TypeData:
         pairs = zip(definition.names, definition.fields, strict=True)
         constructors = [Constructor(name, list(types), header) for name, types in pairs]
         return TypeData(header, [ParamType(StringAttr(each.data)) for each in definition.params], constructors)
+
+
+@dataclass(frozen=True)
+class ConstructorValue:
+    """A value of a data type, as `relay.create_executor().evaluate` gives it: how it was made, and of what."""
+
+    tag: int
+    fields: tuple[object, ...]
+    constructor: Constructor

@@ -24,6 +24,9 @@ from ...dialects.support.dtypes import numpy_dtype
 from .expr import Expr, Function, Tuple, Var, const, free_vars, var
 from .module import IRModule
 from .namespace import OperatorNamespace, find
+from .nat import count as count
+from .nat import make_nat_expr as make_nat_expr
+from .nat import make_nat_value as make_nat_value
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 P = ParamSpec("P")
@@ -127,9 +130,9 @@ def _resnet(
     layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
     x = nn.relu(layers.batch_norm(layers.conv2d(data, 64, 7, "conv0", 2), "bn0"))
     x = nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1))
-    for stage, count in enumerate(units):
+    for stage, units_of_stage in enumerate(units):
         channels = 64 * 2**stage * (4 if bottleneck else 1)
-        for unit in range(count):
+        for unit in range(units_of_stage):
             name, stride = f"stage{stage + 1}_unit{unit + 1}", 2 if stage and not unit else 1
             y = nn.relu(layers.batch_norm(x, f"{name}_bn1"))
             shortcut = x if unit else layers.conv2d(y, channels, 1, f"{name}_sc", stride)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -283,3 +284,20 @@ def test_a_match_is_walked_and_changed() -> None:
     found: Any = relay.create_executor("debug", module).evaluate()
     array = np.array([0, 1, 2], np.float32)
     np.testing.assert_allclose(found(array), np.exp(array) ** 2, rtol=1e-5)
+
+
+def test_integers_are_natural_numbers_and_back(prelude: Any) -> None:
+    testing = relay.testing
+    four = evaluated(prelude, prelude.nat_double(testing.make_nat_expr(prelude, 2)))
+    assert testing.count(prelude, four) == 4 == testing.count(prelude, testing.make_nat_value(prelude, 4))
+    assert shown(testing.make_nat_value(prelude, 1)) == shown(evaluated(prelude, testing.make_nat_expr(prelude, 1)))
+    for make in (testing.make_nat_expr, testing.make_nat_value):
+        with pytest.raises(UsageError, match="-1 is no natural number"):
+            make(prelude, -1)
+    with pytest.raises(UsageError, match="is no natural number"):
+        testing.count(prelude, evaluated(prelude, made_list(prelude, 1)))
+
+
+def test_data_types_are_in_the_module_that_tvm_has_them_in() -> None:
+    adt: Any = import_module("weft.relay.adt")
+    assert adt.TypeData is relay.TypeData and adt.Match is relay.Match and relay.adt.Clause is relay.Clause

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import weft
 from weft import relay
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.graph_executor import GraphModule
 from weft.runtime.tensors import InputError
@@ -236,3 +238,35 @@ def test_a_function_value_is_given_as_a_callable() -> None:
         twice(np.zeros(2, np.float32), np.zeros(2, np.float32))
     with pytest.raises(InputError, match="numbers of float32"):
         twice(np.array(["a", "b"]))
+
+
+def test_parameters_of_a_function_are_bound() -> None:
+    x, y, w = (relay.var(name, shape=(3,)) for name in ("x", "y", "w"))
+    attrs = {"Compiler": "other"}
+    function = relay.Function([x, y], x - y, attrs=attrs)
+    ones = relay.const(np.ones(3, np.float32))
+    expected = relay.Function([y], ones - y, attrs=attrs)
+    for named in (x, function.params[0]):
+        assert relay.structural_equal(relay.bind(function, {named: ones}), expected)
+    assert relay.structural_equal(function, relay.Function([x, y], x - y, attrs=attrs))
+    assert relay.structural_equal(
+        relay.bind(function, {x: relay.exp(y)}), relay.Function([y], relay.exp(y) - y, attrs=attrs)
+    )
+    swapped = relay.bind(function, {y: relay.exp(w), x: y})
+    values = [np.array([1, 2, 3], np.float32), np.array([0, 1, 2], np.float32)]
+    assert [each.name_hint for each in swapped.params] == ["y", "w"]
+    (found,) = evaluate_function(swapped, values)
+    wanted = np.array([1, 2, 3]) - np.exp(np.array([0, 1, 2]))
+    np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-6)
+    twice = relay.Function([x, relay.var("x", shape=(3,))], x)
+    for one, message in ((function, "@main has no parameter like"), (twice, "@main has several parameters like")):
+        with pytest.raises(UsageError, match=message):
+            relay.bind(one, {w if one is function else x: ones})
+    with pytest.raises(UsageError, match="cannot be bound to a value of type"):
+        relay.bind(function, {x: relay.var("v", shape=(4,))})
+
+
+def test_building_is_in_the_module_that_tvm_has_it_in() -> None:
+    build_module: Any = import_module("weft.relay.build_module")
+    assert vars(relay)["build_module"] is build_module and build_module.build is relay.build
+    assert build_module.bind_params_by_name is relay.bind_params_by_name
