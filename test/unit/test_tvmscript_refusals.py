@@ -63,6 +63,10 @@ FUNCTIONS_REFUSED = {
     "            T.where(i < 1)": "the block has T.where already",
     "def f():\n    for i in range(3):\n        with T.block():\n            T.block_attr({'a': 1})\n"
     "            T.block_attr({'a': 2})": "the block has T.block_attr already",
+    "def f():\n    T.evaluate(T.ret(0))": "a function gives what it writes to its buffers, and no value",
+    "def f():\n    with T.attr(T.comm_reducer(lambda x, y: x + y, [0]), 'reduce_scope', 0):\n"
+    "        T.evaluate(0)": "a reduction across threads is that of a block",
+    "def f():\n    T.evaluate(T.tvm_thread_allreduce(1, 2))": "a reduction across threads is that of a block",
     "def f(a: T.handle): pass": "no T.match_buffer says what 'a' is",
     "def f(*a): pass": "a function takes buffers by position",
     'def f(A: T.Buffer[(4, -1), "int8"]): pass': "an extent is not negative: -1",

@@ -33,6 +33,18 @@ class Call:
     """Whether any number of arguments follow."""
 
 
+_ACROSS = (
+    "a reduction across threads is that of a block, and lowered later",
+    "reduce in a block with an init, in a loop of T.thread_binding",
+)
+REFUSED: dict[str, tuple[str, str]] = {
+    "ret": ("a function gives what it writes to its buffers, and no value", "write to a buffer that is a parameter"),
+    "comm_reducer": _ACROSS,
+    "tvm_thread_allreduce": _ACROSS,
+}
+"""TVM's words that have no meaning here: why, and what to do instead."""
+
+
 def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
     """What a call of `T.word` is worth; of one of Python's functions, where there is no word.
 
@@ -47,6 +59,8 @@ def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
         given: dict[str, object] = {k.arg or "**": _static(at, k.value) for k in node.keywords}
         return at.spell(node, name, node.args, given)
     if (found := CALLS.get(name)) is None:
+        if name in REFUSED:
+            raise error(node.func, *REFUSED[name])
         hint = did_you_mean(f"T.{word}", [f"T.{each}" for each in (*CALLS, *words.ALIASES)])
         raise error(node.func, f"there is no T.{word} in an expression", hint)
     stated = next((k for k in node.keywords if k.arg == "dtype" and "dtype" not in found.parameters), None)

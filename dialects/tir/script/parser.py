@@ -29,6 +29,7 @@ from .alone import LAYOUT, are_alone, is_value
 from .arguments import Arguments, attributes_of
 from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
+from .calls import REFUSED
 from .captured import written_out
 from .layouts import layout_names
 from .loop_indices import LoopIndices
@@ -421,6 +422,8 @@ class FunctionParser:
         """`T.attr(i, "pragma_auto_unroll_max_step", 16)`, an annotation of the loop whose variable `i` is."""
         node, key, value = Arguments(self.scope, call, "T.attr").nodes("node", "attr_key", "value")
         loop = self.scope.local.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Call) and (word := self.scope.word(node.func)) in REFUSED:
+            raise self._error(node, *REFUSED[word])
         if not isinstance(loop, ForOp):
             raise self._error(node, "an attribute is of a loop around, by its variable", "T.block_attr is of a block")
         name = Arguments(self.scope, call, "T.attr").literal(key)
