@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, TypeAlias, cast
 
 from .digests import Digest
@@ -35,7 +36,7 @@ def external_files(path: Path) -> tuple[str, ...]:
     """The files beside an ONNX model that hold data of its tensors.
 
     Raises:
-        Unknown: they are named in a way that is not read here.
+        Unknown: they are named in a way that is not read here, or the model is no ordinary file.
     """
     if (names := _read_once(path)[1]) is None:
         raise Unknown
@@ -43,7 +44,11 @@ def external_files(path: Path) -> tuple[str, ...]:
 
 
 def digest_of(path: Path) -> str:
-    """The digest of a file's bytes."""
+    """The digest of a file's bytes.
+
+    Raises:
+        Unknown: it is no ordinary file.
+    """
     return _read_once(path)[0]
 
 
@@ -82,8 +87,14 @@ def _named(data: bytes | mmap) -> set[str] | None:
 
 
 def _read_once(path: Path) -> _Facts:
-    """What is said of a file; where it was read already, and the file was left alone since, what was found then."""
+    """What is said of a file; where it was read already, and the file was left alone since, what was found then.
+
+    Raises:
+        Unknown: it is no ordinary file. A pipe would be waited for and gives its bytes once; a device may never end.
+    """
     status = path.stat()
+    if not S_ISREG(status.st_mode):
+        raise Unknown
     if (known := FACTS.of(path, status)) is not None:
         digest, names = cast("tuple[str, list[str] | None]", known)
         return digest, None if names is None else tuple(names)

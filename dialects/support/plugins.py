@@ -141,7 +141,7 @@ def loaded(what: str, factory: Callable[[], T]) -> T | None:
     before = _is_loading.set(True)
     try:
         return factory()
-    except Exception as error:  # it is foreign code: it may raise anything
+    except (Exception, SystemExit) as error:  # it is foreign code: it may raise anything, and exit
         warn(what, f"{type(error).__name__}: {error}")
         return None
     finally:

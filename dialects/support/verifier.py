@@ -37,22 +37,34 @@ def verify(module: ModuleOp) -> None:
 
 @while_unchanged
 def find_failures(module: ModuleOp) -> list[Diagnostic]:
-    """Everything that is wrong with `module`, in order. Operations around one at fault are not looked at."""
+    """Everything that is wrong with `module`, in order. Operations around one at fault are not looked at.
+
+    A condition may lean on another operation that is itself at fault, as that of a call does on the function's type,
+    and end in any exception. Such an operation is left out: what it leans on is told. Where nothing is, the condition
+    has a mistake of its own, and its exception goes on.
+    """
     looks = Looks()
     judges: dict[type[Operation], Judge] = {}
     asked, failures = _look_through(module, looks, judges)
     bad: set[Operation] = set()
-    for op in failures:
-        _mark(op, bad)
+    for op, wrong in failures.items():
+        if isinstance(wrong, Diagnostic):
+            _mark(op, bad)
     for op, look in reversed(asked):
         if (look is not None and look in looks.right) or (bad and op in bad):
             continue
         if (wrong := _judged(op, judges, look, looks)) is not None:
             failures[op] = wrong
-            _mark(op, bad)
-    if len(failures) < 2:
-        return list(failures.values())
-    return [failures[op] for op in ordered(module) if op in failures]
+            if isinstance(wrong, Diagnostic):
+                _mark(op, bad)
+    if not failures:
+        return []
+    told = list(failures.values())
+    if len(failures) > 1:
+        told = [failures[op] for op in ordered(module) if op in failures]
+    if not (placed := [wrong for wrong in told if isinstance(wrong, Diagnostic)]):
+        raise told[0]
+    return placed
 
 
 _Pause: TypeAlias = "Block | list[int] | tuple[Operation, list[int]]"
@@ -62,8 +74,9 @@ have been looked through, and the values of its block so far."""
 
 def _judged(
     op: Operation, judges: Mapping[type[Operation], Judge], look: Look | None, looks: Looks
-) -> Diagnostic | None:
-    """What is wrong with an operation, its operands aside; `look` is how it looks, where that tells all."""
+) -> Exception | None:
+    """What is wrong with an operation, its operands aside; `look` is how it looks, where that tells all. What is no
+    `Diagnostic` was raised by a condition that could not be judged."""
     try:
         if op.regions or op._successors:  # pyright: ignore[reportPrivateUsage]
             _check_structure(op)
@@ -72,12 +85,14 @@ def _judged(
         judges[type(op)](op, look, looks)
     except (VerifyException, Diagnostic) as error:
         return _placed(error, op)
+    except Exception as error:
+        return error
     return None
 
 
 def _look_through(
     module: ModuleOp, looks: Looks, judges: dict[type[Operation], Judge]
-) -> tuple[list[tuple[Operation, Look | None]], dict[Operation, Diagnostic]]:
+) -> tuple[list[tuple[Operation, Look | None]], dict[Operation, Exception]]:
     """The operations that do not look like one that is right, each before those within it, with their looks, if these
     tell all; and those with an operand that is not defined where they stand, and why.
 
@@ -86,7 +101,7 @@ def _look_through(
     dominators. Who uses what is not in the set is judged by `Dominance`.
     """
     asked: list[tuple[Operation, Look | None]] = [(module, None)]
-    failures: dict[Operation, Diagnostic] = {}
+    failures: dict[Operation, Exception] = {}
     dominance = Dominance(module)
     right = looks.right
     judges[type(module)] = judge_of(type(module))

@@ -118,6 +118,42 @@ def test_attributes_and_types_are_looked_at_each_time() -> None:
         assert find_failures(module)
 
 
+CALLED_WITHOUT_TYPE = """
+"relay.func"() <{sym_name = "f"}> ({
+^bb0(%x: tensor<2xf32>):
+  "relay.return"(%x) : (tensor<2xf32>) -> ()
+}) : () -> ()
+relay.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = relay.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+"""
+RETURN_OF_NO_FUNCTION_TYPE = """
+"func.func"() <{sym_name = "f", function_type = []}> ({
+^bb0(%x: i32):
+  "func.return"(%x) : (i32) -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("text", [CALLED_WITHOUT_TYPE, RETURN_OF_NO_FUNCTION_TYPE])
+def test_what_leans_on_an_operation_at_fault_is_left_out(text: str) -> None:
+    (failure,) = find_failures(parsed(text))
+    assert "property 'function_type'" in failure.message
+
+
+def test_a_mistake_of_a_condition_is_told_where_nothing_else_is_wrong() -> None:
+    @irdl_op_definition
+    class MistakenOp(IRDLOperation):
+        name = "test.mistaken"
+
+        def verify_(self) -> None:
+            raise KeyError("a mistake")
+
+    with pytest.raises(KeyError, match="a mistake"):
+        find_failures(ModuleOp([MistakenOp(), MistakenOp()]))
+
+
 def test_a_trait_that_a_class_gets_later_is_asked() -> None:
     class Never(OpTrait):
         def verify(self, op: Operation) -> None:

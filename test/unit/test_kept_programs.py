@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+import onnx
+import onnx.helper
 import pytest
 
 import weft
@@ -459,3 +461,22 @@ def test_records_that_a_context_names_and_what_is_taken_away_leave_a_program_wit
     assert key(model) is not None
     weft.strategies.remove("nn.softmax", "brought by a package")
     assert key(model) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_that_a_model_names_is_not_waited_for(tmp_path: Path) -> None:
+    weight = onnx.TensorProto(name="w", data_type=onnx.TensorProto.FLOAT, dims=[4])
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value="pipe")
+    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], [weight])
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Diagnostic, match="no ordinary file"):
+        weft.compile(path)
+
+
+def test_a_device_in_the_place_of_a_file_has_no_digest() -> None:
+    with pytest.raises(model_files.Unknown):
+        model_files.digest_of(Path(os.devnull))

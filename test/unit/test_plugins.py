@@ -102,6 +102,7 @@ def test_a_process_that_is_started_finds_a_plugin(tmp_path: Path) -> None:
     [
         ("import nothing_of_the_kind", "my_plugin:UNIVERSE", "No module named 'nothing_of_the_kind'"),
         ("1 / 0", "my_plugin:UNIVERSE", "ZeroDivisionError: division by zero"),
+        ("raise SystemExit(3)", "my_plugin:UNIVERSE", "SystemExit: 3"),
         ("UNIVERSE = 3", "my_plugin:UNIVERSE", "it is int, and no xdsl.universe.Universe"),
         ("", "my_plugin:UNIVERSE", "has no attribute 'UNIVERSE'"),
         ("", "no_module:UNIVERSE", "No module named 'no_module'"),
