@@ -24,7 +24,7 @@ from xdsl.rewriter import Rewriter
 
 from ..support.diagnostics import Diagnostic
 from ..support.facts import while_changing
-from .affine import linear
+from .affine import linear, substitute
 from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
 from .loops import ForOp, enclosing_loops
@@ -172,14 +172,17 @@ def _begin_before(block: BlockOp, steps: ForOp, moving: set[SSAValue]) -> None:
     if loops:
         loops[-1].body.block.add_op(block)
     place.insert_op_before(loops[0] if loops else block, steps)
+    used = sorted({d for each in (*bound, *kept) for d in each.used_dims()})
+    numbered = [dimension(used.index(d)) if d in used else dimension(d) for d in range(len(values))]
     block.set_predicate([])
-    block.set_bindings(bound, [own[v].var if v in own else v for v in values])
-    block.set_predicate(kept)
+    around = [own[values[d]].var if values[d] in own else values[d] for d in used]  # none of the steps' own, not there
+    block.set_bindings([substitute(each, numbered) for each in bound], around)
+    block.set_predicate([substitute(each, numbered) for each in kept])
     while isinstance(emptied, ForOp) and emptied.body.block.is_empty:
-        around = emptied.parent_op()
+        outside = emptied.parent_op()
         emptied.detach()
         emptied.erase()
-        emptied = around
+        emptied = outside
 
 
 def _replace_symbol(symbol: SSAValue, size: int) -> None:

@@ -16,9 +16,12 @@ from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.te.dims import value_of
 from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.blocks import BlockOp
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.dialects.tir.legality.function import not_proved
+from weft.dialects.tir.loops import enclosing_loops
+from weft.dialects.tir.specialize import specialize, symbols_of
 from weft.kernel import build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 
@@ -194,3 +197,39 @@ def test_equal_extents_are_one_object(given: object, expected: object) -> None:
 def test_what_sizes_decide_has_no_answer(ask: Callable[[], object]) -> None:
     with pytest.raises(TypeError):
         ask()
+
+
+STEPS_WITH_A_STAGE = """
+tir.prim_func @f(%x: memref<2x?xf32>, %out: memref<2xf32>, %m: index) shapes(%x[2, %m]) {
+  %square = tir.alloc_buffer "global" [2, %m] : memref<2x?xf32>
+  tir.for %i = 0 to 2 {
+    tir.for %k = 0 to %m {
+      tir.block @square(%vi: spatial 2, %vk: spatial %m) = [%i, %k] reads(%x[%vi, %vk] : memref<2x?xf32>)
+          writes(%square[%vi, %vk] : memref<2x?xf32>) {
+        %0 = memref.load %x[%vi, %vk] : memref<2x?xf32>
+        %1 = arith.mulf %0, %0 : f32
+        memref.store %1, %square[%vi, %vk] : memref<2x?xf32>
+      }
+      tir.block @sum(%vi: spatial 2, %vk: reduce %m) = [%i, %k] reads(%square[%vi, %vk] : memref<2x?xf32>)
+          writes(%out[%vi] : memref<2xf32>) {
+        %0 = memref.load %out[%vi] : memref<2xf32>
+        %1 = memref.load %square[%vi, %vk] : memref<2x?xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %out[%vi] : memref<2xf32>
+      } init(%vi, %vk) {
+        %0 = arith.constant 0.0 : f32
+        memref.store %0, %out[%vi] : memref<2xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_a_sum_that_leaves_its_loop_for_want_of_steps_names_that_loop_no_more() -> None:
+    func = next(op for op in parse(STEPS_WITH_A_STAGE).ops if isinstance(op, PrimFuncOp))
+    found = specialize(func, {symbols_of(func)[0].index: 0})
+    (block,) = [op for op in found.walk() if isinstance(op, BlockOp) and op.block_name == "sum"]
+    assert list(block.loop_vars) == [loop.var for loop in enclosing_loops(block)]
+    (total,) = Interpreter(func)([np.zeros((2, 0), np.float32)], None)
+    assert total.tolist() == [0, 0]
