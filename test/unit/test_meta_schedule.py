@@ -231,6 +231,25 @@ def test_dot_products_stand_in_the_tiles_of_what_they_compute() -> None:
     assert np.array_equal(found, cast(Any, expected))
 
 
+REUSED = PRODUCT.replace(
+    "            D[vi, vj] = T.max(C[vi, vj], T.float32(0))",
+    """            C[vi, vj] = T.max(C[vi, vj], T.float32(0))
+    for i, j in T.grid(16, 24):
+        with T.block("out"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            D[vi, vj] = C[vi, vj]""",
+)
+"""What the product is written to is written once more, in place."""
+
+
+@pytest.mark.parametrize(("req", "tiled"), [("may", True), ("must", False)])
+def test_what_is_written_twice_is_tiled_without_a_copy(req: str, tiled: bool) -> None:
+    rule = ms.schedule_rule.MultiLevelTiling("SSRSRS", reuse_write=ms.schedule_rule.ReuseType(req, [1, 2], "global"))
+    (design,) = context(REUSED, rule).generate_design_space()
+    assert bool(design.trace.simplified().insts) is tiled
+    assert "product_" not in str(design.mod)
+
+
 def test_what_an_intrinsic_does_not_compute_is_tiled_without_it() -> None:
     rule = ms.schedule_rule.MultiLevelTilingWithIntrin("dot_16x4_vnni", "SSRSRS")
     (design,) = context(PRODUCT, rule).generate_design_space()

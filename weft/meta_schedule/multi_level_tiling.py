@@ -183,8 +183,10 @@ class MultiLevelTiling(ScheduleRule):
             if isinstance(only, BlockOp) and is_write_cache(only):
                 return [*self._written_at(state, readers[0], levels), state]
             results.append(state.copy())
-        copy = state.sch.cache_write(state.block, 0, how.scope)
-        return [*results, *self._written_at(state, copy, levels)]
+        with suppress(ScheduleError):  # as where another block writes the buffer too
+            copy = state.sch.cache_write(state.block, 0, how.scope)
+            results += self._written_at(state, copy, levels)
+        return results
 
     def _written_at(self, state: _State, copy: BlockRV, levels: Sequence[int]) -> list[_State]:
         results: list[_State] = []
