@@ -205,7 +205,10 @@ def _looking(within: bool, around: bool, sight: Sight | None) -> Looking:
 
 
 def _seen(sight: Sight, op: Operation, number: Number) -> Look | None:
-    seen = sight(op)
+    try:
+        seen = sight(op)
+    except Exception:  # of an operation at fault, or of one that leans on it: it is asked
+        return None
     return None if seen is None else (*map(number, seen),)
 
 

@@ -134,12 +134,23 @@ RETURN_OF_NO_FUNCTION_TYPE = """
   "func.return"(%x) : (i32) -> ()
 }) : () -> ()
 """
+BUFFER_OF_NO_SCOPE = """
+tir.prim_func @k(%x: memref<4xf32>) {
+  %b = "tir.alloc_buffer"() <{scope}> : () -> memref<4xf32>
+  tir.for %i = 0 to 4 {
+    tir.block @a(%v: spatial 4) = [%i] reads(%x[%v] : memref<4xf32>) writes(%b[%v] : memref<4xf32>) {
+      %0 = memref.load %x[%v] : memref<4xf32>
+      memref.store %0, %b[%v] : memref<4xf32>
+    }
+  }
+}
+"""
 
 
-@pytest.mark.parametrize("text", [CALLED_WITHOUT_TYPE, RETURN_OF_NO_FUNCTION_TYPE])
+@pytest.mark.parametrize("text", [CALLED_WITHOUT_TYPE, RETURN_OF_NO_FUNCTION_TYPE, BUFFER_OF_NO_SCOPE])
 def test_what_leans_on_an_operation_at_fault_is_left_out(text: str) -> None:
     (failure,) = find_failures(parsed(text))
-    assert "property 'function_type'" in failure.message
+    assert "property 'function_type'" in failure.message or "property 'scope'" in failure.message
 
 
 def test_a_mistake_of_a_condition_is_told_where_nothing_else_is_wrong() -> None:
