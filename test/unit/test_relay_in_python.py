@@ -351,7 +351,7 @@ def test_passes_take_tvms_arguments_in_tvms_order() -> None:
     assert not relay.transform.DeadCodeElimination(True).ignore_impurity
     assert relay.transform.DeadCodeElimination(True, True).ignore_impurity
     assert relay.transform.RemoveUnusedFunctions(["f", "g"]).entry == ("f", "g")
-    assert relay.transform.RemoveUnusedFunctions().entry == ()
+    assert relay.transform.RemoveUnusedFunctions().entry == ("main",)
 
 
 def test_extents_may_be_numpys_integers() -> None:
