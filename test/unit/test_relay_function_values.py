@@ -39,7 +39,7 @@ def test_a_variable_without_a_type_gets_that_of_its_value() -> None:
 
 def test_a_variable_without_a_type_is_bound_to_a_value() -> None:
     x, y = vector("x"), relay.var("y")
-    bound = relay.bind(relay.exp(y) + y, {y: x})
+    bound = relay.bind(y * y + y, {y: x})
     assert bound.checked_type == x.checked_type
 
 
