@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -62,24 +62,15 @@ def operations(body: Expr) -> int:
 
     Index arithmetic, conditions, selects and casts are not counted, comparisons of elements are.
     """
-    seen: set[Expr] = set()
-    stack = [body]
     count = 0
-    while stack:
-        expr = stack.pop()
-        if expr in seen:
-            continue
-        seen.add(expr)
+    for expr in _within(body):
         match expr:
             case Unary(_, operand, _) | Binary(_, operand, _, _):
                 count += operand.type not in (index, i1)
             case Reduce():
                 count += 1
-            case Fold(combiner):
-                stack.extend(combiner.results)
             case _:
                 pass
-        stack.extend(operands_of(expr))
     return count
 
 
@@ -95,13 +86,7 @@ _COSTLY = frozenset(
 def is_costly(body: Expr) -> bool:
     """Whether an expression has functions of elements that take dozens of instructions, or none but the function
     knows how many."""
-    seen: set[Expr] = set()
-    stack = [body]
-    while stack:
-        expr = stack.pop()
-        if expr in seen:
-            continue
-        seen.add(expr)
+    for expr in _within(body):
         match expr:
             case Unary(kind, _, _) if kind not in EXACT_FUNCTIONS:
                 return True
@@ -109,9 +94,21 @@ def is_costly(body: Expr) -> bool:
                 return True
             case Call():
                 return True
-            case Fold(combiner):
-                stack.extend(combiner.results)
             case _:
                 pass
-        stack.extend(operands_of(expr))
     return False
+
+
+def _within(body: Expr) -> Iterator[Expr]:
+    """Each expression that `body` is made of, once, and itself; of a fold also what combines two elements."""
+    seen: set[Expr] = set()
+    stack = [body]
+    while stack:
+        expr = stack.pop()
+        if expr in seen:
+            continue
+        seen.add(expr)
+        yield expr
+        if isinstance(expr, Fold):
+            stack.extend(expr.combiner.results)
+        stack.extend(operands_of(expr))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
@@ -18,8 +17,9 @@ from ..lowering.machine.target import Target
 from ..lowering.prim_func_graph import graph_of
 from ..transforms.tir.scheduling.schedule import Schedule
 from ..tuning.jobs import Effort
-from ..tuning.tune import Progress, tune
+from ..tuning.tune import Progress
 from .database import Database, functions_in
+from .relay_integration import tune_relay
 from .rule import Scheduled
 from .space_generator import SpaceGenerator
 
@@ -42,9 +42,9 @@ def tune_tir(
 ) -> Database:
     """Measure schedules of functions, and write each to the database in `work_dir`. Counterpart of TVM's `tune_tir`.
 
-    It is `weft.tune` of the graph that calls the functions: candidates are varied and crossed, a cost model that learns
-    from all measurements picks some, and each is compared with the function's default schedule, in its result and in
-    time, in a process of its own.
+    It is `tune_relay` of the graph that calls the functions: candidates are varied and crossed, a cost model that
+    learns from all measurements picks some, and each is compared with the function's default schedule, in its result
+    and in time, in a process of its own.
 
     Args:
         mod: a function, or a module of some, that are not scheduled yet and do nothing but write results.
@@ -63,23 +63,21 @@ def tune_tir(
     functions = functions_in(mod)
     if not functions:
         raise UsageError("there is no function to tune in this module")
-    Path(work_dir).mkdir(parents=True, exist_ok=True)
-    database = Database(work_dir=work_dir)
-    tune(
+    return tune_relay(
         _graph(functions),
-        database.path,
-        target=target,
+        None,
+        target,
+        work_dir,
+        max_trials_global,
+        space=space,
         threads=threads,
-        space=SpaceGenerator.create(space) if isinstance(space, str) else space,
-        trials=max_trials_global,
         seconds=seconds,
         workers=workers,
-        pool=runner,
+        runner=runner,
         effort=effort,
         seed=seed,
         progress=progress,
     )
-    return database
 
 
 @checked
