@@ -214,7 +214,7 @@ class _Emission:
         for number in range(looped, whole + (rest > 0)):
             mask = None if number < whole else self._known_mask(rest)
             self._add(parts, number, self._step(self.at.constant(number * width), mask))
-        return parts
+        return parts or [self.at.emit(self.found.neutral(width))]
 
     def _of_open(self) -> list[SSAValue]:
         """The partial results of as many steps as there are when it is called."""

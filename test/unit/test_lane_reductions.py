@@ -7,10 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytest
+from native import parse
 from strict_c import needs_compiler
 
 import weft
 from weft import relay
+from weft.dialects.tir.core import PrimFuncOp
+from weft.kernel import build_kernel
 
 NDArray: TypeAlias = npt.NDArray[Any]
 
@@ -120,3 +123,31 @@ def test_softmax_and_norms_of_rows_with_a_rest(length: int) -> None:
     scale, shift = np.linspace(0.5, 1, length, dtype=np.float32), np.linspace(-1, 1, length, dtype=np.float32)
     expected = (data - data.mean(1, keepdims=True)) / np.sqrt(data.var(1, keepdims=True) + 1e-5) * scale + shift
     np.testing.assert_allclose(result(norm, data, scale, shift), expected, rtol=1e-3, atol=1e-4)
+
+
+NO_STEPS = """
+tir.prim_func @f(%x: memref<11xf32>, %s: memref<1xf32>) {
+  tir.for %once = 0 to 1 {
+    tir.block @start(%v: spatial 1) = [0] reads() writes(%s[%v] : memref<1xf32>) {
+      %0 = arith.constant 3.0 : f32
+      memref.store %0, %s[%v] : memref<1xf32>
+    }
+    tir.for %k = 0 to 0 annotations {lanes = 4 : i64} {
+      tir.block @sum(%v: partial spatial 1, %vk: partial reduce 11) = [0, %k] reads(%x[%vk] : memref<11xf32>)
+          writes(%s[%v] : memref<1xf32>) {
+        %1 = memref.load %x[%vk] : memref<11xf32>
+        %2 = memref.load %s[%v] : memref<1xf32>
+        %3 = arith.addf %2, %1 fastmath<reassoc> : f32
+        memref.store %3, %s[%v] : memref<1xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_a_loop_without_steps_adds_nothing() -> None:
+    func = next(op for op in parse(NO_STEPS).ops if isinstance(op, PrimFuncOp))
+    kernel = build_kernel(func, start="schedule", codegen_level=1)
+    (total,) = kernel(np.ones(11, np.float32))
+    assert total.tolist() == [3]
