@@ -25,6 +25,7 @@ from weft.dialects.tir.analyzer import (
     wrap,
 )
 from weft.dialects.tir.analyzer.build import bit_and, floordiv, floormod
+from weft.dialects.tir.analyzer.facts import ANY_RANGE
 from weft.dialects.tir.analyzer.nodes import Product, children
 
 VARIABLES: tuple[IntExpr, ...] = (var("x"), var("y"), var("z"))
@@ -125,6 +126,13 @@ def test_what_the_analyzer_says_is_true_at_every_point(
             assert not positive or value >= 1
             low, high = (None if end is None else _value(end, point) for end in (least, greatest))
             assert (low is None or low <= value) and (high is None or value <= high), (least, greatest, point)
+
+
+def test_what_has_no_value_has_no_bounds():
+    x = VARIABLES[0]
+    never = floormod(x, const(0))  # no rest is between zero and a divisor of zero
+    assert Analyzer().const_int_bound(never) == ANY_RANGE
+    assert Analyzer().const_int_bound(_multiply(x, _add(x, never))) == ANY_RANGE
 
 
 @settings(max_examples=60, deadline=None)

@@ -41,7 +41,7 @@ class Bounds:
         self.known: dict[IntExpr, Range] = {}
 
     def of(self, expr: IntExpr) -> Range:
-        """Least and greatest value (not always tight)."""
+        """Least and greatest value (not always tight); `ANY_RANGE` for what has no value at all."""
         if (found := self.known.get(expr)) is not None:
             return found
         if type(expr) is Const:
@@ -56,6 +56,9 @@ class Bounds:
             result = self.facts.ranges.get(expr, ANY_RANGE)
             if isinstance(expr, Var) and expr.bounds != ANY_RANGE and expr not in self.facts.replaced:
                 result = intersect(result, expr.bounds)
+        low, high = result
+        if low is not None and high is not None and low > high:  # facts that contradict each other, or a rest by zero
+            result = ANY_RANGE
         self.known[expr] = result
         return result
 
