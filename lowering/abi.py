@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ABI_VERSION = 2
 """Raised whenever code made before could not be called by the runtime after."""
 
-FORMAT = 6
+FORMAT = 7
 """Raised whenever artefacts written before could not be read."""
 
 ENTRY = "weft_run"
@@ -61,13 +61,10 @@ SEGMENT_MARK = "weft.segment"
 """Attribute of a graph's function that a program runs as a part of it."""
 
 
-def thread_of_segment(name: str, inputs: int, outputs: int, symbols: int) -> str:
+def thread_of_segment(name: str) -> str:
     """What each thread runs of a part of a program; it takes the address of a context: tables of inputs and outputs,
-    the arena, and the number of threads, a word each. Behind the inputs stand values of symbols.
-
-    How many words the tables have is in the name: what says otherwise of the part finds no such function.
-    """
-    return f"{name}_thread_{inputs}_{outputs}_{symbols}"
+    the arena, and the number of threads, a word each. Behind the inputs stand values of symbols."""
+    return f"{name}_thread"
 
 
 GRAPH_SYMBOLS, POOLS = "weft.symbols", "weft.pools"
@@ -348,11 +345,12 @@ def segment_graph(graph: CompiledGraph, segment: HostedSegment) -> CompiledGraph
     )
 
 
-def code_mark(manifest: bytes) -> str:
-    """The symbol that the code of a graph defines which says this of itself (`manifest.py`)."""
+def code_mark(manifest: bytes, objects: Iterable[str]) -> str:
+    """The symbol that the last object of a graph defines which says this of itself (`manifest.py`), and whose other
+    objects have these digests."""
     from hashlib import sha256
 
-    return f"weft_made_{sha256(manifest).hexdigest()}"
+    return f"weft_made_{sha256(manifest + ''.join(objects).encode()).hexdigest()}"
 
 
 POOL = "weft_pool_1"

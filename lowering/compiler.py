@@ -104,13 +104,12 @@ def compile_graph(
         with timed("constants"):  # while workers generate code
             constants = compilation.constants()
         graph = compilation.artefact(constants)
-        pool.submit(MARK, mark_text(graph))
         with timed("code generation"):
-            objects = compilation.objects(pool)
-    if counted is not None:
-        pool.counts.known = compilation.known
-        counted(pool.counts)
-    return replace(graph, objects=objects)
+            graph = replace(graph, objects=compilation.objects(pool))
+        if counted is not None:
+            counted(replace(pool.counts, known=compilation.known))
+        pool.submit(MARK, mark_text(graph))
+        return replace(graph, objects=(*graph.objects, pool.result(MARK)))
 
 
 class _Compilation:
@@ -213,7 +212,7 @@ class _Compilation:
 
     def objects(self, pool: CodegenPool) -> tuple[bytes, ...]:
         """What the code generator has made, once that is all there, and other compilers of C sources."""
-        made = [pool.result(name) for name in [*self._keys, POOL, MARK]]
+        made = [pool.result(name) for name in [*self._keys, POOL]]
         return (*made, *_compiled_sources(self._sources, self._target, self._level))
 
     def artefact(self, constants: list[NDArray]) -> CompiledGraph:

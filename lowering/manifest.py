@@ -1,8 +1,9 @@
 """What a compiled graph says of itself: the manifest of its artefact, and the mark that its code has of that.
 
 All that whoever runs the code has to know stands in the manifest: what tensors it takes, how much memory, what each
-step does. So that nothing else can be said of the code than what it was made for, an object of its own defines a symbol
-whose name is the manifest's digest (`abi.code_mark`), and what is loaded is held against it (`runtime/artefact.py`).
+step does. So that nothing else can be said of the code than what it was made for, and nothing of it goes missing, the
+last object defines a symbol whose name is a digest of the manifest and of all other objects (`abi.code_mark`), and what
+is loaded is held against it (`runtime/artefact.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+from ..dialects.support.digests import digest_of_bytes
 from .abi import (
     ABI_VERSION,
     DYNAMIC,
@@ -56,8 +58,8 @@ def manifest(graph: CompiledGraph) -> bytes:
 
 
 def mark_text(graph: CompiledGraph) -> str:
-    """The LLVM IR of the object that says what the code of a graph was made for."""
-    return f"@{code_mark(manifest(graph))} = constant i8 0\n"
+    """The LLVM IR of the object that says what the code of a graph, which has all others, was made for."""
+    return f"@{code_mark(manifest(graph), map(digest_of_bytes, graph.objects))} = constant i8 0\n"
 
 
 def _described(spec: TensorSpec) -> dict[str, object]:

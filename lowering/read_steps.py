@@ -92,7 +92,7 @@ def _read_parts(module: ModuleOp, functions: Sequence[func.FuncOp]) -> StepTable
             continue
         inputs, outputs = read_signature(segment.attributes)
         symbols = len(segment.body.block.args) - len(inputs) - len(outputs) - 2
-        thread = thread_of_segment(segment.sym_name.data, len(inputs), len(outputs), symbols)
+        thread = thread_of_segment(segment.sym_name.data)
         parts.append(ProgramPart(thread, len(inputs), len(outputs), symbols, len(reading.counts), steps))
     kernels = {f.sym_name.data: taken for f in functions if (taken := parameters_of(f)) is not None}
     return StepTable(parameters=kernels, parts=tuple(parts))

@@ -52,7 +52,7 @@ from ..lowering.abi import (
 )
 from ..lowering.sizes import Size, from_json, read_extents
 from .archive_members import Archive, ArtefactError
-from .image import link_images
+from .image import are_images_of, link_images
 from .step_checks import misfit, misfit_of_parts
 
 if TYPE_CHECKING:
@@ -241,19 +241,19 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
     for each in (graph, *(segment_graph(graph, segment) for segment in graph.segments)):
         if (reason := misfit(each)) is not None:
             raise ArtefactError(reason)
-    _check_made_for(text, graph)
+    _check_made_for(code_mark(text, digests.strings("objects")[:-1]), graph)
     return graph
 
 
-def _check_made_for(text: bytes, graph: CompiledGraph) -> None:
-    """See that the code was made for what the manifest says: that it defines the symbol of this name."""
-    mark = code_mark(text).encode()
-    for code in (graph.objects, graph.images[:1]):
-        if code and not any(mark in each for each in code):
-            raise ArtefactError(
-                "its code was made for another manifest: what this one says of it was changed",
-                hint="compile the model again",
-            )
+def _check_made_for(mark: str, graph: CompiledGraph) -> None:
+    """See that the code was made for what the manifest says, and is whole: that it defines the symbol of this name."""
+    if not graph.objects or not all(mark.encode() in each for each in (graph.objects[-1], *graph.images[:1])):
+        raise ArtefactError(
+            "its code was made for another manifest, or with other objects: one of these was changed",
+            hint="compile the model again",
+        )
+    if not (are_images_of(graph.objects, graph.images) if graph.images else link_images(graph.objects) == ()):
+        raise ArtefactError("its images are not those of its objects", hint="compile the model again")
 
 
 def _checked_members(archive: Archive, digests: Iterable[str], what: str, suffix: str) -> tuple[bytes, ...]:

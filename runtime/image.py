@@ -30,7 +30,7 @@ def link_images(objects: Sequence[bytes]) -> tuple[bytes, ...]:
     from .elf.objects import Unlinkable
     from .elf.shared import link_shared
 
-    pool = [each for each in objects if f"{POOL}\0".encode() in each]
+    pool = _pool_of(objects)
     try:
         program = link_shared(
             [each for each in objects if each not in pool], (*POOL_FUNCTIONS, CALL_PACKED, RUN_HOSTED), SLOT
@@ -38,6 +38,15 @@ def link_images(objects: Sequence[bytes]) -> tuple[bytes, ...]:
         return (program, link_shared(pool)) if pool else (program,)
     except Unlinkable:
         return ()
+
+
+def are_images_of(objects: Sequence[bytes], images: Sequence[bytes]) -> bool:
+    """Whether there are as many shared objects as `link_images` makes of these objects, if any."""
+    return len(images) == 1 + bool(_pool_of(objects))
+
+
+def _pool_of(objects: Sequence[bytes]) -> list[bytes]:
+    return [each for each in objects if f"{POOL}\0".encode() in each]
 
 
 def open_image(image: bytes, slots: Mapping[str, int] | None = None) -> Image | None:

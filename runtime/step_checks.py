@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..dialects.support.checks import RECORD_BYTES
-from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step, thread_of_segment
+from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step
 from ..lowering.sizes import read_extents
 
 
@@ -34,8 +34,6 @@ def misfit_of_parts(graph: CompiledGraph) -> str | None:
     """What is wrong with the steps of a program's parts, if anything is, as far as that is known before they run."""
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))
     for part in graph.parts:
-        if not part.thread.endswith(thread_of_segment("", part.inputs, part.outputs, part.symbols)):
-            return f"'{part.thread}' is not given so many inputs, outputs and symbols"
         held = {"input": part.inputs, "output": part.outputs, "constant": len(graph.constants)}
         for number, step in enumerate(part.steps):
             wanted = taken.get(step.kernel, ()) if step.kernel else _copied(step)

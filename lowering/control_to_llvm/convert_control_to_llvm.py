@@ -38,7 +38,6 @@ from ...dialects.mem.graph import GraphOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.interpreter import check_is_program
 from ...dialects.support.checks import RECORD_BYTES
-from ...dialects.support.hints import isa
 from ...transforms.infra import ModulePass, report_changed
 from ...transforms.infra.parts import symbol_name
 from ...transforms.infra.walk import erase
@@ -46,8 +45,6 @@ from ...transforms.relay.outline_segments import is_control
 from ..abi import (
     COUNTER_BYTES,
     GRAPH_SYMBOLS,
-    INPUTS,
-    OUTPUTS,
     POOLS,
     RUN_HOSTED,
     SEGMENT_MARK,
@@ -118,19 +115,12 @@ def _program(main: FuncOp, control: Sequence[Operation], module: ModuleOp) -> li
     for number, segment in enumerate(hosted.values()):
         made.append(_call_of_host(entry_of_segment(segment.sym_name.data), number))
     for segment in segments.values():
-        words = [_length(segment, key) for key in (INPUTS, OUTPUTS, GRAPH_SYMBOLS)]
-        thread = thread_of_segment(segment.sym_name.data, *words)
+        thread = thread_of_segment(segment.sym_name.data)
         each, run = entry_functions(segment, thread, entry_of_segment(segment.sym_name.data), "internal")
         each.properties["linkage"] = llvm.LinkageAttr("external")  # who runs parts step by step knows them by it
         made += [each, run]
     taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
     return [*declarations(taken), *program_functions(main, control, segments | hosted, taken), *made]
-
-
-def _length(segment: llvm.FuncOp, key: str) -> int:
-    """How many entries an attribute has; none where it is not there."""
-    entries = segment.attributes.get(key)
-    return len(entries) if isa(entries, ArrayAttr[Attribute]) else 0
 
 
 def _described(graph: GraphOp, number: int) -> llvm.FuncOp:

@@ -63,7 +63,7 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     if any(calls_conversions(each, target.resolved().triple) for each in objects):
         objects += (compile_module(CONVERSIONS, target),)
     compiled = CompiledGraph(
-        (),
+        objects,
         constants,
         inputs,
         outputs,

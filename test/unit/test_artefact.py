@@ -18,6 +18,7 @@ import pytest
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.digests import digest_of_bytes
 from weft.lowering.abi import ALIGNMENT, Argument, CompiledGraph, Parameter, Platform, Step, TensorSpec, code_mark
 from weft.lowering.manifest import manifest
 from weft.runtime import artefact
@@ -48,7 +49,13 @@ def graph() -> CompiledGraph:
             Step("", (), (Argument("input", 0, 24), Argument("arena", 64, 24))),
         ),
     )
-    return replace(made, objects=(b"object one", b"object two", code_mark(manifest(made)).encode()))
+    return marked(replace(made, objects=(b"object one", b"object two")))
+
+
+def marked(made: CompiledGraph) -> CompiledGraph:
+    """A graph with an object more, which has the mark of what is said of it and of all others."""
+    mark = code_mark(manifest(made), map(digest_of_bytes, made.objects))
+    return replace(made, objects=(*made.objects, mark.encode()))
 
 
 @pytest.fixture
@@ -195,6 +202,47 @@ def test_code_of_another_graph_is_refused(saved: Path) -> None:
         artefact.load(saved)
 
 
+def without(number: int) -> Callable[[dict[str, Any]], object]:
+    return lambda m: m["objects"].pop(number) and None
+
+
+NOT_WHOLE: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    (OTHER, lambda m: m.update(objects=[])),
+    (OTHER, lambda m: m.update(objects=[], images=[])),
+    (OTHER, without(0)),
+    (OTHER, without(-1)),
+    ("its images are not those", lambda m: m.update(images=[])),
+    ("its images are not those", lambda m: m["images"].pop() and None),
+]
+
+
+@pytest.mark.parametrize(("message", "change"), NOT_WHOLE)
+def test_code_that_is_not_whole_is_refused(
+    message: str, change: Callable[[dict[str, Any]], object], tmp_path: Path
+) -> None:
+    """Whether what is left would run or not."""
+    branching_graph(path := tmp_path / "graph.weft")
+    rewrite_members(path, change)
+    with pytest.raises(ArtefactError, match=message):
+        weft.load(path)
+
+
+def rewrite_members(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Edit the lists of members of a saved graph, which are signed anew; members are numbered in their order."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    kinds = {"objects": ".o", "images": ".so"}
+    digests = json.loads(members["digests.json"])
+    held = {d: members.pop(f"{kind}/{n}{end}") for kind, end in kinds.items() for n, d in enumerate(digests[kind])}
+    change(digests)
+    members |= {f"{kind}/{n}{end}": held[d] for kind, end in kinds.items() for n, d in enumerate(digests[kind])}
+    members["digests.json"] = json.dumps(digests).encode()
+    members["digest"] = sha256(members["manifest.json"] + members["digests.json"]).hexdigest().encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
 def open_graph(path: Path) -> None:
     x = weft.relay.var("x", shape=(weft.relay.Any(), 4))
     weft.compile(weft.relay.Function([x], weft.relay.exp(x))).save(path)
@@ -211,7 +259,8 @@ def test_what_a_graph_takes_and_gives_is_its_codes_say(save: Callable[[Path], No
     """Objects and images both have the mark: the images are what runs."""
     save(path := tmp_path / "graph.weft")
     loaded = artefact.load(path)
-    assert loaded.images and code_mark(manifest(loaded)).encode() in loaded.images[0]
+    mark = code_mark(manifest(loaded), map(digest_of_bytes, loaded.objects[:-1])).encode()
+    assert loaded.images and mark in loaded.images[0] and mark in loaded.objects[-1]
     for field in ("inputs", "outputs"):
         save(path)
         rewrite(path, lambda m, field=field: m[field][0].update(dtype="float64"))
