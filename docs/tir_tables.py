@@ -255,7 +255,10 @@ PASSES = (
         "plan-memory",
         "materialize-memory",
     ),
-    upstream("BindParams ExtractPrimFuncConstants", note="weights are kept beside the code (`link-params`)"),
+    upstream(
+        "BindParams ExtractPrimFuncConstants",
+        note="weights are kept beside the code, or linked (`link-params`)",
+    ),
     upstream(
         "Apply Filter",
         note="`weft.transform.prim_func_pass`; `tir.transform.Apply` and `Filter` make one of a function",

@@ -133,7 +133,7 @@ class Extents:
                 start = sum(widths[: op.index.value.data])
                 self.known[op.result] = self.known[op.tuple][start : start + widths[op.index.value.data]]
             case ConstantOp():
-                self.known[op.result] = [_of_constant(op)]
+                self.known[op.result] = [known_of_constant(op)]
             case RelayOp() if op.SAYS_EXTENT and (known := self._decide(op)) is not None:
                 self.note(op, [known])
             case RelayOp():
@@ -241,7 +241,8 @@ class Extents:
         return bool(self.decided) and not self.decided.keys().isdisjoint(te.variables([self.resolved(dim)]))
 
 
-def _of_constant(op: ConstantOp) -> Known:
+def known_of_constant(op: ConstantOp) -> Known:
+    """What is known of a constant: its extents, and the elements of a small one of integers."""
     type = flatten_types([op.result.type])[0]
     shape = tuple(type.get_shape())
     real = isinstance(type.element_type, AnyFloat)

@@ -12,7 +12,8 @@ relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) { ... one tir.block for each stage ...
 ```
 
-Tuples are opened: a tuple operand becomes several buffers. A function for another compiler (`Compiler`) becomes a
+Tuples are opened: a tuple operand becomes several buffers. A constant inside a function (`fuse-ops{link-params}`) is
+its own: `tir.alloc_buffer "global" = dense<...>`. A function for another compiler (`Compiler`) becomes a
 `tir.prim_func` that calls what its backend says (`external`). Does not: schedule anything; functions that are not
 primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
 """
@@ -24,17 +25,27 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, TupleType
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
+from ...dialects.relay.attributes import is_uniform
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static
 from ...dialects.relay.computing import compute_results
 from ...dialects.relay.copying import copied_from
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
-from ...dialects.relay.extents import Known
+from ...dialects.relay.extents import Known, known_of_constant
+from ...dialects.relay.telling import is_telling
 from ...dialects.relay.told import DynOp
 from ...dialects.support.advice import give_shapes
+from ...dialects.support.dense import dense_of
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.walking import all_within
 from ...dialects.tir.core import PrimFuncOp
@@ -49,6 +60,7 @@ from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
 from .external import lower_external
 from .place_calls import place_calls
+from .te_expressions import signless
 from .te_symbols import opaque_extents
 from .te_to_tir import create_prim_func
 
@@ -149,13 +161,14 @@ def lower_at(
         Diagnostic: an operator has no `compute`, or none for extents that are symbols.
     """
     locations: dict[te.Tensor, LocationAttr] = {}
-    inputs, outputs = compute_function(function, locations, known, compute)
+    linked: dict[te.Tensor, DenseIntOrFPElementsAttr] = {}
+    inputs, outputs = compute_function(function, locations, known, compute, linked)
     inputs = [tensor for tensor in inputs if tensor.producer is None]
     for tensor in te.topological_order(outputs) if compute is not compute_results else ():
-        if tensor.producer is None and tensor not in inputs:
+        if tensor.producer is None and tensor not in inputs and tensor not in linked:
             raise Diagnostic.at(function, f"what computes it reads '{tensor.name}', which is none of its inputs")
     taken = [*symbols, *opaque_extents(outputs)] if symbols else symbols
-    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations, taken)
+    prim_func = create_prim_func(function.sym_name.data, inputs, outputs, locations, taken, constants=linked)
     return _named(prim_func, function), outputs
 
 
@@ -172,16 +185,19 @@ def compute_function(
     locations: dict[te.Tensor, LocationAttr] | None = None,
     known: Sequence[Known] | None = None,
     compute: Compute = compute_results,
+    linked: dict[te.Tensor, DenseIntOrFPElementsAttr] | None = None,
 ) -> tuple[list[te.Tensor], list[te.Tensor]]:
     """Placeholders for the function's inputs, and its outputs as tensor expressions of them; tuples are opened.
     `locations` is filled with where each tensor comes from: the place of its operator. `known` is what is known of the
-    inputs, where extents may be symbols.
+    inputs, where extents may be symbols. `linked` is filled with what the constants inside the function hold, that are
+    placeholders, too.
 
     Raises:
         Diagnostic: a shape is dynamic, or an operator has no `compute`.
     """
     tensors: dict[SSAValue, list[te.Tensor]] = {}
     inputs: list[te.Tensor] = []
+    linked = {} if linked is None else linked
     given = None if known is None else iter(known)
     for argument in function.body.block.args:
         types = _static_tensors(argument.type, function) if given is None else flatten_types([argument.type])
@@ -195,7 +211,7 @@ def compute_function(
     for op in function.body.block.ops:
         if op is function.return_op:
             break
-        computed = list(_compute(op, tensors, known is not None, compute))
+        computed = list(_compute(op, tensors, known is not None, compute, linked))
         tensors.update(zip(op.results, computed, strict=True))
         if locations is not None:
             _locate([t for each in computed for t in each], op.location, locations)
@@ -213,7 +229,11 @@ def _locate(tensors: Sequence[te.Tensor], location: LocationAttr, locations: dic
 
 
 def _compute(
-    op: Operation, tensors: dict[SSAValue, list[te.Tensor]], symbolic: bool, compute: Compute
+    op: Operation,
+    tensors: dict[SSAValue, list[te.Tensor]],
+    symbolic: bool,
+    compute: Compute,
+    linked: dict[te.Tensor, DenseIntOrFPElementsAttr],
 ) -> Iterator[list[te.Tensor]]:
     """The tensors of each result of one operation."""
     match op:
@@ -225,7 +245,7 @@ def _compute(
             start = sum(widths[: op.index.value.data])
             yield tensors[op.tuple][start : start + widths[op.index.value.data]]
         case ConstantOp():
-            yield [_constant(op)]
+            yield [_constant(op, linked)]
         case RelayOp() if op.has_compute() or isinstance(op, DynOp):
             for result in op.results if not symbolic else ():
                 _static_tensors(result.type, op)
@@ -249,20 +269,27 @@ def _static_tensors(type: Attribute, where: Operation) -> Sequence[Tensor]:
     return flatten_types([type])
 
 
-def _constant(op: ConstantOp) -> te.Tensor:
-    """A constant inside a fused function: a literal for each element, chosen by its index."""
+def _constant(op: ConstantOp, linked: dict[te.Tensor, DenseIntOrFPElementsAttr]) -> te.Tensor:
+    """A constant inside a fused function: literals where it is one number throughout or may say extents, else a
+    placeholder, of which `linked` is told the value.
+
+    Raises:
+        Diagnostic: its data was not loaded.
+    """
+    type = flatten_types([op.result.type])[0]
+    if is_telling(type) and (known := known_of_constant(op)).contents is not None:
+        return known.tensor(type, "constant")
     array = op.numpy()
     if array is None:
-        raise Diagnostic.at(op, "the data of this constant was not loaded")
-    type = flatten_types([op.result.type])[0].element_type
-    if array.size != 1:
         raise Diagnostic.at(
-            op,
-            f"a constant of shape {list(array.shape)} stands inside a fused function",
-            hint="run fuse-ops with link-params=false: then constants are arguments of the fused functions",
+            op, "the data of this constant was not loaded", hint="keep the .weights.npz file beside the .mlir file"
         )
-    value = array.reshape(-1)[0].item()
-    return te.compute(array.shape, lambda *_: te.const(value, type), "constant")
+    if is_uniform(array):
+        value = array[(0,) * array.ndim].item()
+        return te.compute(array.shape, lambda *_: te.const(value, type.element_type), "constant")
+    tensor = te.placeholder(array.shape, type.element_type, op.result.name_hint or "constant")
+    linked[tensor] = dense_of(array, signless(type.element_type))
+    return tensor
 
 
 def _lower_dynamic_call(call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
     LocationAttr,
     MemRefType,
 )
@@ -39,9 +40,11 @@ def create_prim_func(
     locations: Mapping[te.Tensor, LocationAttr] | None = None,
     symbols: Sequence[te.Expr] = (),
     nests: dict[object, Operation] | None = None,
+    constants: Mapping[te.Tensor, DenseIntOrFPElementsAttr] | None = None,
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
     computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's.
+    `constants` are the values of placeholders that are no inputs.
 
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
@@ -59,7 +62,9 @@ def create_prim_func(
         groups.setdefault(computation_of(tensor), []).append(tensor)
     for tensor in tensors:
         if tensor.producer is None:
-            if tensor not in function.buffers:
+            if constants is not None and tensor in constants:
+                function.hold(tensor, constants[tensor])
+            elif tensor not in function.buffers:
                 raise ValueError(f"te: '{tensor.name}' is read but is not an input of @{name}")
             continue
         function.buffer(tensor)
@@ -108,6 +113,13 @@ class _Function:
         if tensor not in self.buffers:
             self.buffers[tensor] = self._allocated(tensor.element_type, tensor, tensor.name)
         return self.buffers[tensor]
+
+    def hold(self, tensor: te.Tensor, value: DenseIntOrFPElementsAttr) -> None:
+        """Let a tensor be a constant of the function's own."""
+        alloc = AllocBufferOp(buffer_type(tensor), value=value)
+        alloc.buffer.name_hint = tensor.name
+        self._block.add_op(alloc)
+        self.buffers[tensor] = alloc.buffer
 
     def _allocated(self, element: Attribute, shape: te.Tensor, name: str | None) -> SSAValue:
         alloc = AllocBufferOp.of(signless(element), self._symbols.shape(shape))

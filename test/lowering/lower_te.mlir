@@ -135,6 +135,23 @@ relay.func private @a_literal_stands_where_it_is_used(%p0: tensor<3xf32>) -> ten
   relay.return %0 : tensor<3xf32>
 }
 
+// CHECK-LABEL: tir.prim_func @constants_are_of_the_function(%p0: memref<2x3xf32>, %out: memref<6xf32>) {
+// CHECK-NEXT:    %c = tir.alloc_buffer "global" = dense<[[1.000000e+00, 2.000000e+00, 3.000000e+00], [4.000000e+00, 5.000000e+00, 6.000000e+00]]> : tensor<2x3xf32>
+// CHECK-NEXT:        : memref<2x3xf32>
+// CHECK:              memref.load %c[%vi, %vj] : memref<2x3xf32>
+// CHECK:          tir.block @constant(%vi_1: spatial 2, %vj_1: spatial 3) = [%i_1, %j_1] reads() writes(%constant[%vi_1, %vj_1] : memref<2x3xf32>) {
+// CHECK-NEXT:          %3 = arith.constant 7.000000e+00 : f32
+// CHECK:          tir.block @reshape(
+relay.func private @constants_are_of_the_function(%p0: tensor<2x3xf32>) -> tensor<6xf32> attributes {primitive} {
+  %c = relay.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %one = relay.constant dense<7.0> : tensor<2x3xf32>
+  %shape = relay.constant dense<[6]> : tensor<1xi64>
+  %0 = relay.multiply %p0, %c : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = relay.add %0, %one : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = relay.dyn.reshape %1, %shape : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+  relay.return %2 : tensor<6xf32>
+}
+
 // CHECK-LABEL: tir.prim_func @two_outputs(%p0: memref<3xf32>, %out: memref<3xf32>, %out1: memref<3xf32>) {
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
 // CHECK-NEXT:      tir.block @relu(%vi: spatial 3) = [%i] reads(%p0[%vi] : memref<3xf32>) writes(%out[%vi] : memref<3xf32>) {
