@@ -73,13 +73,15 @@ def compile_graph(
     counted: Callable[[CacheCounts], None] | None = None,
     verified: bool = False,
     fused: Callable[[ModuleOp], None] | None = None,
+    known: Callable[[Sequence[NDArray]], None] | None = None,
 ) -> CompiledGraph:
     """Compile a module that is at phase `start` (which it no longer is afterwards) to object code, by the rules of the
     current `PassContext`.
 
     `codegen_level` is LLVM's, 0 to 3. `jobs` processes generate code: as many as there are processors, unless given.
     `counted` is told where the kernels came from. `verified` says that the module was verified already. `fused` is
-    shown the module at the end of phase `fuse`, before any kernel is compiled, and may refuse it.
+    shown the module at the end of phase `fuse`, before any kernel is compiled, and may refuse it. `known` is given the
+    graph's constants when there is nothing left to do but to wait for code.
 
     Raises:
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
@@ -104,6 +106,8 @@ def compile_graph(
         with timed("constants"):  # while workers generate code
             constants = compilation.constants()
         graph = compilation.artefact(constants)
+        if known is not None:
+            known(graph.constants)
         with timed("code generation"):
             graph = replace(graph, objects=compilation.objects(pool))
         if counted is not None:

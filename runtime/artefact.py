@@ -82,34 +82,47 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") 
     Raises:
         Diagnostic: the file cannot be written.
     """
-    graph = replace(graph, images=graph.images or link_images(graph.objects))
+    save_as_known(graph.constants, lambda: graph, path, kept_as)
+
+
+def save_as_known(
+    constants: Sequence[NDArray], rest: Callable[[], CompiledGraph], path: str | os.PathLike[str], kept_as: str = ""
+) -> None:
+    """Write a graph whose constants are known before its code is: `rest` waits for that, and gives the graph. What it
+    raises is raised here, and nothing is written then.
+
+    Raises:
+        Diagnostic: the file cannot be written.
+    """
     try:
         real = Path(os.path.realpath(path))
         if real.exists() and not stat.S_ISREG(real.stat().st_mode):
             with open(real, "wb") as file:
-                _write(graph, file, kept_as)
+                _write(constants, rest, file, kept_as)
             return
         with replacing(real) as file:
-            _write(graph, file, kept_as)
+            _write(constants, rest, file, kept_as)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         reason = "there is no such folder" if missing else (error.strerror or str(error)).lower()
         raise Diagnostic(f"cannot be written: {reason}", Place(os.fspath(path))) from error
 
 
-def _write(graph: CompiledGraph, file: IO[bytes], kept_as: str) -> None:
+def _write(constants: Sequence[NDArray], rest: Callable[[], CompiledGraph], file: IO[bytes], kept_as: str) -> None:
     import zipfile
 
     from ..lowering.manifest import manifest
 
     with zipfile.ZipFile(file, "w") as archive:
         archive.comment = kept_as.encode()
-        # First, so that their digest is taken while they are written.
-        with Digest() as constants, archive.open(zipfile.ZipInfo(CONSTANTS), "w", force_zip64=True) as member:
-            for piece in _pieces(graph.constants):
-                constants.update(piece)
+        # First, so that their digest is taken while they are written, and they are while there is no code yet.
+        with Digest() as digest, archive.open(zipfile.ZipInfo(CONSTANTS), "w", force_zip64=True) as member:
+            for piece in _pieces(constants):
+                digest.update(piece)
                 member.write(piece)
-        texts = {MANIFEST: manifest(graph), DIGESTS: _digests(graph, constants.hexdigest())}
+        graph = rest()
+        graph = replace(graph, images=graph.images or link_images(graph.objects))
+        texts = {MANIFEST: manifest(graph), DIGESTS: _digests(graph, digest.hexdigest())}
         for name, text in texts.items():
             archive.writestr(zipfile.ZipInfo(name), text)
         archive.writestr(zipfile.ZipInfo(DIGEST), sha256(b"".join(texts.values())).hexdigest())

@@ -40,8 +40,10 @@ from .runtime import artefact
 from .runtime.executable import Executable
 from .runtime.host import described_processor, host_platform
 from .runtime.image import link_images
+from .runtime.program_writer import ProgramWriter, kept_bytes
 
 if TYPE_CHECKING:
+    from .lowering.abi import NDArray
     from .lowering.phase_texts import PhaseTexts
     from .transforms.infra.context import PassContext
 
@@ -70,6 +72,8 @@ class Request:
     _inputs: str = field(default="", init=False)
     """The digest of what may change between a compilation and a look at its text."""
     _warned: bool = field(default=False, init=False)
+    _begun: ProgramWriter | None = field(default=None, init=False)
+    """What is being written to disk."""
 
     def found(self) -> Executable | None:
         """The executable, if the program is known."""
@@ -103,15 +107,24 @@ class Request:
 
     @contextmanager
     def watched(self) -> Generator[None]:
-        """Note whether something is warned of in the `with` block."""
+        """Note whether something is warned of in the `with` block, and whether that ends without a program."""
 
         def noted(diagnostic: Diagnostic) -> None:
             self._warned = True
             tell(diagnostic)
 
         tell = diagnostics.handler()
-        with diagnostics.handled_by(noted):
-            yield
+        try:
+            with diagnostics.handled_by(noted):
+                yield
+        finally:
+            if self._begun is not None:
+                self._begun.end(None)
+
+    def begin_keeping(self, constants: Sequence[NDArray]) -> None:
+        """Begin to write a program to disk whose constants are known by now, while its code is generated."""
+        if self._key is not None and not self._warned and sum(each.nbytes for each in constants) > MEGABYTE:
+            self._begun = ProgramWriter(self._key, constants)
 
     def keep(self, graph: CompiledGraph) -> CompiledGraph:
         """The graph that was compiled, kept for others where that may be, and quick to load then."""
@@ -123,7 +136,8 @@ class Request:
             return graph
         graph = replace(graph, images=link_images(graph.objects))
         _to_memory(self._key, graph)
-        _to_disk(self._key, graph)
+        begun = self._begun or ProgramWriter(self._key, graph.constants)
+        begun.end(graph)
         return graph
 
     def _is_as_it_was(self) -> bool:
@@ -330,16 +344,12 @@ def _from_memory(key: str) -> CompiledGraph | None:
 def _to_memory(key: str, graph: CompiledGraph) -> None:
     with _locks[0]:
         _ALIVE[key] = graph
-        if _bytes(graph) > _LIMIT:
+        if kept_bytes(graph) > _LIMIT:
             return
         _RECENT[key] = graph
         _RECENT.move_to_end(key)
-        while sum(map(_bytes, _RECENT.values())) > _LIMIT:
+        while sum(map(kept_bytes, _RECENT.values())) > _LIMIT:
             _RECENT.popitem(last=False)
-
-
-def _bytes(graph: CompiledGraph) -> int:
-    return sum(map(len, (*graph.objects, *graph.images))) + sum(array.nbytes for array in graph.constants)
 
 
 def forget() -> None:
@@ -370,12 +380,3 @@ def _from_disk(key: str) -> CompiledGraph | None:
         return None
     mark_used(path)
     return graph
-
-
-def _to_disk(key: str, graph: CompiledGraph) -> None:
-    """Keep a program, unless it would drive out most of what is there."""
-    if (cache := FileCache.from_environment()) is None or _bytes(graph) > cache.limit // 2:
-        return
-    with suppress(OSError, Diagnostic):
-        artefact.save(graph, cache.room(key + PROGRAM_SUFFIX), kept_as=key)
-    cache.trim()

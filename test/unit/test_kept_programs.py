@@ -24,8 +24,10 @@ from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
 from weft.dialects.support.model_files import external_files
 from weft.kept_programs import Request
 from weft.lowering import compiler_digest
+from weft.lowering.machine.codegen import CodegenError, CodegenPool
 from weft.runtime import artefact
 from weft.runtime.archive_members import Archive
+from weft.runtime.program_writer import WRITER, ProgramWriter
 from weft.transforms.infra import remarks
 from weft.transforms.relay import backends
 from weft.transforms.tir.intrinsics.tensor_intrin import TensorIntrin
@@ -350,8 +352,35 @@ def test_a_damaged_program_is_compiled_over_and_a_large_one_is_not_kept(model: P
         assert whole(weft.compile(model)) == "", "it stands under another's name"
         assert entry.path.suffix == PROGRAM_SUFFIX and cache.clear() >= 1 and not list(cache.entries())
         with knobs.CACHE_LIMIT.set(0):
-            kept_programs._to_disk("ab" * 32, graph)  # pyright: ignore[reportPrivateUsage]
+            ProgramWriter("ab" * 32, graph.constants).end(graph)
         assert not list(cache.programs())
+
+
+def test_a_program_is_written_while_its_code_is_made_and_not_at_all_where_none_comes_of_it(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def result(pool: CodegenPool, key: str) -> bytes:
+        writing.append(any(thread.name == WRITER for thread in threading.enumerate()))
+        if fails:
+            raise CodegenError("no code comes of it")
+        return made(pool, key)
+
+    writing, fails, made = list[bool](), True, CodegenPool.result
+    monkeypatch.setattr(CodegenPool, "result", result)
+    monkeypatch.setattr(kept_programs, "MEGABYTE", 0)
+    folder = tmp_path / "cache"
+    with knobs.CACHE_DIR.set(str(folder)):
+        cache = FileCache.from_environment()
+        assert cache is not None
+        with pytest.raises(CodegenError):
+            weft.compile(model, params={"w": X})
+        assert writing == [True] and not list(cache.programs()) and threading.active_count() == 1
+        fails = False
+        exe = weft.compile(model, params={"w": X})
+        assert all(writing) and threading.active_count() == 1
+        (entry,) = cache.programs()
+        artefact.save(exe.graph, tmp_path / "whole.weft", kept_as=entry.path.parent.name + entry.path.stem)
+        assert (tmp_path / "whole.weft").read_bytes() == entry.path.read_bytes()
 
 
 def test_memory_holds_the_last_programs_and_those_in_use(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
