@@ -17,7 +17,7 @@ from typing import TypeGuard
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ..affine import Access, Linear, Range, dims_in, evaluate_along, expr_range, substitute, uses
+from ..affine import Access, Linear, Range, dims_in, evaluate_along, linear_range, substitute, uses
 from ..analyzer import IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
@@ -298,7 +298,7 @@ class _TouchParts:
 
     def _of(self, forms: LoopForms, indices: Sequence[Linear]) -> tuple[_Parts | None, ...]:
         variable = dimension(self._depth)
-        return tuple([_split(form, variable, self._depth, forms.ranges) for form in indices])
+        return tuple([_split(form, variable, self._depth, forms.ranges, forms.conditions) for form in indices])
 
 
 def _rest(
@@ -354,11 +354,13 @@ def _over_first(atom: AffineExpr, dim: int) -> AffineExpr:
     return substitute(atom, [dimension(0)] * (dim + 1))
 
 
-def _split(form: Linear, variable: AffineExpr, outer: int, ranges: Mapping[AffineExpr, Range]) -> _Parts | None:
-    """An index in its parts."""
+def _split(
+    form: Linear, variable: AffineExpr, outer: int, ranges: Mapping[AffineExpr, Range], conditions: Sequence[Linear]
+) -> _Parts | None:
+    """An index in its parts, of which the rest is bounded by the ranges and by `conditions`, which are >= 0."""
     fixed: dict[AffineExpr, int] = {}
     moved: dict[AffineExpr, int] = {}
-    low = high = form.constant
+    rest: dict[AffineExpr, int] = {}
     for atom, factor in form.terms.items():
         used = dims_in(atom)
         if used == {outer}:
@@ -367,13 +369,37 @@ def _split(form: Linear, variable: AffineExpr, outer: int, ranges: Mapping[Affin
             return None
         elif all(d < outer for d in used):
             fixed[atom] = factor
+        elif any(d < outer for d in used):
+            return None
         else:
-            bounds = expr_range(atom, ranges)
-            if bounds is None or any(d < outer for d in used):
-                return None
-            low += min(factor * bounds[0], factor * bounds[1])
-            high += max(factor * bounds[0], factor * bounds[1])
-    return fixed, moved, low, high
+            rest[atom] = factor
+    inside = [each for each in conditions if all(min(dims_in(atom), default=-1) > outer for atom in each.terms)]
+    bounds = _bounded(Linear(rest, form.constant), inside, ranges)
+    return None if bounds is None else (fixed, moved, *bounds)
+
+
+def _bounded(form: Linear, conditions: Sequence[Linear], ranges: Mapping[AffineExpr, Range]) -> Range | None:
+    """The least and greatest value of a form where all `conditions` are >= 0: one that is added makes it no less, one
+    that is taken away no more."""
+    bounds = linear_range(form, ranges)
+    if bounds is None:
+        return None
+    low, high = bounds
+    for condition in conditions:
+        common = {abs(form.terms[atom] // factor) for atom, factor in condition.terms.items() if atom in form.terms}
+        for times in common - {0}:
+            if (above := linear_range(_sum(form, condition, times), ranges)) is not None:
+                high = min(high, above[1])
+            if (below := linear_range(_sum(form, condition, -times), ranges)) is not None:
+                low = max(low, below[0])
+    return low, high
+
+
+def _sum(form: Linear, other: Linear, times: int) -> Linear:
+    terms = dict(form.terms)
+    for atom, factor in other.terms.items():
+        terms[atom] = terms.get(atom, 0) + factor * times
+    return Linear({atom: factor for atom, factor in terms.items() if factor}, form.constant + other.constant * times)
 
 
 MAX_ITERATIONS = 1 << 16

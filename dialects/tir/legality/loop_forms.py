@@ -11,6 +11,7 @@ the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
@@ -38,6 +39,7 @@ class LoopForms:
             dim: by_depth[depth[v]] for dim, v in zip(self._dims, block.loop_vars, strict=True)
         }
         self._bindings = block.bindings.data.results
+        self._where = block.conditions
         self._known: dict[int, tuple[Access, tuple[Linear, ...] | None]] = {}
         self._bound: list[Linear | None] | None = None
         self._ranges: dict[AffineExpr, Range | None] = {}
@@ -49,6 +51,11 @@ class LoopForms:
             loops = [Linear({dim: 1}, 0) for dim in self._dims]
             self._bound = [self._form(binding, loops) for binding in self._bindings]
         return self._bound
+
+    @cached_property
+    def conditions(self) -> list[Linear]:
+        """The normal forms of what is >= 0 wherever the block runs."""
+        return [self.over_loops(condition) for condition in self._where]
 
     def of_access(self, access: Access) -> tuple[Linear, ...] | None:
         """The forms of the indices of an access that has a map; `None` where one has none."""

@@ -14,11 +14,10 @@ from xdsl.ir import Operation
 
 from ....dialects.schedule import blocks, loops
 from ....dialects.schedule.core import Instruction
-from ....dialects.support.diagnostics import Diagnostics
-from ....dialects.support.verifier import verify
+from ....dialects.support.diagnostics import Diagnostic, Diagnostics
+from ....dialects.support.verifier import find_failures, verify
 from ....dialects.support.walking import all_within
-from ....dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
-from ....dialects.tir.legality.carried import BY_THREADS
+from ....dialects.tir.core import ForOp, PrimFuncOp
 from ....dialects.tir.legality.midway import in_several_nests, on_their_way, share
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
@@ -36,26 +35,36 @@ _ALWAYS = (
 """The instructions that move a block or what it computes, or give its loops or its buffer to threads."""
 
 
+_NEVER = (
+    blocks.AnnotateOp,
+    blocks.UnannotateOp,
+    loops.UnrollOp,
+    loops.VectorizeOp,
+)
+"""Those that move nothing: what they say of a loop or block is judged by the primitive itself."""
+
+
 def needs_rehearsal(state: State, op: Instruction) -> bool:
-    """Whether only the verifier can tell what becomes of the function: also where loops change places of which some are
-    run by threads, each of which has buffers of its own."""
+    """Whether only the verifier can tell what becomes of the function: also where iterations of some of its loops run
+    at the same time. That these do not meet is shown from the loops, indices and predicates, which change."""
     if isinstance(op, _ALWAYS):
         return True
-    if not isinstance(op, loops.ReorderOp):
+    if not op.CHANGES or isinstance(op, _NEVER):
         return False
     func = _function_of(state, op)
-    return (
-        func is not None and _has_private(func) and any(loop.for_kind in BY_THREADS for loop in all_within(func, ForOp))
-    )
+    return func is not None and any(loop.for_kind.is_concurrent for loop in all_within(func, ForOp))
 
 
-def _has_private(func: PrimFuncOp) -> bool:
-    return any(alloc.is_private for alloc in all_within(func, AllocBufferOp))
-
-
-MOVES = (blocks.ComputeAtOp, blocks.ReverseComputeAtOp)
-"""Those that take a block into a nest, to which the threads' own buffers that it uses are on their way then. Loops are
-bound to the threads of a device before that, and made parallel after it."""
+AS_BEFORE = (
+    blocks.ComputeInlineOp,
+    blocks.ReverseComputeInlineOp,
+    blocks.SetScopeOp,
+    loops.ReorderOp,
+    loops.ParallelOp,
+    loops.BindOp,
+)
+"""Those after which no more of the threads' own buffers may be on their way into one nest than before. Loops are bound
+to the threads of a device before blocks are taken into a nest, and made parallel after it."""
 
 
 def rehearse(state: State, op: Instruction) -> None:
@@ -77,12 +86,23 @@ def rehearse(state: State, op: Instruction) -> None:
     before = in_several_nests if isinstance(op, loops.BindOp) else on_their_way
     waiting = before(module.walk())
     APPLY[type(op)](there, op)
-    share(on_their_way(module.walk() if isinstance(op, MOVES) else waiting))
+    share(on_their_way(waiting if isinstance(op, AS_BEFORE) else module.walk()))
+    if (found := _new_fault(module, func)) is not None:
+        block = next((meaning for meaning in map(state.meaning, op.inputs) if isinstance(meaning, Operation)), func)
+        raise ScheduleError.at(block, f"{op.name}: there, {found.message}", notes=found.notes) from found
+
+
+def _new_fault(module: ModuleOp, before: PrimFuncOp) -> Diagnostic | None:
+    """What is wrong with a module that is not wrong with the function as it was, which may have been read without
+    being verified."""
     try:
         verify(module)
     except Diagnostics as found:
-        block = next((meaning for meaning in map(state.meaning, op.inputs) if isinstance(meaning, Operation)), func)
-        raise ScheduleError.at(block, f"{op.name}: there, {found.message}", notes=found.notes) from found
+        own = ModuleOp([before.clone()])
+        share(on_their_way(own.walk()))
+        known = {each.message for each in find_failures(own)}
+        return next((each for each in found.each() if each.message not in known), None)
+    return None
 
 
 def _function_of(state: State, op: Instruction) -> PrimFuncOp | None:

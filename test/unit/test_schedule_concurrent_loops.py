@@ -1,0 +1,98 @@
+"""What is scheduled within loops whose iterations run at the same time still verifies, or is refused at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft.dialects.schedule.loops import SplitOp
+from weft.dialects.tir.core import ForOp, PrimFuncOp
+from weft.kernel import build_kernel
+from weft.tir import Schedule, ScheduleError, from_source
+from weft.transforms.tir.scheduling import rehearsal
+
+PRODUCT = """
+@T.prim_func
+def f(ha: T.handle, hb: T.handle, hc: T.handle):
+    n = T.var("int32")
+    m = T.var("int32")
+    A = T.match_buffer(ha, (n, m), "int32")
+    B = T.match_buffer(hb, (m, 6), "int32")
+    C = T.match_buffer(hc, (n, 6), "int32")
+    for i, j, k in T.grid(n, 6, m):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+"""
+
+
+def func(text: str) -> PrimFuncOp:
+    made = from_source(text)
+    assert isinstance(made, PrimFuncOp)
+    return made
+
+
+def only(schedule: Schedule) -> PrimFuncOp:
+    made = schedule.mod.body.block.first_op
+    assert isinstance(made, PrimFuncOp)
+    return made
+
+
+@pytest.mark.parametrize("kind", ["vectorize", "parallel"])
+@pytest.mark.parametrize("factor", [3, 4, 5])
+def test_a_loop_in_a_concurrent_one_is_split_by_what_does_not_divide_it(kind: str, factor: int) -> None:
+    schedule = Schedule(func(PRODUCT), debug_mask="all")
+    _, j, _ = schedule.get_loops("C")
+    outer, inner = schedule.split(j, [None, 2])
+    getattr(schedule, kind)(outer)
+    schedule.split(inner, [None, 1, factor, 1])
+    assert "where" in str(schedule.mod)
+    kernel = build_kernel(only(schedule), start="schedule", codegen_level=1)
+    for n, m in ((1, 1), (5, 4), (2, 0)):
+        a = np.arange(n * m, dtype=np.int32).reshape(n, m)
+        b = np.arange(m * 6, dtype=np.int32).reshape(m, 6) - 7
+        (c,) = kernel(a, b)
+        np.testing.assert_array_equal(c, a @ b)
+
+
+ACROSS = """
+@T.prim_func
+def f(ha: T.handle, hc: T.handle):
+    n = T.var("int32")
+    A = T.match_buffer(ha, (n,), "int32")
+    C = T.match_buffer(hc, (n,), "int32")
+    for i in T.parallel((n + 6) // 7):
+        for j in range(7):
+            with T.block("C"):
+                vi = T.axis.spatial(n, i * 7 + j)
+                T.where(i * 7 + j < n)
+                C[vi] = A[vi] + 1
+"""
+
+
+def test_what_the_verifier_does_not_see_is_refused_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = Schedule(func(ACROSS))
+    before = str(schedule.mod)
+    (_, inner) = schedule.get_loops("C")
+
+    def torn(state: rehearsal.State, op: SplitOp) -> list[ForOp]:
+        """As a split that lets two iterations meet would leave the function."""
+        loop = state.loop(op.inputs[0])
+        loop.size = 8
+        return [loop, loop]
+
+    monkeypatch.setitem(rehearsal.APPLY, SplitOp, torn)
+    with pytest.raises(ScheduleError, match=r"schedule\.split: there, .*block @C"):
+        schedule.split(inner, [None, 2])
+    assert str(schedule.mod) == before
+
+
+def test_what_was_wrong_before_is_no_reason_to_refuse() -> None:
+    text = ACROSS.replace("C[vi] = A[vi] + 1", "C[vi] = C[vi] + A[vi + 1]")
+    made = from_source(text, check_well_formed=False)
+    assert isinstance(made, PrimFuncOp)
+    schedule = Schedule(made)
+    schedule.split(schedule.get_loops("C")[1], [None, 2])
+    assert len(schedule.get_loops("C")) == 3
