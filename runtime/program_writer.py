@@ -1,7 +1,13 @@
-"""Programs on their way to disk, beginning with their constants, while code is still being generated for them."""
+"""Programs on their way to disk, beginning with their constants, while code is still being generated for them; large
+ones until after their compilations are done. Whoever looks on disk in the same process waits for these (`settle`), and
+so does the end of the process. Writers take what processors have left.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -17,6 +23,11 @@ if TYPE_CHECKING:
 
 WRITER = "weft-keep"
 """What threads are called that write programs to disk."""
+BEHIND = 1 << 26
+"""Compilations do not wait until more bytes than this are written."""
+_NICEST = 19
+_behind: list[ProgramWriter] = []
+"""Whom their compilations did not wait for."""
 
 
 def kept_bytes(graph: CompiledGraph) -> int:
@@ -42,18 +53,39 @@ class ProgramWriter:
             self._thread.start()
 
     def _write(self, key: str, constants: Sequence[NDArray], cache: FileCache) -> None:
+        with suppress(OSError, AttributeError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICEST)
         with suppress(OSError, Diagnostic, CancelledError):
             artefact.save_as_known(constants, self._rest.result, cache.room(key + PROGRAM_SUFFIX), kept_as=key)
+            cache.trim()
 
     def end(self, graph: CompiledGraph | None) -> None:
-        """Wait until all is written, if there is a graph; else until nothing of it is there."""
+        """Have what lacks written, if there is a graph; else wait until nothing is there."""
         if self._rest.done():
             return
         if graph is None or self._cache is None or kept_bytes(graph) > self._cache.limit // 2:
             self._rest.cancel()
         else:
             self._rest.set_result(graph)
+            if kept_bytes(graph) > BEHIND:
+                _behind.append(self)
+                return
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until nothing more is written."""
         if self._thread is not None:
             self._thread.join()
-            if graph is not None and self._cache is not None:
-                self._cache.trim()
+
+
+def settle() -> None:
+    """Wait for all that is being written."""
+    while _behind:
+        _behind[-1].wait()
+        _behind.pop()
+
+
+@atexit.register
+def _settle_at_exit() -> None:
+    with suppress(KeyboardInterrupt):  # what was begun has no name yet, and is gone with the process
+        settle()

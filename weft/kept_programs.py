@@ -40,7 +40,7 @@ from .runtime import artefact
 from .runtime.executable import Executable
 from .runtime.host import described_processor, host_platform
 from .runtime.image import link_images
-from .runtime.program_writer import ProgramWriter, kept_bytes
+from .runtime.program_writer import ProgramWriter, kept_bytes, settle
 
 if TYPE_CHECKING:
     from .lowering.abi import NDArray
@@ -364,6 +364,7 @@ _WHOLE = FileFacts(f"artefact of format {artefact.FORMAT} is whole")
 
 
 def _from_disk(key: str) -> CompiledGraph | None:
+    settle()
     if (cache := FileCache.from_environment()) is None:
         return None
     path = cache.path(key + PROGRAM_SUFFIX)

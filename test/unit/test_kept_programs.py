@@ -25,7 +25,7 @@ from weft.dialects.support.model_files import external_files
 from weft.kept_programs import Request
 from weft.lowering import compiler_digest
 from weft.lowering.machine.codegen import CodegenError, CodegenPool
-from weft.runtime import artefact
+from weft.runtime import artefact, program_writer
 from weft.runtime.archive_members import Archive
 from weft.runtime.program_writer import WRITER, ProgramWriter
 from weft.transforms.infra import remarks
@@ -381,6 +381,38 @@ def test_a_program_is_written_while_its_code_is_made_and_not_at_all_where_none_c
         (entry,) = cache.programs()
         artefact.save(exe.graph, tmp_path / "whole.weft", kept_as=entry.path.parent.name + entry.path.stem)
         assert (tmp_path / "whole.weft").read_bytes() == entry.path.read_bytes()
+
+
+def test_a_large_program_is_written_behind_its_compilation_and_waited_for(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def later(*given: object) -> None:
+        assert may_write.wait(60)
+        save(*given)  # pyright: ignore[reportArgumentType]
+
+    may_write, save = threading.Event(), artefact._write  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(artefact, "_write", later)
+    monkeypatch.setattr(program_writer, "BEHIND", 0)
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        weft.compile(model)
+        cache = FileCache.from_environment()
+        assert cache is not None and not list(cache.programs())
+        kept_programs.forget()
+        threading.Timer(0.1, may_write.set).start()
+        assert whole(weft.compile(model)) == "disk", "it was waited for"
+
+
+def test_a_process_ends_when_all_is_written(model: Path, tmp_path: Path) -> None:
+    code = """
+import sys, weft
+from weft.runtime import program_writer
+program_writer.BEHIND = 0
+weft.compile(sys.argv[1])
+"""
+    environment = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code, str(model)], env=environment, check=True)
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        assert whole(weft.compile(model)) == "disk"
 
 
 def test_memory_holds_the_last_programs_and_those_in_use(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
