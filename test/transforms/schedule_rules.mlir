@@ -125,6 +125,45 @@ tir.prim_func @an_expensive_stage_that_is_read_twice_is_kept(%x: memref<8xf32>, 
   }
 }
 
+// CHECK-LABEL: tir.prim_func @an_expensive_stage_that_one_block_reads_twice_is_computed_once_there(%x: memref<8xf32>, %y: memref<8xf32>) {
+// CHECK-NEXT:     tir.for %i = 0 to 8 {
+// CHECK-NEXT:       tir.block @product(%vi: spatial 8) = [%i] reads(%x[%vi] : memref<8xf32>) writes(%y[%vi] : memref<8xf32>) {
+// CHECK-NEXT:         %0 = memref.load %x[%vi] : memref<8xf32>
+// CHECK-NEXT:         %1 = math.exp %0 : f32
+// CHECK-NEXT:         %2 = memref.load %x[%vi] : memref<8xf32>
+// CHECK-NEXT:         %3 = arith.addf %1, %2 : f32
+// CHECK-NEXT:         %4 = arith.mulf %3, %1 : f32
+// CHECK-NEXT:         memref.store %4, %y[%vi] : memref<8xf32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:     }
+// CHECK-NEXT:   }
+tir.prim_func @an_expensive_stage_that_one_block_reads_twice_is_computed_once_there(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %e = tir.alloc_buffer "global" : memref<8xf32>
+  %s = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @exp(%vi: spatial 8) = [%i] reads(%x[%vi] : memref<8xf32>) writes(%e[%vi] : memref<8xf32>) {
+      %0 = memref.load %x[%vi] : memref<8xf32>
+      %1 = math.exp %0 : f32
+      memref.store %1, %e[%vi] : memref<8xf32>
+    }
+  }
+  tir.for %i_1 = 0 to 8 {
+    tir.block @sum(%vi_1: spatial 8) = [%i_1] reads(%e[%vi_1] : memref<8xf32>, %x[%vi_1] : memref<8xf32>) writes(%s[%vi_1] : memref<8xf32>) {
+      %2 = memref.load %e[%vi_1] : memref<8xf32>
+      %3 = memref.load %x[%vi_1] : memref<8xf32>
+      %4 = arith.addf %2, %3 : f32
+      memref.store %4, %s[%vi_1] : memref<8xf32>
+    }
+  }
+  tir.for %i_2 = 0 to 8 {
+    tir.block @product(%vi_2: spatial 8) = [%i_2] reads(%s[%vi_2] : memref<8xf32>, %e[%vi_2] : memref<8xf32>) writes(%y[%vi_2] : memref<8xf32>) {
+      %5 = memref.load %s[%vi_2] : memref<8xf32>
+      %6 = memref.load %e[%vi_2] : memref<8xf32>
+      %7 = arith.mulf %5, %6 : f32
+      memref.store %7, %y[%vi_2] : memref<8xf32>
+    }
+  }
+}
 // The accumulators are private, and set before the reduction's loop; what follows runs on the tile.
 // CHECK-LABEL: tir.prim_func @a_product_of_matrices_is_tiled_with_what_follows(%x: memref<6x32xf32>, %w: memref<32x64xf32>, %y: memref<6x64xf32>) {
 // CHECK-NEXT:    %0 = tir.alloc_buffer "local" : memref<6x64xf32>

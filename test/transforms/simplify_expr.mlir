@@ -306,3 +306,58 @@ relay.func @it_is_not_where_integers_are_long_or_scales_negative_or_many(%x: ten
   %2 = relay.argmax %m {axis = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xi32>
   relay.return %0, %1, %2 : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>
 }
+
+// CHECK-LABEL: relay.func @the_hyperbolic_tangent_of_softplus_needs_no_logarithm
+// CHECK-NOT: relay.log
+// CHECK-NOT: relay.tanh
+// CHECK: relay.return
+relay.func @the_hyperbolic_tangent_of_softplus_needs_no_logarithm(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %one = relay.constant dense<1.0> : tensor<f32>
+  %e = relay.exp %x : tensor<4xf32>
+  %s = relay.add %e, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %l = relay.log %s : tensor<4xf32>
+  %0 = relay.tanh %l : tensor<4xf32>
+  %a = relay.abs %x : tensor<4xf32>
+  %n = relay.negative %a : tensor<4xf32>
+  %d = relay.exp %n : tensor<4xf32>
+  %t = relay.add %one, %d : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %tail = relay.log %t : tensor<4xf32>
+  %r = relay.nn.relu %x : tensor<4xf32>
+  %p = relay.add %r, %tail : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.tanh %p : tensor<4xf32>
+  %b = relay.subtract %t, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c = relay.subtract %d, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %f = relay.divide %c, %t : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %g = relay.add %tail, %f : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %q = relay.add %r, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = relay.tanh %q : tensor<4xf32>
+  relay.return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @that_of_another_logarithm_stays
+// CHECK: relay.tanh
+// CHECK: relay.tanh
+// CHECK: relay.tanh
+// CHECK: relay.return
+relay.func @that_of_another_logarithm_stays(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xbf16>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>) {
+  %one = relay.constant dense<1.0> : tensor<f32>
+  %two = relay.constant dense<2.0> : tensor<f32>
+  %e = relay.exp %x : tensor<4xf32>
+  %s = relay.add %e, %two : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %l = relay.log %s : tensor<4xf32>
+  %0 = relay.tanh %l : tensor<4xf32>
+  %a = relay.abs %x : tensor<4xf32>
+  %n = relay.negative %a : tensor<4xf32>
+  %d = relay.exp %n : tensor<4xf32>
+  %t = relay.add %one, %d : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %tail = relay.log %t : tensor<4xf32>
+  %r = relay.nn.relu %y : tensor<4xf32>
+  %p = relay.add %r, %tail : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.tanh %p : tensor<4xf32>
+  %onez = relay.constant dense<1.0> : tensor<bf16>
+  %ez = relay.exp %z : tensor<4xbf16>
+  %sz = relay.add %ez, %onez : (tensor<4xbf16>, tensor<bf16>) -> tensor<4xbf16>
+  %lz = relay.log %sz : tensor<4xbf16>
+  %2 = relay.tanh %lz : tensor<4xbf16>
+  relay.return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>
+}

@@ -167,6 +167,16 @@ def test_a_stage_with_several_readers_is_inlined_in_all() -> None:
     assert_computes(func, stage, threads=[1])
 
 
+def test_an_inlined_stage_is_computed_once_for_reads_of_one_element() -> None:
+    x = te.placeholder((1, 5), f32, "x")
+    exp = te.compute((1, 5), lambda i, j: te.exp(x[i, j]), "exp")
+    last = te.compute((1, 5), lambda i, j: exp[i, j] * exp[0, j] + exp[i, 4 - j], "last")
+    func = prim_func(([x], [last]))
+    compute_inline(block_of(func, "exp"))
+    assert sum(op.name == "math.exp" for op in func.walk()) == 2
+    assert_computes(func, ([x], [last]), threads=[1])
+
+
 def test_a_reduction_is_not_inlined() -> None:
     func = prim_func(dense(3, 4, 5))
     refused(lambda: compute_inline(block_of(func, "dense")), func, "is a reduction or has a predicate")

@@ -5,13 +5,14 @@
     %2 = relay.reshape %1 {newshape = array<i64: 3, 4>}             %2 = relay.reshape %x {newshape = array<i64: 3, 4>}
 
 The identities are the rows of the table below; those for operators named `*_like` are in `concretize_like.py`,
-those about ranges of integers in `integer_ranges.py`. They are exact but for four: `x / sqrt(y)` -> `x * rsqrt(y)`,
-`x ** 3` -> `x * x * x` and the regrouping of constants round differently in the last place, and `x + 0` turns no
-negative zero into a positive one any more.
+those about ranges of integers in `integer_ranges.py`, those of softplus in `activations_of_softplus.py`. They are exact
+but for five: `x / sqrt(y)` -> `x * rsqrt(y)`, `x ** 3` -> `x * x * x`, the regrouping of constants and
+`tanh(softplus(x))` round differently in the last place, and `x + 0` turns no negative zero into a positive one any
+more.
 
 The table's invariant is that of all rows (`dataflow/rows.py`): the two sides have one type. Each row makes the graph
-smaller, takes a power away, or moves constants, fills and casts outward, so that the rewriting ends whatever the order
-of the rows.
+smaller, takes a power or a logarithm away, or moves constants, fills and casts outward, so that the rewriting ends
+whatever the order of the rows.
 
 Counterpart of TVM's `SimplifyExpr`.
 """
@@ -25,7 +26,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relay.attributes import is_uniform
 from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import LayoutTransformOp
@@ -37,10 +37,12 @@ from ...dialects.relay.ops.transcendental import RsqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
 from ...dialects.support.dtypes import byte_width, dtype_name
 from ..infra import FunctionPass, RewriteDriver, report_changed
+from .activations_of_softplus import ACTIVATIONS_OF_SOFTPLUS
 from .concretize_like import CONCRETIZE
-from .dataflow.pattern import DFPattern, is_constant, is_op, wildcard
+from .dataflow.pattern import is_constant, is_op, wildcard
 from .dataflow.rows import ClassPattern, PredicatePattern, Row, Site
 from .emitter import Emitter
+from .filled_values import filled_with
 from .integer_ranges import RANGES
 
 
@@ -55,20 +57,6 @@ class SimplifyExprPass(FunctionPass):
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         report_changed(RewriteDriver(ROWS).rewrite(func))
-
-
-def is_filled_with(value: SSAValue, number: float) -> bool:
-    """Whether every element of a constant, of `zeros` or of `ones` is `number`."""
-    match value.owner:
-        case ConstantOp() as constant:
-            array = constant.numpy()
-            return array is not None and is_uniform(array) and bool(array.flat[0] == number)
-        case ZerosOp():
-            return number == 0
-        case OnesOp():
-            return number == 1
-        case _:
-            return False
 
 
 def fill_value(emit: Emitter, value: SSAValue) -> SSAValue | None:
@@ -92,11 +80,6 @@ def holds(wide: Attribute, narrow: Attribute) -> bool:
         return byte_width(wide) > byte_width(narrow) or wide == narrow
     kinds = [dtype_name(type).rstrip("0123456789") for type in (wide, narrow)]
     return kinds[0] == kinds[1] and kinds[0] in ("int", "uint") and byte_width(wide) >= byte_width(narrow)
-
-
-def filled_with(number: float) -> DFPattern:
-    """A tensor all of whose elements are `number`."""
-    return PredicatePattern(lambda value: is_filled_with(value, number), (ConstantOp, ZerosOp, OnesOp))
 
 
 def is_reshaped(value: SSAValue) -> bool:
@@ -181,6 +164,7 @@ def element(value: SSAValue) -> Attribute:
 ROWS = (
     *CONCRETIZE,
     *RANGES,
+    *ACTIVATIONS_OF_SOFTPLUS,
     # Neutral elements. The types of the two sides say that they do not widen `x`.
     Row("x + 0 = x", x + filled_with(0), lambda s: s[x]),
     Row("x - 0 = x", x - filled_with(0), lambda s: s[x]),

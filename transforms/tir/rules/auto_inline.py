@@ -18,6 +18,7 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, Scope, blocks_under
 from ....dialects.tir.symbols import likely
 from ..analysis.deciding import deciding_iterators
+from ..analysis.loads_by_element import loads_by_element
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..schedule.checks import makes_checks
 from ..scheduling.recorded import compute_inline
@@ -27,19 +28,29 @@ from .op_cost import is_expensive
 
 
 def inline_all(func: PrimFuncOp) -> None:
-    """Inline every block of `func` for which it pays, in program order."""
-    for block in blocks_under(func):
-        if should_inline(block) and is_chosen("auto-inline", block):
-            compute_inline(block)
+    """Inline every block of `func` for which it pays, in program order; and again those that are left, until none pays:
+    what several blocks have read one block may read alone by then, and so compute once."""
+    left = blocks_under(func)
+    inlined = True
+    while inlined:
+        kept: list[BlockOp] = []
+        inlined = False
+        for block in left:
+            if not should_inline(block):
+                kept.append(block)
+            elif is_chosen("auto-inline", block):
+                compute_inline(block)
+                inlined = True
+        left = kept
 
 
 @while_unchanged
 def should_inline(block: BlockOp) -> bool:
     """Whether computing `block` anew at each read costs less than keeping its result.
 
-    It does where the formula only moves or selects data; where there is one reader, which reads each element once; and
-    where the formula is cheap. It does not where a reduction would evaluate a guarded read (the padding of a
-    convolution) or arithmetic over and over.
+    It does where the formula only moves or selects data; where there is one reader, which computes each element once
+    for all that it does with it; and where the formula is cheap. It does not where a reduction would evaluate a guarded
+    read (the padding of a convolution) or arithmetic over and over.
     """
     if block.is_reduction or block.conditions or len(block.writes) != 1 or makes_checks(block):
         return False
@@ -59,7 +70,7 @@ def should_inline(block: BlockOp) -> bool:
     again = any(_reads_again(reader, block) for reader in readers)
     if again and (guarded or work):
         return False
-    reads = sum(1 for reader in readers for access in reader.accesses() if access.buffer is buffer)
+    reads = sum(len(loads_by_element(reader, buffer)) for reader in readers)
     expensive = any(map(is_expensive, work))
     return reads == 1 or not (expensive or guarded)
 

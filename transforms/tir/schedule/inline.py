@@ -9,6 +9,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp
+from ..analysis.loads_by_element import loads_by_element
 from ..analysis.producers import allocation_of, consumers, written_buffer
 from .checks import (
     check_inputs_stay,
@@ -58,7 +59,8 @@ def check_inline(block: BlockOp) -> memref.StoreOp:
 
 
 def compute_inline(block: BlockOp) -> None:
-    """Replace every read of what `block` writes by the formula of `block`, and erase it.
+    """Replace every read of what `block` writes by the formula of `block`, and erase it. Reads of one element share
+    what is computed for the first of them.
 
     Counterpart of TVM's `compute_inline`.
 
@@ -73,9 +75,12 @@ def compute_inline(block: BlockOp) -> None:
     order = [iters.index(v) for v in store.indices if isinstance(v, BlockArgument)]
     body = [op for op in block.body.block.ops if op is not store]
     for consumer in consumers(block):
-        for access in consumer.accesses():
-            if access.buffer is buffer and not access.is_write:
-                _expand(access.op, block, body, store, order)
+        for first, *others in loads_by_element(consumer, buffer):
+            for load in others:
+                load.res.replace_all_uses_with(first.res)
+                load.detach()
+                load.erase()
+            _expand(first, block, body, store, order)
         consumer.update_accesses()
     erase_with_loops(block)
     alloc.detach()
@@ -83,10 +88,10 @@ def compute_inline(block: BlockOp) -> None:
 
 
 def _expand(
-    load: memref.LoadOp | memref.StoreOp, block: BlockOp, body: list[Operation], store: memref.StoreOp, order: list[int]
+    load: memref.LoadOp, block: BlockOp, body: list[Operation], store: memref.StoreOp, order: list[int]
 ) -> None:
     """Put the body's operations before `load`, iterators replaced by its indices, and their value in its place."""
-    assert isinstance(load, memref.LoadOp) and load.parent is not None
+    assert load.parent is not None
     mapping: dict[SSAValue, SSAValue] = {}
     for position, index in zip(order, load.indices, strict=True):
         mapping[block.iters[position]] = index
