@@ -184,10 +184,10 @@ class DeviceMemory:
 @record
 class Launch:
     """A launch of a kernel on a GPU: the blocks of its grid and the threads of a block, along x, y and z, and which of
-    the arguments of the function that launches it are its own."""
+    the arguments of the function that launches it are its own. The grid's sizes are over these arguments."""
 
     kernel: str
-    grid: tuple[int, int, int]
+    grid: tuple[Size, Size, Size]
     block: tuple[int, int, int]
     arguments: tuple[int, ...]
 

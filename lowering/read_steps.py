@@ -103,7 +103,8 @@ class _Unknown(Exception):
 
 
 def parameters_of(function: func.FuncOp) -> tuple[Parameter, ...] | None:
-    """What a kernel takes; nothing where it is no kernel. Indices are extents, but for the last, that of threads."""
+    """What a kernel takes; nothing where it is no kernel. Indices are extents, but for the number of threads, which
+    stands behind the slots by which a processor's share work."""
     found: list[Parameter] = []
     types = function.function_type.inputs.data
     for number, type in enumerate(types):
@@ -118,7 +119,7 @@ def parameters_of(function: func.FuncOp) -> tuple[Parameter, ...] | None:
             case SlotsType():
                 found.append(Parameter("slots", type.count.data * SLOT_BYTES))
             case IndexType():
-                found.append(Parameter("threads" if number == len(types) - 1 else "extent"))
+                found.append(Parameter("threads" if number and isinstance(types[number - 1], SlotsType) else "extent"))
             case _:
                 return None
     return tuple(found)

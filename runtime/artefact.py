@@ -361,8 +361,10 @@ def _argument(entry: _Fields, symbols: int) -> Argument:
 def _device_code(entry: _Fields) -> DeviceCode:
     launches: list[Launch] = []
     for each in entry.each("launches"):
-        grid, block = each.extents("grid"), each.extents("block")
-        launches.append(Launch(each.string("kernel"), grid, block, each.shape("arguments")))
+        grid, arguments = each.sizes("grid", _MANY), each.shape("arguments")
+        if len(grid) != 3:
+            raise ArtefactError("a grid of a GPU has three sizes")
+        launches.append(Launch(each.string("kernel"), (grid[0], grid[1], grid[2]), each.extents("block"), arguments))
     return DeviceCode(entry.string("function"), entry.string("source"), tuple(launches))
 
 
@@ -496,5 +498,7 @@ class _Fields:
         return shape[0], shape[1], shape[2]
 
 
+_MANY = 1 << 31
+"""Arguments that no function has."""
 _TOO_MUCH = 1 << 48
 """Bytes that no machine has."""

@@ -19,7 +19,9 @@ from typing import Any
 
 from ..dialects.support import knobs
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.launch_limits import MAX_GRID
 from ..lowering.abi import DeviceCode, Launch
+from ..lowering.sizes import evaluate
 from .device import Device, DeviceAccessError, Event
 from .memory import NotEnoughMemory
 
@@ -206,21 +208,32 @@ class Cuda(Device):
         """
         raise DeviceAccessError(f"{self.name} does not run code of the processor", hint="compile it for cuda")
 
-    def launch_code(self, code: DeviceCode, buffers: Sequence[tuple[int, int]]) -> None:
-        for number, (place, size) in enumerate(buffers):
-            self.check(place, size, f"buffer {number} of '{code.function}'")
+    def launch_code(self, code: DeviceCode, arguments: Sequence[tuple[int, int | None]]) -> None:
+        for number, (place, size) in enumerate(arguments):
+            if size is not None:
+                self.check(place, size, f"buffer {number} of '{code.function}'")
+        values = [value for value, _ in arguments]
         for launch in code.launches:
-            self._launch(code, launch, [buffers[number][0] for number in launch.arguments])
+            self._launch(code, launch, values)
 
-    def _launch(self, code: DeviceCode, launch: Launch, values: Sequence[int]) -> None:
-        """Launch one kernel; one of no threads does nothing."""
-        if 0 in (*launch.grid, *launch.block):
+    def _launch(self, code: DeviceCode, launch: Launch, arguments: Sequence[int]) -> None:
+        """Launch one kernel; one of no threads does nothing.
+
+        Raises:
+            CudaError: its grid is larger than a GPU's, or the driver refuses it.
+        """
+        grid = [evaluate(size, arguments) for size in launch.grid]
+        if min(*grid, *launch.block) <= 0:
             return
+        for way, blocks, most in zip("xyz", grid, MAX_GRID, strict=True):
+            if blocks > most:
+                raise CudaError(f"'{launch.kernel}' has {blocks} blocks along {way}, where {most} are the most")
+        values = [arguments[number] for number in launch.arguments]
         function = self._function(code.source, launch.kernel)
         words = (_Word * max(1, len(values)))(*values)
         places = [ctypes.addressof(words) + number * ctypes.sizeof(_Word) for number in range(len(values))]
         table = (_Pointer * max(1, len(values)))(*places)
-        sizes = [ctypes.c_uint(size) for size in (*launch.grid, *launch.block)]
+        sizes = [ctypes.c_uint(size) for size in (*grid, *launch.block)]
         self.call("cuLaunchKernel", _Pointer(function), *sizes, ctypes.c_uint(0), _Pointer(None), table, _Pointer(None))
 
     def _function(self, source: str, kernel: str) -> int:

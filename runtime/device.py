@@ -107,8 +107,9 @@ class Device(ABC):
         with self.opened():
             kernel()
 
-    def launch_code(self, code: DeviceCode, buffers: Sequence[tuple[int, int]]) -> None:
-        """Run the kernels of a function of the device's own code on buffers, as `launch` does.
+    def launch_code(self, code: DeviceCode, arguments: Sequence[tuple[int, int | None]]) -> None:
+        """Run the kernels of a function of the device's own code on buffers, as `launch` does, and on numbers, which
+        have no bytes.
 
         Raises:
             DeviceAccessError: a buffer is not the device's, or it has no code of its own.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..dialects.support.checks import RECORD_BYTES
 from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step
-from ..lowering.sizes import read_extents
+from ..lowering.sizes import read_extents, symbols_of
 
 
 def misfit(graph: CompiledGraph) -> str | None:
@@ -24,8 +24,10 @@ def misfit(graph: CompiledGraph) -> str | None:
         return reason
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))
     for code in graph.device_code:
-        buffers = len(taken.get(code.function, ()))
-        if any(number >= buffers for launch in code.launches for number in launch.arguments):
+        kinds = [parameter.kind for parameter in taken.get(code.function, ())]
+        numbers = [number for launch in code.launches for number in launch.arguments]
+        sizes = [number for launch in code.launches for size in launch.grid for number in symbols_of(size)]
+        if any(n >= len(kinds) for n in (*numbers, *sizes)) or any(kinds[n] != "extent" for n in sizes):
             return f"'{code.function}' launches kernels on what it is not given"
     return None
 

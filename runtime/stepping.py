@@ -95,7 +95,7 @@ class Stepper:
             origin = self.devices[source.device]
             return Bound(step, device, partial(copy, origin, values[0], device, values[1], target.bytes))
         if (graphics := self._graphics.get(step.kernel)) is not None:
-            return Bound(step, device, partial(device.launch_code, graphics, _buffers(step, values)))
+            return Bound(step, device, partial(device.launch_code, graphics, _given(step, values)))
         table = (ctypes.c_uint64 * len(values))(*values)
 
         def call() -> None:
@@ -135,6 +135,14 @@ class Stepper:
                 for number, each in enumerate(bound)
             )
         )
+
+
+def _given(step: Step, values: Sequence[int]) -> list[tuple[int, int | None]]:
+    """The memory that a step is given, by addresses and bytes, and the numbers."""
+    return [
+        (value, None if argument.kind in NUMBERS else argument.bytes)
+        for value, argument in zip(values, step.arguments, strict=True)
+    ]
 
 
 def _buffers(step: Step, values: Sequence[int]) -> list[tuple[int, int]]:

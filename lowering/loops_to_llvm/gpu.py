@@ -7,7 +7,10 @@
 A function of `gpu.launch_func`s is the host's. What it launches is an attribute of its declaration, `weft.launches`:
 
     llvm.func @f(!llvm.ptr, !llvm.ptr) attributes {weft.launches = [
-        {kernel = @f_kernel_0, grid = array<i64: 4, 1, 1>, block = array<i64: 64, 1, 1>, arguments = array<i64: 0, 1>}]}
+        {kernel = @f_kernel_0, grid = affine_map<() -> (4, 1, 1)>, block = array<i64: 64, 1, 1>,
+         arguments = array<i64: 0, 1>}]}
+
+Its grid may be as large as the function's arguments say, by number: `affine_map<()[s0, s1, s2] -> (s2, 1, 1)>`.
 
 Memory that threads share is a global in address space 3, without a value.
 """
@@ -19,9 +22,11 @@ from typing import cast
 
 from xdsl.dialects import arith, func, gpu, llvm, memref
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    IndexType,
     IntegerAttr,
     MemRefType,
     NoneAttr,
@@ -31,8 +36,10 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.support.walking import all_within
+from ...dialects.tir.symbols import affine_map, constant, product
 from ..abi import ALIGNMENT
 from .function import FunctionLowering, Rules
 from .types import SHARED_SPACE, LoweringError, array_type, is_shared_memory, value_type
@@ -72,10 +79,11 @@ def declared_launcher(source: func.FuncOp) -> llvm.FuncOp:
     """The declaration of a function of the host, with what it launches.
 
     Raises:
-        LoweringError: it does something else too, or a launch depends on what is known only when it is called.
+        LoweringError: it does something else too, or the threads of a block are known only when it is called.
     """
+    sizes = _sizes(source)
     for op in source.body.block.ops:
-        if not isinstance(op, gpu.LaunchFuncOp | arith.ConstantOp | func.ReturnOp):
+        if not isinstance(op, gpu.LaunchFuncOp | func.ReturnOp) and not (op.results and op.results[0] in sizes):
             raise LoweringError(op, "stands in a function of the host that launches kernels, and does nothing else")
     result = llvm.FuncOp(
         source.sym_name.data,
@@ -84,31 +92,57 @@ def declared_launcher(source: func.FuncOp) -> llvm.FuncOp:
     )
     result.location = source.location
     arguments: dict[SSAValue, int] = {argument: number for number, argument in enumerate(source.body.block.args)}
-    result.attributes[LAUNCHES] = ArrayAttr([_launch(op, arguments) for op in launches_of(source)])
+    result.attributes[LAUNCHES] = ArrayAttr([_launch(op, arguments, sizes) for op in launches_of(source)])
     return result
 
 
-def _launch(op: gpu.LaunchFuncOp, arguments: Mapping[SSAValue, int]) -> DictionaryAttr:
-    grid = [_known(op, size) for size in (op.gridSizeX, op.gridSizeY, op.gridSizeZ)]
-    block = [_known(op, size) for size in (op.blockSizeX, op.blockSizeY, op.blockSizeZ)]
+def _sizes(source: func.FuncOp) -> dict[SSAValue, AffineExpr]:
+    """What a function computes of its arguments, which are symbols by their numbers. No number of blocks is below 0:
+    what says so of a size is not written down."""
+    sizes: dict[SSAValue, AffineExpr] = {
+        argument: AffineExpr.symbol(number)
+        for number, argument in enumerate(source.body.block.args)
+        if isinstance(argument.type, IndexType)
+    }
+    for op in source.body.block.ops:
+        given = [sizes.get(operand) for operand in op.operands]
+        match op, given:
+            case arith.ConstantOp(value=IntegerAttr() as number), _:
+                sizes[op.result] = constant(number.value.data)
+            case arith.AddiOp(), [AffineExpr() as a, AffineExpr() as b]:
+                sizes[op.result] = a + b
+            case arith.MuliOp(), [AffineExpr() as a, AffineExpr() as b]:
+                sizes[op.result] = product(a, b)
+            case arith.DivUIOp() | arith.FloorDivSIOp(), [AffineExpr() as a, AffineConstantExpr() as b]:
+                sizes[op.result] = a // b
+            case arith.RemUIOp(), [AffineExpr() as a, AffineConstantExpr() as b]:
+                sizes[op.result] = a % b
+            case arith.MaxSIOp(), [AffineExpr() as a, AffineConstantExpr(value=0)]:
+                sizes[op.result] = a
+            case _:
+                pass
+    return sizes
+
+
+def _launch(
+    op: gpu.LaunchFuncOp, arguments: Mapping[SSAValue, int], sizes: Mapping[SSAValue, AffineExpr]
+) -> DictionaryAttr:
+    grid = [sizes.get(size) for size in (op.gridSizeX, op.gridSizeY, op.gridSizeZ)]
+    block = [sizes.get(size) for size in (op.blockSizeX, op.blockSizeY, op.blockSizeZ)]
+    if None in grid or not all(isinstance(size, AffineConstantExpr) for size in block):
+        raise LoweringError(op, "has a size that is not known")
+    threads = [size.value for size in block if isinstance(size, AffineConstantExpr)]
     given = [arguments.get(value) for value in op.kernelOperands]
     if None in given:
         raise LoweringError(op, "is given what is no argument of the function around it")
     return DictionaryAttr(
         {
             "kernel": SymbolRefAttr(op.kernel.root_reference.data),
-            "grid": DenseArrayBase.from_list(i64, grid),
-            "block": DenseArrayBase.from_list(i64, block),
+            "grid": AffineMapAttr(affine_map(0, [size for size in grid if size is not None])),
+            "block": DenseArrayBase.from_list(i64, threads),
             "arguments": DenseArrayBase.from_list(i64, cast("list[int]", given)),
         }
     )
-
-
-def _known(op: gpu.LaunchFuncOp, size: SSAValue) -> int:
-    owner = size.owner
-    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
-        raise LoweringError(op, "has a size that is not known")
-    return owner.value.value.data
 
 
 def shared_global(source: memref.GlobalOp) -> llvm.GlobalOp:

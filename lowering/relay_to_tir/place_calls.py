@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from ...dialects.relay.base import DYNAMIC
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp
 from ...dialects.relay.devices import (
     CALL_DEVICE,
@@ -32,7 +31,6 @@ from ...dialects.relay.devices import (
 )
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.shaped import is_tensor
 from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from ...transforms.relay.device_planning.constraints import is_outside
@@ -45,8 +43,7 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
     is made for `devices`.
 
     Raises:
-        Diagnostic: something is where nothing runs, nothing has been planned yet, or there are open
-            extents in a program of a GPU.
+        Diagnostic: something is where nothing runs, or nothing has been planned yet.
     """
     functions = [func for func in module.ops if isinstance(func, FuncOp) and not is_outside(func)]
     ops = [op for func in functions for op in walk(func)]
@@ -61,10 +58,6 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
             for name in (PARAMETER_DEVICES, RESULT_DEVICES):
                 op.attributes.pop(name, None)
         return
-    on_gpu = any(device.type not in (None, *PROCESSORS) for op in ops for device in _named(op))
-    for func in functions if on_gpu else ():
-        if not func.is_primitive:
-            _check_extents(func)
     places = planned_devices(module)
     copies = {
         func.sym_name.data: copy
@@ -77,25 +70,6 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
             if isinstance(op, CallOp) and (copy := copies.get(op.callee.root_reference.data)) is not None:
                 _note(op, CALL_DEVICE, copy.dst_virtual_device.data, always=True)
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
-
-
-def _check_extents(func: FuncOp) -> None:
-    """The grids of a GPU's kernels are known before they are called.
-
-    Raises:
-        Diagnostic: something has open extents.
-    """
-    for op in (func, *walk(func)):
-        values = (*op.results, *(func.body.block.args if op is func else ()))
-        if any(_is_open(value.type) for value in values):
-            what = "has an open extent in a graph of a GPU, whose kernels are made for one size"
-            raise Diagnostic.at(op, what, hint="compile the graph for one size, by `shapes`, or have it on one device")
-
-
-def _is_open(type: Attribute) -> bool:
-    if isinstance(type, TupleType):
-        return any(map(_is_open, type.types))
-    return is_tensor(type) and DYNAMIC in type.get_shape()
 
 
 def _note(op: Operation, name: str, device: VirtualDevice, *, always: bool = False) -> None:

@@ -8,6 +8,7 @@ other.
 * Buffers of scope `local` are each thread's own.
 * Those of scope `global` that the function allocates are arguments, for whoever calls to place.
 * `tir.storage_sync` becomes `gpu.barrier`.
+* Symbols are arguments of kernels, and the numbers of blocks are computed from them; those of threads are known.
 
 Before -> after:
 
@@ -40,6 +41,7 @@ from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
+    IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -50,7 +52,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.rt.checks import RecordType
 from ...dialects.support.diagnostics import Diagnostic
@@ -59,6 +61,7 @@ from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp, Scope, blocks_under, memref_of
 from ...dialects.tir.legality.dependence import shared_reductions
 from ...dialects.tir.outer_blocks import dissolve
+from ...dialects.tir.symbols import is_symbol
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ...transforms.infra import ModulePass
 from ...transforms.tir.analysis.launches import Launch, known_shape, launch_of, own_buffers
@@ -67,17 +70,20 @@ from ..loops_to_llvm.gpu import BLOCK_SIZE, GPU_KERNEL
 from ..loops_to_llvm.types import SHARED_SPACE
 from ..tir_to_loops.block_bodies import Checks
 from ..tir_to_loops.convert_tir_to_loops import (
+    WORKSPACE_SHAPES,
     check_buffers,
     constants_of,
     is_of_a_nest,
     name_values,
     private_buffers,
+    shapes_of_workspaces,
     take_out_inits,
 )
 from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, flat_type, room_of
 from ..tir_to_loops.index_values import IndexBuilder
 from .thread_loops import ThreadLoopEmitter
 
+index = IndexType()
 SPACE = IntegerAttr(SHARED_SPACE, i64)
 
 
@@ -103,9 +109,6 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[Operation]:
     """
     dissolve(prim_func)
     check_buffers(prim_func, (*Scope, *SHARED), "a GPU")
-    if prim_func.symbols:
-        what = "has extents that are known only when it is called, and is launched with known ones"
-        raise Diagnostic.at(prim_func, what, hint="give it known extents (specialize)")
     take_out_inits(prim_func)
     checks = checks_of(prim_func)
     body = prim_func.body.block
@@ -113,24 +116,25 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[Operation]:
     placed = [a for a in allocs if not (is_of_a_nest(a) or a.is_constant or is_shared(a.buffer))]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in placed)]
     records: list[Attribute] = [RecordType()] if checks else []
-    host = func.FuncOp(
-        prim_func.sym_name.data, FunctionType.from_lists([*(flat_type(v) for v in sources), *records], [])
-    )
+    host = func.FuncOp(prim_func.sym_name.data, FunctionType.from_lists([*map(_flat_type, sources), *records], []))
     host.location = prim_func.location
     host.attributes |= prim_func.attributes
+    if prim_func.symbols and placed:
+        host.attributes[WORKSPACE_SHAPES] = shapes_of_workspaces(shape_of(alloc.buffer) for alloc in placed)
     if checks:
         host.attributes[CHECKS] = described(prim_func, checks)
     name_values(host.body.block.args, [*(v.name_hint for v in sources), *(["record"] if checks else [])])
     made: list[Operation] = []
-    constants = _Constants(host)
+    at = IndexBuilder(host.body.block)
+    at.define_symbols([(symbol.index, host.body.block.args[symbol.index]) for symbol in prim_func.symbols])
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
     for number, nest in enumerate(nests):
         kernel = _Kernel(kernel_name(prim_func.sym_name.data, number), nest, sources, checks)
         made += kernel.lower()
         used = [host.body.block.args[sources.index(v)] for v in kernel.sources]
         used += host.body.block.args[len(sources) :] if kernel.checks else []
-        sizes = [[constants.get(n) for n in size] for size in (kernel.launch.grid, kernel.launch.block)]
-        launch = gpu.LaunchFuncOp(SymbolRefAttr(kernel.name), sizes[0], sizes[1], kernelOperands=used)
+        grid, threads = ([at.extent(n) for n in size] for size in (kernel.launch.grid, kernel.launch.block))
+        launch = gpu.LaunchFuncOp(SymbolRefAttr(kernel.name), grid, threads, kernelOperands=used)
         launch.location = nest.location
         host.body.block.add_op(launch)
     host.body.block.add_op(func.ReturnOp())
@@ -142,14 +146,9 @@ def kernel_name(function: str, number: int) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_]', '_', function)}_kernel_{number}"
 
 
-class _Constants:
-    """Index constants at the beginning of a function."""
-
-    def __init__(self, function: func.FuncOp):
-        self._at = IndexBuilder(function.body.block)
-
-    def get(self, number: int) -> SSAValue:
-        return self._at.constant(number)
+def _flat_type(source: SSAValue) -> Attribute:
+    """What a function takes of a buffer or a symbol."""
+    return index if is_symbol(source) else flat_type(source)
 
 
 class _Kernel:
@@ -164,24 +163,28 @@ class _Kernel:
                 hint = "run lower-cross-thread-reduction before"
                 raise Diagnostic.at(blocks[0], f"{what}{blocks[0].block_name}, each for itself", hint=hint)
         touched = {v for block in blocks_under(nest) for v in (*block.reads, *block.writes)}
-        self.sources = [v for v in sources if v in touched]
+        self.sources = [v for v in sources if v in touched or is_symbol(v)]
         self.all_checks = checks
         self.checks = any(nest.is_ancestor(check) for check in checks)
 
     def lower(self) -> list[Operation]:
         records: list[Attribute] = [RecordType()] if self.checks else []
-        types: list[Attribute] = [flat_type(v) for v in self.sources]
+        types = [_flat_type(v) for v in self.sources]
         kernel = func.FuncOp(self.name, FunctionType.from_lists([*types, *records], []), visibility="private")
         kernel.location = self.nest.location
         kernel.attributes[GPU_KERNEL] = UnitAttr()
         kernel.attributes[BLOCK_SIZE] = DenseArrayBase.from_list(i32, list(self.launch.block))
         block = kernel.body.block
         name_values(block.args, [*(v.name_hint for v in self.sources), *(["record"] if self.checks else [])])
+        taken = list(zip(self.sources, block.args, strict=False))
         buffers = {
             source: FlatBuffer.whole(argument, shape_of(source), alignments_of(source))
-            for source, argument in zip(self.sources, block.args, strict=False)
+            for source, argument in taken
+            if not is_symbol(source)
         }
         at = IndexBuilder(block)
+        symbols = [(source, argument) for source, argument in taken if isinstance(source, BlockArgument)]
+        at.define_symbols([(source.index, argument) for source, argument in symbols if is_symbol(source)])
         numbers = {check: n for n, check in enumerate(self.all_checks)}
         record = Checks(block.args[-1], numbers) if self.checks else None
         emitter = ThreadLoopEmitter(at, buffers, self.launch, record, VectorUnit())
@@ -190,7 +193,11 @@ class _Kernel:
             made, buffers[alloc.buffer] = self._shared(alloc, number, at)
             globals.append(made)
         buffers.update(constants_of(self.nest, at))
-        buffers.update({alloc.buffer: room_of(alloc).on_stack(at) for alloc in private_buffers(self.nest)})
+        for alloc in private_buffers(self.nest):
+            if (room := room_of(alloc)).is_open:
+                what = "a thread's own memory has an extent that is known only when the function is called"
+                raise Diagnostic.at(alloc, what, hint='give it the scope "global"')
+            buffers[alloc.buffer] = room.on_stack(at)
         emitter.statement(self.nest)
         at.insert(func.ReturnOp())
         return [*globals, kernel]

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerType, ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerType,
+    ModuleOp,
+    SymbolRefAttr,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from ...dialects.support.diagnostics import Diagnostic
 from ...transforms.infra.parts import settle
 from ..abi import DeviceCode, Launch
+from ..affine_sizes import sizes_of
 from ..llvm_ir.module import KERNEL, emit_llvm_ir
 from ..loops_to_llvm.gpu import LAUNCHES
 from ..machine.codegen import compile_to_assembly
@@ -87,9 +96,11 @@ def ptx_of(text: str, gpu: Target, level: int = 3) -> str:
 
 def _launch(entry: DictionaryAttr) -> Launch:
     kernel = entry.data["kernel"]
-    assert isinstance(kernel, SymbolRefAttr)
-    grid, block, arguments = (_numbers(entry.data[name]) for name in ("grid", "block", "arguments"))
-    return Launch(kernel.root_reference.data, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), arguments)
+    grid = entry.data["grid"]
+    assert isinstance(kernel, SymbolRefAttr) and isinstance(grid, AffineMapAttr)
+    block, arguments = (_numbers(entry.data[name]) for name in ("block", "arguments"))
+    x, y, z = sizes_of(grid)
+    return Launch(kernel.root_reference.data, (x, y, z), (block[0], block[1], block[2]), arguments)
 
 
 def _numbers(value: Attribute) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ class ThreadLoopEmitter(LoopEmitter):
         self._launch = launch
         self._some = 0
         """How many conditions that not all threads meet are around."""
-        self._numbers = {axis: self._number(axis) for axis in AXES if launch.extents.get(axis, 1) > 1}
+        self._numbers = {axis: self._number(axis) for axis in AXES if launch.extents.get(axis, 1) != 1}
 
     def _number(self, axis: str) -> SSAValue:
         """The thread's number along an axis, or that of its block."""
@@ -72,7 +72,7 @@ class ThreadLoopEmitter(LoopEmitter):
         axis = axis_of(loop)
         assert axis is not None, "launch_of has refused others"
         number = self._numbers.get(axis)
-        if loop.trip_count == 0:
+        if loop.size == 0:
             return
         value = self.at.constant(loop.start)
         if number is not None:
@@ -84,7 +84,7 @@ class ThreadLoopEmitter(LoopEmitter):
             for inner in loop.body.block.ops:
                 self.statement(inner)
 
-        if number is None or loop.trip_count == extent:
+        if number is None or loop.size == extent:
             emit()
             return
         self._by_some(arith.CmpiOp(number, self.at.constant(loop.trip_count), "slt"), emit)

@@ -38,7 +38,7 @@ CompactBufferAllocation, FlattenBuffer and VectorizeLoop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -91,7 +91,7 @@ from ...dialects.tir.legality.dependence import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach, nests_using
 from ...dialects.tir.loops import INDEPENDENT, LANES, ROLLED, TILES
 from ...dialects.tir.outer_blocks import dissolve
-from ...dialects.tir.symbols import affine_map, as_affine, is_symbol
+from ...dialects.tir.symbols import Extent, affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.tir.schedule.reduction import decompose_reduction
@@ -207,8 +207,7 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     if in_place := pairs_in_place(prim_func):
         kernel.attributes[IN_PLACE] = DenseArrayBase.from_list(i64, [place for pair in in_place for place in pair])
     if symbols and shapes:
-        maps = [affine_map(0, [as_affine(n) for n in shape]) for shape in shapes.values()]
-        kernel.attributes[WORKSPACE_SHAPES] = ArrayAttr([AffineMapAttr(map) for map in maps])
+        kernel.attributes[WORKSPACE_SHAPES] = shapes_of_workspaces(shapes.values())
     block = kernel.body.block
     name_values(block.args, [*names, *(["record"] if checks else []), "slots", "num_threads"])
     arguments, (slots, num_threads) = block.args[:-2], block.args[-2:]
@@ -236,6 +235,11 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
         share_out(block, slots, number, num_threads, parallel, emit, rows)
     block.add_op(func.ReturnOp())
     return [*functions, kernel]
+
+
+def shapes_of_workspaces(shapes: Iterable[Sequence[Extent]]) -> ArrayAttr[AffineMapAttr]:
+    """What `WORKSPACE_SHAPES` says of workspaces of these shapes."""
+    return ArrayAttr([AffineMapAttr(affine_map(0, [as_affine(n) for n in shape])) for shape in shapes])
 
 
 def workspace_shapes(kernel: func.FuncOp, types: Sequence[Attribute]) -> list[Sequence[AffineExpr]]:

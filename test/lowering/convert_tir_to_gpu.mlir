@@ -19,7 +19,7 @@
 // LLVM:         llvm.addrspacecast %{{.*}} : !llvm.ptr<3> to !llvm.ptr
 // LLVM:         llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"
 // LLVM:       llvm.func @what_another_thread_wrote_is_waited_for(!llvm.ptr, !llvm.ptr)
-// LLVM-NEXT:      attributes {weft.launches = [{kernel = @what_another_thread_wrote_is_waited_for_kernel_0, grid = array<i64: 1, 1, 1>
+// LLVM-NEXT:      attributes {weft.launches = [{kernel = @what_another_thread_wrote_is_waited_for_kernel_0, grid = affine_map<() -> (1, 1, 1)>
 
 // PTX-LABEL: .visible .entry what_another_thread_wrote_is_waited_for_kernel_0(
 // PTX:       .reqntid 8
@@ -93,6 +93,32 @@ tir.prim_func @not_all_threads_work(%x: memref<8xf32>, %y: memref<8xf32>, %z: me
     tir.block @one(%v: spatial 1) = [%once] reads(%f[%v] : memref<1xf32>) writes(%w[%v] : memref<1xf32>) {
       %0 = memref.load %f[%v] : memref<1xf32>
       memref.store %0, %w[%v] : memref<1xf32>
+    }
+  }
+}
+
+// How many blocks there are follows from the sizes of a call; a kernel is given these too.
+// CHECK-LABEL: func.func private @as_many_blocks_as_there_are_rows_kernel_0(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %m: index)
+// CHECK:         %[[ROW:.*]] = arith.muli %blockIdx_y, %m : index
+// CHECK:       func.func @as_many_blocks_as_there_are_rows(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %m: index) {
+// CHECK:         %[[UP:.*]] = arith.addi %m, %c63 : index
+// CHECK-NEXT:    %[[BLOCKS:.*]] = arith.divui %[[UP]], %c64 : index
+// CHECK-NEXT:    "gpu.launch_func"(%[[BLOCKS]], %n, %c1, %c64, %c1, %c1, %x, %y, %n,
+// LLVM-LABEL: llvm.func @as_many_blocks_as_there_are_rows(!llvm.ptr, !llvm.ptr, i64, i64)
+// LLVM:           grid = affine_map<()[s0, s1, s2, s3] -> (((s3 + 63) floordiv 64), s2, 1)>, block = array<i64: 64, 1, 1>, arguments = array<i64: 0, 1, 2, 3>
+// PTX-LABEL: .visible .entry as_many_blocks_as_there_are_rows_kernel_0(
+// PTX:       .param .u64 as_many_blocks_as_there_are_rows_kernel_0_param_3
+// PTX:       %ctaid.y
+tir.prim_func @as_many_blocks_as_there_are_rows(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %n: index, %m: index) shapes(%x[%n, %m], %y[%n, %m]) {
+  tir.for thread_binding "blockIdx.y" %i = 0 to %n {
+    tir.for thread_binding "blockIdx.x" %j = 0 to (%m + 63) floordiv 64 {
+      tir.for thread_binding "threadIdx.x" %t = 0 to 64 {
+        tir.block @copy(%v: spatial %n, %w: spatial %m) = [%i, %j * 64 + %t] where [%j * -64 - %t + %m - 1]
+            reads(%x[%v, %w] : memref<?x?xf32>) writes(%y[%v, %w] : memref<?x?xf32>) {
+          %0 = memref.load %x[%v, %w] : memref<?x?xf32>
+          memref.store %0, %y[%v, %w] : memref<?x?xf32>
+        }
+      }
     }
   }
 }

@@ -56,24 +56,25 @@ class Emulator:
         host = host.replace("@llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)", "@fake_barrier()")
         host = host.replace("@llvm.nvvm.barrier.cta.sync.aligned.all(i32)", "@fake_barrier()")
         names = [f"fake_{register.replace('.', '_')}" for register in REGISTERS]
-        host += "\n".join(self._thunk(name, arguments.count("ptr")) for name, arguments in kernels)
+        kinds = {name: [each.split()[0] for each in arguments.split(",") if each] for name, arguments in kernels}
+        host += "\n".join(self._thunk(name, types) for name, types in kinds.items())
         symbols = {
             name: ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value or 0
             for name in (*names, "fake_barrier")
         }
         code = LoadedObjects([Target.parse("llvm").machine(1).object(host)], symbols)
         self._code.append(code)
-        for name, arguments in kernels:
+        for name, types in kinds.items():
             address = ctypes.c_void_p(code.address(f"{name}_run"))
-            self._library.fake_register(name.encode(), address, arguments.count("ptr"))
+            self._library.fake_register(name.encode(), address, "".join(each[0] for each in types).encode())
 
     @staticmethod
-    def _thunk(name: str, count: int) -> str:
+    def _thunk(name: str, types: list[str]) -> str:
         lines = [f"define void @{name}_run(ptr %table) {{"]
-        for number in range(count):
+        for number, type in enumerate(types):
             lines.append(f"  %p{number} = getelementptr ptr, ptr %table, i64 {number}")
-            lines.append(f"  %a{number} = load ptr, ptr %p{number}")
-        given = ", ".join(f"ptr %a{number}" for number in range(count))
+            lines.append(f"  %a{number} = load {type}, ptr %p{number}")
+        given = ", ".join(f"{type} %a{number}" for number, type in enumerate(types))
         return "\n".join([*lines, f"  call void @{name}({given})", "  ret void", "}\n"])
 
     def shuffle(self, backwards: bool) -> None:

@@ -16,7 +16,7 @@ enum { KERNELS = 256, BLOCKS = 4096, STACK = 64 * 1024, LIMIT = 1 << 26 };
 #define FAR ((uint64_t)1 << 62)
 
 typedef void (*kernel_t)(void **);
-typedef struct { char name[128]; kernel_t run; int arguments; } kernel;
+typedef struct { char name[128]; kernel_t run; char arguments[64]; } kernel;
 typedef struct { uint64_t at; size_t size; } memory;
 
 static kernel kernels[KERNELS];
@@ -28,13 +28,14 @@ static void tell(const char *what) {
   if (strlen(told) + strlen(what) + 2 < sizeof told) strcat(strcat(told, what), "\n");
 }
 
-void fake_register(const char *name, kernel_t run, int arguments) {
+/* Of each argument the first letter of its type: a `ptr` to memory of the device, or an `i64`. */
+void fake_register(const char *name, kernel_t run, const char *arguments) {
   int place = 0;
   while (place < kernel_count && strcmp(kernels[place].name, name)) place++;
   if (place == kernel_count) kernel_count++;
   snprintf(kernels[place].name, sizeof kernels[place].name, "%s", name);
   kernels[place].run = run;
-  kernels[place].arguments = arguments;
+  snprintf(kernels[place].arguments, sizeof kernels[place].arguments, "%s", arguments);
 }
 
 void fake_shuffle(int order) { shuffled = order; }
@@ -185,10 +186,11 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
   kernel *found = &kernels[(intptr_t)function - 1];
   static void *pointers[64];
   char line[256];
-  if (bytes || stream || extra || bx * by * bz > 1024 || bx * by * bz == 0 || found->arguments > 64) return INVALID;
-  for (int n = 0; n < found->arguments; n++) {
-    pointers[n] = inside(*(uint64_t *)arguments[n], 1);
-    if (!pointers[n]) return INVALID;
+  if (bytes || stream || extra || bx * by * bz > 1024 || bx * by * bz == 0 || gx * gy * gz == 0) return INVALID;
+  for (int n = 0; found->arguments[n]; n++) {
+    uint64_t value = *(uint64_t *)arguments[n];
+    pointers[n] = found->arguments[n] == 'p' ? inside(value, 1) : (void *)value;
+    if (found->arguments[n] == 'p' && !pointers[n]) return INVALID;
   }
   snprintf(line, sizeof line, "launch %s (%u, %u, %u) (%u, %u, %u)", found->name, gx, gy, gz, bx, by, bz);
   tell(line);

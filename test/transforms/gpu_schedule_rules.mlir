@@ -71,3 +71,29 @@ tir.prim_func @one_thread_sums(%x: memref<8xf32>, %y: memref<1xf32>) {
     }
   }
 }
+
+// A symbol divides nothing: loops in front of it have an axis of the grid each, as far as there are such.
+// CHECK-LABEL: tir.prim_func @open_extents_are_axes_of_the_grid
+// CHECK:         tir.for thread_binding "blockIdx.z" %j = 0 to %m {
+// CHECK-NEXT:      tir.for thread_binding "blockIdx.y" %k = 0 to %n {
+// CHECK-NEXT:        tir.for thread_binding "blockIdx.x" %l_p = 0 to (%m * 3 + 255) floordiv 256 {
+// CHECK-NEXT:          tir.for thread_binding "threadIdx.x" %l_p_1 = 0 to 256 {
+// CHECK-NEXT:            tir.for %i = 0 to %n {
+tir.prim_func @open_extents_are_axes_of_the_grid(%x: memref<?x?x?x?x3xf32>, %y: memref<?x?x?x?x3xf32>, %n: index, %m: index)
+    shapes(%x[%n, %m, %n, %m, 3], %y[%n, %m, %n, %m, 3]) {
+  tir.for %i = 0 to %n {
+    tir.for %j = 0 to %m {
+      tir.for %k = 0 to %n {
+        tir.for %l = 0 to %m {
+          tir.for %p = 0 to 3 {
+            tir.block @copy(%a: spatial %n, %b: spatial %m, %c: spatial %n, %d: spatial %m, %e: spatial 3) = [%i, %j, %k, %l, %p]
+                reads(%x[%a, %b, %c, %d, %e] : memref<?x?x?x?x3xf32>) writes(%y[%a, %b, %c, %d, %e] : memref<?x?x?x?x3xf32>) {
+              %0 = memref.load %x[%a, %b, %c, %d, %e] : memref<?x?x?x?x3xf32>
+              memref.store %0, %y[%a, %b, %c, %d, %e] : memref<?x?x?x?x3xf32>
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -293,27 +293,6 @@ def test_a_context_that_is_too_small_for_a_call_gives_its_memory_back(open_exe: 
         assert len(far._maps) <= before + 1  # pyright: ignore[reportPrivateUsage]
 
 
-@pytest.mark.parametrize(
-    ("type", "made", "message"),
-    [
-        (
-            "tensor<?x6xf32>",
-            "relay.tanh %b : tensor<?x6xf32>",
-            "'relay.func': has an open extent in a graph of a GPU",
-        ),
-    ],
-)
-def test_a_gpu_runs_graphs_of_known_extents(type: str, made: str, message: str) -> None:
-    text = f"""relay.func @main(%x: {type}, %c: tensor<i1>) -> {type} {{
-  %a = relay.exp %x : {type}
-  %b = relay.on_device %a {{virtual_device = #relay.virtual_device<cuda>}} : {type}
-  %r = {made.format(type)}
-  relay.return %r : {type}
-}}"""
-    with pytest.raises(Diagnostic, match=message):
-        weft.compile(parse_mlir(text, "g.mlir"), target="cuda -host=llvm", threads=1)
-
-
 def test_what_is_a_bit_too_long_is_refused() -> None:
     cpu, far = device_by_name("cpu"), device_by_name("ext_dev:7")
     data = np.zeros(64, np.uint8)

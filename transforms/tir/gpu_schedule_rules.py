@@ -2,6 +2,8 @@
 
 In this order: cheap stages are inlined, as for processors; then the loops of each block that are not a reduction's are
 moved to the outside, made one, divided into blocks of threads, and bound; a reduction's steps stay with one thread.
+Loops in front of one whose number of iterations is a symbol are no one with that: they are bound to the grid's y and z,
+and where there are more such, a thread runs through the first of them.
 
 Before -> after:
 
@@ -98,11 +100,22 @@ def _outer_loops(block: BlockOp) -> list[ForOp]:
 
 
 def _divide(loops: list[ForOp], threads: int) -> None:
-    fused = fuse(*loops) if len(loops) > 1 else loops[0]
-    if fused.trip_count <= threads:
-        bind(fused, "threadIdx.x")
+    groups: list[list[ForOp]] = []
+    for loop in loops:
+        if loop.is_symbolic or not groups:  # a symbol divides nothing: one loop of both would not tell where it is
+            groups.append([loop])
+        else:
+            groups[-1].append(loop)
+    *outside, last = (fuse(*group) if len(group) > 1 else group[0] for group in groups)
+    along = outside[-2:]
+    if through := outside[:-2]:
+        reorder(*along, last, *through)
+    for loop, axis in zip(reversed(along), ("blockIdx.y", "blockIdx.z"), strict=False):
+        bind(loop, axis)
+    if not last.is_symbolic and last.trip_count <= threads:
+        bind(last, "threadIdx.x")
         return
-    blocks, inner = split(fused, [threads])
+    blocks, inner = split(last, [threads])
     bind(blocks, "blockIdx.x")
     bind(inner, "threadIdx.x")
 

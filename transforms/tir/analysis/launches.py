@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from ....dialects.support.diagnostics import Diagnostic
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, blocks_under, enclosing_loops, memref_of
+from ....dialects.tir.symbols import Extent
 from ....dialects.tir.thread_axes import AXES, BLOCK_AXES, GRID_AXES, axis_of, is_of_grid
 
 
@@ -17,18 +18,26 @@ from ....dialects.tir.thread_axes import AXES, BLOCK_AXES, GRID_AXES, axis_of, i
 class Launch:
     """The number of iterations along each axis that a nest is bound to."""
 
-    extents: Mapping[str, int]
+    blocks: Mapping[str, Extent]
+    """Of the axes of the grid."""
+    threads_along: Mapping[str, int]
+    """Of those of a block."""
 
     @property
-    def grid(self) -> tuple[int, int, int]:
-        """Blocks along x, y and z."""
-        x, y, z = (self.extents.get(axis, 1) for axis in GRID_AXES)
+    def extents(self) -> Mapping[str, Extent]:
+        """Of all axes."""
+        return {**self.blocks, **self.threads_along}
+
+    @property
+    def grid(self) -> tuple[Extent, Extent, Extent]:
+        """Blocks along x, y and z, over the function's symbols."""
+        x, y, z = (self.blocks.get(axis, 1) for axis in GRID_AXES)
         return x, y, z
 
     @property
     def block(self) -> tuple[int, int, int]:
         """Threads of a block along x, y and z."""
-        x, y, z = (self.extents.get(axis, 1) for axis in BLOCK_AXES)
+        x, y, z = (self.threads_along.get(axis, 1) for axis in BLOCK_AXES)
         return x, y, z
 
     @property
@@ -42,9 +51,11 @@ def launch_of(nest: Operation) -> Launch:
 
     Raises:
         Diagnostic: a loop stands around one that is bound to blocks and is not, a loop of blocks stands in another of
-            its axis, the number of threads is known only when the function is called, or a loop is `parallel`.
+            its axis, the number of threads of a block is known only when the function is called, or a loop is
+            `parallel`.
     """
-    extents: dict[str, int] = {}
+    blocks: dict[str, Extent] = {}
+    threads: dict[str, int] = {}
     for loop in (op for op in nest.walk() if isinstance(op, ForOp)):
         if loop.for_kind == ForKind.PARALLEL:
             hint = 'bind it to threads: bind(loop, "blockIdx.x")'
@@ -57,13 +68,16 @@ def launch_of(nest: Operation) -> Launch:
             raise Diagnostic.at(loop, f"there is no axis '{name}' in a launch", hint=hint)
         if (axis := axis_of(loop)) is None:
             continue
-        if loop.is_symbolic:
-            what = f"the number of iterations of %{loop.var.name_hint or 'i'} is known only when the function is called"
-            raise Diagnostic.at(loop, f"{what}, and a launch has as many as it says", hint="give known extents")
         if is_of_grid(loop):
             _check_around(loop, axis)
-        extents[axis] = max(extents.get(axis, 0), loop.trip_count)
-    return Launch(extents)
+            blocks[axis] = loop.size  # there is no other of this axis
+            continue
+        if loop.is_symbolic:
+            what = f"the number of iterations of %{loop.var.name_hint or 'i'} is known only when the function is called"
+            hint = "split the loop by a number of threads, and bind what is outside to blocks"
+            raise Diagnostic.at(loop, f"{what}, and a block has as many threads as its code says", hint=hint)
+        threads[axis] = max(threads.get(axis, 0), loop.trip_count)
+    return Launch(blocks, threads)
 
 
 def _check_around(loop: ForOp, axis: str) -> None:
