@@ -68,7 +68,8 @@ class AccessEmitter:
         """The element at `form`; a vector of them where they differ from lane to lane."""
         if lanes is None or lanes.dim not in form.terms:
             return self._element(buffer, self.at.index_value(form))
-        return self.load_lanes(buffer, self.first_of(form, lanes), form.terms[lanes.dim], lanes)
+        start, step = self.first_of(form, lanes), form.terms[lanes.dim]
+        return self.load_lanes(buffer, start, step, lanes, whole=_is_whole(buffer, form, lanes))
 
     def first_of(self, form: Linear, lanes: Lanes) -> SSAValue:
         """An index expression in the first of the lanes."""
@@ -79,14 +80,17 @@ class AccessEmitter:
         is_first = not others.terms and not others.constant
         return first if is_first else self.at.emit(arith.AddiOp(self.at.index_value(others), first))
 
-    def load_lanes(self, buffer: FlatBuffer, start: SSAValue, step: int, lanes: Lanes) -> SSAValue:
-        """A vector of the elements from `start` on, each `step` after the one before."""
+    def load_lanes(
+        self, buffer: FlatBuffer, start: SSAValue, step: int, lanes: Lanes, *, whole: bool = False
+    ) -> SSAValue:
+        """A vector of the elements from `start` on, each `step` after the one before. `whole` says that there are
+        elements for all lanes, whatever they mean."""
         type = vector_of(buffer.element_type, lanes.width)
         if 1 < step <= CLOSE and not lanes.is_open and (lanes.extent - 1) * step + 1 >= lanes.width:
             return self._picked(buffer, start, step, type, lanes)
         if step != 1:
             return self._gather(buffer, start, step, type, lanes)
-        if not lanes.is_masked or (buffer.has_room and not lanes.is_exact):
+        if not lanes.is_masked or (whole and not lanes.is_exact):
             return self.at.emit(vector.LoadOp.create(operands=(buffer.memory, start), result_types=(type,)))
         passthrough = self.at.emit(arith.ConstantOp(_zeros(type)))
         return self.at.emit(vector.MaskedLoadOp(buffer.memory, [start], self._mask(lanes), passthrough, type))
@@ -149,7 +153,8 @@ class AccessEmitter:
             return
         start = self.first_of(form, lanes)
         wide = self.broadcast(value, lanes.width)
-        if lanes.is_masked and not buffer.has_room:
+        covers = buffer.rows is not None and buffer.rows.length == lanes.extent and not lanes.is_open
+        if lanes.is_masked and not (covers and _is_whole(buffer, form, lanes)):
             self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
         else:
             self.at.insert(vector.StoreOp.create(operands=(wide, buffer.memory, start)))
@@ -166,6 +171,11 @@ class AccessEmitter:
             return lanes.mask
         bits = [int(lane < lanes.extent) for lane in range(lanes.width)]
         return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(VectorType(i1, [lanes.width]), bits)))
+
+
+def _is_whole(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
+    """Whether a buffer has elements for all lanes of the vector at `form`, with those that mean nothing."""
+    return buffer.rows is not None and buffer.rows.hold(form.without(lanes.dim), lanes.width)
 
 
 def _zeros(type: VectorType[Attribute]) -> DenseIntOrFPElementsAttr:

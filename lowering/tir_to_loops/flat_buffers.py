@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
@@ -84,6 +84,24 @@ CACHE_LINE = 64
 
 
 @dataclass(frozen=True)
+class Rows:
+    """Rows of a buffer that have room for whole vectors: what lies behind their `length` means nothing."""
+
+    length: Extent
+    room: Extent
+    """The elements of a row, with those that mean nothing."""
+    behind: int = 0
+    """How many of these there are at least, where the length is open."""
+
+    def hold(self, start: Linear, width: int) -> bool:
+        """Whether as many elements as a vector has, from `start` of the buffer's memory on, are of one row."""
+        if not isinstance(self.room, int):
+            return width <= self.behind
+        step = gcd(self.room, *start.terms.values())  # a row begins at a multiple of it, and what `start` adds is one
+        return start.constant % step + width <= step
+
+
+@dataclass(frozen=True)
 class FlatBuffer:
     """A buffer's flat memory: element `i` of dimension `d` lies `(i - offsets[d]) * strides[d]` from its `start`.
 
@@ -94,8 +112,8 @@ class FlatBuffer:
     memory: SSAValue
     strides: tuple[Extent, ...]
     offsets: tuple[AffineExpr, ...]
-    has_room: bool = False
-    """Rows are long enough for whole vectors: lanes beyond a row's end may be read and written, and mean nothing."""
+    rows: Rows | None = None
+    """Where rows are long enough for whole vectors: lanes beyond a row's end may be read and written there."""
     start: AffineExpr = _NOWHERE
     """Where in the memory the buffer begins."""
 
@@ -130,8 +148,8 @@ class Room:
     offsets: tuple[AffineExpr, ...]
     """Where the region begins, along each dimension, over `outer` as dimensions."""
     shape: tuple[Extent, ...]
-    has_room: bool
-    """Whether rows are as long as whole vectors."""
+    rows: Rows | None
+    """Rows, where they are as long as whole vectors."""
 
     @property
     def is_open(self) -> bool:
@@ -146,15 +164,13 @@ class Room:
         memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
         memory.memref.name_hint = self.alloc.buffer.name_hint
         at.insert(memory)
-        return FlatBuffer(
-            memory.memref, row_major_strides(self.shape, apart), self._offsets(at), has_room=self.has_room
-        )
+        return FlatBuffer(memory.memref, row_major_strides(self.shape, apart), self._offsets(at), rows=self.rows)
 
     def in_slice(self, memory: SSAValue, slice: AffineExpr, at: IndexBuilder) -> FlatBuffer:
         """The buffer in a slice of `memory`, which holds many of them one after another."""
         stride, *strides = row_major_strides((1, *self.shape))
         start = product(slice, as_affine(stride))
-        return FlatBuffer(memory, tuple(strides), self._offsets(at), has_room=self.has_room, start=start)
+        return FlatBuffer(memory, tuple(strides), self._offsets(at), rows=self.rows, start=start)
 
     def _offsets(self, at: IndexBuilder) -> tuple[AffineExpr, ...]:
         dims = [at.dim(var) for var in self.outer]
@@ -184,13 +200,14 @@ def room_of(alloc: AllocBufferOp) -> Room:
     masked = masked and not any(each.buffer is alloc.buffer for block in blocks for each in block.handed())
     row = max((number for number, size in enumerate(shape) if size != 1), default=len(shape) - 1)
     length = shape[row] if shape else 1
+    lanes = max((_open_lanes(block) for block in blocks), default=0)
     if not isinstance(length, int):
         line = CACHE_LINE // byte_width(memref_of(alloc.buffer).element_type)
-        lanes = max((_open_lanes(block) for block in blocks), default=0)
         shape[row] = as_extent(linear((length + (lanes + line - 1)) // (2 * line) * (2 * line) + line).to_expr())
     elif masked:
         shape[row] = next_power_of_two(length)
-    return Room(alloc, tuple(outer), tuple(offset for offset, _ in region), tuple(shape), masked)
+    rows = Rows(length, shape[row], lanes) if masked else None
+    return Room(alloc, tuple(outer), tuple(offset for offset, _ in region), tuple(shape), rows)
 
 
 def _open_lanes(block: BlockOp) -> int:

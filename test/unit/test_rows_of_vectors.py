@@ -1,0 +1,71 @@
+"""Rows of a thread's own memory have room for whole vectors; what lies there is never what another vector wrote."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from native import parse
+from strict_c import STRICT, needs_compiler
+
+import weft
+from weft import relay
+from weft.dialects.tir.core import PrimFuncOp
+from weft.kernel import build_kernel
+from weft.lowering.loops_to_c.compile import compiler_command
+
+PARTS = """
+tir.prim_func @parts(%x: memref<3x12xf32>, %y: memref<3x12xf32>) {
+  %t = tir.alloc_buffer "local" : memref<3x12xf32>
+  tir.for %i = 0 to 3 {
+    tir.for vectorized %j = 0 to 6 {
+      tir.block @high(%v: spatial 3, %w: spatial 6) = [%i, %j]
+          reads(%x[%v, %w + 6] : memref<3x12xf32>) writes(%t[%v, %w + 6] : memref<3x12xf32>) {
+        %c6 = arith.constant 6 : index
+        %k = arith.addi %w, %c6 : index
+        %0 = memref.load %x[%v, %k] : memref<3x12xf32>
+        memref.store %0, %t[%v, %k] : memref<3x12xf32>
+      }
+    }
+    tir.for vectorized %j = 0 to 6 {
+      tir.block @low(%v: spatial 3, %w: spatial 6) = [%i, %j]
+          reads(%x[%v, %w] : memref<3x12xf32>) writes(%t[%v, %w] : memref<3x12xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<3x12xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %t[%v, %w] : memref<3x12xf32>
+      }
+    }
+    tir.for %j = 0 to 12 {
+      tir.block @copy(%v: spatial 3, %w: spatial 12) = [%i, %j]
+          reads(%t[%v, %w] : memref<3x12xf32>) writes(%y[%v, %w] : memref<3x12xf32>) {
+        %0 = memref.load %t[%v, %w] : memref<3x12xf32>
+        memref.store %0, %y[%v, %w] : memref<3x12xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_two_vectors_of_one_row_leave_each_other_alone() -> None:
+    """The second, of six elements in eight lanes, ends where the first begins."""
+    func = next(op for op in parse(PARTS).ops if isinstance(op, PrimFuncOp))
+    x = np.arange(36, dtype=np.float32).reshape(3, 12)
+    (found,) = build_kernel(func, start="schedule", codegen_level=1)(x)
+    np.testing.assert_array_equal(found, np.concatenate([2 * x[:, :6], x[:, 6:]], axis=1))
+
+
+@needs_compiler
+def test_no_vector_reaches_beyond_the_last_row(tmp_path: Path) -> None:
+    """Of the lanes of two axes, the last five lie in the middle of a row: GCC tells of what reaches out of it."""
+    x = relay.var("x", shape=(2, 5, 3, 7))
+    exe = weft.compile(relay.Function([x], relay.nn.log_softmax(x, axis=1)), target="c", threads=1)
+    data = np.random.default_rng(0).standard_normal((2, 5, 3, 7)).astype(np.float32)
+    shifted = data - data.max(axis=1, keepdims=True)
+    wanted = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(np.asarray(exe(data), np.float32), wanted, rtol=1e-5, atol=1e-6)
+    (tmp_path / "unit.c").write_text(exe.ir.c_source())
+    words = [*compiler_command(), "-std=c11", "-O3", *STRICT, "-Wno-psabi", "-c", "unit.c", "-o", "unit.o"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
