@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -38,13 +38,16 @@ from xdsl.parser.generic_parser import ParserState
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from .diagnostics import Diagnostic, InternalError, Note, Place, Severity, as_diagnostic, did_you_mean, emit
 from .element_types import MLIR_NAMES
 from .lexer import LinearLexer
 from .syntax import claim_properties, form_hint, misspelt_properties
 from .text import as_text
+
+if TYPE_CHECKING:
+    from .number_lists import Number
 
 
 def parse_module(text: str, context: Context, name: str = "<string>") -> ModuleOp:
@@ -70,6 +73,8 @@ class _TensorLiteralElement(Parser._TensorLiteralElement):  # pyright: ignore[re
             if self.value >> 8 * size:
                 parser.raise_error(f"{type} has no more than {8 * size} bits", at_position=self.span)
             return type.unpack(self.value.to_bytes(size, "little"), 1)[0]
+        if isinstance(type, ComplexType) and not isinstance(self.value, tuple):
+            parser.raise_error("Expected complex value", at_position=self.span)
         return super().to_type(parser, type)
 
 
@@ -168,7 +173,36 @@ class LocatedParser(Parser):
     ) -> DenseIntOrFPElementsAttr:
         if type is not None:
             self._check_dense(type, self._current_token.span)
-        return super().parse_dense_int_or_fp_elements_attr(type)
+        if self._current_token.text != "<" or (start := self._next_list()) is None:
+            return super().parse_dense_int_or_fp_elements_attr(type)
+        from .dense_lists import Lists
+
+        lists = Lists(self.lexer.input, self._element_at)
+        lists.read(start)
+        self._resume_from(lists.end)
+        if not lists.is_closed:
+            self.parse_characters("]")
+        self.parse_punctuation(">", " in dense attribute")
+        if type is None:
+            self.parse_punctuation(":", " in dense attribute")
+            type = self._parse_dense_literal_type()
+        return lists.attribute(type, self._element, self._current_token.span)
+
+    def _next_list(self) -> int | None:
+        """Where a list begins behind the current token, if one does."""
+        gap = MLIRLexer._whitespace_regex.match(self.lexer.input.content, self._current_token.span.end)  # pyright: ignore[reportPrivateUsage]
+        assert gap is not None
+        return gap.end() if self.lexer.input.at(gap.end()) == "[" else None
+
+    def _element_at(self, position: int) -> tuple[Number, Span[str]]:
+        """The element of a literal that begins at `position`."""
+        self._resume_from(position)
+        element = self._parse_tensor_literal_element()
+        return element.value, element.span
+
+    def _element(self, value: Number, span: Span[str], type: AnyDenseElement) -> Number:
+        """What a number of a literal is as an element of a type."""
+        return self._TensorLiteralElement(not isinstance(value, tuple) and value < 0, value, span).to_type(self, type)
 
     def _check_dense(self, type: RankedStructure[AnyDenseElement], span: Span) -> None:
         """One value that stands for all elements is repeated for each of them when it is read."""
