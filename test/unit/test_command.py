@@ -15,7 +15,7 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 def test_every_tool_is_one_of_the_commands() -> None:
     scripts = tomllib.loads(PROJECT.read_text())["project"]["scripts"]
-    assert scripts["weft"] == "weft.tools.command:main"
+    assert scripts["weft"] == "weft.tools.start:weft"
     assert {name.removeprefix("weft-") for name in scripts} == {*TOOLS, "weft"}
 
 
