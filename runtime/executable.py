@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
@@ -11,7 +11,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ..dialects.support.arguments import checked
-from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, UsageError
 from ..dialects.support.processors import available_processors
 from ..lowering.abi import ALIGNMENT, CompiledGraph, Platform, TensorSpec
 from . import artefact
@@ -19,7 +19,7 @@ from .host import why_not_here
 from .memory import NotEnoughMemory, address
 from .program import Program
 from .sizes import Layout, Sizes, with_room
-from .tensors import Input, InputError, Output
+from .tensors import Input, InputError, Output, Runnable
 from .threads import usable_threads
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .profiling import Profile
 
 
-class Executable:
+class Executable(Runnable):
     """A compiled graph, with the number of threads that its calls use.
 
     Call it with one array for each input, or use `run` with names:
@@ -187,7 +187,7 @@ class Executable:
         program = self._program or self.program
         takes = self._takes
         if len(arrays) != len(takes):
-            raise self._wrong_number(len(arrays))
+            raise self.wrong_number(len(arrays))
         held: list[NDArray] = []
         places: list[int] = []
         if self._sizes is not None:
@@ -226,31 +226,6 @@ class Executable:
         if failure is not None:
             raise failure
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, NDArray]:
-        """Run the graph on inputs by name; gives its outputs by name.
-
-        Raises:
-            InputError: a name is missing or unknown, or a shape or dtype does not fit.
-            CheckError: an index lies outside of an axis, where that is an error.
-            PlatformError: the code is for another machine.
-        """
-        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(
-                f"run takes a mapping from names to arrays, not {type(inputs).__name__}",
-                hint=f"exe.run({{{self.inputs[0].name!r}: x}})" if self.inputs else None,
-            )
-        known = {spec.name for spec in self.inputs}
-        for name in inputs:
-            if name not in known:
-                hint = did_you_mean(name, known) if isinstance(name, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise InputError(f"there is no input '{name}'; inputs: {self._names()}", hint=hint)
-        missing = [spec.name for spec in self.inputs if spec.name not in inputs]
-        if missing:
-            raise InputError(f"{_count(len(missing), 'input')} missing: {', '.join(missing)}")
-        outputs = self(*(inputs[spec.name] for spec in self.inputs))
-        arrays = outputs if isinstance(outputs, tuple) else (outputs,)
-        return {spec.name: array for spec, array in zip(self.outputs, arrays, strict=True)}
 
     @checked
     def benchmark(
@@ -303,21 +278,15 @@ class Executable:
         if isinstance(arrays, np.ndarray) or not isinstance(arrays, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"bind takes a list of arrays, not {type(arrays).__name__}", hint="exe.bind([x])")
         if len(arrays) != len(self._takes):
-            raise self._wrong_number(len(arrays))
+            raise self.wrong_number(len(arrays))
         inputs = [wanted.checked(array) for array, wanted in zip(arrays, self._takes, strict=True)]
         return Binding(self, inputs)
-
-    def _wrong_number(self, given: int) -> InputError:
-        return InputError(f"the graph takes {_count(len(self.inputs), 'input')} ({self._names()}), got {given}")
-
-    def _names(self) -> str:
-        return ", ".join(map(str, self.inputs))
 
     def __repr__(self) -> str:
         """Inputs, outputs, target and threads, in one line each."""
         outputs = ", ".join(map(str, self.outputs))
         return (
-            f"weft.Executable\n  inputs:  {self._names()}\n  outputs: {outputs}\n"
+            f"weft.Executable\n  inputs:  {self.names()}\n  outputs: {outputs}\n"
             f"  target:  {self.target}\n  threads: {self._threads}"
         )
 
@@ -451,10 +420,6 @@ def _loaded(graph: CompiledGraph) -> Program | HostedProgram:
     from .hosted import HostedProgram
 
     return HostedProgram(graph)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 _EXECUTABLES: WeakSet[Executable] = WeakSet()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
 from ..lowering.abi import DYNAMIC, TensorSpec
 from .memory import NotEnoughMemory, aligned_bytes
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..lowering.abi import NDArray
 
 
@@ -123,3 +127,51 @@ class Output:
     def new(self) -> NDArray:
         """An uninitialised array in aligned memory."""
         return np.ndarray(self.shape, self.dtype, aligned_bytes(self.bytes))
+
+
+class Runnable:
+    """A graph that is called with its inputs in order, or run with them by name."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+
+    @abstractmethod
+    def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
+        """Run the graph on its inputs in order. One output is given as an array, several as a tuple."""
+
+    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, NDArray]:
+        """Run the graph on inputs by name; gives its outputs by name.
+
+        Raises:
+            InputError: a name is missing or unknown, or a shape or dtype does not fit.
+            CheckError: an index lies outside of an axis, where that is an error.
+            PlatformError: the code is for another machine.
+        """
+        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(
+                f"run takes a mapping from names to arrays, not {type(inputs).__name__}",
+                hint=f"exe.run({{{self.inputs[0].name!r}: x}})" if self.inputs else None,
+            )
+        known = {spec.name for spec in self.inputs}
+        for name in inputs:
+            if name not in known:
+                hint = did_you_mean(name, known) if isinstance(name, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InputError(f"there is no input '{name}'; inputs: {self.names()}", hint=hint)
+        missing = [spec.name for spec in self.inputs if spec.name not in inputs]
+        if missing:
+            raise InputError(f"{_count(len(missing), 'input')} missing: {', '.join(missing)}")
+        outputs = self(*(inputs[spec.name] for spec in self.inputs))
+        arrays = outputs if isinstance(outputs, tuple) else (outputs,)
+        return {spec.name: array for spec, array in zip(self.outputs, arrays, strict=True)}
+
+    def names(self) -> str:
+        """The inputs, with their types."""
+        return ", ".join(map(str, self.inputs))
+
+    def wrong_number(self, given: int) -> InputError:
+        """What is said of another number of arrays than there are inputs."""
+        return InputError(f"the graph takes {_count(len(self.inputs), 'input')} ({self.names()}), got {given}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

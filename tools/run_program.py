@@ -11,13 +11,13 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from weft.compilation import graph_module, load_module
-from weft.compiler import DEFAULT_OPT_LEVEL, compile
+from weft.compiler import DEFAULT_OPT_LEVEL, EXECUTORS, compile
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.weights import missing_resources
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from weft.dialects.support.processors import available_processors
+from weft.interpreted import Interpreted
 from weft.loading import load
 from weft.lowering.abi import TensorSpec
 from weft.lowering.machine.target import Target
@@ -36,13 +36,10 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-EXECUTORS = ("aot", "graph", "interpreter")
 REFERENCES = (*EXECUTORS, *PEERS)
 ARTEFACT_SUFFIX = ".weft"
 """What a saved executable is called usually; another name serves too."""
 STDIN = "-"
-INTERPRETED = ("import", "graph", "fuse", "tir", "schedule")
-"""The phases whose modules the interpreter runs."""
 GRAPHS = ("import", "graph", "fuse")
 """Those whose modules are of operators."""
 
@@ -83,7 +80,9 @@ class Program:
                 executor = compiled if name == "aot" else graph_module(compiled)
                 return Isolated(executor, self.path, phase) if phase in OPEN_PHASES else executor
             case "interpreter":
-                return Interpreter(self)
+                if self.module is None:
+                    raise UsageError("a saved executable holds no graph to interpret", Place(self.path))
+                return Interpreted(self.module, self.function)
             case _ if name in PEERS:
                 return open_peer(name, self.path, settings.threads or available_processors())
             case _:
@@ -164,30 +163,3 @@ def programs(path: str, functions: Sequence[str], shapes: Mapping[str, Sequence[
         selected = select_entry(each, name)
         found.append(Program(path, selected, *signature_of(each, selected), module=each))
     return found
-
-
-class Interpreter:
-    """Operator by operator, by the operators' own definitions in NumPy; kernels in `tir` operation by operation."""
-
-    def __init__(self, program: Program):
-        if program.module is None:
-            raise UsageError("a saved executable holds no graph to interpret", Place(program.path))
-        phase = phase_of(program.module)
-        functions = [op for op in program.module.ops if isinstance(op, FuncOp)]
-        named = [function for function in functions if function.sym_name.data == program.function]
-        if not named or phase not in INTERPRETED:
-            raise UsageError(
-                f"the interpreter runs relay and tir, but this module is at the phase '{phase}'",
-                Place(program.path),
-                hint=f"interpret what it was made from; the phases are: {', '.join(INTERPRETED)}",
-            )
-        self._function = named[0]
-        self._program = program
-
-    def run(self, inputs: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """The outputs by name."""
-        try:
-            results = evaluate_function(self._function, [inputs[spec.name] for spec in self._program.inputs])
-        except (NotImplementedError, ValueError) as error:
-            raise Diagnostic(f"cannot be interpreted: {error}", Place(self._program.path)) from error
-        return {spec.name: array for spec, array in zip(self._program.outputs, results, strict=True)}

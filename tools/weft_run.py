@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from weft.compiler import EXECUTORS
 from weft.dialects.support.diagnostics import Place, UsageError, did_you_mean
 from weft.tools.arguments import ArgumentParser, parse_shape, seed, tolerance
 from weft.tools.entry import guarded, register_weft
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from weft.tools.run_program import Program, Settings
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
-
-EXECUTORS = ("aot", "graph", "interpreter")
 
 
 def argument_parser() -> argparse.ArgumentParser:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
+    from .interpreted import Interpreted
     from .kept_programs import Request
     from .lowering.graph_json import GraphJson
     from .runtime.graph_executor import GraphModule
@@ -60,7 +61,7 @@ def compile(
     tuning_records: str | os.PathLike[str] | None,
     executor: str,
     request: Request,
-) -> Executable | GraphModule:
+) -> Executable | GraphModule | Interpreted:
     current = PassContext.current()
     if opt_level is None and current.is_default:
         opt_level = DEFAULT_OPT_LEVEL
@@ -68,6 +69,8 @@ def compile(
         hint = did_you_mean(executor, EXECUTORS) or f"they are: {', '.join(EXECUTORS)}"
         raise UsageError(f"there is no executor '{executor}'", hint=hint)
     resolved = Target.parse(target)
+    if executor == "interpreter":
+        return _interpreted(model, params, shapes, function, phase)
     config: dict[str, object] = {}
     if tuning_records is not None:
         config = {TUNING_RECORDS: os.fspath(tuning_records), RECORDS_THREADS: Executable.usable(threads)}
@@ -98,9 +101,7 @@ def _compile(
     request: Request,
     nodes: _Nodes | None = None,
 ) -> Executable:
-    if phase is not None and phase not in PHASES[:-1]:
-        hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
-        raise UsageError(f"there is no phase '{phase}' to compile from", hint=hint)
+    _check_phase(phase)
     with request.watched(), watching() as files:
         module, start = _imported(model, params, shapes, function, phase)
         texts = PhaseTexts(clone(module), start, target, context, files)
@@ -118,6 +119,30 @@ def _compile(
             exe = Executable(graph, threads, texts)
         exe.kernel_counts = counts[0] if counts else None
         return exe
+
+
+def _interpreted(
+    model: Model,
+    params: Mapping[str, npt.ArrayLike] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+    function: str | None,
+    phase: str | None,
+) -> Interpreted:
+    from .interpreted import Interpreted
+
+    _check_phase(phase)
+    module, _ = _imported(model, params, shapes, function, phase)
+    return Interpreted(module, select_entry(module, function))
+
+
+def _check_phase(phase: str | None) -> None:
+    """
+    Raises:
+        UsageError: there is no such phase to compile from.
+    """
+    if phase is not None and phase not in PHASES[:-1]:
+        hint = did_you_mean(phase, PHASES[:-1]) or f"they are: {', '.join(PHASES[:-1])}"
+        raise UsageError(f"there is no phase '{phase}' to compile from", hint=hint)
 
 
 def _imported(

@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .compilation import Model
+    from .interpreted import Interpreted
     from .lowering.machine.target import Target
     from .runtime.executable import Executable
     from .runtime.graph_executor import GraphModule
 
-EXECUTORS = ("aot", "graph")
+COMPILED = ("aot", "graph")
 """What runs a compiled graph."""
+
+EXECUTORS = (*COMPILED, "interpreter")
+"""What runs a model."""
 
 DEFAULT_OPT_LEVEL = 3
 """Of a compilation, where neither the call nor a `PassContext` around it says anything else."""
@@ -58,6 +62,20 @@ def compile(
     tuning_records: str | os.PathLike[str] | None = ...,
     executor: Literal["graph"],
 ) -> GraphModule: ...
+@overload
+def compile(
+    model: Model,
+    target: str | Target | Sequence[str | Target] | None = ...,
+    opt_level: int | None = ...,
+    threads: int | None = ...,
+    params: Mapping[str, npt.ArrayLike] | None = ...,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = ...,
+    function: str | None = ...,
+    phase: str | None = ...,
+    tuning_records: str | os.PathLike[str] | None = ...,
+    executor: Literal["interpreter"],
+) -> Interpreted: ...
 @checked
 def compile(
     model: Model,
@@ -71,7 +89,7 @@ def compile(
     phase: str | None = None,
     tuning_records: str | os.PathLike[str] | None = None,
     executor: str = "aot",
-) -> Executable | GraphModule:
+) -> Executable | GraphModule | Interpreted:
     """Compile a model, for this machine unless `target`, or a `with weft.Target(...)` around it, says otherwise.
 
     Args:
@@ -89,8 +107,9 @@ def compile(
         phase: the phase that a module is at already; what its operations say, unless given.
         tuning_records: a file that `weft.tune` or `weft-tune` wrote: kernels for which it has a faster schedule, for
             this target and number of threads, are compiled with that.
-        executor: what runs the graph: `aot`, one native function, or `graph`, a `GraphModule`, which goes from node to
-            node as TVM's graph executor does.
+        executor: what runs the graph: `aot`, one native function, `graph`, a `GraphModule`, which goes from node to
+            node as TVM's graph executor does, or `interpreter`, which goes through the module as it is, operator by
+            operator in NumPy: nothing is compiled, for whatever target and threads.
 
     Raises:
         UsageError: there is no such executor, phase, function or input.
@@ -102,7 +121,7 @@ def compile(
 
         target = or_current(target)
         request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
-        exe = request.found() if executor in EXECUTORS else None
+        exe = request.found() if executor in COMPILED else None
         if exe is None:
             from . import compilation
 

@@ -168,7 +168,7 @@ class RelayInterpreter:
         elif kind is PrimitiveOp:
             self._go_into(stack, op.regions[0].block, operands, {})
         else:
-            _bind(frame, self._results(op, operands, values))
+            _bind(frame, self.results_of(op, operands, values))
 
     def _blocks(self, op: MatchOp) -> Mapping[str, Block]:
         if (blocks := self._cases.get(op)) is None:
@@ -176,8 +176,8 @@ class RelayInterpreter:
             blocks = self._cases[op] = {name: region.block for name, region in regions}
         return blocks
 
-    def _results(self, op: Operation, operands: Sequence[Value], values: Mapping[SSAValue, Value]) -> Sequence[Value]:
-        """The results of an operation that runs no block."""
+    def results_of(self, op: Operation, operands: Sequence[Value], values: Mapping[SSAValue, Value]) -> Sequence[Value]:
+        """The results of an operation that runs no block; `values` are those around it. What watches overrides it."""
         match op:
             case ConstructOp():
                 return [Data(op.constructor.data, tuple(operands))]

@@ -9,9 +9,9 @@ from pathlib import Path
 from dumps import GRAPHS, dumps, edited
 from mutate import Outcome, run_cases, run_tool
 
+from weft.interpreted import PHASES as INTERPRETED
 from weft.tools import weft_run
 from weft.tools.isolation import OPEN_PHASES
-from weft.tools.run_program import INTERPRETED
 
 PHASES = (*INTERPRETED, "tir", "schedule", "memory", "loops", "llvm")
 """What is edited: `tir` more often, where most can be said."""

@@ -17,9 +17,9 @@ from weft.compilation import load_module
 from weft.dialects.relay.weights import missing_resources, resources
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import from_mlir
+from weft.interpreted import PHASES as INTERPRETED
 from weft.lowering.module_phase import phase_of
 from weft.tools.isolation import Isolated
-from weft.tools.run_program import INTERPRETED
 from weft.tools.run_values import read_npz
 from weft.tools.weft_opt import main as weft_opt
 from weft.tools.weft_run import main as weft_run
