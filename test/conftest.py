@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 
+from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
@@ -20,6 +21,11 @@ os.environ["WEFT_CACHE_DIR"] = ""
 # Which values hypothesis tries is decided by the test alone. Else it takes literals from the source of all modules that
 # happen to be imported, so that a change anywhere changes the cases everywhere; and it reads all of them.
 setattr(providers, "_get_local_constants", Constants)  # noqa: B010
+
+# The same cases in each run, however slow the machine; `pytest --hypothesis-profile=other-cases` tries others.
+settings.register_profile("same-cases", deadline=None, derandomize=True, database=None)
+settings.register_profile("other-cases", deadline=None, database=None)
+settings.load_profile("same-cases")
 
 # Hardly anything that collecting tests makes is garbage.
 gc.set_threshold(200_000, 20, 100)

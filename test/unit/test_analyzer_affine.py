@@ -45,7 +45,7 @@ def _grow(inner: st.SearchStrategy[AffineExpr]) -> st.SearchStrategy[AffineExpr]
 EXPRESSIONS = st.recursive(LEAVES, _grow, max_leaves=10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(EXPRESSIONS)
 def test_a_round_trip_keeps_the_value_and_is_stable(expr: AffineExpr):
     there = from_affine(expr)
@@ -58,7 +58,7 @@ def test_a_round_trip_keeps_the_value_and_is_stable(expr: AffineExpr):
         assert back.eval(dims, syms) == expr.eval(dims, syms)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(EXPRESSIONS, st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20)), min_size=3, max_size=3))
 def test_the_form_is_as_simple_as_that_of_affine_expressions_alone(expr: AffineExpr, sizes: list[tuple[int, int]]):
     ranges = {AffineExpr.dimension(i): (low, low + size) for i, (low, size) in enumerate(sizes)}

@@ -99,7 +99,7 @@ def _multiplies(expr: IntExpr) -> bool:
     return isinstance(expr, Product) or any(map(_multiplies, children(expr)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(NUMBERS, st.tuples(RANGES, RANGES, RANGES), st.lists(_conditions(NUMBERS), max_size=2))
 def test_what_the_analyzer_says_is_true_at_every_point(
     expr: IntExpr, ranges: tuple[tuple[int, int], ...], assumed: list[IntExpr]
@@ -135,7 +135,7 @@ def test_what_has_no_value_has_no_bounds():
     assert Analyzer().const_int_bound(_multiply(x, _add(x, never))) == ANY_RANGE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(NUMBERS)
 def test_simplification_without_facts_keeps_the_value(expr: IntExpr):
     simple = Analyzer().simplify(expr)

@@ -42,7 +42,7 @@ def assert_sound(problem: Problem, plan: MemoryPlan, *, is_aligned: bool = True)
 
 
 @pytest.mark.parametrize("strategy", PLANNERS)
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40)
 @given(problem=problems)
 def test_what_is_alive_together_lies_apart(strategy: str, problem: Problem) -> None:
     assert_sound(problem, PLANNERS[strategy](problem))
@@ -54,7 +54,7 @@ def naive_lower_bound(problem: Problem) -> int:
     return max(live)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40)
 @given(problem=problems)
 def test_the_best_plan_is_between_the_bound_and_what_tvm_needs(problem: Problem) -> None:
     assert problem.lower_bound == naive_lower_bound(problem)
@@ -63,13 +63,13 @@ def test_the_best_plan_is_between_the_bound_and_what_tvm_needs(problem: Problem)
     assert problem.lower_bound <= plan.size <= min(problem.without_reuse, stacked(problem).size)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40)
 @given(problem=problems)
 def test_conflicts_are_counted_as_they_are_listed(problem: Problem) -> None:
     assert sum(map(len, problem.conflicts)) == 2 * problem.num_conflicts
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40)
 @given(problem=problems, capacities=st.lists(st.integers(0, 900), min_size=1, max_size=3).map(tuple))
 def test_pools_are_not_made_larger_than_they_are(problem: Problem, capacities: tuple[int, ...]) -> None:
     bounded = Problem(problem.requests, problem.alignment, capacities)

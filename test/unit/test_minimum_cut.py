@@ -14,7 +14,7 @@ node = st.integers(0, NODES - 1)
 penalty = st.integers(0, 5)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(node, node, penalty), max_size=10), st.lists(st.tuples(node, st.booleans(), penalty)))
 def test_no_labelling_costs_less_and_none_as_cheap_has_more_true_labels(
     links: list[tuple[int, int, int]], preferences: list[tuple[int, bool, int]]

@@ -41,7 +41,7 @@ from weft.transforms.tir.rules.choose_tile import find_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
-few = settings(max_examples=5, deadline=None, derandomize=True, database=None)
+few = settings(max_examples=5)
 small = st.integers(1, 9)
 wide = st.sampled_from([1, 3, 4, 7, 16, 17, 33, 50])
 

@@ -23,7 +23,7 @@ from weft.dialects.tir.symbols import MAX_EXTENT, greatest
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=60)
 DIMS = [AffineExpr.dimension(i) for i in range(3)]
 KINDS = AffineBinaryOpKind
 

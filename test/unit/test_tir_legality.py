@@ -22,7 +22,7 @@ from weft.dialects.tir.legality.loops import check_kind
 from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
 from weft.transforms.infra.registry import new_ir_context
 
-many = settings(max_examples=80, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=80)
 
 dims = st.integers(0, 2).map(AffineExpr.dimension)
 exprs = st.recursive(
