@@ -124,3 +124,20 @@ def test_factors_of_weights_stay_where_the_data_has_more_axes(fold: type[FoldSca
     given = random_floats(1, 6, 3, 3, 1), random_floats(12, 1, 1, 1)
     wanted, found = (relay.create_executor("debug", each).evaluate() for each in (before, after))
     np.testing.assert_allclose(cast(Any, found)(*given), cast(Any, wanted)(*given), rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [1e25, 1e-30, np.inf])
+@pytest.mark.parametrize("up", [False, True])
+def test_factors_whose_products_with_weights_may_have_no_place_in_the_type_stay(up: bool, factor: float):
+    x, w = relay.var("x", shape=(1, 2, 3, 3)), relay.const(np.full((2, 2, 1, 1), 1e18 if factor > 1 else 1e-12, "f4"))
+    scale = relay.const(np.array([[[factor]], [[1.0]]], np.float32))
+    y = relay.nn.conv2d(x, w) * scale if up else relay.nn.conv2d(x * scale, w)
+    module = relay.IRModule.from_expr(relay.Function([x], y))
+    given = np.full((1, 2, 3, 3), 1e-30 if factor > 1 else 1e20, np.float32)
+    with np.errstate(all="ignore"):
+        wanted = cast(Any, relay.create_executor("debug", module).evaluate())(given)
+        found = cast(Any, relay.create_executor("aot", module).evaluate())(given)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    with PassContext(opt_level=3):
+        after = FoldScaleAxisPass()(module)
+    assert [op.operands[1].owner for op in after.walk() if isinstance(op, MultiplyOp)], "it is computed at run time"

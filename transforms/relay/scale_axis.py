@@ -176,10 +176,20 @@ def match_scale(op: MultiplyOp, known: KnownValues) -> tuple[int, AxisScale] | N
         wide = tuple(rank - len(shape) + d for d, n in enumerate(shape) if n != 1)
         if len(wide) > 2 or (len(wide) == 2 and (rank < BLOCKED_RANK or wide[1] != rank - 1)):
             continue
-        if (array := constant_array(constant)) is not None:
+        if (array := constant_array(constant)) is not None and _is_moderate(array):
             # A copy of the small vector, for a uniform array is a view without a size of its own.
             return index, AxisScale(np.array(array, copy=True).reshape(-1), wide, result.get_shape(), constant)
     return None
+
+
+def _is_moderate(factors: NDArray) -> bool:
+    """Whether all that is not zero has a square, and one over it, that the type can hold: `(x * w) * s` may be finite
+    where `w * s` is not, or is lost among the least numbers."""
+    import numpy as np
+
+    size = np.abs(factors.astype(np.float64, copy=False))
+    limits = np.finfo(np.float32 if factors.dtype.name == "bfloat16" else factors.dtype)  # their exponents are alike
+    return bool(((size == 0) | ((size >= np.sqrt(float(limits.tiny))) & (size <= np.sqrt(float(limits.max))))).all())
 
 
 def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edit], known: KnownValues) -> None:
