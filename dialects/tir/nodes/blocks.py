@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ from ...te.expr import IterVar as Axis
 from ...te.kinds import index
 from ..blocks import IterKind
 from .buffers import Buffer, Memory
+from .buffers import BufferRegion as BufferRegion
+from .buffers import Range as Range
 from .statements import Stmt
 
 ITER_TYPES: Mapping[int, IterKind] = {
@@ -36,14 +39,6 @@ NUMBERS: Mapping[IterKind, int] = {
 }
 
 
-@dataclass(frozen=True)
-class Range:
-    """`extent` values from `min` on. The ranges of nodes; those of the analyzer are `arith.Range`."""
-
-    min: Expr
-    extent: Dim
-
-
 @dataclass(frozen=True, eq=False)
 class IterVar:
     """An iterator of a block: `extent` values from 0 on, of which it takes all, unless it is `partial`.
@@ -53,6 +48,11 @@ class IterVar:
     Raises:
         UsageError: it does not begin at 0, or there is no such kind of iterators in blocks.
     """
+
+    DataPar: ClassVar[int] = Axis.DataPar
+    CommReduce: ClassVar[int] = Axis.CommReduce
+    Ordered: ClassVar[int] = Axis.Ordered
+    DimInfo: ClassVar[int] = Axis.DimInfo
 
     var: Slot
     extent: Dim
@@ -86,14 +86,6 @@ class IterVar:
     def iter_type(self) -> int:
         """TVM's number of what it is: `DataPar`, `CommReduce`, or of one whose order stays."""
         return NUMBERS[self.kind]
-
-
-@dataclass(frozen=True, eq=False)
-class BufferRegion:
-    """A part of a buffer that a block touches."""
-
-    buffer: Buffer
-    region: tuple[Range, ...]
 
 
 @dataclass(frozen=True, eq=False)

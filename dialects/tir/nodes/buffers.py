@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import cast
+from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import NoneType, VectorType
 from xdsl.ir import Attribute
@@ -27,6 +27,14 @@ from ...te.kinds import index
 from ..script import annotations
 from .expressions import Handle, Ramp, vector_type
 from .statements import Stmt
+
+if TYPE_CHECKING:
+    Slice: TypeAlias = slice[ExprLike | None, ExprLike | None, None]
+else:
+    Slice = slice
+
+Place: TypeAlias = ExprLike | Slice
+"""An index, or those from one up to another."""
 
 _MASKS = {1: "r", 2: "w", 3: "rw", "r": "r", "w": "w", "rw": "rw", "wr": "rw"}
 
@@ -66,8 +74,15 @@ class Buffer:
         """Where the memory is: `"global"`, `"local"`, ..."""
         return self._scope
 
-    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> BufferLoad:
-        return BufferLoad(self, indices if isinstance(indices, tuple) else (indices,))
+    @overload
+    def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> BufferLoad: ...
+    @overload
+    def __getitem__(self, indices: Place | tuple[Place, ...]) -> BufferLoad | BufferRegion: ...
+    def __getitem__(self, indices: Place | tuple[Place, ...]) -> BufferLoad | BufferRegion:
+        """An element, by indices; a region, where one is a slice."""
+        places = indices if isinstance(indices, tuple) else (indices,)
+        single = [each for each in places if not isinstance(each, slice)]
+        return BufferLoad(self, single) if len(single) == len(places) else region_of(self, places)
 
     def vload(self, begin: ExprLike | Sequence[ExprLike], dtype: str | None = None) -> BufferLoad:
         """The element at a place, or, of a dtype such as `float32x4`, those from there on in the last dimension."""
@@ -153,6 +168,38 @@ def _places(buffer: Buffer, indices: Sequence[ExprLike]) -> tuple[Expr, ...]:
     if len(places) != len(buffer.shape) and not (not buffer.shape and len(places) == 1):
         raise UsageError(f"'{buffer.name}' has {len(buffer.shape)} dimensions, and is read with {len(places)} indices")
     return tuple(places) if buffer.shape else ()
+
+
+@dataclass(frozen=True)
+class Range:
+    """`extent` values from `min` on. The ranges of nodes; those of the analyzer are `arith.Range`."""
+
+    min: Expr
+    extent: Dim
+
+
+@dataclass(frozen=True, eq=False)
+class BufferRegion:
+    """A part of a buffer that a block touches."""
+
+    buffer: Buffer
+    region: tuple[Range, ...]
+
+
+def region_of(buffer: Buffer, places: Sequence[Place]) -> BufferRegion:
+    """The part of a buffer at indices and slices: `A[0:16, i]`."""
+    ranges: list[Range] = []
+    for place, dim in zip(places, buffer.shape, strict=True):
+        if not isinstance(place, slice):
+            ranges.append(Range(as_expr(place, index), 1))
+            continue
+        low = as_expr(0 if place.start is None else place.start, index)
+        high = as_expr(dim if place.stop is None else place.stop, index)
+        if isinstance(low, Const) and isinstance(high, Const):
+            ranges.append(Range(low, int(high.value) - int(low.value)))
+        else:
+            ranges.append(Range(low, high - low))
+    return BufferRegion(buffer, tuple(ranges))
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,8 +55,11 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
 
 
 @checked
-def expr_deep_equal(lhs: Expr, rhs: Expr) -> bool:
-    """Whether two expressions are written alike, of the same variables: `x + y` is not `y + x`."""
+def expr_deep_equal(lhs: Expr | IntExpr | float, rhs: Expr | IntExpr | float) -> bool:
+    """Whether two expressions are written alike, of the same variables: `x + y` is not `y + x`. One of the analyzer's,
+    which has one form for all ways to write it, is compared by that."""
+    if isinstance(lhs, IntExpr) or isinstance(rhs, IntExpr):
+        return as_integer(lhs) is as_integer(rhs)
     return Forms(False, as_written=True).of(lhs) == Forms(False, as_written=True).of(rhs)
 
 

@@ -71,12 +71,17 @@ def function_of(
     name: str = "main",
     tensors: Mapping[Tensor, Buffer] | None = None,
     aliases: Mapping[Expr, Expr] | None = None,
+    names: Mapping[object, str] | None = None,
 ) -> tuple[PrimFuncOp, tuple[Extent, ...]]:
     """The function, and the extents that are parameters after these; `tensors` says which buffers the tensors are
-    whose elements are read, `aliases` which variables mean others."""
+    whose elements are read, `aliases` which variables mean others, `names` what some of them are called."""
     writer = Writer(tensors, aliases)
+    called = dict(names or {})
     for each in parameters:
-        writer.name(each, each.name)
+        writer.name(each, called.get(each, each.name))
+    for each, wanted in called.items():
+        if isinstance(each, Buffer):
+            writer.name(each, wanted)
     given = [writer.parameter(each) if isinstance(each, Buffer) else writer.scalar(each) for each in parameters]
     statements = writer.statement(body if isinstance(body, Stmt) else Evaluate(body))
     sizes = tuple(dict.fromkeys(each for each in writer.sizes if each not in parameters))
