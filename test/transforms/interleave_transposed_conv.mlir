@@ -37,6 +37,56 @@ relay.func @missing_taps_are_zeros(%x: tensor<1x2x4x3xf32>, %w: tensor<2x1x3x3xf
   relay.return %0 : tensor<1x1x8x6xf32>
 }
 
+// Of four phases of 2x2 taps seven taps were zeros: each phase has its own where channels fill vectors.
+// CHECK-LABEL: relay.func @phases_with_their_own_taps
+// CHECK-NEXT: relay.strided_slice %w {begin = array<i64: 1, 1>, end = array<i64: 2, 2>, strides = array<i64: 2, 2>, axes = array<i64: 2, 3>}
+// CHECK-NEXT: relay.transpose
+// CHECK-NEXT: relay.nn.conv2d %x, %{{.*}} : (tensor<1x2x4x3xf32>, tensor<16x2x1x1xf32>) -> tensor<1x16x4x3xf32>
+// CHECK-NEXT: relay.strided_slice %w {begin = array<i64: 1, 0>, end = array<i64: 2, 3>,
+// CHECK-NEXT: relay.transpose
+// CHECK-NEXT: relay.reverse %{{.*}} {axis = 3 : i64}
+// CHECK-NEXT: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 0, 0, 0, 1>} : (tensor<1x2x4x3xf32>, tensor<16x2x1x2xf32>)
+// CHECK-NEXT: relay.strided_slice %w {begin = array<i64: 0, 1>, end = array<i64: 3, 2>,
+// CHECK: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 0, 0, 1, 0>}
+// CHECK: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 0, 0, 1, 1>}
+// CHECK: relay.concatenate
+// CHECK-NEXT: relay.nn.depth_to_space
+// CHECK-NEXT: relay.return
+relay.func @phases_with_their_own_taps(%x: tensor<1x2x4x3xf32>, %w: tensor<2x16x3x3xf32>) -> tensor<1x16x8x6xf32> {
+  %0 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, output_padding = array<i64: 1, 1>} : (tensor<1x2x4x3xf32>, tensor<2x16x3x3xf32>) -> tensor<1x16x8x6xf32>
+  relay.return %0 : tensor<1x16x8x6xf32>
+}
+
+// Few places: an eighth of each axis was cut off. What a result of odd extents has not is cut off still.
+// CHECK-LABEL: relay.func @phases_without_what_is_cut_off
+// CHECK-COUNT-4: relay.nn.conv2d %x, {{.*}} -> tensor<1x16x4x4xf32>
+// CHECK: relay.nn.depth_to_space
+// CHECK-NEXT: relay.return
+relay.func @phases_without_what_is_cut_off(%x: tensor<1x2x4x4xf32>, %w: tensor<2x16x4x4xf32>) -> tensor<1x16x8x8xf32> {
+  %0 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x16x4x4xf32>) -> tensor<1x16x8x8xf32>
+  relay.return %0 : tensor<1x16x8x8xf32>
+}
+
+// CHECK-LABEL: relay.func @a_result_of_odd_extents
+// CHECK-COUNT-4: relay.nn.conv2d %x, {{.*}} -> tensor<1x16x4x4xf32>
+// CHECK: relay.strided_slice %{{.*}} {begin = array<i64: 0, 0>, end = array<i64: 7, 7>
+relay.func @a_result_of_odd_extents(%x: tensor<1x2x4x4xf32>, %w: tensor<2x16x3x3xf32>) -> tensor<1x16x7x7xf32> {
+  %0 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x16x3x3xf32>) -> tensor<1x16x7x7xf32>
+  relay.return %0 : tensor<1x16x7x7xf32>
+}
+
+// Together: phases without a tap, phases that do not see all data, few taps that are zeros.
+// CHECK-LABEL: relay.func @together
+// CHECK-COUNT-3: relay.nn.conv2d %
+// CHECK-NOT: relay.nn.conv2d %
+// CHECK: relay.return
+relay.func @together(%x: tensor<1x2x4x4xf32>, %w: tensor<2x16x2x2xf32>, %v: tensor<2x16x3x3xf32>, %u: tensor<2x16x4x4xf32>, %y: tensor<1x2x40x40xf32>) -> (tensor<1x16x11x11xf32>, tensor<1x16x5x5xf32>, tensor<1x16x80x80xf32>) {
+  %0 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 3, 3>} : (tensor<1x2x4x4xf32>, tensor<2x16x2x2xf32>) -> tensor<1x16x11x11xf32>
+  %1 = relay.nn.conv2d_transpose %x, %v {strides = array<i64: 2, 2>, padding = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>, tensor<2x16x3x3xf32>) -> tensor<1x16x5x5xf32>
+  %2 = relay.nn.conv2d_transpose %y, %u {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} : (tensor<1x2x40x40xf32>, tensor<2x16x4x4xf32>) -> tensor<1x16x80x80xf32>
+  relay.return %0, %1, %2 : tensor<1x16x11x11xf32>, tensor<1x16x5x5xf32>, tensor<1x16x80x80xf32>
+}
+
 // Without a stride it is a convolution whose kernel is turned round.
 // CHECK-LABEL: relay.func @stride_one
 // CHECK: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 1, 0, 2, 1>}

@@ -13,8 +13,12 @@ before the padding is cut off, element `s*u + a` of the result is the sum of `x[
 convolution of `ceil(k / s)` taps for each phase `a`, all over the same data. So the phases are channels of one
 convolution. Along one or three axes, or where strides differ, a transposition interleaves them.
 
-Where `s` does not divide `k`, the taps that are missing are zeros. Where the data is a single pixel, any stride will
-do, and one as large as the kernel leaves one tap: a matrix product.
+Where `s` does not divide `k`, the taps that are missing are zeros. Where these or the places that are cut off are many,
+each phase is a convolution of its own, with its own taps and without what is cut off, whose channels are joined then:
+
+    kernel 3x3, stride 2: taps of 2x2 in four phases, 16 in all; or of 1x1, 1x2, 2x1 and 2x2, which are 9
+
+Where the data is a single pixel, any stride will do, and one as large as the kernel leaves one tap: a matrix product.
 
 Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW` (and their likes of
 one and three axes), elements that are not floats, paddings of more than the kernel, and extents that are not known.
@@ -27,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import ClassVar, TypeAlias
 
@@ -36,30 +41,37 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
-from ...dialects.relay.core import FuncOp
+from ...dialects.relay.core import FuncOp, TupleOp
 from ...dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp, Conv3dTransposeOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.convolution_base import Convolution
 from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.nn.spatial import DepthToSpaceOp
-from ...dialects.relay.ops.slicing import StridedSliceOp
+from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, ReverseOp, TransposeOp
+from ...dialects.support.vector_unit import vector_unit_of
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .emitter import Emitter
 
 NAME = "interleave-transposed-conv"
 
+WORTH = 0.9
+"""Of the products of all phases together, those of the phases apart up to which these are worth their own kernels."""
+
 
 @dataclass(frozen=True)
 class InterleaveTransposedConvPass(FunctionPass):
-    """No options."""
+    """Options: `vector-bytes` is the width of the target's vectors; without it, the module's `weft.target` says it."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
 
+    vector_bytes: int | None = None
+
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        report_changed(RewriteDriver((InterleavePhases(),)).rewrite(func))
+        lanes = max(1, (self.vector_bytes or vector_unit_of(func).bytes) // 4)
+        report_changed(RewriteDriver((InterleavePhases(lanes),)).rewrite(func))
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,35 @@ class Axis:
         """Where the result begins among the interleaved phases."""
         return self.before - self.first * self.stride
 
+    @property
+    def places(self) -> int:
+        """How many places all phases together are computed at."""
+        return self.data + sum(self.padding) - self.taps + 1
+
+    def apart(self) -> list[Phase] | None:
+        """The phases from the first element of the result on, each by itself; `None` where one has no tap, or does
+        not see all data."""
+        count = -(-self.result // self.stride)
+        phases = [
+            Phase(first, -(-(first - self.kernel + 1) // self.stride), count + first // self.stride - self.data)
+            for first in range(self.before, self.before + self.stride)
+        ]
+        seen = all(phase.first // self.stride >= phase.low <= 0 <= phase.after for phase in phases)
+        return phases if seen else None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of an axis: the tap that the first element of the result has of the first one of the data, how many
+    elements further on in the data the first one is that it sees, and what to pad after the data."""
+
+    first: int
+    low: int
+    after: int
+
+    def taps(self, stride: int) -> int:
+        return self.first // stride - self.low + 1
+
 
 Transposed: TypeAlias = Conv1dTransposeOp | Conv2dTransposeOp | Conv3dTransposeOp
 
@@ -105,7 +146,11 @@ CONVOLUTIONS: dict[type[Transposed], type[Convolution]] = {
 
 
 class InterleavePhases(RewritePattern):
-    """`conv2d_transpose(x, w)` -> `strided_slice(depth_to_space(conv2d(x, phases(w))))`"""
+    """`conv2d_transpose(x, w)` -> `strided_slice(depth_to_space(conv2d(x, phases(w))))`, or of the phases' own
+    convolutions, joined, where channels fill vectors of `lanes`."""
+
+    def __init__(self, lanes: int):
+        self.lanes = lanes
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Transposed, rewriter: PatternRewriter, /) -> None:
@@ -115,22 +160,61 @@ class InterleavePhases(RewritePattern):
             return
         axes = _axes(op)
         emit = Emitter()
-        starts, ends = zip(*(axis.padding for axis in axes), strict=True)
-        convolution = CONVOLUTIONS[type(op)](
-            op.data,
-            _phases(emit, op.weight, axes),
-            strides=[1] * len(axes),
-            padding=[*starts, *ends],
-            dilation=[1] * len(axes),
-            data_layout=op.data_layout,
-            kernel_layout=f"OI{op.SPATIAL}",
-            out_dtype=op.out_dtype,
-        )
-        value = _interleaved(emit, emit(convolution), axes)
-        begin, end = [axis.cut for axis in axes], [axis.cut + axis.result for axis in axes]
+        if (phases := self._apart(op, axes)) is not None:
+            fields = [_phase_apart(emit, op, axes, each) for each in phases]
+            joined = emit(ConcatenateOp(emit(TupleOp(*fields)), axis=1))
+            value, begin = _interleaved(emit, joined, axes), [0] * len(axes)
+        else:
+            starts, ends = zip(*(axis.padding for axis in axes), strict=True)
+            value = _interleaved(emit, _convolution(emit, op, _phases(emit, op.weight, axes), starts, ends), axes)
+            begin = [axis.cut for axis in axes]
+        end = [first + axis.result for first, axis in zip(begin, axes, strict=True)]
         if any(begin) or tuple(end) != shape_of(value)[2:]:
             emit(StridedSliceOp(value, begin=begin, end=end, axes=list(range(2, 2 + len(axes)))))
         rewriter.replace(op, emit.ops)
+
+    def _apart(self, op: Transposed, axes: Sequence[Axis]) -> list[tuple[Phase, ...]] | None:
+        """The phases, if each is to be computed by itself."""
+        outputs, count = shape_of(op.weight)[1], prod(axis.stride for axis in axes)
+        each = [phases for axis in axes if (phases := axis.apart()) is not None]
+        if count == 1 or len(each) < len(axes) or outputs % self.lanes:
+            return None
+        found = list(product(*each))
+        taps = sum(prod(p.taps(axis.stride) for p, axis in zip(phases, axes, strict=True)) for phases in found)
+        apart = taps * prod(-(-axis.result // axis.stride) for axis in axes)
+        together = count * prod(axis.taps * axis.places for axis in axes)
+        return found if apart <= WORTH * together else None
+
+
+def _convolution(
+    emit: Emitter, op: Transposed, weight: SSAValue, starts: Sequence[int], ends: Sequence[int]
+) -> SSAValue:
+    """The data by a weight `[outputs, I, *taps]`, padded at the starts and ends of its axes."""
+    convolution = CONVOLUTIONS[type(op)](
+        op.data,
+        weight,
+        strides=[1] * len(starts),
+        padding=[*starts, *ends],
+        dilation=[1] * len(starts),
+        data_layout=op.data_layout,
+        kernel_layout=f"OI{op.SPATIAL}",
+        out_dtype=op.out_dtype,
+    )
+    return emit(convolution)
+
+
+def _phase_apart(emit: Emitter, op: Transposed, axes: Sequence[Axis], phases: Sequence[Phase]) -> SSAValue:
+    """One phase of the result by itself: `[N, O, *places]`."""
+    rank = 2 + len(axes)
+    begin = [phase.first % axis.stride for phase, axis in zip(phases, axes, strict=True)]
+    end = [phase.first - axis.stride * phase.low + 1 for phase, axis in zip(phases, axes, strict=True)]
+    strides, spatial = [axis.stride for axis in axes], list(range(2, rank))
+    weight = emit(StridedSliceOp(op.weight, begin=begin, end=end, strides=strides, axes=spatial))
+    weight = emit(TransposeOp(weight, axes=[1, 0, *spatial]))
+    for axis in spatial:
+        if shape_of(weight)[axis] > 1:
+            weight = emit(ReverseOp(weight, axis=axis))
+    return _convolution(emit, op, weight, [-phase.low for phase in phases], [phase.after for phase in phases])
 
 
 def _interleaved(emit: Emitter, value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
