@@ -28,6 +28,7 @@ from ..transforms.infra.config import UNROLL_SCANS
 from ..transforms.mem.elide_copies import ElideCopiesPass
 from ..transforms.mem.plan_memory import PlanMemoryPass
 from ..transforms.relay.outline_segments import deciding
+from .abi import RUNNING_DEVICES
 from .graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of, names_of_memory
@@ -48,7 +49,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     """
     _check_is_said(module)
     planned = module.clone()
-    place_calls(planned)
+    place_calls(planned, RUNNING_DEVICES)
     lower_external(planned)
     planned = BufferizeGraphPass(depth_first=True)(planned)
     planned = ElideCopiesPass(slices=False, concatenations=False, outputs=False)(planned)

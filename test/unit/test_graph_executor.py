@@ -319,6 +319,7 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
                  "{ relay.yield %y : tensor<4xf32> }", {}, "branches or calls"),
     "devices": ("relay.on_device %y {virtual_device = #relay.virtual_device<ext_dev>} : tensor<4xf32>", {},
                 "on several devices"),
+    "a GPU": ("relay.negative %y : tensor<4xf32>", {"target": "cuda"}, "on several devices"),
     "c": ("relay.negative %y : tensor<4xf32>", {"target": "c"}, "run as a whole alone"),
     "tir": ("relay.negative %y : tensor<4xf32>", {"phase": "tir"}, "the module is at 'tir'"),
 }  # fmt: skip
