@@ -29,6 +29,7 @@ from .computing import compute_results
 from .control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp, SetRowOp
 from .core import CallLoweredOp, CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from .data import DEFAULT, ConstructOp, MatchOp
+from .ops.annotation import OnDeviceOp
 from .reference import evaluate_op
 from .scan import ScanOp
 
@@ -193,6 +194,8 @@ class RelayInterpreter:
                 callee = SymbolTable.lookup_symbol(op, op.callee)
                 assert isinstance(callee, FuncOp)
                 return [Closure(callee.body.block, tuple(operands))]
+            case OnDeviceOp():
+                return operands
             case RefCreateOp():
                 return [Cell(operands[0])]
             case RefReadOp():

@@ -100,3 +100,16 @@ def test_a_closure_keeps_what_it_saw_when_it_was_made():
 def test_what_is_run_takes_and_gives_tensors():
     with pytest.raises(Diagnostic, match=r"@double takes !relay.adt<@nat>; what is run takes and gives tensors"):
         evaluate_function(functions(PEANO)["double"], [])
+
+
+@pytest.mark.parametrize("type", ["tensor<2xf32>", "tuple<tensor<2xf32>, tensor<i1>>", "!relay.adt<@nat>"])
+def test_what_is_noted_to_be_on_a_device_is_what_it_is(type: str):
+    text = f"""{PEANO.splitlines()[1]}
+relay.func @on(%x: {type}) -> {type} {{
+  %y = relay.on_device %x {{virtual_device = #relay.virtual_device<cpu>}} : {type}
+  relay.return %y : {type}
+}}"""
+    value = peano(3) if "adt" in type else np.ones(2, np.float32)
+    given = (value, np.array(True)) if "i1" in type else value
+    (found,) = RelayInterpreter().run(functions(text)["on"], [given])
+    assert found is given
