@@ -45,10 +45,11 @@ from .affine import Access, Range, access_maps, is_affine, over_dimensions, simp
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
-from .buffers import memref_of
+from .buffers import AllocBufferOp, memref_of
 from .calls import CallOp, Handed, handed
 from .expressions import parse_expr
 from .loops import ForOp, index
+from .outer_blocks import OuterBlockOp
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent, depends_on_symbols, dimension, likely
 
 
@@ -63,6 +64,9 @@ class IterKind(StrEnum):
 
 _KINDS = {kind.value: kind for kind in IterKind}
 """By name; to ask the enumeration takes long."""
+
+_OF_NESTS = (ForOp, OuterBlockOp, AllocBufferOp)
+"""What stands around blocks."""
 
 
 @irdl_op_definition
@@ -299,6 +303,7 @@ class BlockOp(IRDLOperation):
         self.properties["operandSegmentSizes"] = segment_sizes(*sizes)
 
     def verify_(self) -> None:
+        self._verify_body()
         self._verify_iterators()
         self._verify_init()
         reads, writes = self.reads, self.writes
@@ -312,6 +317,17 @@ class BlockOp(IRDLOperation):
         self._verify_accesses()
         verify_annotations(self.attributes)
         alignments(self.attributes.get(BUFFER_DIM_ALIGN), self.writes)
+
+    def _verify_body(self) -> None:
+        """A block has no blocks in it, whose iterators are bound to loops."""
+        for _, ops in self._inside():
+            for op in ops:
+                if type(op) in _OF_NESTS or type(op) is BlockOp:
+                    raise Diagnostic.at(
+                        op,
+                        f"stands in the body of block @{self.block_name}, which loads, computes and stores elements",
+                        hint="loops and blocks that are one block to those around them stand in a tir.outer_block",
+                    )
 
     def _verify_iterators(self) -> None:
         iters, sizes, loop_vars, bindings = self.iters, self.sizes, self.loop_vars, self.bindings.data

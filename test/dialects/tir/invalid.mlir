@@ -949,3 +949,31 @@ tir.prim_func @what_may_be_any_decides_nothing(%y: memref<4xf32>) {
     }
   }
 }
+
+// -----
+
+tir.prim_func @a_block_within_a_block(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @outer(%vo: spatial 8) = [%i] reads(%x : memref<8xf32>) writes(%y : memref<8xf32>) {
+      // expected-error @+1 {{'tir.block': stands in the body of block @outer, which loads, computes and stores elements}}
+      tir.block @inner(%vi: spatial 8) = [%i] reads(%x[%vi] : memref<8xf32>) writes(%y[%vi] : memref<8xf32>) {
+        %a = memref.load %x[%vi] : memref<8xf32>
+        memref.store %a, %y[%vi] : memref<8xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_loop_within_a_block(%x: memref<8xf32>, %y: memref<8xf32>, %c: i1) {
+  tir.block @outer() = [] reads(%x : memref<8xf32>) writes(%y : memref<8xf32>) {
+    scf.if %c {
+      // expected-error @+1 {{'tir.for': stands in the body of block @outer, which loads, computes and stores elements}}
+      tir.for %i = 0 to 8 {
+        %a = memref.load %x[%i] : memref<8xf32>
+        memref.store %a, %y[%i] : memref<8xf32>
+      }
+    }
+  }
+}
