@@ -245,7 +245,7 @@ tir.prim_func @a_predicate_on_a_quotient_stays(%y: memref<56xf32>, %z: f32) {
 // CHECK-LABEL: tir.prim_func @a_loop_without_iterations_is_left_alone(%y: memref<50xf32>, %z: f32) {
 // CHECK-NEXT:    tir.for %o = 0 to 0 {
 // CHECK-NEXT:      tir.for %i = 0 to 16 {
-// CHECK-NEXT:        tir.block @b(%v: partial spatial 50) = [%o * 16 + %i] reads() writes(%y[%v] : memref<50xf32>) {
+// CHECK-NEXT:        tir.block @b(%v: partial spatial 50) = [%o * 16 + %i] where [%o * -16 + %i * -1 + 49] reads() writes(%y[%v] : memref<50xf32>) {
 // CHECK-NEXT:          memref.store %z, %y[%v] : memref<50xf32>
 // CHECK-NEXT:        }
 // CHECK-NEXT:      }
