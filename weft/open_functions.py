@@ -22,6 +22,7 @@ from .dialects.support.diagnostics import Diagnostic, UsageError
 from .dialects.support.dtypes import dtype_name
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.specialize import known_shape, sizes_of_call, symbols_of
+from .gpu_kernel import GPUKernel
 from .kernel import Kernel, build_kernel
 from .lowering.abi import ALIGNMENT, TensorSpec
 from .lowering.machine.codegen import compile_to_assembly
@@ -44,7 +45,7 @@ class OpenFunction(Function):
 
     def __init__(self, function: PrimFuncOp, target: Target, threads: int | None):
         name = function.sym_name.data
-        if target.kind != "llvm":
+        if target.kind == "c":
             what = f"@{name} has extents that are known when it is called, which the target '{target.kind}' has not"
             raise Diagnostic.at(function, what, hint="give them as numbers (specialize), or build for llvm")
         described = described_arguments(function)
@@ -65,6 +66,8 @@ class OpenFunction(Function):
 
     def _source(self, kind: str) -> str:
         text = self._kernel.llvm_ir
+        if kind == "ptx" and isinstance(self._kernel, GPUKernel):
+            return self._kernel.code.source
         return compile_to_assembly(text, self._target.processor) if kind == "asm" else text
 
     def bind(self, *arrays: object) -> Callable[[], None]:
@@ -132,9 +135,11 @@ class OpenFunction(Function):
 NO_EXECUTABLE = "a function of open extents is no executable: call it, or ask for its source"
 
 
-def _kernel(function: PrimFuncOp, target: Target, threads: int | None) -> Kernel:
+def _kernel(function: PrimFuncOp, target: Target, threads: int | None) -> Kernel | GPUKernel:
     plain = function.clone()
     plain.attributes.pop(ARGUMENTS, None)
+    if target.is_gpu:
+        return GPUKernel(plain, target)
     return build_kernel(plain, target, threads=Executable.usable(threads), start="schedule")
 
 

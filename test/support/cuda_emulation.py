@@ -46,9 +46,10 @@ class Emulator:
         """Let the kernels of a compilation run here."""
         for _, text in code_units(texts.module("llvm")):
             if is_device_text(text):
-                self._register(text)
+                self.register_text(text)
 
-    def _register(self, text: str) -> None:
+    def register_text(self, text: str) -> None:
+        """Let the kernels of a text of LLVM IR run here."""
         kernels = re.findall(r"define ptx_kernel void @(\w+)\(([^)]*)\)", text)
         host = re.sub(r'"nvvm.reqntid"="[^"]*"', "", text.replace("ptx_kernel ", ""))
         for register in REGISTERS:

@@ -291,7 +291,7 @@ def test_what_does_not_fit_a_function_with_symbols_is_refused() -> None:
             double(*given)
 
 
-def test_functions_with_symbols_are_for_processors_by_llvm() -> None:
+def test_functions_with_symbols_are_not_written_in_c() -> None:
     n = te.var("n")
     a, b, s = scaled(n)
     with pytest.raises(Diagnostic, match="extents that are known when it is called, which the target 'c' has not"):

@@ -13,6 +13,7 @@ import pytest
 from cuda_emulation import Emulator, emulated
 
 import weft
+from weft import te
 from weft.frontend.mlir import parse_mlir
 from weft.runtime import artefact
 from weft.runtime.cuda import CudaError
@@ -151,3 +152,53 @@ def test_data_decides_how_many_blocks_there_are(driver: Emulator) -> None:
     for count in (0, 5, 300):
         x = np.random.default_rng(count).integers(0, 2, count).astype(np.float32)
         np.testing.assert_array_equal(exe(x), -np.argwhere(x))
+
+
+def test_a_te_schedule_is_built_for_every_size(driver: Emulator) -> None:
+    n = te.var("n")
+    a, b = te.placeholder((n,), name="A"), te.placeholder((n,), name="B")
+    c = te.compute((n,), lambda i: a[i] + b[i], name="C")
+    s = te.create_schedule(c.op)
+    outer, inner = s[c].split(c.op.axis[0], factor=64)
+    s[c].bind(outer, te.thread_axis("blockIdx.x"))
+    s[c].bind(inner, te.thread_axis("threadIdx.x"))
+    add = weft.build(s, [a, b, c], target="cuda", name="add")
+    assert ".visible .entry add_kernel_0(" in add.get_source() == add.imported_modules[0].get_source()
+    driver.register_text(add.get_source("ll"))
+    for count, blocks in ((0, 0), (1, 1), (64, 1), (1000, 16)):
+        driver.told()
+        x, y = np.random.default_rng(count).random((2, count)).astype(np.float32)
+        z = np.zeros(count, np.float32)
+        add(x, y, z)
+        assert_close(z, x + y)
+        launches = [line for line in driver.told() if "launch" in line]
+        assert launches == ([f"launch add_kernel_0 ({blocks}, 1, 1) (64, 1, 1)"] if blocks else [])
+
+
+def test_threads_share_rows_of_open_length(driver: Emulator) -> None:
+    """What a stage computes on the way lies in memory that is made for the call."""
+    n, m = te.var("n"), te.var("m")
+    x = te.placeholder((n, m), name="x")
+    k = te.reduce_axis((0, m), "k")
+    doubled = te.compute((n, m), lambda i, j: x[i, j] * 2.0, name="doubled")
+    y = te.compute((n,), lambda i: te.sum(doubled[i, k], axis=k), name="y")
+    s = te.create_schedule(y.op)
+    s[doubled].bind(doubled.op.axis[0], te.thread_axis("blockIdx.x"))
+    _, inner = s[y].split(y.op.reduce_axis[0], factor=16)
+    parts = s.rfactor(y, inner)
+    rows, row = s[y].split(s[y].op.axis[0], factor=4)
+    s[y].bind(rows, te.thread_axis("blockIdx.x"))
+    s[y].bind(row, te.thread_axis("threadIdx.y"))
+    s[y].bind(s[y].op.reduce_axis[0], te.thread_axis("threadIdx.x"))
+    s[parts].compute_at(s[y], s[y].op.reduce_axis[0])
+    sums = weft.build(s, [x, y], target="cuda", name="sums")
+    driver.register_text(sums.get_source("ll"))
+    before = driver.held()
+    for rows_given, columns in ((3, 5), (10, 17), (1, 1)):
+        data = np.random.default_rng(columns).random((rows_given, columns)).astype(np.float32)
+        found = np.zeros(rows_given, np.float32)
+        driver.told()
+        sums(data, found)
+        assert_close(found, 2 * data.sum(1))
+        assert f"launch sums_kernel_1 ({-(-rows_given // 4)}, 1, 1) (16, 4, 1)" in driver.told()
+    assert driver.held() == before, "memory is given back"
