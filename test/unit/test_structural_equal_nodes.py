@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft import te, tir
+from weft import arith, te, tir
 from weft.dialects.te.expr import Expr
 
 x, y, z = (tir.Var(name, "int32") for name in "xyz")
@@ -114,3 +114,11 @@ def test_operations_that_are_one_have_one_hash():
     assert tir.structural_hash(first) == tir.structural_hash(same) != tir.structural_hash(other)
     with pytest.raises(TypeError):
         tir.structural_hash(object())
+
+
+def test_expressions_of_the_analyzer_are_compared_by_their_form():
+    a, b = arith.var("a"), arith.var("b")
+    deep = tir.analysis.expr_deep_equal
+    assert deep(a + b * 2, b * 2 + a) and not deep(a + b, a - b)
+    assert deep(arith.const(3), 3) and deep(3, arith.const(3)) and not deep(arith.const(3), 4)
+    assert deep(True, True) and not deep(True, False)

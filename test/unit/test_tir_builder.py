@@ -130,12 +130,30 @@ def test_nodes_are_equal_but_for_names() -> None:
         assert_structural_equal(x + 1, x + 2)
 
 
-def test_what_has_no_value_or_place_is_refused() -> None:
-    x, free = tir.decl_buffer((4,), name="x"), tir.Var("v", "float32")
-    with pytest.raises(UsageError, match="nothing gives the variable 'v' a value"):
-        tir.PrimFunc([x], tir.BufferStore(x, free, [0]))
-    with pytest.raises(UsageError, match="nothing says where the memory of the buffer 'counts' is"):
-        tir.PrimFunc([x], tir.BufferStore(x, COUNTS[0] + 1, [0]))
+def test_what_nothing_gives_is_a_parameter() -> None:
+    n = te.var("n")
+    x, y = tir.decl_buffer((4,), name="x"), tir.decl_buffer((n,), name="y")
+    v, i = tir.Var("v", "float32"), tir.Var("i", "int32")
+    func = tir.PrimFunc([], tir.For(i, 0, n, "serial", tir.BufferStore(y, v + x[0], [i])))
+    names = [argument.name_hint for argument in func.body.block.args]
+    assert names == ["y", "x", "v", "n"]
+    given = tir.PrimFunc([x, v], tir.For(i, 0, n, "serial", tir.BufferStore(y, v + x[0], [i])))
+    assert [argument.name_hint for argument in given.body.block.args] == ["x", "v", "y", "n"]
+    found = np.zeros(3, np.float32)
+    weft.build(given)(np.full(4, 2, np.float32), 0.5, found)
+    np.testing.assert_array_equal(found, np.full(3, 2.5, np.float32))
+
+
+def test_a_function_is_not_verified_where_that_is_asked() -> None:
+    x = tir.decl_buffer((4,), name="x")
+    beyond = tir.BufferStore(x, 1.0, [4])
+    assert "x[4] = " in tir.PrimFunc([x], beyond, check_well_formed=False).script()
+    with pytest.raises(Diagnostic, match="outside"):
+        tir.PrimFunc([x], beyond)
+
+
+def test_what_has_no_place_is_refused() -> None:
+    x = tir.decl_buffer((4,), name="x")
     with pytest.raises(Diagnostic, match="outside"):
         tir.PrimFunc([x], tir.BufferStore(x, 1.0, [4]))
     ib = tir.ir_builder.create()
@@ -144,7 +162,7 @@ def test_what_has_no_value_or_place_is_refused() -> None:
     with pytest.raises(UsageError, match="no loops of kind 'sideways'"), ib.for_range(0, 4, kind="sideways"):
         pass
     with pytest.raises(UsageError, match="computes with the variable 'v'"):
-        te.compute((4,), lambda i: free + 1.0)
+        te.compute((4,), lambda i: tir.Var("v", "float32") + 1.0)
 
 
 def test_what_is_external_fills_several_tensors() -> None:

@@ -55,7 +55,7 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
 
 
 @checked
-def expr_deep_equal(lhs: Expr | IntExpr | float, rhs: Expr | IntExpr | float) -> bool:
+def expr_deep_equal(lhs: Expr | IntExpr | float | bool, rhs: Expr | IntExpr | float | bool) -> bool:
     """Whether two expressions are written alike, of the same variables: `x + y` is not `y + x`. One of the analyzer's,
     which has one form for all ways to write it, is compared by that."""
     if isinstance(lhs, IntExpr) or isinstance(rhs, IntExpr):

@@ -39,14 +39,16 @@ class PrimFunc(metaclass=_Functions):
         attrs: Mapping[str, object] | None = None,
         *,
         name: str = "main",
+        check_well_formed: bool = True,
     ) -> PrimFuncOp:
         """The function whose parameters are buffers, the handles that `buffer_map` says to be buffers, pointers of a
         builder with a shape, and numbers.
 
-        Extents that nothing gives a value (`te.var`) are parameters after these.
+        Buffers, numbers and extents (`te.var`) that nothing in the body gives are parameters after these, in this
+        order. Without `check_well_formed` the function is not verified, as `prim_func` says.
 
         Raises:
-            UsageError: a parameter is none of these, or a variable has no value.
+            UsageError: a parameter is none of these.
             Diagnostic: the function is not well formed; in its text, which the message shows.
         """
         known = dict(buffer_map or {})
@@ -61,7 +63,7 @@ class PrimFunc(metaclass=_Functions):
             given.append(found)
         if isinstance(body, Expr) and not isinstance(body, Call):
             raise UsageError("the body of a function is a statement, or a call")
-        function, _ = function_of(given, body, name)
+        function, _ = function_of(given, body, name, check_well_formed=check_well_formed)
         return function.with_attr(dict(attrs)) if attrs else function
 
 
@@ -72,8 +74,10 @@ def function_of(
     tensors: Mapping[Tensor, Buffer] | None = None,
     aliases: Mapping[Expr, Expr] | None = None,
     names: Mapping[object, str] | None = None,
+    check_well_formed: bool = True,
 ) -> tuple[PrimFuncOp, tuple[Extent, ...]]:
-    """The function, and the extents that are parameters after these; `tensors` says which buffers the tensors are
+    """The function, and the extents that are parameters after these and after what buffers and numbers nothing else
+    gives; `tensors` says which buffers the tensors are
     whose elements are read, `aliases` which variables mean others, `names` what some of them are called."""
     writer = Writer(tensors, aliases)
     called = dict(names or {})
@@ -84,8 +88,14 @@ def function_of(
             writer.name(each, wanted)
     given = [writer.parameter(each) if isinstance(each, Buffer) else writer.scalar(each) for each in parameters]
     statements = writer.statement(body if isinstance(body, Stmt) else Evaluate(body))
-    sizes = tuple(dict.fromkeys(each for each in writer.sizes if each not in parameters))
-    text = function_text(writer.name(writer, name), given, statements, [writer.scalar(each) for each in sizes])
-    made = from_source(text, FILE)
+    free = [each for each in writer.free if each not in parameters]
+    buffers = [each for each in free if isinstance(each, Buffer)]
+    more = [writer.parameter(each) for each in buffers]
+    more += [writer.scalar(each) for each in free if isinstance(each, Slot)]
+    free = [each for each in writer.free if each not in parameters]  # the extents of buffers, too
+    sizes = tuple(each for each in free if isinstance(each, Extent))
+    more += [writer.scalar(each) for each in sizes]
+    text = function_text(writer.name(writer, name), given, statements, more)
+    made = from_source(text, FILE, check_well_formed=check_well_formed)
     assert isinstance(made, PrimFuncOp)
     return made, sizes

@@ -50,8 +50,8 @@ class Writer:
         """Whether variables and buffers may come from outside."""
         self.in_block = False
         """Whether the statements stand in a block that holds no loops and blocks."""
-        self.sizes: list[Extent] = []
-        """Extents that nothing in the function gives a value: parameters."""
+        self.free: dict[Extent | Slot | Buffer, None] = {}
+        """Extents, numbers and buffers that nothing in the function gives a value or memory: parameters."""
 
     def name(self, of: object, wanted: str) -> str:
         """The name of a variable or buffer."""
@@ -80,9 +80,13 @@ class Writer:
                 return ast.Attribute(ast.Name(self.name(expr, expr.name), ast.Load()), "data", ast.Load())
             case Extent(name):
                 if expr not in self.names:
-                    self.sizes.append(expr)
+                    self.free[expr] = None
                 return ast.Name(self.name(expr, name), ast.Load())
-            case Slot(name) | IterVar(name):
+            case Slot(name):
+                if expr not in self.names and not self.is_part:
+                    self.free[expr] = None
+                return ast.Name(self.name(expr, name), ast.Load())
+            case IterVar(name):
                 if expr not in self.names and self.is_part:
                     self.name(expr, name)
                 if expr not in self.names:
@@ -116,7 +120,8 @@ class Writer:
     def known(self, buffer: Buffer) -> str:
         """The name of a buffer that has been declared."""
         if buffer not in self.declared and not self.is_part:
-            raise UsageError(f"nothing says where the memory of the buffer '{buffer.name}' is")
+            self.declared.add(buffer)
+            self.free[buffer] = None
         return self.name(buffer, buffer.name)
 
     def _argument(self, value: object) -> ast.expr:
