@@ -642,3 +642,27 @@ tir.prim_func @a_reduction_whose_last_dimension_is_one_is_tiled(%x: memref<8x100
     }
   }
 }
+
+// Pixels out of channels: a line of these is read at once, and vectors go from pixel to pixel.
+// CHECK-LABEL: tir.prim_func @channels_are_interleaved_as_pixels(
+// CHECK-NEXT: tir.for parallel %r = 0 to 64 {
+// CHECK-NEXT:   tir.for %c = 0 to 12 {
+// CHECK-NEXT:     tir.for %l = 0 to 64 {
+// CHECK-NEXT:       tir.for unrolled %l_1 = 0 to 2 {
+// CHECK-NEXT:         tir.block @pixels(%vc: spatial 12, %vr: spatial 64, %vl: spatial 128) = [%c, %r, %l * 2 + %l_1]
+tir.prim_func @channels_are_interleaved_as_pixels(%x: memref<2x64x64x16xf32>, %y: memref<12x64x128xf32>) {
+  tir.for %c = 0 to 12 {
+    tir.for %r = 0 to 64 {
+      tir.for %l = 0 to 128 {
+        tir.block @pixels(%vc: spatial 12, %vr: spatial 64, %vl: spatial 128) = [%c, %r, %l]
+            reads(%x[%vl mod 2, %vr, %vl floordiv 2, %vc] : memref<2x64x64x16xf32>) writes(%y[%vc, %vr, %vl] : memref<12x64x128xf32>) {
+          %c2 = arith.constant 2 : index
+          %phase = arith.remui %vl, %c2 : index
+          %place = arith.divui %vl, %c2 : index
+          %0 = memref.load %x[%phase, %vr, %place, %vc] : memref<2x64x64x16xf32>
+          memref.store %0, %y[%vc, %vr, %vl] : memref<12x64x128xf32>
+        }
+      }
+    }
+  }
+}

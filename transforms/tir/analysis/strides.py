@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.dialects import memref
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -14,10 +16,13 @@ from ....dialects.tir.affine import Linear, Range, access_map, affine_of, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp
 from ....dialects.tir.dot import WIDTH, dots_in, neighbouring_loads
-from ....dialects.tir.symbols import MAX_EXTENT, Extent, as_affine, dimension, product
+from ....dialects.tir.symbols import MAX_EXTENT, Extent, as_affine, depends_on_symbols, dimension, product
 
 CLOSE = 4
 """Elements from one lane's to the next up to which vectors of all elements between are read, and these picked."""
+
+SAMPLES = 16
+"""Values of an iterator that are looked at to tell how far an access usually moves."""
 
 
 @dataclass(frozen=True)
@@ -156,18 +161,44 @@ def steps_within(block: BlockOp, iterator: int, size: int) -> list[int | None]:
     """How far each access moves from one to the next of `size` values of an iterator, the first of them a multiple of
     `size`; `None` where that is not the same everywhere. It is where the iterator is divided by `size`, as in blocks of
     channels, though not along the whole iterator."""
+    return [None if form is None else form.step(within) for form, _, within in _divided(block, iterator, size)]
+
+
+def steps_between(block: BlockOp, iterator: int, size: int) -> list[int | None]:
+    """How far each access moves from one value of an iterator to that which is `size` further on, if it is as far from
+    everywhere; else `None`."""
+    return [None if form is None else form.step(whole) for form, whole, _ in _divided(block, iterator, size)]
+
+
+def usual_step(block: BlockOp, access: Flat, iterator: int) -> int | None:
+    """How far an access moves most often from one of the first values of an iterator to the next, all others 0; `None`
+    where that depends on data or on symbols."""
+    position, extent = access.position, block.sizes[iterator]
+    if position is None or not isinstance(extent, int) or depends_on_symbols(position):
+        return None
+    values = [0] * len(block.iters)
+    places: list[int] = []
+    for values[iterator] in range(min(extent, SAMPLES)):
+        places.append(position.eval(values, []))
+    steps = Counter(after - before for before, after in pairwise(places))
+    return steps.most_common(1)[0][0] if steps else 0
+
+
+def _divided(block: BlockOp, iterator: int, size: int) -> list[tuple[Linear | None, AffineExpr, AffineExpr]]:
+    """The position of each access, with an iterator as a multiple of `size` and what is left: of which the dimensions
+    are given, too."""
     known, count = iterator_ranges(block), len(block.iters)
     dims: list[AffineExpr] = [dimension(number) for number in range(count)]
     whole, within = dimension(count), dimension(count + 1)
     _, last = known[dims[iterator]]
     ranges = {**known, whole: (0, last // size), within: (0, size - 1)}
     dims[iterator] = whole * size + within
-    found: list[int | None] = []
+    found: list[tuple[Linear | None, AffineExpr, AffineExpr]] = []
     for flat in flat_accesses(block):
-        if flat.position is None:
-            found.append(None)
-        else:
-            found.append(linear(substitute(linear(flat.position, known).to_expr(), dims), ranges).step(within))
+        form = None
+        if flat.position is not None:
+            form = linear(substitute(linear(flat.position, known).to_expr(), dims), ranges)
+        found.append((form, whole, within))
     return found
 
 

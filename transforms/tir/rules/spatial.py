@@ -10,9 +10,19 @@ from collections.abc import Collection, Sequence
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
+from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops, memref_of
 from ..analysis.deciding import deciding_iterators
-from ..analysis.strides import Stride, follow_each_other, steps_along, steps_within, strides
+from ..analysis.strides import (
+    Stride,
+    flat_accesses,
+    follow_each_other,
+    steps_along,
+    steps_between,
+    steps_within,
+    strides,
+    usual_step,
+)
 from ..scheduling.recorded import fuse, fuse_iters, in_parts, reorder, set_kind, split
 from .choosing import is_chosen
 from .registers import VectorRegisters
@@ -23,6 +33,9 @@ PARALLEL_MIN_STEPS = 4096
 
 MAX_VECTOR = 64
 """The longest innermost loop that becomes one vector."""
+
+MAX_DIVIDED = 8
+"""The most neighbours that are unrolled where places are found by division."""
 
 PARALLEL_SHARES = 64
 """A parallel loop of so many iterations divides evenly enough among the threads."""
@@ -51,6 +64,12 @@ def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
         outer, lanes = split(loops[-1], [size])
         set_kind(lanes, ForKind.VECTORIZED)
         spatial = [*spatial[:-1], outer, lanes]
+    elif (size := _divided_by(block, loops[-1])) is not None and is_chosen("parts", block):
+        outer, within = split(loops[-1], [size])
+        set_kind(within, ForKind.UNROLLED)
+        near = _near(block, loops, size, registers.machine.line)
+        spatial = [*(loop for loop in spatial[:-1] if loop not in near), *near, outer]
+        reorder(*spatial, within)
     parallelize(block, spatial if reduce or len(spatial) == 1 else spatial[:-1])
 
 
@@ -81,6 +100,38 @@ def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
     sizes = (MAX_VECTOR >> bits for bits in range(MAX_VECTOR.bit_length() - 2))
     fitting = (size for size in sizes if size < extent and extent % size == 0)
     return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, last, size))), None)
+
+
+def _divided_by(block: BlockOp, loop: ForOp) -> int | None:
+    """By how much `loop`, the innermost, is divided where accesses find their places, as where pixels are interleaved:
+    so many neighbours, unrolled, leave a loop along which all places follow each other: LLVM makes vectors of it."""
+    extent, last = loop.size, len(block.iters) - 1
+    if (
+        not isinstance(extent, int)
+        or block.loop_vars[-1] is not loop.var
+        or block.iters[last] in deciding_iterators(block)
+        or all(access.along(AffineExpr.dimension(last)) is not None for access in strides(block))
+    ):
+        return None
+    fitting = (size for size in range(2, MAX_DIVIDED + 1) if size < extent and extent % size == 0)
+    return next((size for size in fitting if None not in steps_between(block, last, size)), None)
+
+
+def _near(block: BlockOp, loops: Sequence[ForOp], size: int, line: int) -> list[ForOp]:
+    """Of the `loops` around a block, but for the innermost, those along which a read mostly stays within lines of so
+    many bytes, where it walks over lines along the innermost, by `size` at a time."""
+    numbers = [number for number, extent in enumerate(block.sizes) if extent != 1]
+    found: list[ForOp] = []
+    steps = steps_between(block, numbers[-1], size)
+    for access, step in zip(flat_accesses(block), steps, strict=True):
+        elements = line // byte_width(memref_of(access.buffer).element_type)
+        if access.is_write or step is None or abs(step) < elements:
+            continue
+        for number, loop in zip(numbers[:-1], loops, strict=False):
+            usual = usual_step(block, access, number)
+            if loop not in found and usual is not None and 0 < abs(usual) < elements:
+                found.append(loop)
+    return found
 
 
 def _is_in_parts(block: BlockOp, loops: Sequence[ForOp]) -> bool:
