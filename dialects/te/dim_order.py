@@ -7,7 +7,7 @@ asked of `always_at_most` and `sign_always`.
 from __future__ import annotations
 
 from ..tir.analyzer import Analyzer
-from .dims import Compound, bounds, dim_expr, form_of, simplified
+from .dims import Compound, bounds, dim_expr, form_of, simplified, terms_of
 from .expr import Dim
 from .kinds import BinaryKind, index
 
@@ -51,3 +51,13 @@ def extreme(kind: BinaryKind, a: Dim, b: Dim) -> Dim:
     if always_at_most(b, a):
         return b if kind == BinaryKind.MIN else a
     return simplified(Compound(kind, dim_expr(a), dim_expr(b), index))
+
+
+def upper_ends(a: Dim, b: Dim) -> list[Dim]:
+    """Sums that neither of two extents is above, whatever the symbols are: of `n - 4` and 0 that is `n`."""
+    found: list[Dim] = []
+    for one, other in ((a, b), (b, a)):
+        (terms, constant), (others, number) = terms_of(one), terms_of(other)
+        if terms and not others and always_at_most(number, end := one + max(number - constant, 0)):
+            found.append(end)
+    return found

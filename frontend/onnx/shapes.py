@@ -159,7 +159,7 @@ def slice_of(node: Node, starts: list[int], ends: list[int], axes: list[int], st
         if size != DYNAMIC:
             starts[i], ends[i], steps[i] = clamped(starts[i], ends[i], steps[i], size)
         elif steps[i] < 0 and starts[i] < -1:
-            raise Unsupported("a slice that goes backwards from the middle of a dynamic dimension", give_shapes())
+            return slice_told(node)  # from element 0, where the axis is shorter, and not from before it
     return node.emit("strided_slice", x, begin=starts, end=ends, strides=steps, axes=axes, slice_mode="end")
 
 

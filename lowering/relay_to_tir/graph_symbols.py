@@ -16,7 +16,7 @@ from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.te.assume import Assumptions
-from ...dialects.te.dim_order import always_at_most
+from ...dialects.te.dim_order import always_at_most, upper_ends
 from ...dialects.te.dims import simplified, terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
@@ -133,7 +133,7 @@ class GraphSymbols:
 
 def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumptions) -> None:
     """Say of a kernel with these symbols what is asked of them, where that is affine: it is checked with them. An
-    extent that is the lesser of two is at most either, the greater at least either."""
+    extent that is the lesser of two is at most either; the greater is at least either, and at most what neither is above."""
     arguments = dict(zip(symbols, kernel.symbols, strict=True))
     numbers = Symbols({symbol: argument.index for symbol, argument in arguments.items()})
     equal = [pair for a, b in asked.equal for pair in ((a, b), (b, a))]
@@ -153,6 +153,6 @@ def _sides(extent: te.Expr) -> list[tuple[te.Dim, te.Dim]]:
         case te.Binary(te.BinaryKind.MIN, lhs, rhs):
             return [(extent, lhs), (extent, rhs)]
         case te.Binary(te.BinaryKind.MAX, lhs, rhs):
-            return [(lhs, extent), (rhs, extent)]
+            return [(lhs, extent), (rhs, extent), *((extent, most) for most in upper_ends(lhs, rhs))]
         case _:
             return []

@@ -18,7 +18,7 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
 from ...te.dim_order import extreme as always_extreme
-from ...te.dim_order import sign_of
+from ...te.dim_order import sign_of, surely_at_most
 from ...te.dims import ceil_divided
 from ..base import (
     DYNAMIC,
@@ -98,22 +98,42 @@ def _between_symbols(begin: te.Dim, end: te.Dim, step: int, extent: te.Dim) -> S
     Raises:
         TypeError: where a bound lies is not known, or a step goes backwards over a part of the axis.
     """
+    if isinstance(begin, int) and isinstance(end, int):
+        return _between_numbers(begin, end, step, extent)
     if step < 0:
-        if (begin == -1 or _is_far(begin)) and isinstance(end, int) and end <= -ENDLESS:
-            return _slice(extent - 1, step, ceil_divided(extent, -step))
-        raise TypeError("te: a slice goes backwards over a part of an axis")
+        raise TypeError("te: a slice goes backwards from, or to, a bound that is computed")
     first, last = _from_front(begin, extent), extent if _is_far(end) else _from_front(end, extent)
     for given in (begin, end):
         if isinstance(given, te.Expr) and not at_most(_from_front(given, extent), extent):
             raise TypeError("te: a slice may end beyond its axis")
     if isinstance(end, int) and 0 <= end < ENDLESS:
         last = te.extreme(te.BinaryKind.MIN, end, extent)
-    if isinstance(begin, int) and begin >= 0 and isinstance(end, int):
-        # What has an end of its own is cut off at it, also on an axis of no elements; `x[1:]` asks for one.
-        least = te.extreme if _is_far(end) else always_extreme
-        first = begin if begin == 0 else least(te.BinaryKind.MIN, begin, last)
-    elif not at_most(first, last):
+    if not at_most(first, last):
         raise TypeError("te: a slice may end before it begins")
+    return _slice(first, step, ceil_divided(last - first, step))
+
+
+def _between_numbers(begin: int, end: int, step: int, extent: te.Dim) -> Slice:
+    """A slice of an open axis between bounds that are known: what lies outside is cut off. What holds of every axis that
+    has an element, as that `x[1:]` has one less, is asked of the axis; an end of its own is there on one of none, too."""
+    lowest, highest = (0, extent) if step > 0 else (-1, extent - 1)
+
+    def bound(given: int) -> te.Dim:
+        if given >= 0:
+            return highest if _is_far(given) else te.extreme(te.BinaryKind.MIN, given, highest)
+        if given <= -ENDLESS:
+            return lowest
+        if surely_at_most(lowest - given, extent) and at_most(lowest - given, extent):
+            return extent + given
+        return always_extreme(te.BinaryKind.MAX, extent + given, lowest)
+
+    first, last = bound(begin), bound(end)
+    if step < 0:
+        return _slice(first, step, always_extreme(te.BinaryKind.MAX, ceil_divided(first - last, -step), 0))
+    if begin == 0:
+        return _slice(0, step, ceil_divided(last, step))
+    least = always_extreme if begin > 0 and not _is_far(end) else te.extreme
+    first = least(te.BinaryKind.MIN, first, last)
     return _slice(first, step, ceil_divided(last - first, step))
 
 

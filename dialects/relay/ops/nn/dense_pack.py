@@ -82,6 +82,8 @@ class DensePackOp(RelayOp):
         result = tensor(self.result)
         sum_type = accumulator(result.element_type)
         _, depth, block, *inner = weight.shape
+        if not te.agree(data.shape[-1], prod([depth, *inner])):
+            raise VerifyException(f"rows of {data.shape[-1]} elements do not fit weights of {prod([depth, *inner])}")
         k = te.reduce_axis(depth, "k")
         steps = [k, *(te.reduce_axis(each, "kk") for each in inner)]
 

@@ -1,0 +1,43 @@
+"""Slices of open axes: bounds that lie outside of what there is are cut off when the graph runs, as ONNX Runtime does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import helper  # noqa: E402
+
+from .test_onnx_told_by_data import check  # noqa: E402
+
+FAR = 1 << 62
+SLICES = [
+    (-3, FAR, 1), (0, -4, 1), (-3, -1, 1), (4, -2, 1), (-2, 3, 1), (-5, -2, 2),
+    (5, 2, -1), (-1, -5, -1), (3, -FAR, -2), (FAR, 1, -2), (-3, -FAR, -1), (-2, 0, -1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "end", "step"), SLICES)
+def test_bounds_outside_of_an_open_axis_are_cut_off(start: int, end: int, step: int):
+    nodes = [
+        helper.make_node("Relu", ["x"], ["z"]),
+        helper.make_node("Slice", ["z", "from", "to", "axes", "by"], ["w"]),
+        helper.make_node("Sigmoid", ["w"], ["y"]),
+    ]
+    bounds = {"from": start, "to": end, "axes": 0, "by": step}
+    values = {name: np.array([number]) for name, number in bounds.items()}
+    sizes = (7, 4, 3, 2, 1) if (start, end) == (-3, -1) else (7, 4, 3, 2, 1, 0)
+    x = np.arange(-8, 6, dtype=np.float32).reshape(7, 2)
+    check(nodes, {"x": ["n", 2]}, [{"x": x[:size]} for size in sizes], values)
+
+
+@pytest.mark.parametrize("other", ["MatMul", "Add"])
+def test_what_is_cut_off_may_have_to_be_as_long_as_a_constant(other: str):
+    bounds = {"from": -3, "to": FAR, "axes": 1}
+    values: dict[str, np.ndarray] = {name: np.array([number]) for name, number in bounds.items()}
+    values["w"] = np.arange(48, dtype=np.float32).reshape(3, 16) if other == "MatMul" else np.ones(3, np.float32)
+    nodes = [helper.make_node("Slice", ["x", *bounds], ["z"]), helper.make_node(other, ["z", "w"], ["y"])]
+    x = np.arange(-8, 7, dtype=np.float32).reshape(3, 5)
+    check(nodes, {"x": ["n", "m"]}, [{"x": x[:, :size]} for size in (5, 3, 4)], values)
