@@ -1,4 +1,4 @@
-"""Operators whose windows are known at import: columns back to images, the places of the maxima of a pool."""
+"""What windows are made of: columns back to images, the places of the maxima of a pool."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
-from .tensors import check_memory
-from .told import positions
+from .told import Told, positions
 from .window import Window
 
 MAX_WINDOW = 1024
@@ -75,53 +73,68 @@ def columns_to_image(node: Node) -> SSAValue:
     return node.emit("strided_slice", total, begin=pads[:rank], end=known, strides=[1] * rank, axes=axes)
 
 
-def padded(node: Node, x: SSAValue, widths: Sequence[te.Dim]) -> SSAValue:
-    """`x` with so many zeros before and after each dimension, one after the other."""
+def padded(node: Node, x: SSAValue, widths: Sequence[te.Dim], value: SSAValue | None = None) -> SSAValue:
+    """`x` with so many zeros, or elements of another value, before and after each dimension, one after the other."""
+    value = node.scalar(0, x) if value is None else value
     if all(isinstance(width, int) for width in widths):
-        return node.emit(
-            "nn.pad", x, node.scalar(0, x), pad_width=[width for width in widths if isinstance(width, int)]
-        )
+        return node.emit("nn.pad", x, value, pad_width=[width for width in widths if isinstance(width, int)])
     pairs = node.reshape(node.shape_value(widths), [len(widths) // 2, 2])
-    return node.emit("dyn.nn.pad", x, pairs, node.scalar(0, x))
+    return node.emit("dyn.nn.pad", x, pairs, value)
 
 
 def places_of_maxima(node: Node, x: SSAValue, found: Window, result: SSAValue) -> SSAValue:
-    """Where in the whole of `x` the (first) greatest element of each window of a pool stands. `result` is the pool."""
-    import numpy as np
+    """Where in the whole of `x` the (first) greatest element of each window of a pool stands. `result` is the pool.
 
-    batch, channels, *extents = shape_of(x)
-    if DYNAMIC in (channels, *extents):
-        raise Unsupported(f"where the greatest elements stand in {x.type}", give_shapes())
-    wanted = shape_of(result)[2:]
-    rank, size = found.rank, prod(extents)
-    check_memory(prod(wanted) * prod(found.size) * 8)
-    at = np.zeros((*wanted, *found.size), np.int64)
-    inside = np.ones_like(at, dtype=np.bool_)
-    step = [prod(extents[axis + 1 :]) for axis in range(rank)]
-    named = [prod(extents[:axis]) for axis in range(rank)] if node.integer("storage_order", 0) else step
-    told = np.zeros_like(at)
-    for axis in range(rank):
-        start = np.arange(wanted[axis]) * found.strides[axis] - found.padding[axis]
-        index = start[:, None] + np.arange(found.size[axis])[None, :] * found.dilation[axis]
-        index = index.reshape([n if d in (axis, rank + axis) else 1 for d, n in enumerate(at.shape)])
-        inside &= (index >= 0) & (index < extents[axis])
-        clipped = index.clip(0, extents[axis] - 1)
-        at, told = at + clipped * step[axis], told + clipped * named[axis]
-    windows, taps = prod(wanted), prod(found.size)
-    at, told, inside = (each.reshape(windows, taps) for each in (at, told, inside))
-    if not inside.any(axis=1).all():
+    Axis by axis, the innermost first: of a window's rows the first that holds the greatest, and of this one the first.
+    """
+    batch, channels, *extents = node.dims(x)
+    rank, wanted = found.rank, node.dims(result)[2:]
+    places: SSAValue | None = None
+    for axis in reversed(range(rank)):
+        taps = taps_of(node, found, axis, extents[axis], wanted[axis])
+        windows = node.emit("take", x, taps.value, axis=axis + 2, mode="clip")
+        which = node.cast(node.emit("argmax", windows, axis=[axis + 3], keepdims=True), i64)
+
+        def chosen(windows: SSAValue, which: SSAValue = which, axis: int = axis + 3) -> SSAValue:
+            return node.emit("squeeze", node.emit("gather", windows, which, axis=axis, mode="clip"), axis=[axis])
+
+        begins = (Told(node, positions(node, wanted[axis])) * found.size[axis]).value
+        if behind := rank - axis - 1:
+            begins = node.emit("expand_dims", begins, axis=1, num_newaxis=behind)
+        flat = node.reshape_to(taps.value, [wanted[axis] * found.size[axis]])
+        at = node.emit("add", node.emit("squeeze", which, axis=[axis + 3]), begins)
+        # a step along an axis is as far as the axes behind it are long; those before it, where columns are counted
+        step = te.product(extents[:axis] if node.integer("storage_order", 0) else extents[axis + 1 :])
+        along = (Told(node, node.emit("take", flat, at, mode="clip")) * Told(node, node.extent(step))).value
+        x, before = chosen(windows), places
+        if before is None:
+            places = along
+        else:
+            places = node.emit("add", chosen(node.emit("take", before, taps.value, axis=axis + 2, mode="clip")), along)
+    assert places is not None
+    images = Told(node, positions(node, batch)).column() * Told(node, node.extent(channels))
+    planes = (images + Told(node, positions(node, channels))) * Told(node, node.extent(te.product(extents)))
+    return node.emit("add", places, node.emit("expand_dims", planes.value, axis=2, num_newaxis=rank))
+
+
+def taps_of(node: Node, found: Window, axis: int, extent: te.Dim, wanted: te.Dim) -> Told:
+    """The places along an axis that each window looks at: `[wanted, size]`. What is outside is the first one inside,
+    and so never the first greatest. The run fails where a window has no element, and so no greatest one.
+
+    Raises:
+        Unsupported: that is so whatever is run.
+    """
+    dilation, count = found.dilation[axis], Told(node, node.extent(extent))
+    begin = Told(node, positions(node, wanted)) * found.strides[axis]
+    begin = begin - Told(node, node.extent(found.padding[axis]))
+    first = (begin < 0).where(begin % dilation, begin)
+    is_right = (first < count).all()
+    if (known := node.emitter.evaluate(is_right.value)) is None:
+        first = first.provided(is_right)
+    elif not known.all():
         raise Unsupported("a window without elements, which has no greatest one")
-    first = inside.argmax(axis=1)[:, None]  # what is outside is the first element that is inside, and so never wins
-    at, told = (np.where(inside, each, np.take_along_axis(each, first, 1)) for each in (at, told))
-    flat = node.reshape(x, [batch, channels, size])
-    which = node.emit("argmax", node.emit("take", flat, node.constant(at), axis=2), axis=[3])
-    starts = node.constant((np.arange(windows) * taps).astype(np.int64))
-    chosen = node.emit("add", node.cast(which, i64), starts)
-    places = node.emit("take", node.constant(told.reshape(-1)), chosen)
-    images = node.emit("expand_dims", positions(node, node.dims(x)[0]), axis=1, num_newaxis=2)
-    images = node.emit("multiply", images, node.constant(np.array(channels * size)))
-    offsets = node.emit("add", images, node.constant((np.arange(channels) * size)[:, None]))
-    return node.reshape(node.emit("add", places, offsets), [batch, channels, *wanted])
+    taps = begin.column() + [tap * dilation for tap in range(found.size[axis])]
+    return (taps >= 0).both(taps < count).where(taps, first.column())
 
 
 CONVERTERS: dict[str, Versions] = {"Col2Im": {18: columns_to_image}}

@@ -19,6 +19,7 @@ from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
 from ...dialects.relay.decomposition import Emit
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
+from ...dialects.te.dims import quotient
 from .errors import Malformed, Unsupported
 
 if TYPE_CHECKING:
@@ -332,7 +333,10 @@ class Node:
         dims = self.dims(value)
         if len(wanted) == len(dims) and all(map(te.same, wanted, dims)):
             return value
-        newshape = _grouped(wanted, dims) or _places(wanted, dims)
+        newshape = _grouped(wanted, dims)
+        if newshape is None and any(map(_is_product, _filled(wanted, dims))):
+            return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told)
+        newshape = newshape or _places(wanted, dims)
         # A symbol may be said as what remains only where that is sure to be what it is.
         follows = any(isinstance(n, int) and n == -1 for n in wanted) or te.same(te.product(wanted), te.product(dims))
         if newshape.count(-1) <= follows and not (_has_empty(wanted) and _has_empty(dims)):
@@ -421,6 +425,27 @@ def rank_of(value: SSAValue) -> int:
 def _has_empty(dims: Sequence[te.Dim]) -> bool:
     """Whether one of the extents is the number 0."""
     return any(isinstance(dim, int) and dim == 0 for dim in dims)
+
+
+def _filled(wanted: Sequence[te.Dim], dims: Sequence[te.Dim]) -> list[te.Dim]:
+    """A shape with what remains in the place of a -1, where that follows."""
+    others = te.product(n for n in wanted if not isinstance(n, int) or n != -1)
+    try:
+        rest = quotient(te.product(dims), others)
+    except TypeError:
+        rest = -1
+    return [rest if isinstance(n, int) and n == -1 else n for n in wanted]
+
+
+def _is_product(dim: te.Dim) -> bool:
+    """Whether symbols are multiplied in an extent."""
+    match dim:
+        case te.Binary(te.BinaryKind.MUL, lhs, rhs) if not isinstance(lhs, te.Const) and not isinstance(rhs, te.Const):
+            return True
+        case te.Binary(_, lhs, rhs):
+            return _is_product(lhs) or _is_product(rhs)
+        case _:
+            return False
 
 
 def _places(wanted: Sequence[te.Dim], dims: Sequence[te.Dim]) -> list[int]:

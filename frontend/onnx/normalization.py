@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.ir import SSAValue
 
+from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import numpy_dtype
@@ -69,24 +68,20 @@ def layer_norm(node: Node) -> list[SSAValue | None]:
     x, scale, bias = node.input(0), node.input(1), node.optional(2)
     axis = node.axis(node.integer("axis", -1), rank_of(x))
     epsilon = node.real("epsilon", 1e-5)
-    normalized = shape_of(x)[axis:]
-    if len(normalized) > 1 and DYNAMIC in normalized:
-        raise Unsupported(f"the norm over several dimensions of {x.type}", give_shapes())
-    flat = x if len(normalized) == 1 else node.reshape_to(x, [*node.dims(x)[:axis], prod(normalized)])
+    normalized = node.dims(x)[axis:]
+    count = te.product(normalized)
+    flat = x if len(normalized) == 1 else node.reshape_to(x, [*node.dims(x)[:axis], count])
 
     def row(parameter: SSAValue) -> SSAValue:
-        if normalized == (DYNAMIC,) and rank_of(parameter) == 1 and shape_of(parameter) != (1,):
+        dims = node.dims(parameter)
+        if len(normalized) == 1 == len(dims) and dims != (1,):
             return parameter
-        if shape_of(parameter) != normalized:
-            parameter = node.emit("broadcast_to", parameter, shape=list(normalized))
-        return node.reshape(parameter, [prod(normalized)])
+        if len(dims) != len(normalized) or not all(map(te.same, dims, normalized)):
+            parameter = node.emit("dyn.broadcast_to", parameter, node.shape_value(normalized))
+        return node.reshape_to(parameter, [count])
 
     gamma = row(scale)
-    beta = (
-        row(bias)
-        if bias is not None
-        else node.constant(np.zeros(node.static_shape(gamma), numpy_dtype(tensor(x).element_type)))
-    )
+    beta = row(bias if bias is not None else node.constant(np.zeros(1, numpy_dtype(tensor(x).element_type))))
     y = node.emit("nn.layer_norm", flat, gamma, beta, axis=axis, epsilon=epsilon, center=bias is not None, scale=True)
     mean = inverse = None
     if node.output_used(1) or node.output_used(2):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.ir import SSAValue
 
+from ...dialects import te
 from ...dialects.relay.base import tensor
 from ...dialects.relay.bounded import first
+from ...dialects.support.dtypes import dtype_name
+from . import told_shapes
 from .errors import Malformed, Unsupported
+from .folding import padded
 from .node import Node, Versions
+from .told import Told, count_of, told, vector
 
 
 def roi_align(node: Node) -> SSAValue:
@@ -63,12 +66,8 @@ def max_roi_pool(node: Node) -> SSAValue:
 
 def max_unpool(node: Node) -> SSAValue:
     """Each element back to its place, which is counted over the whole tensor, among zeros."""
-    import numpy as np
-
-    from ...dialects.support.dtypes import numpy_dtype
-
     x, places = node.input(0, at_least=3), node.input(1)
-    batch, channels, *extents = node.static_shape(x)
+    batch, channels, *extents = node.dims(x)
     rank = len(extents)
     kernel, strides = node.integers("kernel_shape"), node.integers("strides", [1] * rank)
     pads = node.integers("pads", [0] * (2 * rank))
@@ -78,22 +77,29 @@ def max_unpool(node: Node) -> SSAValue:
         (n - 1) * stride + k - before - after
         for n, stride, k, before, after in zip(extents, strides, kernel, pads[:rank], pads[rank:], strict=True)
     ]
-    if min(whole) < 1:
-        raise Malformed(f"pads leave nothing of {list(extents)}")
+    if min([n for n in whole if isinstance(n, int)], default=1) < 1:
+        raise Malformed(f"pads leave nothing of {x.type}")
     shape = [batch, channels, *whole]
-    count = prod(node.static_shape(x))
-    zeros = node.constant(np.zeros(prod(shape), numpy_dtype(tensor(x).element_type)))
-    flat = node.emit(
-        "scatter_elements", zeros, node.reshape(places, [count]), node.reshape(x, [count]), axis=0, reduction="update"
-    )
-    result = node.reshape(flat, shape)
+    zeros = node.emit("dyn.zeros", node.shape_value([te.product(shape)]), dtype=dtype_name(tensor(x).element_type))
+    flat = [node.reshape_to(each, [te.product(node.dims(x))]) for each in (places, x)]
+    result = node.reshape_to(node.emit("scatter_elements", zeros, *flat, axis=0, reduction="update"), shape)
     if node.optional(2) is None:
         return result
-    wanted = node.static_ints(2)
-    if len(wanted) != len(shape) or any(n < m for n, m in zip(wanted, shape, strict=True)):
-        raise Malformed(f"an output shape of {wanted}, but {shape} are needed")
-    widths = [width for n, m in zip(wanted, shape, strict=True) for width in (0, n - m)]
-    return node.emit("nn.pad", result, node.scalar(0, x), pad_width=widths)
+    wanted, needed = vector(node, 2), Told(node, node.shape_value(shape))
+    if count_of(wanted) != len(shape):
+        raise Malformed(f"an output shape of {count_of(wanted)} extents, but {len(shape)} are needed")
+    known = node.emitter.evaluate((wanted >= needed).value)
+    if known is not None and not known.all():
+        raise Malformed(f"an output shape of {node.static_ints(2)}, but {shape} are needed")
+    if (extents := node.symbolic_or_none(2)) is not None:
+        widths: list[te.Dim] = [0] * (2 * len(shape))
+        widths[1::2] = [n - m for n, m in zip(extents, shape, strict=True)]
+        return padded(node, result, widths)
+    wanted = wanted.provided((wanted >= needed).all())
+    for axis in range(len(shape)):
+        size = wanted.at([axis])
+        result = told_shapes.padded(node, result, axis, told(node, [0]), size, "constant", node.scalar(0, x))
+    return result
 
 
 def deform_conv(node: Node) -> SSAValue:

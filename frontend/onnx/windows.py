@@ -7,10 +7,12 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
+from ...dialects.te.dims import ceil_divided, is_number
 from .errors import Malformed, Unsupported
-from .folding import places_of_maxima
+from .folding import padded, places_of_maxima
 from .node import Converter, Node, Versions, rank_of
 from .told import Told, count_of, positions, up_to, vector
 from .window import Window
@@ -47,12 +49,12 @@ def window(node: Node, x: SSAValue, size: Sequence[int]) -> Window:
     ):
         if len(given) != wanted:
             raise Malformed(f"attribute '{name}' has {len(given)} entries, but {wanted} belong to this input")
-        if name != "pads" and min(given) < 1:
+        if name != "pads" and min(n for n in (*given, 1) if n != DYNAMIC) < 1:
             raise Malformed(f"attribute '{name}' is {given}, but its entries must be at least 1")
     return found
 
 
-def split_padding(total: Sequence[int], upper: bool) -> list[int]:
+def split_padding(total: Sequence[te.Dim], upper: bool) -> list[te.Dim]:
     """Padding shared by both sides; where it is odd, the end (`upper`) or the beginning gets one more."""
     begins = [n // 2 if upper else n - n // 2 for n in total]
     return [*begins, *(n - b for n, b in zip(total, begins, strict=True))]
@@ -64,19 +66,29 @@ def auto_padded(node: Node, x: SSAValue, found: Window) -> Window:
     if mode == "NOTSET" or mode == "":
         return found
     if mode == "VALID":
-        padding = [0] * (2 * found.rank)
-    elif mode in ("SAME_UPPER", "SAME_LOWER"):
-        sizes = shape_of(x)[2:]
-        if any(n == DYNAMIC and s != 1 for n, s in zip(sizes, found.strides, strict=True)):
-            raise Unsupported(f"auto_pad {mode} of dynamic dimensions in steps", give_shapes())
-        total = [
-            extent - 1 if n == DYNAMIC else max((-(-n // s) - 1) * s + extent - n, 0)
-            for n, s, extent in zip(sizes, found.strides, found.extents, strict=True)
-        ]
-        padding = split_padding(total, upper=mode == "SAME_UPPER")
-    else:
+        return found.without_padding()
+    if mode not in ("SAME_UPPER", "SAME_LOWER"):
         raise Malformed(f"auto_pad '{mode}' is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER")
-    return Window(found.size, found.strides, found.dilation, padding)
+    if DYNAMIC in found.size:
+        raise Unsupported(f"auto_pad {mode} for a kernel of an open size", give_shapes())
+    total = [
+        te.extreme(te.BinaryKind.MAX, (ceil_divided(n, stride) - 1) * stride + extent - n, 0)
+        for n, stride, extent in zip(node.dims(x)[2:], found.strides, found.extents, strict=True)
+    ]
+    return Window(found.size, found.strides, found.dilation, split_padding(total, upper=mode == "SAME_UPPER"))
+
+
+def with_padding(node: Node, x: SSAValue, found: Window, value: SSAValue | None) -> tuple[SSAValue, Window]:
+    """Images and a window over them. Padding that operators cannot be told, as it follows from open extents, or by
+    another value than theirs, is there already; without a `value`, it is zero."""
+    if value is None and all(isinstance(n, int) for n in found.padding):
+        return x, found
+    widths: list[te.Dim] = [0] * 4
+    for before, after in zip(found.padding[: found.rank], found.padding[found.rank :], strict=True):
+        widths += (before, after)
+    if all(isinstance(n, int) and n == 0 for n in widths):
+        return x, found
+    return padded(node, x, widths, value), found.without_padding()
 
 
 def add_bias(node: Node, y: SSAValue, bias: SSAValue | None) -> SSAValue:
@@ -84,12 +96,18 @@ def add_bias(node: Node, y: SSAValue, bias: SSAValue | None) -> SSAValue:
 
 
 def kernel_size(node: Node, weight: SSAValue) -> list[int]:
-    """The weight's spatial dimensions, which `kernel_shape` repeats if it is there."""
-    actual = list(node.static_shape(weight)[2:])
+    """The weight's spatial dimensions, which `kernel_shape` repeats if it is there; `DYNAMIC` where they are open."""
+    actual = list(shape_of(weight)[2:])
     given = node.integers("kernel_shape", actual)
-    if given != actual:
+    if len(given) != len(actual) or any(n not in (DYNAMIC, m) for n, m in zip(actual, given, strict=True)):
         raise Malformed(f"kernel_shape {given} differs from the weight's {actual}")
-    return actual
+    return given
+
+
+def said_of_weights(weight: SSAValue, size: Sequence[int], channels: int) -> dict[str, int | list[int]]:
+    """The properties that repeat what shape weights have, as far as that is known."""
+    said: dict[str, int | list[int]] = {} if DYNAMIC in size else {"kernel_size": list(size)}
+    return said if channels == DYNAMIC else {**said, "channels": channels}
 
 
 def conv(node: Node) -> SSAValue:
@@ -104,24 +122,19 @@ def convolution(
     if rank_of(weight) != rank + 2:
         raise Malformed(f"the weight has rank {rank_of(weight)}, but the input has rank {rank + 2}")
     found = auto_padded(node, x, window(node, x, kernel_size(node, weight)))
-    padding = list(found.padding)
-    if padded_with is not None and any(padding):
-        before, after = padding[:rank], padding[rank:]
-        pad_width = [0] * 4 + [each for pair in zip(before, after, strict=True) for each in pair]
-        x, padding = node.emit("nn.pad", x, padded_with, pad_width=pad_width), [0] * len(padding)
+    x, found = with_padding(node, x, found, padded_with)
     data_layout, kernel_layout = _LAYOUTS[rank]
     return node.emit(
         f"nn.conv{rank}d",
         x,
         weight,
         strides=found.strides,
-        padding=padding,
+        padding=found.known_padding,
         dilation=found.dilation,
         groups=node.integer("group", 1),
-        channels=shape_of(weight)[0],
-        kernel_size=found.size,
         data_layout=data_layout,
         kernel_layout=kernel_layout,
+        **said_of_weights(weight, found.size, shape_of(weight)[0]),
         **({"out_dtype": out_dtype} if out_dtype else {}),
     )
 
@@ -131,70 +144,94 @@ def conv_transpose(node: Node) -> SSAValue:
     x, weight = node.input(0), node.input(1)
     rank = spatial_rank(node, x)
     found = window(node, x, kernel_size(node, weight))
-    output_padding = node.integers("output_padding", [0] * rank)
+    output_padding: Sequence[te.Dim] = node.integers("output_padding", [0] * rank)
     mode = node.string("auto_pad", "NOTSET")
-    padding = found.padding
+    padding: Sequence[te.Dim] = found.padding
     if "output_shape" in node.attributes or mode in ("SAME_UPPER", "SAME_LOWER"):
-        sizes = node.static_shape(x)[2:]
-        wanted = node.integers("output_shape", [n * s for n, s in zip(sizes, found.strides, strict=True)])[-rank:]
+        if DYNAMIC in found.size:
+            raise Unsupported("an output shape for a kernel of an open size", give_shapes())
+        sizes = node.dims(x)[2:]
+        wanted: Sequence[te.Dim] = [n * s for n, s in zip(sizes, found.strides, strict=True)]
+        wanted = node.integers("output_shape", [])[-rank:] or wanted
         total = [
             s * (n - 1) + extra + extent - w
             for s, n, extra, extent, w in zip(found.strides, sizes, output_padding, found.extents, wanted, strict=True)
         ]
-        output_padding = [extra + max(-t, 0) for extra, t in zip(output_padding, total, strict=True)]
-        padding = split_padding([max(t, 0) for t in total], upper=mode == "SAME_UPPER")
+        output_padding = [extra + at_least_0(-t) for extra, t in zip(output_padding, total, strict=True)]
+        padding = split_padding([at_least_0(t) for t in total], upper=mode == "SAME_UPPER")
     elif mode == "VALID":
         padding = [0] * (2 * rank)
     groups = node.integer("group", 1)
     data_layout, kernel_layout = _LAYOUTS[rank]
+    channels = shape_of(weight)[1]
+    amounts = [*padding, *output_padding]
+    known = [n for n in amounts if isinstance(n, int)] if all(map(is_number, amounts)) else [0] * (3 * rank)
     y = node.emit(
         f"nn.conv{rank}d_transpose",
         x,
         weight,
         strides=found.strides,
-        padding=padding,
-        output_padding=output_padding,
+        padding=known[: 2 * rank],
+        output_padding=known[2 * rank :],
         dilation=found.dilation,
         groups=groups,
-        channels=shape_of(weight)[1] * groups,
-        kernel_size=found.size,
         data_layout=data_layout,
         kernel_layout=kernel_layout.replace("OI", "IO"),
+        **said_of_weights(weight, found.size, DYNAMIC if channels == DYNAMIC else channels * groups),
     )
+    if list(amounts) != known:  # what follows from open extents is added behind, and taken away, when it is there
+        widths: list[te.Dim] = [0] * 4
+        for extra in output_padding:
+            widths += (0, extra)
+        y = padded(node, y, widths)
+        dims = node.dims(y)
+        first: list[te.Dim] = [0, 0, *padding[:rank]]
+        last = [*dims[:2], *(n - after for n, after in zip(dims[2:], padding[rank:], strict=True))]
+        bounds = (first, last, [1] * (rank + 2))
+        y = node.emit("dyn.strided_slice", y, *(node.shape_value(each) for each in bounds))
     return add_bias(node, y, node.optional(2))
+
+
+def at_least_0(n: te.Dim) -> te.Dim:
+    return te.extreme(te.BinaryKind.MAX, n, 0)
+
+
+def pooled(node: Node, operator: str, x: SSAValue, found: Window, **properties: bool) -> SSAValue:
+    """A pool of the window's rank."""
+    return node.emit(
+        f"nn.{operator}{found.rank}d",
+        x,
+        pool_size=found.size,
+        strides=found.strides,
+        dilation=found.dilation,
+        padding=found.known_padding,
+        layout=_LAYOUTS[found.rank][0],
+        ceil_mode=bool(node.integer("ceil_mode", 0)),
+        **properties,
+    )
 
 
 def max_pool(node: Node) -> list[SSAValue]:
     """The greatest element of each window and, if asked for, where it stands."""
     x = node.input(0)
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
-    result = node.emit(
-        f"nn.max_pool{found.rank}d",
-        x,
-        pool_size=found.size,
-        strides=found.strides,
-        dilation=found.dilation,
-        padding=found.padding,
-        layout=_LAYOUTS[found.rank][0],
-        ceil_mode=bool(node.integer("ceil_mode", 0)),
-    )
+    is_told = all(isinstance(n, int) for n in found.padding)
+    lowest = None if is_told else node.scalar(te.reduce_identity("max", tensor(x).element_type).value, x)
+    result = pooled(node, "max_pool", *with_padding(node, x, found, lowest))
     return [result, places_of_maxima(node, x, found, result)] if node.output_used(1) else [result]
 
 
 def average_pool(node: Node) -> SSAValue:
+    """The mean of each window: of what is padded by amounts that are open, its share of elements is one more mean."""
     x = node.input(0)
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
-    return node.emit(
-        f"nn.avg_pool{found.rank}d",
-        x,
-        pool_size=found.size,
-        strides=found.strides,
-        dilation=found.dilation,
-        padding=found.padding,
-        layout=_LAYOUTS[found.rank][0],
-        ceil_mode=bool(node.integer("ceil_mode", 0)),
-        count_include_pad=bool(node.integer("count_include_pad", 0)),
-    )
+    counts_all = bool(node.integer("count_include_pad", 0))
+    y = pooled(node, "avg_pool", *with_padding(node, x, found, None), count_include_pad=counts_all)
+    if counts_all or all(isinstance(n, int) for n in found.padding):
+        return y
+    ones = node.emit("ones_like", x)
+    share = pooled(node, "avg_pool", *with_padding(node, ones, found, None), count_include_pad=False)
+    return node.emit("divide", y, share)
 
 
 def power_of(node: Node) -> float:
@@ -205,18 +242,17 @@ def power_of(node: Node) -> float:
     return float(p)
 
 
-def padded_to_whole_windows(found: Window, sizes: Sequence[int]) -> Window:
+def padded_to_whole_windows(found: Window, sizes: Sequence[te.Dim]) -> Window:
     """`found` with the padding behind that makes its windows reach just as far as they do in ceil mode."""
     padding = list(found.padding)
     for i, (n, stride, extent) in enumerate(zip(sizes, found.strides, found.extents, strict=True)):
         before, after = padding[i], padding[i + found.rank]
         room = n + before + after - extent
-        if room < 0:
+        if isinstance(room, int) and room < 0:
             raise Malformed(f"a window over {extent} elements is larger than the padded dimension of {room + extent}")
-        last = -(-room // stride) * stride
-        if last >= n + before:  # a window must not begin beyond the elements and what is padded before them
-            last -= stride
-        padding[i + found.rank] = max(last + extent - n - before, 0)
+        # a window must not begin beyond the elements and what is padded before them
+        count = te.extreme(te.BinaryKind.MIN, ceil_divided(room, stride), ceil_divided(n + before, stride) - 1)
+        padding[i + found.rank] = at_least_0(count * stride + extent - n - before)
     return Window(found.size, found.strides, found.dilation, padding)
 
 
@@ -230,14 +266,15 @@ def lp_pool(node: Node) -> SSAValue:
     p = power_of(node)
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
     if node.integer("ceil_mode", 0):
-        found = padded_to_whole_windows(found, node.static_shape(x)[2:])
+        found = padded_to_whole_windows(found, node.dims(x)[2:])
+    powers, found = with_padding(node, node.emit("power", node.emit("abs", x), node.scalar(p, x)), found, None)
     average = node.emit(
         f"nn.avg_pool{found.rank}d",
-        node.emit("power", node.emit("abs", x), node.scalar(p, x)),
+        powers,
         pool_size=found.size,
         strides=found.strides,
         dilation=found.dilation,
-        padding=found.padding,
+        padding=found.known_padding,
         layout=_LAYOUTS[found.rank][0],
         ceil_mode=False,
         count_include_pad=True,

@@ -133,7 +133,8 @@ class GraphSymbols:
 
 def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumptions) -> None:
     """Say of a kernel with these symbols what is asked of them, where that is affine: it is checked with them. An
-    extent that is the lesser of two is at most either; the greater is at least either, and at most what neither is above."""
+    extent that is the lesser of two is at most either; the greater is at least either, and at most what neither is
+    above."""
     arguments = dict(zip(symbols, kernel.symbols, strict=True))
     numbers = Symbols({symbol: argument.index for symbol, argument in arguments.items()})
     equal = [pair for a, b in asked.equal for pair in ((a, b), (b, a))]

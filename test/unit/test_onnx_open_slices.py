@@ -1,4 +1,4 @@
-"""Slices of open axes: bounds that lie outside of what there is are cut off when the graph runs, as ONNX Runtime does."""
+"""Slices of open axes: bounds outside of what there is are cut off when the graph runs, as ONNX Runtime does."""
 
 from __future__ import annotations
 

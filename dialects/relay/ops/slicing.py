@@ -114,8 +114,8 @@ def _between_symbols(begin: te.Dim, end: te.Dim, step: int, extent: te.Dim) -> S
 
 
 def _between_numbers(begin: int, end: int, step: int, extent: te.Dim) -> Slice:
-    """A slice of an open axis between bounds that are known: what lies outside is cut off. What holds of every axis that
-    has an element, as that `x[1:]` has one less, is asked of the axis; an end of its own is there on one of none, too."""
+    """A slice of an open axis between bounds that are known: what lies outside is cut off. What holds of every axis
+    that has an element, as that `x[1:]` has one less, is asked of it; an end of its own is there on one of none."""
     lowest, highest = (0, extent) if step > 0 else (-1, extent - 1)
 
     def bound(given: int) -> te.Dim:

@@ -78,7 +78,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
         lead = [span - 1 - before for span, before in zip(spans, window.before, strict=True)]
         for axis, p in enumerate(positions):
             shape[p] = places[axis] + spans[axis] - 1
-        if shape == list(x.shape) and not any(lead) and set(window.strides) == {1}:
+        if shape == list(x.shape) and all(te.is_number(n) and n == 0 for n in lead) and set(window.strides) == {1}:
             return x
 
         def body(*i: te.IterVar) -> te.Expr:
@@ -86,7 +86,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
             inside: list[te.Expr] = []
             for axis, p in enumerate(positions):
                 stride, at = window.strides[axis], i[p] - lead[axis]
-                if lead[axis] > 0:
+                if not te.surely_at_most(lead[axis], 0):
                     inside.append(at >= 0)
                 if not te.surely_at_most(shape[p] - lead[axis], (x.shape[p] - 1) * stride + 1):
                     inside.append(at <= (x.shape[p] - 1) * stride)
@@ -119,7 +119,7 @@ class _TransposedConvolution(ConvolutionBase, ABC):
             taken: dict[str, te.Expr] = {"I": channel, "O": out["C"] if groups == 1 else out["C"] % outputs}
             for axis, (letter, k) in enumerate(zip(self.SPATIAL, taps, strict=True)):
                 read[letter] = once.tap(axis, out[letter], k)
-                taken[letter] = te.const(window.kernel[axis] - 1, te.index) - k
+                taken[letter] = te.dim_expr(window.kernel[axis] - 1) - k
             lhs, rhs = spread[layout.arrange(read)], weight[kernel.arrange(taken)]
             return te.sum(te.cast(lhs, sum_type) * te.cast(rhs, sum_type), (ic, *taps))
 
