@@ -1,7 +1,8 @@
 """Sequences and optional values, without either when the program runs.
 
-A sequence is a tuple: how many tensors it has is known at import, as is the place at which one is put in, taken out or
-read. An optional value that is there is the value; `ABSENT` is the type of one that is not.
+A sequence is a tuple: how many tensors it has is known at import, as is the place at which one is put in or taken out.
+One that is split off a tensor may have as many as only a run tells (`parts`); it is read only. An optional value that
+is there is the value; `ABSENT` is the type of one that is not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...dialects.relay.core import TupleOp
 from ...dialects.relay.nn_common import tuple_type
 from .errors import Malformed, Unsupported
 from .node import Node, Outputs, Versions, rank_of
+from .parts import as_sequence, parts_of, split_as_told
 from .tensors import check_fits, declared_shape, element_type
 
 if TYPE_CHECKING:
@@ -34,8 +36,11 @@ def sequence_of(node: Node, index: int) -> list[SSAValue]:
 
     Raises:
         Malformed: it is no sequence.
+        Unsupported: a run decides how many it has.
     """
     value = node.value_at(index)
+    if value in node.emitter.parts:
+        raise Unsupported("a sequence of as many tensors as only a run tells, changed or handed on")
     if not isinstance(value.type, TupleType) or value.type == ABSENT:
         raise Malformed(f"input {index} is {value.type}, and no sequence")
     if isinstance(value.owner, TupleOp):
@@ -82,6 +87,8 @@ def erase(node: Node) -> SSAValue:
 
 def at(node: Node) -> SSAValue:
     """One tensor; where its place is known at run time only, of those of one type."""
+    if (parts := parts_of(node, node.value_at(0))) is not None:
+        return parts.at(node.input(1))
     fields = sequence_of(node, 0)
     if node.emitter.evaluate(node.input(1)) is not None:
         return fields[place(node, 1, len(fields))]
@@ -94,11 +101,18 @@ def at(node: Node) -> SSAValue:
 def length(node: Node) -> SSAValue:
     import numpy as np
 
+    if (parts := parts_of(node, node.value_at(0))) is not None:
+        return parts.count.number().value
     return node.constant(np.asarray(len(sequence_of(node, 0)), np.int64))
 
 
 def concatenated(node: Node) -> SSAValue:
     """The tensors one after the other, along an axis or a new one."""
+    if (parts := parts_of(node, node.value_at(0))) is not None:
+        rank = rank_of(parts.x) - parts.dropped
+        if node.integer("new_axis", 0):
+            return parts.stacked(node.axis(node.integer("axis"), rank + 1))
+        return parts.concatenated(node.axis(node.integer("axis"), rank))
     fields = sequence_of(node, 0)
     if not fields:
         raise Malformed("an empty sequence, of which there is nothing to concatenate")
@@ -116,8 +130,8 @@ def split(node: Node) -> SSAValue:
     axis = node.axis(node.integer("axis", 0), rank_of(x))
     known = node.optional(1) is not None and shape_of(node.input(1)) != ()
     extent = shape_of(x)[axis]
-    if not known and extent == DYNAMIC:
-        node.static_shape(x)
+    if (not known and extent == DYNAMIC) or not node.is_known(1):
+        return as_sequence(split_as_told(node, x, axis))
     if node.optional(1) is None:
         sizes = [1] * extent
     elif not known:
@@ -131,6 +145,8 @@ def split(node: Node) -> SSAValue:
             raise Malformed(f"the parts {sizes} do not add up to the dimension {extent}")
     if len(sizes) > MAX_FIELDS:
         raise Unsupported(f"a sequence of {len(sizes)} tensors; {MAX_FIELDS} are imported at most")
+    if extent == DYNAMIC:  # which is as long as all parts
+        x = node.reshape_to(x, [sum(sizes) if d == axis else dim for d, dim in enumerate(node.dims(x))])
     drop = node.optional(1) is None and not node.integer("keepdims", 1)
     fields: list[SSAValue] = []
     begin = 0

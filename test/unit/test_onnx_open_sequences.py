@@ -1,0 +1,84 @@
+"""Sequences of as many tensors as only a run tells give what ONNX Runtime gives, or end in an error as it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import TensorProto, helper  # noqa: E402
+
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+
+from .test_onnx_told_by_data import check  # noqa: E402
+
+OPEN: dict[str, list[int | str]] = {"x": ["n", "m"], "size": []}
+
+
+def rows(count: int, columns: int = 6) -> np.ndarray:
+    return np.arange(count * columns, dtype=np.float32).reshape(count, columns)
+
+
+def split(*more: str, **attributes: int) -> Any:
+    return helper.make_node("SplitToSequence", ["x", *more], ["q"], **attributes)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_parts_of_a_size_that_is_told_are_read_counted_and_joined(axis: int):
+    calls = [{"x": rows(n, m), "size": size} for n, m, size in ((4, 6, 2), (5, 7, 3), (6, 3, 3), (2, 4, 1))]
+    parts = split("size", axis=axis)
+    last = helper.make_node("SequenceAt", ["q", "place"], ["y"])
+    check([parts, last], OPEN, calls, {"place": -1})
+    nothing = {"x": rows(4), "size": 0}
+    check([parts, helper.make_node("SequenceLength", ["q"], ["y"])], OPEN, [*calls, nothing])
+    for joined in (0, 1):
+        check([parts, helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=joined)], OPEN, calls)
+    stacked = helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=1, new_axis=1)
+    check([parts, stacked], OPEN, calls)
+
+
+def test_parts_of_sizes_that_are_told_add_up():
+    node = helper.make_node("SequenceAt", ["q", "place"], ["y"])
+    calls = [{"x": rows(5), "sizes": sizes, "place": at} for sizes in ([2, 0, 3], [5], [2, 2]) for at in (0, -1, 2)]
+    check([split("sizes"), node], {"x": ["n", "m"], "sizes": ["k"], "place": []}, calls)
+    known = {"sizes": np.array([2, 3]), "place": 1}
+    check([split("sizes"), node], {"x": ["n", "m"]}, [{"x": rows(count)} for count in (5, 4, 6)], known)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_rows_of_an_open_axis(axis: int):
+    parts, shapes = split(axis=axis, keepdims=0), {"x": OPEN["x"]}
+    calls = [{"x": rows(4)}, {"x": rows(1, 3)}, {"x": rows(3, 1)}]
+    check([parts, helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=0)], shapes, calls)
+    check([parts, helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=1, new_axis=1)], shapes, calls)
+    node = helper.make_node("SequenceAt", ["q", "place"], ["y"])
+    check([parts, node], {**shapes, "place": []}, [{**call, "place": at} for call in calls for at in (0, -1, 2)])
+
+
+def test_a_loop_over_as_many_parts_as_there_are():
+    def value(name: str, type: int) -> Any:
+        return helper.make_tensor_value_info(name, type, [])
+
+    nodes = [
+        helper.make_node("SequenceAt", ["q", "i"], ["part"]),
+        helper.make_node("ReduceSum", ["part"], ["of_part"], keepdims=0),
+        helper.make_node("Add", ["sum", "of_part"], ["next"]),
+        helper.make_node("Identity", ["goes_on"], ["still"]),
+    ]
+    given = [value("i", TensorProto.INT64), value("goes_on", TensorProto.BOOL), value("sum", TensorProto.FLOAT)]
+    made = [value("still", TensorProto.BOOL), value("next", TensorProto.FLOAT)]
+    loop = helper.make_node("Loop", ["turns", "", "none"], ["y"], body=helper.make_graph(nodes, "body", given, made))
+    count = helper.make_node("SequenceLength", ["q"], ["turns"])
+    calls = [{"x": rows(n), "size": size} for n, size in ((5, 2), (4, 1))]
+    check([split("size"), count, loop], OPEN, calls, {"none": np.float32(0)})
+
+
+def test_a_sequence_of_an_open_number_cannot_be_changed():
+    nodes = [split("size"), helper.make_node("SequenceErase", ["q"], ["r"])]
+    with pytest.raises(Diagnostic) as error:
+        check([*nodes, helper.make_node("SequenceLength", ["r"], ["y"])], OPEN, [])
+    assert "as many tensors as only a run tells" in error.value.notes[0].message
