@@ -88,10 +88,10 @@ def as_fraction(scale: float) -> Fraction:
 
 
 def of_scales(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[float]) -> list[Axis]:
-    """The axes with the sizes that scales give: rounded down, as products of f32 are.
+    """The axes with the sizes that scales give: rounded down, as products of f32 are; it may be nothing that is left.
 
     Raises:
-        Malformed: a scale is not positive, or leaves nothing.
+        Malformed: a scale is not positive.
     """
     import numpy as np
 
@@ -99,20 +99,20 @@ def of_scales(node: Node, x: SSAValue, axes: Sequence[int], scales: Sequence[flo
     if any(scale <= 0 for scale in scales):
         raise Malformed(f"scales {list(scales)}, which must be positive")
     sizes = [floor(float(np.float32(shape[a]) * np.float32(s))) for a, s in zip(axes, scales, strict=True)]
-    return with_sizes(node, x, axes, sizes, [as_fraction(scale) for scale in scales])
+    return in_order(shape, axes, sizes, [as_fraction(scale) for scale in scales])
 
 
 def of_sizes(node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int], policy: str) -> list[Axis]:
     """The axes with the sizes that are asked for; those that keep the aspect ratio are scaled by one number."""
     shape = extents_of(node, x, axes)
-    if any(shape[axis] == 0 for axis in axes):
-        raise Malformed(f"a tensor of shape {list(shape)} has no elements to be resampled")
+    if 0 in shape or min(sizes, default=1) < 1:
+        raise Malformed(f"a tensor of shape {list(shape)} cannot be resampled to the sizes {list(sizes)}")
     scales = [Fraction(n, shape[axis]) for axis, n in zip(axes, sizes, strict=True)]
     if policy == "stretch":
-        return with_sizes(node, x, axes, sizes, scales)
+        return in_order(shape, axes, sizes, scales)
     scale = min(scales) if policy == "not_larger" else max(scales)
     sizes = [floor(scale * shape[axis] + Fraction(1, 2)) for axis in axes]
-    return with_sizes(node, x, axes, sizes, [scale] * len(axes))
+    return in_order(shape, axes, sizes, [scale] * len(axes))
 
 
 def extents_of(node: Node, x: SSAValue, axes: Sequence[int]) -> tuple[int, ...]:
@@ -125,17 +125,8 @@ def extents_of(node: Node, x: SSAValue, axes: Sequence[int]) -> tuple[int, ...]:
     return node.static_shape(x) if any(shape[axis] == DYNAMIC for axis in axes) else shape
 
 
-def with_sizes(
-    node: Node, x: SSAValue, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[Fraction]
-) -> list[Axis]:
-    """The axes that change, in order.
-
-    Raises:
-        Malformed: there are no elements where some are wanted.
-    """
-    shape = extents_of(node, x, axes)
-    if min(sizes, default=1) < 1 or 0 in shape:
-        raise Malformed(f"a tensor of shape {list(shape)} cannot be resampled to the sizes {list(sizes)}")
+def in_order(shape: Sequence[int], axes: Sequence[int], sizes: Sequence[int], scales: Sequence[Fraction]) -> list[Axis]:
+    """The axes of a tensor of this shape that change, in order."""
     found = [
         Axis(axis, shape[axis], size, scale, (0.0, 1.0)) for axis, size, scale in zip(axes, sizes, scales, strict=True)
     ]
@@ -345,6 +336,8 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
     changed = [each for each in axes if each.size != each.extent or each.scale != 1 or each.region != (0.0, 1.0)]
     if not changed:
         return x
+    if nothing := [each for each in changed if not each.size]:
+        return without_elements(node, x, changed, nothing[0].axis)
     spatial = rank_of(x) - 2
     if (
         not antialias
@@ -378,6 +371,17 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
     for each in changed:
         x = interpolated(node, x, each, coordinates, method, antialias)
     return node.cast(x, element)
+
+
+def without_elements(node: Node, x: SSAValue, changed: Sequence[Axis], axis: int) -> SSAValue:
+    """What is left where nothing is left along an axis, whatever stands along the others."""
+    import numpy as np
+
+    x = node.emit("strided_slice", x, begin=[0], end=[0], strides=[1], axes=[axis], slice_mode="end")
+    for each in changed:
+        if each.axis != axis:
+            x = node.emit("take", x, node.constant(np.zeros(each.size, np.int64)), axis=each.axis, mode="clip")
+    return x
 
 
 def picked(node: Node, x: SSAValue, axis: Axis, coordinates: str, rounding: str) -> SSAValue:

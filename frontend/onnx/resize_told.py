@@ -82,8 +82,8 @@ def as_floats(given: Told, like: Told) -> Told:
 def by_scales(
     node: Node, x: SSAValue, axes: Sequence[int], index: int, coordinates: str, rounding: str, roi: int | None = None
 ) -> SSAValue:
-    """`x` resampled by scales, the input at `index`: sizes are rounded down, as products of f32 are. The run fails for
-    a scale that is not positive, or that leaves nothing."""
+    """`x` resampled by scales, the input at `index`: sizes are rounded down, as products of f32 are, and may leave
+    nothing. The run fails for a scale that is not positive."""
     scales = Told(node, node.cast(node.input(index, rank=1), f32))
     check_count(scales, axes)
     scales = scales.provided((scales * -1 < 0).all())
@@ -92,7 +92,7 @@ def by_scales(
         scale, length = scales.at([number]), extent(node, x, axis)
         size = Told(node, node.cast((as_floats(length, scale) * scale).value, i64))
         one = Told(node, node.scalar(1, scale.value))
-        found.append(ToldAxis(axis, length, checked(size, length), (scale, one), region(node, roi, number, len(axes))))
+        found.append(ToldAxis(axis, length, size, (scale, one), region(node, roi, number, len(axes))))
     return resampled_as_told(node, x, found, coordinates, rounding)
 
 

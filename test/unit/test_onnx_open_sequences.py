@@ -23,7 +23,7 @@ def rows(count: int, columns: int = 6) -> np.ndarray:
     return np.arange(count * columns, dtype=np.float32).reshape(count, columns)
 
 
-def split(*more: str, **attributes: int) -> Any:
+def split(*more: str, **attributes: Any) -> Any:
     return helper.make_node("SplitToSequence", ["x", *more], ["q"], **attributes)
 
 

@@ -139,4 +139,5 @@ def test_norms_over_several_open_axes(axis: int):
     for shape in ((2, 3, 4, 2), (1, 3, 1, 1), (2, 3, 5, 7)):
         x = random.standard_normal(shape)
         calls.append({"x": x, "s": random.standard_normal(shape[axis:]), "b": np.ones((1, shape[-1]))})
-    check([node], {"x": ["n", 3, "h", "w"], "s": ["n", 3, "h", "w"][axis:], "b": [1, "w"]}, calls)
+    shape: list[int | str] = ["n", 3, "h", "w"]
+    check([node], {"x": shape, "s": shape[axis:], "b": [1, "w"]}, calls)

@@ -108,6 +108,11 @@ def test_nothing_is_resampled_to_nothing():
             compiled.run({**feeds, name: np.asarray(numbers)})
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_scales_may_leave_nothing(mode: str):
+    check([resize({2: f32(1, 1, 2, 0.2)}, mode=mode), resize({2: f32(0.1, 2)}, mode=mode, axes=[2, 3])])
+
+
 def test_sums_over_rows_of_several_known_extents_are_scheduled() -> None:
     attributes = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.5}
     roi = np.array([0, 0, 0.1, 0, 1, 1, 1, 1], np.float32)
