@@ -10,10 +10,9 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...dialects import te
-from ...dialects.support.advice import give_shapes
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
-from .told import Told, positions
+from .told import Told, extents_at, positions
 from .window import Window
 
 MAX_WINDOW = 1024
@@ -23,7 +22,7 @@ MAX_WINDOW = 1024
 def columns_to_image(node: Node) -> SSAValue:
     """The sum of blocks, each put to its place in an image: for each element of a block, all blocks at once."""
     x = node.input(0)
-    image, block = node.symbolic(1), node.static_ints(2)
+    image, block = extents_at(node, 1), node.static_ints(2)
     rank = len(image)
     if rank_of(x) != 3 or len(block) != rank or not image:
         raise Malformed(f"an image {image} and blocks {block} do not fit an input of rank {rank_of(x)}")
@@ -39,10 +38,9 @@ def columns_to_image(node: Node) -> SSAValue:
         for n, k, stride, dilation in zip(wide, block, strides, dilations, strict=True)
     ]
     batch, planes, length = node.dims(x)
-    if not isinstance(planes, int):
-        raise Unsupported(f"columns of an open height, {x.type}", give_shapes())
     known = [n for n in (*counts, length) if isinstance(n, int)]
-    if planes % prod(block) or min(known, default=1) < 1 or (len(known) > rank and known[-1] != prod(known[:-1])):
+    is_whole = not isinstance(planes, int) or planes % prod(block) == 0
+    if not is_whole or min(known, default=1) < 1 or (len(known) > rank and known[-1] != prod(known[:-1])):
         raise Malformed(f"{planes} rows of {length} columns do not hold blocks {block} of an image {image}")
     if prod(block) > MAX_WINDOW:
         raise Malformed(f"blocks of {prod(block)} elements; {MAX_WINDOW} are imported at most")

@@ -15,9 +15,10 @@ from ...dialects.relay.base import shape_of, tensor
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed, Unsupported
+from .folding import padded
 from .node import Node, Versions, rank_of
 from .tensors import element_type
-from .told import Told, axes_of, positions, switched, up_to, vector
+from .told import Told, axes_of, extents_at, positions, switched, up_to, vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,23 +100,19 @@ def _together(node: Node, real: SSAValue, imaginary: SSAValue) -> SSAValue:
 
 
 def _resized(node: Node, x: SSAValue, length: te.Dim) -> SSAValue:
-    """The last dimension cut, or filled with zeros, to `length`.
-
-    Raises:
-        Unsupported: it is not known which.
-    """
-    given = node.dims(x)[-1]
+    """The last dimension cut, or filled with zeros, to `length`."""
+    *outer, given = node.dims(x)
     if te.same(given, length):
         return x
-    if not isinstance(given, int) or not isinstance(length, int):
-        raise Unsupported(f"a transform of another length than its open axis, of {x.type}", give_shapes())
     rank = rank_of(x)
-    if given > length:
+    if isinstance(given, int) and isinstance(length, int) and given > length:
         return node.emit("strided_slice", x, begin=[0], end=[length], axes=[rank - 1])
-    if given < length:
-        widths = [0] * (2 * rank - 1) + [length - given]
-        return node.emit("nn.pad", x, node.scalar(0, x), pad_width=widths)
-    return x
+    missing = te.extreme(te.BinaryKind.MAX, length - given, 0)
+    x = padded(node, x, [*[0] * (2 * rank - 1), missing])
+    if te.same(node.dims(x)[-1], length):
+        return x
+    bounds = [0] * rank, [*outer, length], [1] * rank
+    return node.emit("dyn.strided_slice", x, *(node.shape_value(each) for each in bounds))
 
 
 def dft(node: Node) -> SSAValue:
@@ -153,7 +150,7 @@ def along(node: Node, x: SSAValue, axis: int) -> SSAValue:
         return node.emit("transpose", part, axes=[order.index(d) for d in range(rank - 1)])
 
     given = node.dims(real)[axis]
-    told = None if node.optional(1) is None else node.symbolic(1)[0]
+    told = None if node.optional(1) is None else extents_at(node, 1)[0]
     if inverse and onesided:
         length = 2 * (given - 1) if told is None else told
         if not isinstance(length, int):
@@ -200,7 +197,7 @@ def stft(node: Node) -> SSAValue:
     """Each frame taken out, weighted by the window, and transformed. How far frames are apart may be an input."""
     signal, window = node.input(0, rank=3), node.optional(2)
     if node.optional(3) is not None:
-        (length,) = node.symbolic(3)
+        (length,) = extents_at(node, 3)
     elif window is not None:
         (length,) = node.dims(window)
     else:

@@ -181,6 +181,15 @@ def up_to(node: Node, count: Told) -> Told:
     return Told(node, node.emit("arange", *(each.value for each in ends), dtype="int64"))
 
 
+def extents_at(node: Node, index: int) -> list[te.Dim]:
+    """The integers of the input at `index` as extents; one that data decides is that of a tensor of so many numbers."""
+    found = node.symbolic_or_none(index)
+    if found is not None:
+        return found
+    given = vector(node, index)
+    return [node.dims(up_to(node, given.at([place])).value)[0] for place in range(count_of(given))]
+
+
 def axes_of(given: Told, rank: int) -> Told:
     """Axes counted from the front; the run fails where there is no such one.
 

@@ -113,3 +113,44 @@ def test_a_loop_of_fewer_than_no_turns_gives_no_rows():
         }""",
         *({"k": np.array(k), "x": normal(2)} for k in (3, 0, -1)),
     )
+
+
+def test_signals_are_cut_or_filled_to_a_length_that_a_call_says():
+    agree(
+        """(float[n, t, 1] x, float[n, t, 2] z, int64 l) => (float[n, u, 2] a, float[n, v, 2] b, float[n, 4, 2] c) {
+            one = Constant<value_int = 1>() six = Constant<value_int = 6>()
+            a = DFT(x, l, one) b = DFT<inverse = 1>(z, l, one) c = DFT<onesided = 1>(x, six, one)
+        }""",
+        *(
+            {"x": normal(n, t, 1), "z": normal(n, t, 2), "l": np.array(length)}
+            for n, t, length in ((2, 5, 3), (1, 4, 9), (1, 6, 6), (1, 1, 1))
+        ),
+    )
+
+
+def test_frames_are_as_long_as_a_call_says():
+    agree(
+        """(float[n, t, 1] x, int64 s, float[l] w, int64 m) => (float[n, f, g, 2] a, float[n, h, k, 2] b) {
+            a = STFT(x, s, w, m) b = STFT(x, s, , m)
+        }""",
+        *(
+            {"x": normal(n, t, 1), "s": np.array(s), "w": normal(m), "m": np.array(m)}
+            for n, t, s, m in ((1, 16, 4, 8), (2, 17, 3, 5))
+        ),
+    )
+
+
+def test_columns_are_added_into_an_image_of_a_size_that_a_call_says():
+    program = agree(
+        """(float[n, p, l] x, int64[2] s) => (float[n, c, h, w] a) {
+            k = Constant<value_ints = [2, 2]>()
+            a = Col2Im<strides = [2, 1], pads = [1, 0, 1, 0]>(x, s, k)
+        }""",
+        *(
+            {"x": normal(n, c * 4, (h // 2 + 1) * (w - 1)), "s": np.array([h, w])}
+            for n, c, h, w in ((1, 1, 4, 5), (2, 3, 5, 3), (3, 2, 6, 9))
+        ),
+    )
+    for planes, columns in ((6, 12), (4, 11)):
+        with pytest.raises(Diagnostic):
+            program(normal(1, planes, columns), np.array([4, 5]))

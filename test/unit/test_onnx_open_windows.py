@@ -122,7 +122,8 @@ def test_kernels_of_any_size_and_number(kind: str):
             (1, 2, (5, 6), (2, 2), (3, 2)), (2, 1, (4, 4), (1, 1), (1, 4)), (1, 3, (7, 5), (3, 3), (7, 5)),
         )
     ]  # fmt: skip
-    check([node], OPEN | {"w": ["o", "i", "k", "l"]}, calls)
+    weights: list[int | str] = ["o", "i", "k", "l"]
+    check([node], {**OPEN, "w": weights}, calls)
 
 
 def test_a_transposed_convolution_to_a_shape_that_is_told():
@@ -139,5 +140,5 @@ def test_norms_over_several_open_axes(axis: int):
     for shape in ((2, 3, 4, 2), (1, 3, 1, 1), (2, 3, 5, 7)):
         x = random.standard_normal(shape)
         calls.append({"x": x, "s": random.standard_normal(shape[axis:]), "b": np.ones((1, shape[-1]))})
-    shape: list[int | str] = ["n", 3, "h", "w"]
-    check([node], {"x": shape, "s": shape[axis:], "b": [1, "w"]}, calls)
+    extents: list[int | str] = ["n", 3, "h", "w"]
+    check([node], {"x": extents, "s": extents[axis:], "b": [1, "w"]}, calls)
