@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import frontend as frontend
     from . import graph_executor as graph_executor
     from . import instrument as instrument
+    from . import ir as ir
     from . import meta_schedule as meta_schedule
     from . import nd as nd
     from . import relay as relay

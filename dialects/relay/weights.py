@@ -11,8 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
@@ -111,13 +112,26 @@ def load_weights(module: ModuleOp, mlir_path: Path, *, later: bool = False) -> N
 
 
 def _read(path: Path, keys: Collection[str]) -> dict[str, NDArray]:
+    return _arrays(path, keys, str(path))
+
+
+def unpacked(data: bytes, keys: Collection[str], name: str) -> dict[str, NDArray]:
+    """The arrays of these keys in what `packed_weights` has made; `name` is what messages call it.
+
+    Raises:
+        Diagnostic: it is nothing such.
+    """
+    return _arrays(BytesIO(data), keys, name)
+
+
+def _arrays(file: Path | BytesIO, keys: Collection[str], name: str) -> dict[str, NDArray]:
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {key: _restored(key, file) for key in file.files if key in keys}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise Diagnostic(f"cannot be read as weights: {error}", Place(str(path))) from error
+        with np.load(file, allow_pickle=False) as archive:
+            return {key: _restored(key, archive) for key in archive.files if key in keys}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise Diagnostic(f"cannot be read as weights: {error}", Place(name)) from error
 
 
 def _bound_later(module: ModuleOp, path: Path, missing: Collection[str]) -> bool:
@@ -166,20 +180,31 @@ def write_weights(arrays: Mapping[str, NDArray], path: Path) -> None:
     """
     if not arrays:
         return
-    import numpy as np
-
     try:
-        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            for key, array in arrays.items():
-                if array.size > 1 and not any(array.strides):
-                    _write_member(archive, key + _SHAPE, np.array(array.shape, np.int64))
-                    array = array[(slice(0, 1),) * array.ndim]
-                if array.dtype.name in STORAGE_NAMES:
-                    _write_member(archive, key + _DTYPE, np.array(array.dtype.name))
-                    array = array.view(np.uint8)
-                _write_member(archive, key, array)
+        with replacing(path) as file:
+            _write_archive(arrays, file)
     except OSError as error:
         raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", Place(str(path))) from error
+
+
+def packed_weights(arrays: Mapping[str, NDArray]) -> bytes:
+    """What a file of these weights holds."""
+    _write_archive(arrays, file := BytesIO())
+    return file.getvalue()
+
+
+def _write_archive(arrays: Mapping[str, NDArray], file: IO[bytes]) -> None:
+    import numpy as np
+
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for key, array in arrays.items():
+            if array.size > 1 and not any(array.strides):
+                _write_member(archive, key + _SHAPE, np.array(array.shape, np.int64))
+                array = array[(slice(0, 1),) * array.ndim]
+            if array.dtype.name in STORAGE_NAMES:
+                _write_member(archive, key + _DTYPE, np.array(array.dtype.name))
+                array = array.view(np.uint8)
+            _write_member(archive, key, array)
 
 
 def _write_member(archive: zipfile.ZipFile, key: str, array: NDArray) -> None:

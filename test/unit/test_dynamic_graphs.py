@@ -176,6 +176,17 @@ def test_an_operator_that_cannot_is_refused_by_name() -> None:
         compiled(relay.Function([x], relay.dyn.strided_slice(x, begin, end, step)))
 
 
+def test_an_extent_that_is_dropped_is_asked_to_be_one() -> None:
+    x = relay.var("x", shape=(3, relay.Any()))
+    half = relay.strided_slice(relay.exp(x), begin=[0, 0], end=[3, 1 << 40], strides=[1, 2])
+    executable = compiled(relay.Function([x], relay.squeeze(half, axis=[1])))
+    for columns in (1, 2):
+        assert results(executable, np.zeros((3, columns), np.float32))[0].tolist() == [1, 1, 1]
+    for columns in (0, 3):
+        with pytest.raises(InputError, match="the graph takes inputs for which"):
+            executable(np.zeros((3, columns), np.float32))
+
+
 def test_an_index_outside_of_an_extent_that_is_known_at_the_call_fails() -> None:
     x, i = relay.var("x", shape=(relay.Any(), 3)), relay.var("i", shape=(4,), dtype="int64")
     executable = compiled(relay.Function([x, i], relay.take(x, i, axis=0, mode="error")))

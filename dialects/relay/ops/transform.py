@@ -299,7 +299,7 @@ class SqueezeOp(_ReshapeOp):
             return [n for n in shape if n != 1]
         dropped = {normalize_axis(a, len(shape)) for a in ints(self.axis)}
         for d in sorted(dropped):
-            if shape[d] not in (1, DYNAMIC):
+            if shape[d] != DYNAMIC and not te.agree(shape[d], 1):
                 raise VerifyException(
                     f"dimension {d} of shape {shape_text(shape)} cannot be dropped: its extent is not one"
                 )

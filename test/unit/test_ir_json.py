@@ -1,0 +1,77 @@
+"""Modules are the same after they were written as JSON and read again; what is no such JSON is refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.support.diagnostics import Diagnostic
+
+
+def layer() -> relay.IRModule:
+    """A module with a constant that its text does not hold, a small one, an open extent and a second function."""
+    weight = np.random.default_rng(0).standard_normal((64, 32)).astype(np.float32)
+    x = relay.var("x", shape=(relay.Any(), 32))
+    y = relay.nn.dense(x, relay.const(weight)) + relay.const(np.float32(0.5))
+    z = relay.var("z", shape=(2,), dtype="bfloat16")
+    other = relay.Function([z], z + relay.const(np.array([1, 2]), "bfloat16"))
+    return relay.IRModule({"main": relay.Function([x], y), "other": other})
+
+
+def test_a_module_is_the_same_after_it_was_written_and_read():
+    module = layer()
+    again = weft.ir.load_json(weft.ir.save_json(module))
+    assert isinstance(again, relay.IRModule)
+    relay.assert_structural_equal(module, again)
+    x = np.ones((3, 32), np.float32)
+    for each in (module, again):
+        np.testing.assert_array_equal(
+            relay.create_executor("debug", mod=each).evaluate()(x),
+            relay.create_executor("debug", mod=module).evaluate()(x),
+        )
+
+
+def test_arrays_of_one_number_are_written_as_that():
+    ones = np.broadcast_to(np.float32(1), (512, 512))
+    x = relay.var("x", shape=(512, 512))
+    text = weft.ir.save_json(relay.IRModule.from_expr(relay.Function([x], x + relay.const(ones))))
+    assert len(text) < 10_000
+    relay.assert_structural_equal(weft.ir.load_json(text), weft.ir.load_json(text))
+
+
+def test_a_function_is_the_main_function_of_a_module():
+    x = relay.var("x", shape=(4,))
+    module = weft.ir.load_json(weft.ir.save_json(relay.Function([x], relay.exp(x))))
+    assert [each.name_hint for each in module.get_global_vars()] == ["main"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "is no module that Weft has saved"),
+        ('{"kind": "weft.ir"}', "its text or its weights are missing"),
+        ('{"kind": "weft.ir", "module": "relay.fun"}', "relay.fun"),
+        ('{"kind": "weft.ir", "module": "module {}", "weights": "?"}', "holds no weights"),
+    ],
+)
+def test_what_is_no_saved_module_is_refused(text: str, message: str):
+    with pytest.raises(Diagnostic) as error:
+        weft.ir.load_json(text)
+    assert message in str(error.value)
+
+
+def test_weights_that_are_not_whole_or_missing_are_refused():
+    said = json.loads(weft.ir.save_json(layer()))
+    data = base64.b64decode(said["weights"])
+    for weights in (data[: len(data) // 2], b"none"):
+        with pytest.raises(Diagnostic, match="cannot be read as weights"):
+            weft.ir.load_json(json.dumps({**said, "weights": base64.b64encode(weights).decode()}))
+    del said["weights"]
+    with pytest.raises(Diagnostic, match="was not loaded"):
+        weft.ir.load_json(json.dumps(said))
