@@ -93,6 +93,7 @@ def test_what_was_wrong_before_is_no_reason_to_refuse() -> None:
     text = ACROSS.replace("C[vi] = A[vi] + 1", "C[vi] = C[vi] + A[vi + 1]")
     made = from_source(text, check_well_formed=False)
     assert isinstance(made, PrimFuncOp)
-    schedule = Schedule(made)
-    schedule.split(schedule.get_loops("C")[1], [None, 2])
-    assert len(schedule.get_loops("C")) == 3
+    for mask in ("none", "all"):
+        schedule = Schedule(made, debug_mask=mask)
+        schedule.split(schedule.get_loops("C")[1], [None, 2])
+        assert len(schedule.copy().get_loops("C")) == 3

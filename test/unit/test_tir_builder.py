@@ -144,6 +144,17 @@ def test_what_nothing_gives_is_a_parameter() -> None:
     np.testing.assert_array_equal(found, np.full(3, 2.5, np.float32))
 
 
+def test_a_function_surrounds_what_follows_in_a_builder() -> None:
+    x, v = tir.decl_buffer((4,), name="x"), tir.Var("v", "float32")
+    ib = tir.ir_builder.create()
+    with ib.for_range(0, 4) as i:
+        ib.emit(lambda body: tir.LetStmt(v, x[i] * 2.0, body))
+        ib.emit(tir.BufferStore(x, v, [i]))
+    j = tir.Var("j", "int32")
+    expected = tir.For(j, 0, 4, "serial", tir.LetStmt(v, x[j] * 2.0, tir.BufferStore(x, v, [j])))
+    assert structural_equal(ib.get(), expected, map_free_vars=True)
+
+
 def test_a_function_is_not_verified_where_that_is_asked() -> None:
     x = tir.decl_buffer((4,), name="x")
     beyond = tir.BufferStore(x, 1.0, [4])

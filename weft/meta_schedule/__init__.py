@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from . import arg_info as arg_info
     from . import database as database
     from . import mutator as mutator
     from . import postproc as postproc

@@ -7,25 +7,32 @@ and what is written for a schedule begins so. Here such a buffer is taken to be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from ...support.verifier import verify
+from ...support.diagnostics import Diagnostic, Diagnostics
+from ...support.verifier import MAX_REPORTED, find_failures
 from ..buffers import AllocBufferOp, Scope
 from .scopes import is_torn, nests_using
 
 
-def verify_midway(module: ModuleOp) -> None:
-    """Verify a module that is being scheduled.
+def verify_midway(module: ModuleOp, known: Collection[str] = ()) -> None:
+    """Verify a module that is being scheduled. Messages that are `known` are of no account.
 
     Raises:
         Diagnostics: it does not verify, wherever its threads' own buffers may lie.
     """
+    if new := [each for each in faults_midway(module) if each.message not in known]:
+        raise Diagnostics(new[:MAX_REPORTED])
+
+
+def faults_midway(module: ModuleOp) -> list[Diagnostic]:
+    """What is wrong with a module that is being scheduled, wherever its threads' own buffers may lie."""
     if on_their_way(module.walk()):
         module = module.clone()
         share(on_their_way(module.walk()))
-    verify(module)
+    return find_failures(module)
 
 
 def in_several_nests(ops: Iterable[object]) -> list[AllocBufferOp]:

@@ -76,9 +76,13 @@ class IRBuilder:
     def __init__(self) -> None:
         self._suites = [_Suite()]
 
-    def emit(self, stmt: Stmt | Expr) -> None:
-        """Append a statement; a call is one."""
-        self._suites[-1].statements.append(stmt if isinstance(stmt, Stmt) else Evaluate(stmt))
+    def emit(self, stmt: Stmt | Expr | Callable[[Stmt], Stmt]) -> None:
+        """Append a statement; a call is one. A function makes one of all that follows in the same suite:
+        `ib.emit(lambda body: tir.LetStmt(x, value, body))`."""
+        if isinstance(stmt, Stmt | Expr):
+            self._suites[-1].statements.append(stmt if isinstance(stmt, Stmt) else Evaluate(stmt))
+        else:
+            self._surround(stmt)
 
     def _surround(self, around: Callable[[Stmt], Stmt]) -> None:
         """Have all that follows in the suite stand in a statement."""

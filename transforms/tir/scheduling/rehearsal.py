@@ -14,11 +14,11 @@ from xdsl.ir import Operation
 
 from ....dialects.schedule import blocks, loops
 from ....dialects.schedule.core import Instruction
-from ....dialects.support.diagnostics import Diagnostic, Diagnostics
-from ....dialects.support.verifier import find_failures, verify
+from ....dialects.support.diagnostics import Diagnostic
+from ....dialects.support.verifier import find_failures
 from ....dialects.support.walking import all_within
 from ....dialects.tir.core import ForOp, PrimFuncOp
-from ....dialects.tir.legality.midway import in_several_nests, on_their_way, share
+from ....dialects.tir.legality.midway import faults_midway, in_several_nests, on_their_way, share
 from ..schedule.errors import ScheduleError
 from .instructions import APPLY
 from .state import Meaning, State
@@ -89,20 +89,16 @@ def rehearse(state: State, op: Instruction) -> None:
     share(on_their_way(waiting if isinstance(op, AS_BEFORE) else module.walk()))
     if (found := _new_fault(module, func)) is not None:
         block = next((meaning for meaning in map(state.meaning, op.inputs) if isinstance(meaning, Operation)), func)
-        raise ScheduleError.at(block, f"{op.name}: there, {found.message}", notes=found.notes) from found
+        raise ScheduleError.at(block, f"{op.name}: there, {found.message}", notes=found.notes)
 
 
 def _new_fault(module: ModuleOp, before: PrimFuncOp) -> Diagnostic | None:
     """What is wrong with a module that is not wrong with the function as it was, which may have been read without
     being verified."""
-    try:
-        verify(module)
-    except Diagnostics as found:
-        own = ModuleOp([before.clone()])
-        share(on_their_way(own.walk()))
-        known = {each.message for each in find_failures(own)}
-        return next((each for each in found.each() if each.message not in known), None)
-    return None
+    if not (found := find_failures(module)):
+        return None
+    known = {each.message for each in faults_midway(ModuleOp([before.clone()]))}
+    return next((each for each in found if each.message not in known), None)
 
 
 def _function_of(state: State, op: Instruction) -> PrimFuncOp | None:

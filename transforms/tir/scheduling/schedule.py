@@ -23,7 +23,7 @@ from ....dialects.support.dtypes import scalar_type
 from ....dialects.te.expr import Const
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
-from ....dialects.tir.legality.midway import verify_midway
+from ....dialects.tir.legality.midway import faults_midway, verify_midway
 from ....dialects.tir.script.modules import IRModule
 from ..analysis.block_scopes import buffers_of
 from ..schedule.cache_index import check_cache_index
@@ -59,7 +59,8 @@ class Schedule:
     Args:
         mod: the module or the function; a copy of it is scheduled.
         seed: for decisions that are sampled; without one, each schedule draws others.
-        debug_mask: `"all"`, or a number that is not 0, verifies the module after each instruction that may change it.
+        debug_mask: `"all"`, or a number that is not 0, verifies the module after each instruction that may change it;
+            what was wrong with it before, as it may be of a function that was read unverified, is of no account.
         error_render_level: what is said of an instruction that does not apply: `"detail"`, with the place and how to go
             on; `"fast"`, the sentence; `"none"`, nothing but that it does not.
     """
@@ -101,6 +102,9 @@ class Schedule:
         self.state = State(root, function, seed)
         self._sequence = SequenceOp(name or f"{function or 'any'}_schedule", function)
         self._verifies = debug_mask == "all"
+        self._known = (
+            frozenset(each.message for each in faults_midway(self.mod)) if self._verifies else frozenset[str]()
+        )
 
     _level: str = "detail"
 
@@ -228,7 +232,7 @@ class Schedule:
             if value.name_hint is None:
                 _name(value, meaning)
         if self._verifies and op.CHANGES:
-            verify_midway(self.mod)
+            verify_midway(self.mod, self._known)
         return op.outputs
 
     def _check(self, op: Instruction) -> None:
