@@ -72,6 +72,32 @@ def test_slices_are_memory_where_their_elements_stand_one_after_the_other(text: 
     assert_close(results(text, given), evaluate_function(main_of(text), given))
 
 
+def blocked(after: str = "relay.nn.softmax", result: str = "%y") -> str:
+    """What is brought out of blocks of channels, and reshaped."""
+    return f"""
+    relay.func @main(%x: tensor<1x2x3x5x4xf32>) -> tensor<1x120xf32> {{
+      %a = relay.abs %x : tensor<1x2x3x5x4xf32>
+      %t = relay.layout_transform %a {{src_layout = "NCHW4c", dst_layout = "NCHW"}} : (tensor<1x2x3x5x4xf32>) -> tensor<1x8x3x5xf32>
+      %s = relay.reshape %t {{newshape = array<i64: 8, 15>}} : (tensor<1x8x3x5xf32>) -> tensor<8x15xf32>
+      %r = relay.reshape %s {{newshape = array<i64: 1, 120>}} : (tensor<8x15xf32>) -> tensor<1x120xf32>
+      %y = {after} %r : tensor<1x120xf32>
+      relay.return {result} : tensor<1x120xf32>
+    }}
+    """  # noqa: E501
+
+
+def test_reshapes_behind_a_change_of_layout_are_memory() -> None:
+    assert kernels(blocked()) == ["abs layout_transform", "reshape reshape", "nn.softmax"]
+    assert kernels(blocked(), "tvm") == ["abs layout_transform reshape reshape", "nn.softmax"]
+    given = arrays(blocked())
+    assert_close(results(blocked(), given), evaluate_function(main_of(blocked()), given))
+
+
+def test_reshapes_that_are_results_or_in_the_middle_of_a_kernel_stay() -> None:
+    assert kernels(blocked(result="%r"))[:1] == ["abs layout_transform reshape reshape"]
+    assert kernels(blocked(after="relay.exp")) == ["abs layout_transform reshape reshape exp"]
+
+
 def results(text: str, given: list[NDArray]) -> list[NDArray]:
     """What machine code gives."""
     found = weft.compile(module_of(text), threads=1)(*given)

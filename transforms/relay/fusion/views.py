@@ -1,8 +1,12 @@
-"""Take slices out of kernels that begin with them, where they are memory that is there already.
+"""Take slices out of kernels that begin with them, and reshapes out of those that end with them, where they are memory
+that is there already.
 
 A slice whose elements stand one after the other in what another kernel has computed needs no kernel: it is a part of
 that memory (`transforms/mem/elide_copies.py`). Kernels that differ in nothing but where such slices begin are one
 kernel then, as those of the steps of a recurrent network.
+
+So is what is brought into another layout, and then reshaped: the kernel that writes it under its own shape moves
+vectors and squares; under another one it would find each element by division.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from ....dialects.relay.base import ReshapeLike, flatten_types, is_static
 from ....dialects.relay.copying import start_of_slice
 from ....dialects.relay.core import TupleOp
+from ....dialects.relay.layout import LayoutTransformOp
 from ....dialects.relay.ops.slicing import StridedSliceOp
 from ....dialects.support.shaped import is_tensor
 from .dataflow import Dataflow, is_operator
@@ -20,7 +25,8 @@ from .partition import Partition, Refusal
 
 
 def separate_views(flow: Dataflow, partition: Partition) -> None:
-    """Make a group of its own of each slice at the beginning of a group that is a part of another group's result.
+    """Make a group of its own of each slice at the beginning of a group that is a part of another group's result, and
+    of reshapes at the end of a group behind a change of layout.
 
     Not where extents are open: calls there do not say that a kernel copies, so that it would.
     """
@@ -29,6 +35,8 @@ def separate_views(flow: Dataflow, partition: Partition) -> None:
     for node, op in enumerate(flow.ops):
         if isinstance(op, StridedSliceOp) and start_of_slice(op) is not None:
             _separate(flow, partition, node)
+        elif isinstance(op, LayoutTransformOp):
+            _separate_behind(flow, partition, node)
 
 
 def _tensors(op: Operation) -> list[Attribute]:
@@ -53,6 +61,29 @@ def _separate(flow: Dataflow, partition: Partition, node: int) -> None:
         partition.root[each] = each
         partition.refusals[each] = (Refusal.VIEW, made)
         partition.before[each] = group
+
+
+def _separate_behind(flow: Dataflow, partition: Partition, node: int) -> None:
+    """Separate the reshapes behind a node, if its group ends with them and they are not for the caller."""
+    group = partition.root[node]
+    if group == node or group in partition.results or flow.graph.external[node]:
+        return
+    behind: list[int] = []
+    last = node
+    while last != group:
+        users = flow.graph.users[last]
+        if len(users) != 1 or not _is_reshape(flow.ops[users[0]]):
+            return
+        last = users[0]
+        behind.append(last)
+    if flow.graph.external[group]:
+        return
+    for each, root in enumerate(partition.root):
+        if root == group and each not in behind:
+            partition.root[each] = node
+    for each in behind:
+        partition.root[each] = group
+        partition.refusals[each] = (Refusal.VIEW, node)
 
 
 def _is_memory(flow: Dataflow, node: int) -> bool:
