@@ -15,6 +15,7 @@ from ..dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import arg_info as arg_info
+    from . import builder as builder
     from . import database as database
     from . import mutator as mutator
     from . import postproc as postproc
