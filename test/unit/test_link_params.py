@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
+from cuda_emulation import emulated, needs_compiler
 
 import weft
 from weft import relay
@@ -77,3 +78,17 @@ relay.func @main(%x: tensor<?x4xf32>) -> tensor<?x2x1xf32> {
 """)
     for rows in (1, 9):
         both(file, np.random.default_rng(rows).standard_normal((rows, 4)).astype(np.float32), target=target)
+
+
+@needs_compiler
+def test_constants_are_linked_into_kernels_of_a_gpu(tmp_path: Path) -> None:
+    found: list[NDArray] = []
+    with emulated(tmp_path) as driver:
+        for linked in (False, True):
+            with weft.PassContext(opt_level=3, config={"relay.FuseOps.link_params": linked}):
+                executable = weft.compile(PERCEPTRON, target="cuda")
+            driver.register(executable.ir)
+            found.append(np.asarray(executable(X)))
+        assert len(executable.graph.constants) == 0
+    beside, inside = found
+    np.testing.assert_array_equal(inside, beside)
