@@ -138,6 +138,50 @@ relay.func @what_computes_nothing_is_put_back(%x: tensor<4xf32>) -> tensor<4xf32
   relay.return %0 : tensor<4xf32>
 }
 
+// CHECK-LABEL: relay.func @scalars_in_which_kernels_differ_are_arguments
+// CHECK-NEXT:    %0 = relay.constant dense<2.000000e+00> : tensor<f32>
+// CHECK-NEXT:    %1 = relay.call @fused_multiply_add(%x, %0)
+// CHECK-NEXT:    %2 = relay.constant dense<5.000000e+00> : tensor<f32>
+// CHECK-NEXT:    relay.call @fused_multiply_add(%1, %2)
+relay.func @scalars_in_which_kernels_differ_are_arguments(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.primitive(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%p0: tensor<4xf32>):
+    %1 = relay.constant dense<2.000000e+00> : tensor<f32>
+    %2 = relay.multiply %p0, %1 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %3 = relay.constant dense<3.000000e+00> : tensor<f32>
+    %4 = relay.add %2, %3 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    relay.yield %4 : tensor<4xf32>
+  }
+  %5 = relay.primitive(%0) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%p0: tensor<4xf32>):
+    %6 = relay.constant dense<5.000000e+00> : tensor<f32>
+    %7 = relay.multiply %p0, %6 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %8 = relay.constant dense<3.000000e+00> : tensor<f32>
+    %9 = relay.add %7, %8 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    relay.yield %9 : tensor<4xf32>
+  }
+  relay.return %5 : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_scalar_that_an_operator_chooses_by_stays
+// CHECK-NEXT:    relay.call @fused_power(%x)
+// CHECK-NEXT:    relay.call @fused_power_1(%x)
+relay.func @a_scalar_that_an_operator_chooses_by_stays(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = relay.primitive(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%p0: tensor<4xf32>):
+    %1 = relay.constant dense<2.000000e+00> : tensor<f32>
+    %2 = relay.power %p0, %1 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    relay.yield %2 : tensor<4xf32>
+  }
+  %3 = relay.primitive(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%p0: tensor<4xf32>):
+    %4 = relay.constant dense<3.000000e+00> : tensor<f32>
+    %5 = relay.power %p0, %4 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    relay.yield %5 : tensor<4xf32>
+  }
+  relay.return %0, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
 relay.func @fused_tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
   relay.return %x : tensor<4xf32>
 }
@@ -148,3 +192,7 @@ relay.func @fused_tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    relay.return %1
 // CHECK:       relay.func private @fused_exp_nn_relu_1(%p0: tensor<?xf32>)
 // CHECK:       relay.func private @fused_reshape(%p0: tensor<2x2xf32>) -> tensor<4xf32> attributes {primitive} {
+// CHECK:       relay.func private @fused_multiply_add(%p0: tensor<4xf32>, %p1: tensor<f32>) -> tensor<4xf32> attributes {primitive} {
+// CHECK-NEXT:    %0 = relay.multiply %p0, %p1
+// CHECK-NEXT:    %1 = relay.constant dense<3.000000e+00> : tensor<f32>
+// CHECK-NEXT:    %2 = relay.add %0, %1

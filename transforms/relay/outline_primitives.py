@@ -9,7 +9,9 @@
                                             }
 
 Two regions are equal if they have the same operations with the same operands, attributes and types; names of values
-and locations do not matter. A region in which nothing is computed (tuples and their fields) is put back in place.
+and locations do not matter. Nor do scalars that are added or multiplied, as the scales of quantised layers are: where
+regions differ in such, the function takes them as arguments, and is compiled once, however many layers there are. A
+region in which nothing is computed (tuples and their fields) is put back in place.
 
 Names are TVM's: `fused_` and the operators' names, cut at 80 characters with a digest of the whole, then made unique.
 
@@ -19,16 +21,18 @@ Counterpart of the compile cache of TVM's `LowerTE`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FunctionType, ModuleOp, UnitAttr, f32, f64, i32, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from ...dialects.relay.base import tensor
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.functions import is_for
+from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .fuse_ops import FuseOpsPass
@@ -56,19 +60,21 @@ class OutlinePrimitivesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         primitives = _primitives(op)
         names = SymbolNames(op)
-        outlined: dict[Hashable, FuncOp] = {}
+        alike: dict[Hashable, list[PrimitiveOp]] = {}
         for primitive in primitives:
             if self.put_back and not primitive.computes:
                 inline_primitive(primitive)
-                continue
-            key = structural_key(primitive)
-            function = outlined.get(key)
-            if function is None:
-                function = outlined[key] = _function_of(primitive, names.unique(_readable_name(primitive)))
-                op.body.block.add_op(function)
             else:
-                remarks.passed(self.name, primitive, f"shares @{function.sym_name.data}")
-            _replace_by_call(primitive, function)
+                take_in_scalars(primitive)
+                alike.setdefault(structural_key(primitive), []).append(primitive)
+        for group in alike.values():
+            pass_differing_scalars(group)
+            name = names.unique(_readable_name(group[0]))
+            op.body.block.add_op(function := _function_of(group[0], name))
+            for number, primitive in enumerate(group):
+                if number:
+                    remarks.passed(self.name, primitive, f"shares @{name}")
+                _replace_by_call(primitive, function)
         report_changed(bool(primitives))
 
 
@@ -94,8 +100,66 @@ def inline_primitive(primitive: PrimitiveOp) -> None:
     erase(primitive)
 
 
+TAKES_SCALARS = (AddOp, SubtractOp, MultiplyOp, DivideOp, MaximumOp, MinimumOp)
+"""What computes with a scalar as fast where that is an argument as where it is known. Other operators choose how to
+compute by it: a power of two is a product."""
+
+
+def passable_scalars(primitive: PrimitiveOp) -> list[ConstantOp]:
+    """The scalars of a region, in order, that its function may take as arguments."""
+    return [op for op in primitive.body.block.ops if isinstance(op, ConstantOp) and _is_passable(op)]
+
+
+def _is_passable(op: ConstantOp, value: SSAValue | None = None) -> bool:
+    """Whether a constant, or a region's argument that is one, may be an argument as well as not."""
+    type = tensor(op.result)
+    if type.get_shape() or type.element_type not in (i32, i64, f32, f64):
+        return False
+    return all(isinstance(use.operation, TAKES_SCALARS) for use in (op.result if value is None else value).uses)
+
+
+def take_in_scalars(primitive: PrimitiveOp) -> None:
+    """Have a region hold the scalars that it is given: whether it is alike to another does not depend on who else has
+    them."""
+    block = primitive.body.block
+    for argument, operand in reversed([*zip(block.args, primitive.arguments, strict=True)]):
+        scalar = operand.owner
+        if not isinstance(scalar, ConstantOp) or not _is_passable(scalar, argument):
+            continue
+        users = {use.operation for use in argument.uses}
+        if (first := next((op for op in block.ops if op in users), None)) is None:
+            continue
+        block.insert_op_before(held := scalar.clone(), first)
+        held.location = scalar.location
+        argument.replace_all_uses_with(held.result)
+        held.result.name_hint = scalar.result.name_hint
+        primitive.operands = [each for n, each in enumerate(primitive.operands) if n != argument.index]
+        block.erase_arg(argument)
+        if operand.first_use is None:
+            erase(scalar)
+
+
+def pass_differing_scalars(group: Sequence[PrimitiveOp]) -> None:
+    """Make arguments of those scalars in which regions differ that are equal otherwise."""
+    for scalars in zip(*map(passable_scalars, group), strict=True):
+        if all(scalar.properties == scalars[0].properties for scalar in scalars):
+            continue
+        for primitive, scalar in zip(group, scalars, strict=True):
+            block, parent = primitive.body.block, primitive.parent
+            assert parent is not None
+            argument = block.insert_arg(scalar.result.type, len(block.args))
+            argument.name_hint = f"p{argument.index}"
+            argument.location = scalar.location
+            scalar.result.replace_all_uses_with(argument)
+            scalar.detach()
+            parent.insert_op_before(scalar, primitive)
+            primitive.operands = [*primitive.operands, scalar.result]
+
+
 def structural_key(primitive: PrimitiveOp) -> Hashable:
-    """A key that two regions share if and only if they do the same: equal operations, attributes, types and wiring."""
+    """A key that two regions share if and only if they do the same, but for the values of `passable_scalars`: equal
+    operations, attributes, types and wiring."""
+    passable = set(passable_scalars(primitive))
     numbers: dict[SSAValue, int] = {}
 
     def number(values: tuple[SSAValue, ...]) -> tuple[Attribute, ...]:
@@ -110,7 +174,8 @@ def structural_key(primitive: PrimitiveOp) -> Hashable:
         operands = tuple(numbers[operand] for operand in op.operands)
         arguments = tuple(number(tuple(block.args)) for region in op.regions for block in region.blocks)
         shape = tuple(tuple(len(block.ops) for block in region.blocks) for region in op.regions)
-        key.append((op.name, operands, _attributes(op), number(tuple(op.results)), arguments, shape))
+        told = None if op in passable else _attributes(op)
+        key.append((op.name, operands, told, number(tuple(op.results)), arguments, shape))
     return tuple(key)
 
 
