@@ -334,8 +334,9 @@ class Node:
         if len(wanted) == len(dims) and all(map(te.same, wanted, dims)):
             return value
         newshape = _grouped(wanted, dims)
-        if newshape is None and any(map(_is_product, _filled(wanted, dims))):
-            return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told)
+        filled = wanted if newshape else _filled(wanted, dims)
+        if newshape is None and any(map(_is_product, filled)):
+            return self.emit("dyn.reshape", value, self.shape_value(filled))
         newshape = newshape or _places(wanted, dims)
         # A symbol may be said as what remains only where that is sure to be what it is.
         follows = any(isinstance(n, int) and n == -1 for n in wanted) or te.same(te.product(wanted), te.product(dims))

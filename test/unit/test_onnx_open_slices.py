@@ -41,3 +41,36 @@ def test_what_is_cut_off_may_have_to_be_as_long_as_a_constant(other: str):
     nodes = [helper.make_node("Slice", ["x", *bounds], ["z"]), helper.make_node(other, ["z", "w"], ["y"])]
     x = np.arange(-8, 7, dtype=np.float32).reshape(3, 5)
     check(nodes, {"x": ["n", "m"]}, [{"x": x[:, :size]} for size in (5, 3, 4)], values)
+
+
+def test_halves_of_an_open_axis_may_reach_beyond_it():
+    """As torch's exporter writes `x.chunk(2)`: of an odd number the second half is shorter."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"], start=0, end=1),
+        helper.make_node("Add", ["shape", "one"], ["more"]),
+        helper.make_node("Div", ["more", "two"], ["half"]),
+        helper.make_node("Mul", ["half", "two"], ["whole"]),
+        helper.make_node("Slice", ["x", "zero", "half"], ["z"]),
+        helper.make_node("Slice", ["x", "half", "whole"], ["w"]),
+        helper.make_node("Concat", ["w", "z"], ["y"], axis=0),
+    ]
+    x = np.arange(14, dtype=np.float32).reshape(7, 2)
+    numbers = {"zero": np.array([0]), "one": np.array([1]), "two": np.array([2])}
+    check(nodes, {"x": ["n", 2]}, [{"x": x[:size]} for size in (7, 4, 1, 2)], numbers)
+
+
+def test_elements_of_several_open_axes_are_scattered_where_a_column_says():
+    """As torch's exporter writes `max_unpool2d`: a shape is seen as a line, and that as a column."""
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["z", "at"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Reshape", ["at", "line"], ["places"]),
+        helper.make_node("Unsqueeze", ["places", "line"], ["column"]),
+        helper.make_node("Reshape", ["z", "line"], ["values"]),
+        helper.make_node("Reshape", ["x", "line"], ["whole"]),
+        helper.make_node("ScatterND", ["whole", "column", "values"], ["scattered"]),
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Reshape", ["scattered", "shape"], ["y"]),
+    ]
+    x = np.random.default_rng(2).integers(0, 99, (2, 3, 6, 8)).astype(np.float32)
+    calls = [{"x": x[:n, :, :h, :w]} for n, h, w in ((2, 6, 8), (1, 5, 3), (2, 2, 2))]
+    check(nodes, {"x": ["n", 3, "h", "w"]}, calls, {"line": np.array([-1])})

@@ -122,6 +122,12 @@ def merged_reshape(site: Site) -> SSAValue:
     return site.emit(ReshapeOp(inner(site).operands[0], newshape=newshape, allowzero=0 in shape))
 
 
+def has_one_open_extent(site: Site) -> bool:
+    """Whether what is reshaped twice, and what comes of it, have an open extent at most: how several are put together,
+    a -1 does not say."""
+    return all(shape_of(value).count(DYNAMIC) <= 1 for value in (inner(site).operands[0], site.op.results[0]))
+
+
 def order(op: Operation) -> tuple[int, ...]:
     """The permutation of a transpose."""
     assert isinstance(op, TransposeOp)
@@ -187,7 +193,7 @@ ROWS = (
     # Shapes. A reshape has any of four names, what stands before it any name.
     Row("reshape(x) = x", reshape(x), lambda s: s[x]),
     Row("reshape(reshape(x)) = reshape(x)", reshape(reshaped), merged_reshape,
-        lambda s: shape_of(s.op.results[0]).count(DYNAMIC) <= 1),
+        has_one_open_extent),
     Row("transpose(x, 0, 1, ..) = x", transpose(x), lambda s: s[x],
         lambda s: order(s.op) == tuple(range(len(order(s.op))))),
     Row("transpose(transpose(x, p), q) = transpose(x, p[q])", transpose(transpose(x)), merged_transpose),

@@ -102,15 +102,29 @@ def _between_symbols(begin: te.Dim, end: te.Dim, step: int, extent: te.Dim) -> S
         return _between_numbers(begin, end, step, extent)
     if step < 0:
         raise TypeError("te: a slice goes backwards from, or to, a bound that is computed")
-    first, last = _from_front(begin, extent), extent if _is_far(end) else _from_front(end, extent)
-    for given in (begin, end):
-        if isinstance(given, te.Expr) and not at_most(_from_front(given, extent), extent):
-            raise TypeError("te: a slice may end beyond its axis")
+    first, last = _inside(begin, extent), extent if _is_far(end) else _inside(end, extent)
     if isinstance(end, int) and 0 <= end < ENDLESS:
         last = te.extreme(te.BinaryKind.MIN, end, extent)
     if not at_most(first, last):
         raise TypeError("te: a slice may end before it begins")
     return _slice(first, step, ceil_divided(last - first, step))
+
+
+def _inside(bound: te.Dim, extent: te.Dim) -> te.Dim:
+    """A bound counted from the front. One that is computed is asked not to lie behind the axis; but where the axis
+    decides by itself whether it does, as with every second half of `n` rows, it is cut off.
+
+    Raises:
+        TypeError: that cannot be asked.
+    """
+    place = _from_front(bound, extent)
+    if isinstance(bound, int):
+        return place
+    if set(te.variables([place])) <= set(te.variables([extent])):
+        return te.extreme(te.BinaryKind.MIN, place, extent)
+    if not at_most(place, extent):
+        raise TypeError("te: a slice may end beyond its axis")
+    return place
 
 
 def _between_numbers(begin: int, end: int, step: int, extent: te.Dim) -> Slice:
