@@ -243,7 +243,6 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
     from ..transforms.relay.inline import InlinePass
-    from ..transforms.relay.interleave_transposed_conv import InterleaveTransposedConvPass
     from ..transforms.relay.lambda_lift import LambdaLiftPass
     from ..transforms.relay.outline_compiler_functions_with_existing_global_symbols import (
         OutlineCompilerFunctionsWithExistingGlobalSymbolsPass as OutlineCompilerFunctionsPass,
@@ -274,7 +273,7 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
         FastMathPass(),
-        *([] if target.is_gpu else [InterleaveTransposedConvPass(), _along_two_axes(target)]),
+        *([] if target.is_gpu else [_interleaved(target), _along_two_axes(target)]),
         FoldConstantPass(),
         *([] if target.is_gpu else [_layouts(target)]),
         SinkReshapePass(),
@@ -428,6 +427,13 @@ def loops(target: Target) -> list[ModulePass]:
 def _dot(target: Target) -> str | None:
     """The dot products of bytes that the target has, and that its code can say."""
     return target.vector_unit().dot if target.kind != "c" else None
+
+
+def _interleaved(target: Target) -> ModulePass:
+    """Transposed convolutions as convolutions."""
+    from ..transforms.relay.interleave_transposed_conv import InterleaveTransposedConvPass
+
+    return InterleaveTransposedConvPass(vector_bytes=target.vector_bytes())
 
 
 def _along_two_axes(target: Target) -> ModulePass:

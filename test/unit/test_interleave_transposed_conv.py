@@ -9,6 +9,8 @@ from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.ops.nn.convolution import Conv2dOp
 from weft.dialects.support.parser import parse_module
+from weft.lowering import phases
+from weft.lowering.machine.target import Target
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.interleave_transposed_conv import InterleaveTransposedConvPass
 
@@ -59,3 +61,11 @@ relay.func @main(%x: {types[0]}, %w: {types[1]}) -> {result} {{
     mains = (next(op for op in module.ops if isinstance(op, FuncOp)) for module in (wanted, found))
     (before,), (after,) = (evaluate_function(main, [x, w]) for main in mains)
     np.testing.assert_array_equal(after, before)
+
+
+def test_lanes_are_those_of_the_target() -> None:
+    """12 channels fill no vector of 16 lanes, but three of 4."""
+    for cpu, wanted in (("skylake-avx512", 64), ("haswell", 32), ("x86-64", 16)):
+        target = Target.parse(f"llvm -mtriple=x86_64-unknown-linux-gnu -mcpu={cpu}")
+        (found,) = (each for each in phases.graph(target) if isinstance(each, InterleaveTransposedConvPass))
+        assert found.vector_bytes == wanted
