@@ -476,9 +476,12 @@ _MOD, _FLOOR = AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv
 def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:
     """Look at all elements that the two accesses touch; where they are many, at those that they touch in the first
     iteration of the loops outside."""
+    # A block that has nothing of a loop outside does the same in each of its iterations, and so meets the other in any.
+    outside = [each.var for each in enclosing_loops(loop)]
+    shared = [v for v in outside if v in first.block.loop_vars and v in second.block.loop_vars]
     for everywhere in (True, False):
-        touched = _elements(loop, first, everywhere)
-        others = touched if second is first else _elements(loop, second, everywhere)
+        touched = _elements(loop, first, everywhere, shared)
+        others = touched if second is first else _elements(loop, second, everywhere, shared)
         if touched is None or others is None:
             continue
         iterations: dict[tuple[int, ...], set[int]] = {}
@@ -490,13 +493,14 @@ def _search(loop: ForOp, first: Touch, second: Touch) -> Verdict:
     return Verdict.UNKNOWN
 
 
-def _elements(loop: ForOp, touch: Touch, everywhere: bool) -> list[tuple[tuple[int, ...], int]] | None:
-    """The elements that an access touches, each behind the iterations of the loops outside and with the iteration of
-    `loop`; `None` if they are many."""
+def _elements(
+    loop: ForOp, touch: Touch, everywhere: bool, shared: Sequence[SSAValue]
+) -> list[tuple[tuple[int, ...], int]] | None:
+    """The elements that an access touches, each behind the values of `shared`, variables of loops outside, and with the
+    iteration of `loop`; `None` if they are many."""
     block, map = touch.block, touch.access.map
     assert map is not None
     outside = [each.var for each in enclosing_loops(loop)]
-    used = [v for v in outside if v in block.loop_vars]
     variables = list(dict.fromkeys((*block.loop_vars, loop.var)))
     ranges = [loop_range(v) for v in variables]
     if not everywhere:
@@ -509,10 +513,10 @@ def _elements(loop: ForOp, touch: Touch, everywhere: bool) -> list[tuple[tuple[i
         return None
     found: list[tuple[tuple[int, ...], int]] = []
     position = variables.index(loop.var)
-    places = {v: variables.index(v) for v in used}
+    places = [variables.index(v) for v in shared]
     for point in space.points(moving):
         iters = [b.eval(point, []) for b in block.bindings.data.results]
-        around = (point[places[v]] if v in places else 0 for v in outside)
+        around = (point[place] for place in places)
         found.append(((*around, *(index.eval(iters, []) for index in map.results)), point[position]))
     return found
 

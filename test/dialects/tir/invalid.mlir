@@ -378,6 +378,25 @@ tir.prim_func @a_loop_that_the_block_does_not_use(%x: memref<8xf32>, %y: memref<
 
 // -----
 
+// In iteration 1 of %b, @x writes y[2] in iteration 0 of %i, and @y, which has nothing of %b, in iteration 2 of it.
+tir.prim_func @blocks_in_loops_of_which_each_uses_another(%y: memref<12xf32>, %z: f32) {
+  tir.for %a = 0 to 3 {
+    tir.for %b = 0 to 5 {
+      tir.for parallel %i = 0 to 4 {
+        // expected-error @+1 {{block @x and block @y write the same element of %y in several iterations of %i}}
+        tir.block @x(%v: spatial 12) = [%b * 2 + %i] reads() writes(%y[%v] : memref<12xf32>) {
+          memref.store %z, %y[%v] : memref<12xf32>
+        }
+        tir.block @y(%v: spatial 10) = [%a * 3 + %i] reads() writes(%y[%v] : memref<12xf32>) {
+          memref.store %z, %y[%v] : memref<12xf32>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
 tir.prim_func @lanes_read_what_others_write(%y: memref<9xf32>) {
   tir.for vectorized %i = 0 to 8 {
     // expected-error @+1 {{block @b writes elements of %y that block @b touches in other iterations of %i}}
