@@ -91,7 +91,7 @@ def _array(name: str, text: str, shape: tuple[int, ...], dtype: np.dtype[np.gene
 def _read_npy(path: str) -> NDArray:
     try:
         return cast("NDArray", np.load(path, allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # whatever NumPy's reader of headers meets in what is damaged
         raise _unreadable(path, error) from error
 
 
@@ -106,9 +106,15 @@ def read_npz(path: str) -> dict[str, NDArray]:
         if isinstance(loaded, np.ndarray):
             raise Diagnostic("this is one array, not a file of named ones", Place(path), hint="give an .npz file")
         with loaded as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            arrays = {name: file[name] for name in file.files}
+    except Diagnostic:
+        raise
+    except Exception as error:  # as above, and what the reader of archives does
         raise _unreadable(path, error) from error
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise Diagnostic(f"cannot be read: '{name}' is no array", Place(path))
+    return arrays
 
 
 def write_npz(path: str, arrays: Mapping[str, NDArray]) -> None:

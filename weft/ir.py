@@ -6,7 +6,6 @@ The text is Weft's own, of what a `.mlir` file and the weights beside it hold. T
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from typing import Any, cast
 
@@ -48,7 +47,7 @@ def load_json(json_str: str) -> IRModule:
     """
     try:
         said: Any = json.loads(json_str)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Diagnostic(f"is no JSON: {error}") from None
     if not isinstance(said, dict) or cast("dict[str, object]", said).get("kind") != _KIND:
         raise Diagnostic("is no module that Weft has saved", hint="weft.ir.save_json writes such")
@@ -60,7 +59,7 @@ def load_json(json_str: str) -> IRModule:
     if weights:
         try:
             data = base64.b64decode(weights, validate=True)
-        except binascii.Error as error:
+        except ValueError as error:  # it is no base64, or not even ASCII
             raise Diagnostic(f"holds no weights: {error}") from None
         bind_resources(module, unpacked(data, missing_resources(module), _NAME))
     check_loaded(module)

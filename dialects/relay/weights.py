@@ -130,7 +130,7 @@ def _arrays(file: Path | BytesIO, keys: Collection[str], name: str) -> dict[str,
     try:
         with np.load(file, allow_pickle=False) as archive:
             return {key: _restored(key, archive) for key in archive.files if key in keys}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # whatever the readers of archives and of NumPy's headers meet in what is damaged
         raise Diagnostic(f"cannot be read as weights: {error}", Place(name)) from error
 
 
@@ -218,6 +218,8 @@ def _restored(key: str, file: Mapping[str, NDArray]) -> NDArray:
     import numpy as np
 
     array = file[key]
+    if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"'{key}' is no array")  # but bytes, where NumPy does not know its own mark
     if array.dtype.kind == "V":
         import ml_dtypes
 

@@ -56,6 +56,8 @@ def test_a_function_is_the_main_function_of_a_module():
         ('{"kind": "weft.ir"}', "its text or its weights are missing"),
         ('{"kind": "weft.ir", "module": "relay.fun"}', "relay.fun"),
         ('{"kind": "weft.ir", "module": "module {}", "weights": "?"}', "holds no weights"),
+        ('{"kind": "weft.ir", "module": "module {}", "weights": "é"}', "holds no weights"),
+        pytest.param("[" * 100_000, "is no JSON", id="nested"),
     ],
 )
 def test_what_is_no_saved_module_is_refused(text: str, message: str):

@@ -1,5 +1,6 @@
 """Weights that are read when they are asked for."""
 
+import zipfile
 from pathlib import Path
 
 import ml_dtypes
@@ -13,6 +14,7 @@ from weft.dialects.relay.weights import load_weights, write_weights
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.dtypes import scalar_type
 from weft.dialects.support.parser import parse_module
+from weft.tools.run_values import read_npz
 from weft.transforms.infra.registry import new_ir_context
 
 DTYPES = ["float16", "float32", "float64", "bfloat16", "int8", "int64", "uint8", "uint32", "bool"]
@@ -73,3 +75,32 @@ def test_a_broken_file_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "m.weights.npz").write_bytes(b"not a zip")
     with pytest.raises(Diagnostic, match="cannot be read as weights"):
         constant(tmp_path / "m.mlir")
+
+
+HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}\n"
+DAMAGED = {
+    "unclosed": HEADER[:-2],
+    "other keys": HEADER.replace("'fortran_order'", "1"),
+    "no dtype": HEADER.replace("'<f4'", "()"),
+    "larger than memory": HEADER.replace("(2", f"({1 << 50}"),
+    "larger than numbers": HEADER.replace("(2", f"({1 << 80}"),
+    "no NumPy": "",
+}
+
+
+@pytest.mark.parametrize("header", DAMAGED.values(), ids=DAMAGED)
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, 99], ids=["stored", "packed in a way that there is not"])
+def test_a_damaged_array_is_refused(header: str, method: int, tmp_path: Path) -> None:
+    member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(24)
+    path = tmp_path / "m.weights.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("w.npy", member if header else b"some text")
+    data = path.read_bytes()
+    for mark, offset in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        at = data.index(mark) + offset
+        data = data[:at] + method.to_bytes(2, "little") + data[at + 2 :]
+    path.write_bytes(data)
+    with pytest.raises(Diagnostic, match="cannot be read as weights"):
+        constant(tmp_path / "m.mlir")
+    with pytest.raises(Diagnostic, match="cannot be read"):
+        read_npz(str(path))
