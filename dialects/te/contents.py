@@ -13,6 +13,7 @@ from itertools import product
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.ir import Attribute
 
 from .assume import at_most
 from .dim_order import extreme, sign_always, surely_at_most
@@ -29,6 +30,7 @@ from .expr import (
     Unary,
     UnaryKind,
 )
+from .literals import held
 from .reduction import COMBINER, Reduce
 from .tensor import Read, Tensor
 
@@ -37,6 +39,9 @@ Number: TypeAlias = "Dim | float | None"
 
 MAX_ELEMENTS = 64
 """Of tensors with more elements nothing is said."""
+
+MAX_POWER = 64
+"""Beyond this power of integers nothing is said: no type holds it, but of 0, 1 and -1."""
 
 B, U = BinaryKind, UnaryKind
 
@@ -84,7 +89,7 @@ class _Reader:
             if number > MAX_ELEMENTS:
                 return None
             one = self.value(body.operand, {**at, **dict(zip(body.axes, step, strict=True))})
-            total = one if total is None else _binary(COMBINER[body.kind], total, one)
+            total = one if total is None else _held(_binary(COMBINER[body.kind], total, one), body.operand.type)
             if total is None:
                 return None
         return total
@@ -111,16 +116,21 @@ class _Reader:
                     return None
                 return self.value(then if holds else otherwise, at)
             case Binary(kind, lhs, rhs):
-                return _binary(kind, self.value(lhs, at), self.value(rhs, at))
+                return _held(_binary(kind, self.value(lhs, at), self.value(rhs, at)), expr.type)
             case Unary(kind, operand):
-                return _unary(kind, self.value(operand, at))
+                return _held(_unary(kind, self.value(operand, at)), expr.type)
             case Cast(operand, type):
-                return _cast(self.value(operand, at), type)
+                return _held(_cast(self.value(operand, at), type), type)
             case Check(operand, _, dim):
                 inside = self.value(operand, at)
                 return inside if isinstance(inside, int) and isinstance(dim, int) and 0 <= inside < dim else None
             case _:
                 return None
+
+
+def _held(value: Number, type: Attribute) -> Number:
+    """A number as its type holds it: a float rounded; of an integer that it does not hold nothing is said."""
+    return value if value is None or isinstance(value, Expr) else held(value, type)
 
 
 def _cast(value: Number, type: object) -> Number:
@@ -207,7 +217,7 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
             if isinstance(a, float) or isinstance(b, float):
                 return (min if kind == B.MIN else max)(a, b)
             return extreme(kind, a, b)
-        case B.POW if isinstance(a, int | float) and isinstance(b, int | float):
+        case B.POW if isinstance(a, int | float) and isinstance(b, int | float) and abs(b) <= MAX_POWER:
             power = a**b
             return power if isinstance(power, int | float) else None
         case _:

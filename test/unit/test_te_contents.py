@@ -1,7 +1,7 @@
 """What small tensors hold where extents are symbols, and what is asked of extents."""
 
 import pytest
-from xdsl.dialects.builtin import f32, i64
+from xdsl.dialects.builtin import f32, i32, i64
 
 from weft.dialects import te
 from weft.dialects.te.assume import agree, assuming, at_most
@@ -55,6 +55,13 @@ def test_what_data_decides_is_not_known():
     assert texts(te.compute((2,), lambda i: data[i] + te.const(1, i64))) == [None, None]
     assert contents(te.placeholder((n,), i64)) is None
     assert contents(te.placeholder((65,), f32)) is None
+
+
+def test_numbers_are_those_that_their_types_hold():
+    many, single = te.compute((), lambda: te.const((1 << 31) - 1, i32)), te.compute((), lambda: te.const(0.7, f32))
+    assert texts(te.compute((), lambda: many() * te.const(3, i32))) == [None]
+    assert texts(te.compute((), lambda: many() + te.const(1, i32) > te.const(0, i32))) == [None]
+    assert texts(te.compute((), lambda: te.cast(te.floor(single() * te.const(10.0, f32)), i64))) == ["7"]  # no 6.99...
 
 
 def test_extents_are_compared_divided_and_replaced():
