@@ -81,6 +81,23 @@ relay.func @constants_are_added_first(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   relay.return %1 : tensor<?x4xf32>
 }
 
+// CHECK-LABEL: relay.func @constants_that_round_or_are_infinite_together_are_added_one_by_one
+// CHECK: relay.add %x, %
+// CHECK-NEXT: relay.add
+// CHECK-NEXT: relay.add
+// CHECK-NEXT: relay.add
+// CHECK-NEXT: relay.return
+relay.func @constants_that_round_or_are_infinite_together_are_added_one_by_one(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = relay.constant dense<12582912.0> : tensor<f32>
+  %b = relay.constant dense<-12582912.0> : tensor<f32>
+  %c = relay.constant dense<3.0e38> : tensor<f32>
+  %0 = relay.add %x, %a : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = relay.add %0, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = relay.add %1, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = relay.add %2, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  relay.return %3 : tensor<4xf32>
+}
+
 // CHECK-LABEL: relay.func @a_division_by_a_root_is_a_product
 // CHECK-NEXT: relay.abs
 // CHECK-NEXT: relay.rsqrt

@@ -141,3 +141,18 @@ def test_factors_whose_products_with_weights_may_have_no_place_in_the_type_stay(
     with PassContext(opt_level=3):
         after = FoldScaleAxisPass()(module)
     assert [op.operands[1].owner for op in after.walk() if isinstance(op, MultiplyOp)], "it is computed at run time"
+
+
+def test_factors_that_a_weight_does_not_hold_together_stay():
+    x, w = relay.var("x", shape=(1, 2, 3, 3)), relay.const(np.full((2, 2, 1, 1), 10, np.float32))
+    scale = relay.const(np.array([[[1e19]], [[1e18]]], np.float32))
+    module = relay.IRModule.from_expr(relay.Function([x], relay.nn.conv2d(x * scale, w) * scale))
+    given = np.full((1, 2, 3, 3), 1e-10, np.float32)
+    wanted = cast(Any, relay.create_executor("debug", module).evaluate())(given)
+    found = cast(Any, relay.create_executor("aot", module).evaluate())(given)
+    assert np.isfinite(wanted).all()
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    for fold in (BackwardFoldScaleAxisPass(), ForwardFoldScaleAxisPass()):
+        with PassContext(opt_level=3):
+            module = fold(module)
+    assert sum(isinstance(op, MultiplyOp) for op in module.walk()) == 1

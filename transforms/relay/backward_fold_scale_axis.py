@@ -72,7 +72,7 @@ class BackwardFoldScaleAxisPass(FunctionPass):
         for op in reversed(list(func.body.block.ops)):
             if isinstance(op, MultiplyOp) and (matched := match_scale(op, known)) is not None:
                 index, scale = matched
-                if (edits := plan(op, index, scale, known, self.always)) is not None:
+                if (edits := plan(op, index, scale, known, self.always)) is not None and known.hold(edits):
                     move_scale(NAME, op, index, edits, known)
                     changed = True
         report_changed(changed)

@@ -68,7 +68,7 @@ class ForwardFoldScaleAxisPass(FunctionPass):
         for op in list(positions):
             if isinstance(op, MultiplyOp) and (matched := match_scale(op, known)) is not None:
                 index, scale = matched
-                if (edits := plan(op, scale, positions, known, self.always)) is not None:
+                if (edits := plan(op, scale, positions, known, self.always)) is not None and known.hold(edits):
                     move_scale(NAME, op, index, edits, known)
                     changed = True
         report_changed(changed)

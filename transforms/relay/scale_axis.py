@@ -128,10 +128,26 @@ class Edit:
 class KnownValues:
     """Which values are constants: those of constant operations, and the products that folds have made of such."""
 
-    products: set[SSAValue] = field(default_factory=set[SSAValue])
+    products: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
+    """By their products, an upper bound of these."""
 
     def __contains__(self, value: SSAValue) -> bool:
         return isinstance(value.owner, ConstantOp) or value in self.products
+
+    def bound(self, edit: Edit) -> float:
+        """What no product of a constant with factors is beyond."""
+        return self._greatest(edit.value) * _greatest(edit.factors)
+
+    def hold(self, edits: Sequence[Edit]) -> bool:
+        """Whether the types of constants hold their products with all factors: several of one constant may be too much
+        where each is moderate. What is infinite already, or not a number, stays so."""
+        return all(self.bound(edit) <= _limits(edit.factors)[1] for edit in edits if edit.value in self)
+
+    def _greatest(self, value: SSAValue) -> float:
+        if (found := self.products.get(value)) is not None:
+            return found
+        array = value.owner.numpy() if isinstance(value.owner, ConstantOp) else None
+        return 0.0 if array is None else _greatest(cast("NDArray", array))
 
     def cost(self, edits: Sequence[Edit]) -> int:
         """How many elements are multiplied at run time."""
@@ -188,8 +204,28 @@ def _is_moderate(factors: NDArray) -> bool:
     import numpy as np
 
     size = np.abs(factors.astype(np.float64, copy=False))
+    least, greatest = np.sqrt(_limits(factors))
+    return bool(((size == 0) | ((size >= least) & (size <= greatest))).all())
+
+
+def _limits(factors: NDArray) -> tuple[float, float]:
+    """The least normal number of a type, and the greatest."""
+    import numpy as np
+
     limits = np.finfo(np.float32 if factors.dtype.name == "bfloat16" else factors.dtype)  # their exponents are alike
-    return bool(((size == 0) | ((size >= np.sqrt(float(limits.tiny))) & (size <= np.sqrt(float(limits.max))))).all())
+    return float(limits.tiny), float(limits.max)
+
+
+def _greatest(array: NDArray) -> float:
+    """The greatest magnitude of finite elements."""
+    import numpy as np
+
+    if not array.size:
+        return 0.0
+    greatest = max(float(array.max()), -float(array.min()))
+    if not np.isfinite(greatest):
+        greatest = float(np.abs(array, where=np.isfinite(array), out=np.zeros_like(array)).max())
+    return greatest
 
 
 def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edit], known: KnownValues) -> None:
@@ -203,7 +239,7 @@ def move_scale(pass_name: str, root: MultiplyOp, index: int, edits: Sequence[Edi
             block.insert_op_before(op, edit.user)
         scaled = made[-1].results[0]
         if edit.value in known:
-            known.products.add(scaled)
+            known.products[scaled] = known.bound(edit)
         edit.user.operands[edit.index] = scaled
     remarks.passed(pass_name, root, f"moved into {len(edits)} operands: {', '.join(e.user.name for e in edits)}")
     root.result.replace_all_uses_with(root.operands[index])

@@ -35,7 +35,7 @@ from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp
 from ...dialects.relay.ops.transcendental import RsqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
-from ...dialects.support.dtypes import byte_width, dtype_name
+from ...dialects.support.dtypes import byte_width, dtype_name, numpy_dtype
 from ..infra import FunctionPass, RewriteDriver, report_changed
 from .activations_of_softplus import ACTIVATIONS_OF_SOFTPLUS
 from .concretize_like import CONCRETIZE
@@ -116,6 +116,19 @@ def with_scalar(site: Site) -> SSAValue:
     return site.emit(type(site.op)(*operands, **site.op.properties))
 
 
+def are_moderate(site: Site) -> bool:
+    """Whether numbers of the size of constants that are added have fractions, if they are floats: what adds, and takes
+    away, a larger one rounds by that; and two of them may be infinite together where they are not one by one."""
+    import numpy as np
+
+    kind = element(site[c])
+    if not isinstance(kind, AnyFloat):
+        return True
+    arrays = [value.owner.numpy() for value in (site[c], site[d]) if isinstance(value.owner, ConstantOp)]
+    whole = 1 / float(np.spacing(numpy_dtype(kind).type(1)))
+    return all(array is not None and bool((np.abs(array) < whole).all()) for array in arrays)
+
+
 def merged_reshape(site: Site) -> SSAValue:
     shape = shape_of(site.op.results[0])
     newshape = [-1 if n == DYNAMIC else n for n in shape]
@@ -183,7 +196,7 @@ ROWS = (
         lambda s: s.emit(MultiplyOp(s.emit(MultiplyOp(s[x], s[x])), s[x])), is_widest),
     # Constants meet, so that they can be folded.
     Row("(x + c) + d = x + (c + d)", (varying + c) + d,
-        lambda s: s.emit(AddOp(s[varying], s.emit(AddOp(s[c], s[d]))))),
+        lambda s: s.emit(AddOp(s[varying], s.emit(AddOp(s[c], s[d])))), are_moderate),
     # One division for two.
     Row("x / sqrt(y) = x * rsqrt(y)", x / is_op("sqrt")(y),
         lambda s: s.emit(MultiplyOp(s[x], s.emit(RsqrtOp(s[y]))))),
