@@ -7,6 +7,7 @@
 | f32         | exp, log, tanh, erf                                             | in f32 (`math_f32`), within 2 ulp    |
 | f32         | exp2, expm1, log1p, log2, log10, sin, cos, tan, asin, acos,     | in f64 (`math_f64`), within 1 ulp    |
 |             | atan, atan2, sinh, cosh, asinh, acosh, atanh, cbrt, powf, fpowi |                                      |
+|             | remf                                                            | in f64, exactly                      |
 | f16, bf16   | all of these                                                    | in f32 or f64, as for f32            |
 | f64         | exp, expm1, log, tanh                                           | in f64, within 3 ulp                 |
 | integers    | ipowi                                                           | squaring, in a loop over the bits    |
@@ -14,9 +15,10 @@
 
 Results hold for all arguments: overflow, denormal numbers, infinities, NaN, signed zeros. The exponential of
 `select(x > c, c, x)` that is read by `select(. < d, ., exp)` alone takes fewer steps, where `c` and `d` leave nothing
-special, and so does that of a number between two such bounds. What the table does not have stays, and becomes an LLVM
-intrinsic (roundings, square root, fma, copysign) or a call of the C library (the rest of f64). TVM's counterpart is the
-fast-math rules of `LowerIntrin`.
+special, and so does that of a number between two such bounds. Other exponentials, sines and tangents of vectors, and
+all remainders, branch where all lanes are ordinary numbers: the rest takes several times as long. What the table does
+not have stays, and becomes an LLVM intrinsic (roundings, square root, fma, copysign) or a call of the C library (the
+rest of f64). TVM's counterpart is the fast-math rules of `LowerIntrin`.
 """
 
 from __future__ import annotations
@@ -194,6 +196,15 @@ def _replace(op: Operation, result: Expr) -> None:
     op.erase()
 
 
+def _expand_remainder(op: Operation) -> None:
+    element = element_type(op.results[0].type)
+    if not isinstance(element, Float32Type | Float16Type | BFloat16Type):
+        return
+    scope = Scope(op)
+    x, y = (Expr(scope, operand).convert(f32) for operand in op.operands)
+    _replace(op, math_f64.remainder(x, y, Expr.remainder).convert(element))
+
+
 def _expand_fpowi(op: Operation) -> None:
     scope = Scope(op)
     base, exponent = (Expr(scope, operand) for operand in op.operands)
@@ -249,6 +260,7 @@ def _expand_truncation(op: Operation) -> None:
 
 _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     **dict.fromkeys([*IN_F32, *IN_F64], _expand_float),
+    arith_extensions.RemFOp: _expand_remainder,
     math.FPowIOp: _expand_fpowi,
     math.IPowIOp: _expand_ipowi,
     arith.ExtFOp: _expand_extension,

@@ -9,13 +9,14 @@ fused multiply-adds: an expansion must be right with and without.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, LocationAttr, f32, f64
+from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, LocationAttr, f32, f64, i1
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
@@ -28,15 +29,15 @@ _NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
 class Scope:
     """Where operations are inserted: in front of the one that is expanded. Equal constants are made once."""
 
-    def __init__(self, before: Operation):
+    def __init__(self, before: Operation, location: LocationAttr | None = None):
         block = before.parent
         assert isinstance(block, Block)
         self._block, self._before = block, before
-        self._location: LocationAttr = before.location
+        self.location: LocationAttr = location or before.location
         self._constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
 
     def insert(self, op: Operation) -> SSAValue:
-        op.location = self._location
+        op.location = self.location
         self._block.insert_op_before(op, self._before)
         return op.results[0]
 
@@ -66,6 +67,10 @@ class Expr:
     @property
     def is_float(self) -> bool:
         return isinstance(element_type(self.type), AnyFloat)
+
+    @property
+    def is_vector(self) -> bool:
+        return as_vector(self.type) is not None
 
     def _new(
         self, kind: type[Operation], *operands: Expr, type: Attribute | None = None, **properties: Attribute
@@ -179,6 +184,39 @@ class Expr:
         kind = arith_extensions.SelectOp if as_vector(self.type) else arith.SelectOp
         return self._new(kind, self, then, otherwise, type=then.type)
 
+    def if_all(
+        self,
+        then: Callable[..., Expr | tuple[Expr, ...]],
+        otherwise: Callable[..., Expr | tuple[Expr, ...]],
+        *operands: Expr,
+    ) -> tuple[Expr, ...]:
+        """Of bits: `then(*operands)` where all lanes have theirs set, `otherwise(*operands)` for all where one has not.
+
+        A branch, for what ordinary numbers need far less of than the others. On scalars it may cost more than it saves:
+        LLVM makes no vectors of loops with branches.
+        """
+        sides: list[Region] = []
+        types: list[Attribute] = []
+        for side in (then, otherwise):
+            block = Block()
+            closing = scf.YieldOp()
+            block.add_op(closing)
+            inner = Scope(closing, self.scope.location)
+            results = side(*(Expr(inner, operand.value) for operand in operands))
+            results = results if isinstance(results, tuple) else (results,)
+            closing.operands = [result.value for result in results]
+            types = [result.type for result in results]
+            sides.append(Region(block))
+        condition = self
+        if self.is_vector:
+            properties: dict[str, Attribute] = {"kind": CombiningKindAttr(CombiningKindFlag.AND)}
+            properties["fastmath"] = arith_extensions.NO_FLAGS
+            whole = vector.ReductionOp.create(operands=(self.value,), result_types=(i1,), properties=properties)
+            condition = Expr(self.scope, self.scope.insert(whole))
+        branch = scf.IfOp(condition.value, types, sides[0], sides[1])
+        self.scope.insert(branch)
+        return tuple(Expr(self.scope, result) for result in branch.results)
+
     def at_most(self, limit: float) -> Expr:
         """The smaller of this and a number; a NaN stays one."""
         return (self > limit).select(self.like(limit), self)
@@ -207,6 +245,10 @@ class Expr:
 
     def power(self, exponent: Expr) -> Expr:
         return self._new(math.PowFOp, self, exponent, fastmath=arith_extensions.NO_FLAGS)
+
+    def remainder(self, divisor: Expr) -> Expr:
+        """C's fmod: LLVM calls it for each lane."""
+        return self._new(arith_extensions.RemFOp, self, divisor, fastmath=arith_extensions.NO_FLAGS)
 
     # Conversions
 

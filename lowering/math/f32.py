@@ -32,7 +32,14 @@ _EXP = (
 
 
 def exp(x: Expr) -> Expr:
-    """Overflows to infinity, underflows through the denormal numbers to zero."""
+    """Overflows to infinity, underflows through the denormal numbers to zero; vectors do neither where no lane comes
+    near."""
+    if not x.is_vector:
+        return _exp_of_any(x)
+    return (x.abs() < 87.0).if_all(exp_of_small, _exp_of_any, x)[0]
+
+
+def _exp_of_any(x: Expr) -> Expr:
     y, bits = _reduced_exp(x.at_most(89.0).at_least(-104.0))
     exponent = bits - 0x4B400000
     half = exponent >> 1

@@ -12,8 +12,9 @@ products with a single-precision number are exact.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from xdsl.dialects.builtin import f64
+from xdsl.dialects.builtin import f32, f64
 
 from .expression import Expr
 from .f32 import LOG2_E, special_logarithms
@@ -240,12 +241,29 @@ _COS = (
 """cos(pi/2 y) in y^2, for |y| <= 1/2, to 2^-53."""
 
 
-def _quadrant(x: Expr) -> tuple[Expr, Expr]:
-    """y and n with x = (y + n) pi/2 modulo 2 pi and |y| <= 1/2; x is a single-precision number.
+_NEAR = 2.0**18
+"""Up to here two parts of 2/pi leave a quarter turn's rest to 2^-34 of itself."""
 
-    Each product of x with a part of 2/pi loses its multiples of 4, exactly; the sum is kept in two doubles, since y may
-    be much smaller than its terms.
-    """
+
+def _quadrant(x: Expr) -> tuple[Expr, Expr]:
+    """y and n with x = (y + n) pi/2 modulo 2 pi and |y| <= 1/2; x is a single-precision number."""
+    if not x.is_vector:
+        return _far_quadrant(x)
+    y, n = (x.abs() < _NEAR).if_all(_near_quadrant, _far_quadrant, x)
+    return y, n
+
+
+def _near_quadrant(x: Expr) -> tuple[Expr, Expr]:
+    """The product with the first part, and its distance from n, are exact."""
+    first, *rest = _TWO_OVER_PI
+    product = x * first
+    rounded = product.exact_add(ROUNDER)
+    return product - rounded.exact_sub(x.like(ROUNDER)) + x * sum(rest), rounded.bits()
+
+
+def _far_quadrant(x: Expr) -> tuple[Expr, Expr]:
+    """Each product of x with a part of 2/pi loses its multiples of 4, exactly; the sum is kept in two doubles, since y
+    may be much smaller than its terms."""
     total, rest = x.like(0.0), x.like(0.0)
     for part in _TWO_OVER_PI:
         product = x * part
@@ -255,17 +273,18 @@ def _quadrant(x: Expr) -> tuple[Expr, Expr]:
         lost = total.exact_sub(following.exact_sub(added)).exact_add(term.exact_sub(added))
         total, rest = following, rest.exact_add(lost)
     rounded = total.exact_add(ROUNDER)
-    return total.exact_sub(rounded.exact_sub(x.like(ROUNDER))).exact_add(rest), rounded.bits()
+    y = total.exact_sub(rounded.exact_sub(x.like(ROUNDER))).exact_add(rest)
+    return x.equals(0.0).select(x, y), rounded.bits()
 
 
 def _sine(y: Expr, quadrant: Expr) -> Expr:
     z = y * y
     value = (quadrant & 1).equals(0).select(y * z.polynomial(_SIN), z.polynomial(_COS))
-    return (quadrant & 2).equals(0).select(value, -value)
+    return (((quadrant & 2) << 62) ^ value.bits()).as_float()
 
 
 def sin(x: Expr) -> Expr:
-    return x.equals(0.0).select(x, _sine(*_quadrant(x)))
+    return _sine(*_quadrant(x))
 
 
 def cos(x: Expr) -> Expr:
@@ -275,4 +294,28 @@ def cos(x: Expr) -> Expr:
 
 def tan(x: Expr) -> Expr:
     y, quadrant = _quadrant(x)
-    return x.equals(0.0).select(x, _sine(y, quadrant) / _sine(y, quadrant + 1))
+    return _sine(y, quadrant) / _sine(y, quadrant + 1)
+
+
+_MOST_TURNS = 2.0**22
+"""Quotients in single precision below this are less than a half away from the exact ones."""
+
+
+def remainder(x: Expr, y: Expr, otherwise: Callable[[Expr, Expr], Expr]) -> Expr:
+    """C's fmod of single-precision numbers: what `x` leaves when `y` is taken off a whole number of times.
+
+    The quotient is computed in single precision. Rounded up to a whole number, it is one too many, and the rest below
+    zero; the rest itself is exact in double precision. `otherwise` computes what is not finite and large quotients.
+    """
+    quotient = (x / y).abs()
+    is_ordinary = (quotient < _MOST_TURNS) & (y.abs() < math.inf)
+
+    def of_ordinary(x: Expr, y: Expr, quotient: Expr) -> Expr:
+        size = y.convert(f64).abs()
+        rest = x.convert(f64).abs() - quotient.trunc().convert(f64) * size
+        return (rest < 0.0).select(rest + size, rest).convert(f32).with_sign_of(x)
+
+    def of_any(x: Expr, y: Expr, _: Expr) -> Expr:
+        return otherwise(x, y)
+
+    return is_ordinary.if_all(of_ordinary, of_any, x, y, quotient)[0]

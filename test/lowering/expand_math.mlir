@@ -158,3 +158,45 @@ func.func @an_exponential_that_may_be_too_small(%x: f32) -> f32 {
   %weight = arith.select %below, %zero, %y : f32
   func.return %weight : f32
 }
+
+// -----
+
+// A vector takes fewer steps where no lane is special: no scale is divided in two there.
+// CHECK-LABEL: func.func @an_exponential_of_a_vector
+// CHECK: %[[SIZE:.*]] = math.absf %x : vector<16xf32>
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[SIZE]], %{{.*}} : vector<16xf32>
+// CHECK: %[[ALL:.*]] = vector.reduction <and>, %[[SMALL]] : vector<16xi1> into i1
+// CHECK-NEXT: %y = scf.if %[[ALL]]
+// CHECK-NOT: arith.shrsi
+// CHECK: } else {
+// CHECK: arith.shrsi
+// CHECK: func.return
+func.func @an_exponential_of_a_vector(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x : vector<16xf32>
+  func.return %y : vector<16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @a_sine_of_a_scalar_does_not_branch
+// CHECK-NOT: scf.if
+// CHECK: func.return
+func.func @a_sine_of_a_scalar_does_not_branch(%x: f32) -> f32 {
+  %y = math.sin %x : f32
+  func.return %y : f32
+}
+
+// -----
+
+// The call is for large quotients and what is not finite.
+// CHECK-LABEL: func.func @a_remainder
+// CHECK: arith.divf %x, %y
+// CHECK: scf.if
+// CHECK: math.copysign
+// CHECK: } else {
+// CHECK: arith.remf %x, %y : f32
+// CHECK: func.return
+func.func @a_remainder(%x: f32, %y: f32) -> f32 {
+  %z = arith.remf %x, %y : f32
+  func.return %z : f32
+}

@@ -666,3 +666,20 @@ tir.prim_func @channels_are_interleaved_as_pixels(%x: memref<2x64x64x16xf32>, %y
     }
   }
 }
+// LLVM makes no vectors of what branches.
+// CHECK-LABEL: tir.prim_func @exponentials_are_taken_in_vectors(
+// CHECK-NEXT: tir.for %i_j = 0 to 7 {
+// CHECK-NEXT: tir.for vectorized %i_j_1 = 0 to 16 {
+// CHECK-NEXT: tir.block @exp(%vi_vj: spatial 100) = [%i_j * 16 + %i_j_1] where [%i_j * -16 + %i_j_1 * -1 + 99]
+tir.prim_func @exponentials_are_taken_in_vectors(%x: memref<4x25xf32>, %y: memref<4x25xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 25 {
+      tir.block @exp(%vi: spatial 4, %vj: spatial 25) = [%i, %j]
+          reads(%x[%vi, %vj] : memref<4x25xf32>) writes(%y[%vi, %vj] : memref<4x25xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x25xf32>
+        %1 = math.exp %0 : f32
+        memref.store %1, %y[%vi, %vj] : memref<4x25xf32>
+      }
+    }
+  }
+}

@@ -161,6 +161,45 @@ def test_vectors_give_what_scalars_give(op: str) -> None:
     np.testing.assert_array_equal(scalars.view(np.uint32), vectors.view(np.uint32))
 
 
+@pytest.mark.parametrize("op", ["exp", "sin", "cos", "tan"])
+def test_vectors_of_ordinary_numbers_are_accurate(op: str) -> None:
+    function, limit = UNARY[op]
+    generator, reach = np.random.default_rng(7), 86.9 if op == "exp" else 2.0**18
+    turns = np.arange(1 << 12) * (np.pi / 2) % reach
+    x = np.concatenate([turns, -turns, generator.uniform(-4, 4, 1 << 12), generator.uniform(-reach, reach, 1 << 12)])
+    x = x.astype(np.float32)
+    x[-16:] = [0.0, -0.0, 1e-45, -1e-45, 1e-30, 0.1] + [1.0] * 10
+    assert_accurate(run(op, "f32", np.float32, x, width=16), function(x.astype(np.float64)), limit, x)
+
+
+@pytest.mark.parametrize("width", [1, 16])
+def test_remainders_are_exact(width: int) -> None:
+    generator = np.random.default_rng(9)
+    both = np.concatenate([SPECIAL, -SPECIAL])
+    special = np.array(np.meshgrid(both, both), np.float32).reshape(2, -1)
+    drawn = generator.integers(0, 1 << 32, (2, 1 << 12), dtype=np.uint64).astype(np.uint32).view(np.float32)
+    divisor = generator.uniform(0.1, 9, 1 << 13).astype(np.float32)
+    # Multiples, and their neighbours on both sides, up to where quotients are taken for large.
+    multiple = (divisor * np.exp2(generator.uniform(0, 22, 1 << 13)).astype(np.int32)).astype(np.float32)
+    multiple = np.nextafter(multiple, multiple + generator.integers(-1, 2, 1 << 13), dtype=np.float32)
+    small = np.trunc(generator.uniform(-99, 99, (2, 1 << 12))).astype(np.float32)
+    x, y = np.concatenate([special, drawn, [multiple, divisor], [-multiple, divisor], small], axis=1)
+    count = len(x) // 16 * 16
+    x, y = x[:count].astype(np.float32), y[:count].astype(np.float32)
+    with np.errstate(all="ignore"):
+        wanted = np.fmod(x, y)
+    got = run_remainder(x, y, width)
+    np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(np.signbit(got[wanted == 0]), np.signbit(wanted[wanted == 0]))
+
+
+def run_remainder(x: Singles, y: Singles, width: int) -> Singles:
+    a, b, c = (aligned(x.shape, np.float32) for _ in range(3))
+    a[...], b[...] = x, y
+    Native(loop("powf", "f32", len(x), 2, width).replace("math.powf", "arith.remf"))("f", a, b, c)
+    return c.astype(np.float32)
+
+
 @pytest.mark.parametrize("op", ["exp", "log", "tanh", "expm1"])
 def test_functions_of_f64_are_accurate(op: str) -> None:
     generator = np.random.default_rng(8)

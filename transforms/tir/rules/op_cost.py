@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import Float64Type
 from xdsl.ir import Operation
 
 CHEAP_MATH = frozenset(
@@ -24,3 +25,13 @@ DIVISIONS = frozenset(
 def is_expensive(op: Operation) -> bool:
     """Whether computing `op` again costs more than keeping its result."""
     return op.name in DIVISIONS or (op.name.startswith("math.") and op.name not in CHEAP_MATH)
+
+
+BRANCHING = frozenset(("arith.remf", "math.cos", "math.exp", "math.sin", "math.tan"))
+"""What `expand-math` computes in few steps where all lanes of a vector are ordinary numbers. LLVM makes no vectors of
+such branches."""
+
+
+def branches(op: Operation) -> bool:
+    """Whether `op` is computed in fewer steps in a vector than one by one, or in vectors of LLVM's."""
+    return op.name in BRANCHING and not isinstance(op.results[0].type, Float64Type)

@@ -1,6 +1,7 @@
 """Schedule a block on its own: loops that follow each other in memory become one, the outer ones run in parallel.
 
-The innermost loop is left to LLVM's vectoriser, which also sees to what is left over at the end.
+The innermost loop is left to LLVM's vectoriser, which also sees to what is left over at the end, but for functions that
+vectors of Weft's compute in fewer steps.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from ..analysis.strides import (
 )
 from ..scheduling.recorded import fuse, fuse_iters, in_parts, reorder, set_kind, split
 from .choosing import is_chosen
+from .op_cost import branches
 from .registers import VectorRegisters
+from .row_vectors import vectorize_along
 from .transposes import transpose_in_squares, transpose_in_strips
 
 PARALLEL_MIN_STEPS = 4096
@@ -64,6 +67,8 @@ def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
         outer, lanes = split(loops[-1], [size])
         set_kind(lanes, ForKind.VECTORIZED)
         spatial = [*spatial[:-1], outer, lanes]
+    elif any(branches(op) for op in block.body.block.ops) and _in_lanes(block, loops[-1], registers):
+        spatial = split_loops(block)[0]
     elif (size := _divided_by(block, loops[-1])) is not None and is_chosen("parts", block):
         outer, within = split(loops[-1], [size])
         set_kind(within, ForKind.UNROLLED)
@@ -100,6 +105,13 @@ def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
     sizes = (MAX_VECTOR >> bits for bits in range(MAX_VECTOR.bit_length() - 2))
     fitting = (size for size in sizes if size < extent and extent % size == 0)
     return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, last, size))), None)
+
+
+def _in_lanes(block: BlockOp, loop: ForOp, registers: VectorRegisters) -> bool:
+    """Take `loop`, the innermost, in vectors, if it goes straight along. Whether it does."""
+    vectorize_along(block, registers)
+    innermost = enclosing_loops(block)[-1]
+    return innermost is not loop or innermost.for_kind == ForKind.VECTORIZED
 
 
 def _divided_by(block: BlockOp, loop: ForOp) -> int | None:
