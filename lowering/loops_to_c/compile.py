@@ -34,7 +34,7 @@ from ..machine.half_floats import CONVERSIONS, calls_conversions
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
 from ..manifest import mark_text
-from .module import FLAGS, GCC_FLAGS, emit_graph
+from .module import FLAGS, emit_graph, flags_for_gcc
 
 
 class NoCompilerError(UsageError):
@@ -129,7 +129,7 @@ def compile_c(text: str, target: Target, level: int = 3, flags: tuple[str, ...] 
     """
     command = compiler_command()
     own = [f"-O{level}" if flag == "-O3" else flag for flag in FLAGS]
-    own += [flag for flag in GCC_FLAGS if accepts(command, flag)]
+    own += [flag for flag in flags_for_gcc(text) if accepts(command, flag)]
     with tempfile.TemporaryDirectory(prefix="weft-c-") as folder, guarded(Path(folder)) as guard:
         source, made = Path(folder, "unit.c"), Path(folder, "unit.o")
         source.write_text(text)

@@ -43,6 +43,10 @@ GCC_FLAGS = ("-fno-tree-loop-if-convert",)
 """What Weft gives a compiler that knows it, besides: GCC 12.2 else takes some loops with conditional reads for others,
 for AVX2 and AVX-512."""
 
+HALF_FLAGS = ("-fno-if-conversion",)
+"""The same, of what computes with halves: GCC 12.2 else stores some of those that it chooses by an instruction that
+AVX512-FP16 does not have, which its assembler refuses."""
+
 _UNROLL = """#if defined(__clang__)
 #define WEFT_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -212,11 +216,16 @@ def _integer(value: Attribute) -> int:
     return value.value.data
 
 
+def flags_for_gcc(text: str) -> tuple[str, ...]:
+    """What a compiler that knows it is given for a text, besides `FLAGS`."""
+    return (*GCC_FLAGS, *HALF_FLAGS) if "_Float16" in text else GCC_FLAGS
+
+
 def _head(name: str, unit: Unit, body: str) -> str:
     command = f"cc {' '.join(FLAGS)} -march=native -fopenmp -c {name}.c"
+    more = flags_for_gcc(body)
     parts = [
-        f"/* Made by Weft. Compile it with\n     {command}\n"
-        f"   (GCC: {' '.join(GCC_FLAGS)} too), and link it with -lm. */",
+        f"/* Made by Weft. Compile it with\n     {command}\n   (GCC: {' '.join(more)} too), and link it with -lm. */",
         "\n".join(f"#include <{header}.h>" for header in ("math", "stdbool", "stdint", "stdlib", "string")),
     ]
     for word, text in (("WEFT_UNROLL", _UNROLL), ("WEFT_PARALLEL", _PARALLEL), ("WEFT_ALIGNED", _ALIGNED)):

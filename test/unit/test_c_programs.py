@@ -138,3 +138,12 @@ relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
     with pytest.raises(Diagnostic, match="has no counterpart in C"):
         weft.compile(parse_mlir(text, "devices"), target="c")
+
+
+@pytest.mark.parametrize("size", [5, 200])
+def test_halves_that_are_chosen_in_c_are_stored(size: int) -> None:
+    T = f"tensor<{size}xf16>"
+    text = f"relay.func @main(%x: {T}) -> {T} {{\n  %0 = relay.nn.relu %x : {T}\n  relay.return %0 : {T}\n}}"
+    x = np.linspace(-2, 3, size).astype(np.float16)
+    found = weft.compile(parse_mlir(text, "halves.mlir"), "c", threads=1)(x)
+    np.testing.assert_array_equal(np.asarray(found), np.maximum(x, 0))
