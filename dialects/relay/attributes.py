@@ -8,7 +8,8 @@ the content, so that equal keys mean equal data and two constants can be compare
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cache, partial
+from threading import RLock
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
@@ -55,13 +56,25 @@ class Resource:
         self._name = key.rpartition("_")[0] if name is None and isinstance(key, str) else name
         self.given = given
         self.later = later
+        self._made: NDArray | None = None
+        self._making = RLock()
+        """One for each: who reads a weight keeps nobody from another, not even in a process that was forked then."""
         self.token = object()
         """Tells this one from others, without its data."""
 
-    @cached_property
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_making"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, _making=RLock())
+
+    @property
     def key(self) -> str:
         """What the text has in its place."""
-        return self._key if isinstance(self._key, str) else self._key()
+        if not isinstance(self._key, str):
+            with self._making:
+                self._key = self._key if isinstance(self._key, str) else self._key()
+        return self._key
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Resource):
@@ -81,7 +94,7 @@ class Resource:
         """Whether there is an array."""
         return self.given is not None or self.later is not None
 
-    @cached_property
+    @property
     def array(self) -> NDArray | None:
         """The array; `None` where the text was read without the file that holds the data.
 
@@ -90,8 +103,10 @@ class Resource:
         """
         if self.given is not None or self.later is None:
             return self.given
-        made = self._seen = self.later()
-        return made
+        with self._making:
+            if self._made is None:
+                self._made = self._seen = self.later()
+        return self._made
 
     @property
     def seen(self) -> NDArray | None:

@@ -1,5 +1,8 @@
 """Large constants are told apart by their keys, which are made when somebody asks."""
 
+import pickle
+import threading
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -74,3 +77,26 @@ def test_a_part_of_an_array_does_not_hold_all_of_it(part: tuple[slice, ...]) -> 
     made = resource(array[part], "w").data.seen
     assert made is not None and not np.shares_memory(made, array)
     np.testing.assert_array_equal(made, array[part])
+
+
+def test_who_reads_one_keeps_nobody_from_another():
+    """Nor does a process hang that is forked meanwhile: it has the locks as they were then."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slowly() -> npt.NDArray[np.float32]:
+        begun.set()
+        assert may_end.wait(60)
+        return np.zeros(2, np.float32)
+
+    slow, quick = Resource("slow_1", later=slowly), Resource("quick_1", later=lambda: np.ones(2, np.float32))
+    thread = threading.Thread(target=lambda: slow.array)
+    thread.start()
+    assert begun.wait(60)
+    read: list[object] = []
+    other = threading.Thread(target=lambda: read.append(quick.array), daemon=True)
+    other.start()
+    other.join(10)
+    may_end.set()
+    thread.join()
+    assert len(read) == 1, "it waited for the slow one"
+    assert slow.array is slow.array and pickle.loads(pickle.dumps(Resource("a_1", np.ones(2)))).key == "a_1"
