@@ -291,7 +291,10 @@ def fuse(target: Target) -> list[ModulePass]:
     from ..transforms.relay.fuse_ops import FuseOpsPass
     from ..transforms.relay.outline_primitives import OutlinePrimitivesPass
 
-    return [FuseOpsPass(vector_bytes=target.vector_bytes(), machine=_machine(target)), OutlinePrimitivesPass()]
+    return [
+        FuseOpsPass(vector_bytes=target.vector_bytes(), machine=_machine(target)),
+        OutlinePrimitivesPass(pass_scalars=True),
+    ]
 
 
 def tir(target: Target) -> list[ModulePass]:

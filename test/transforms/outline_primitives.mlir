@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p outline-primitives | filecheck %s
+// RUN: weft-opt %s -p 'outline-primitives{pass-scalars=true}' | filecheck %s
 
 // CHECK-LABEL: relay.func @a_kernel_becomes_a_function
 // CHECK-NEXT:    %0 = relay.call @fused_exp_nn_relu(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_what_is_simple_already_stays_the_object_that_it_is():
 
 
 def test_elements_of_one_place_are_one_number_and_calls_that_may_do_more_are_not():
-    A = tir.decl_buffer((16,), "int32", name="A")
+    A: Any = tir.decl_buffer((16,), "int32", name="A")
     analyzer = arith.Analyzer()
     assert same(analyzer.simplify(A[i + 1 - 1] * 2 - A[i]), A[i])
     assert analyzer.can_prove_equal(A[i + j], A[j + i])
@@ -69,7 +70,7 @@ def test_elements_of_one_place_are_one_number_and_calls_that_may_do_more_are_not
 
 
 def test_integers_in_places_of_elements_are_simplified():
-    A = tir.decl_buffer((16, 16), "float32", name="A")
+    A: Any = tir.decl_buffer((16, 16), "float32", name="A")
     assert same(arith.Analyzer().simplify(A[i + j - i, 2 * i - i] + 1.0), A[j, i] + 1.0)
 
 
@@ -254,7 +255,7 @@ def test_a_name_within_an_expression_stands_for_its_value():
     assert arith.Analyzer().const_int_bound(tir.Let(i, 7, i + 1)) == (8, 8)
     other = tir.Var("other", "int32")
     assert same(named, tir.Let(other, i + 1, other * 2 - i))
-    A = tir.decl_buffer((16,), "int32", name="A")
+    A: Any = tir.decl_buffer((16,), "int32", name="A")
     assert same(arith.Analyzer().simplify(tir.Let(j, i + 1, A[j - 1] + 0 * j)), A[i])
     assert same(arith.substitute(A[j] + i, {j: i + 1}), A[i + 1] + i)
     with pytest.raises(UsageError, match="'byte' is a int8, and its value a int32"):

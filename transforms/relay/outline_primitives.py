@@ -9,9 +9,9 @@
                                             }
 
 Two regions are equal if they have the same operations with the same operands, attributes and types; names of values
-and locations do not matter. Nor do scalars that are added or multiplied, as the scales of quantised layers are: where
-regions differ in such, the function takes them as arguments, and is compiled once, however many layers there are. A
-region in which nothing is computed (tuples and their fields) is put back in place.
+and locations do not matter. With `pass-scalars`, nor do scalars that are added or multiplied, as the scales of
+quantised layers are: where regions differ in such, the function takes them as arguments, and is compiled once, however
+many layers there are. A region in which nothing is computed (tuples and their fields) is put back in place.
 
 Names are TVM's: `fused_` and the operators' names, cut at 80 characters with a digest of the whole, then made unique.
 
@@ -52,6 +52,8 @@ class OutlinePrimitivesPass(ModulePass):
 
     put_back: bool = True
     """Put back what computes nothing; TVM makes functions of that, too."""
+    pass_scalars: bool = False
+    """Have regions share a function that differ only in scalars which are added or multiplied; TVM's do not."""
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -65,10 +67,12 @@ class OutlinePrimitivesPass(ModulePass):
             if self.put_back and not primitive.computes:
                 inline_primitive(primitive)
             else:
-                take_in_scalars(primitive)
-                alike.setdefault(structural_key(primitive), []).append(primitive)
+                if self.pass_scalars:
+                    take_in_scalars(primitive)
+                alike.setdefault(structural_key(primitive, self.pass_scalars), []).append(primitive)
         for group in alike.values():
-            pass_differing_scalars(group)
+            if self.pass_scalars:
+                pass_differing_scalars(group)
             name = names.unique(_readable_name(group[0]))
             op.body.block.add_op(function := _function_of(group[0], name))
             for number, primitive in enumerate(group):
@@ -156,10 +160,10 @@ def pass_differing_scalars(group: Sequence[PrimitiveOp]) -> None:
             primitive.operands = [*primitive.operands, scalar.result]
 
 
-def structural_key(primitive: PrimitiveOp) -> Hashable:
-    """A key that two regions share if and only if they do the same, but for the values of `passable_scalars`: equal
-    operations, attributes, types and wiring."""
-    passable = set(passable_scalars(primitive))
+def structural_key(primitive: PrimitiveOp, pass_scalars: bool = False) -> Hashable:
+    """A key that two regions share if and only if they do the same: equal operations, attributes, types and wiring; but
+    for the values of `passable_scalars`, if these may be passed."""
+    passable = set(passable_scalars(primitive)) if pass_scalars else set[ConstantOp]()
     numbers: dict[SSAValue, int] = {}
 
     def number(values: tuple[SSAValue, ...]) -> tuple[Attribute, ...]:

@@ -141,7 +141,8 @@ def _between_numbers(begin: int, end: int, step: int, extent: te.Dim) -> Slice:
             return extent + given
         return always_extreme(te.BinaryKind.MAX, extent + given, lowest)
 
-    first, last = bound(begin), bound(end)
+    from_front = step > 0 and 0 <= begin < ENDLESS  # cut off at the end, not at the axis
+    first, last = begin if from_front else bound(begin), bound(end)
     if step < 0:
         return _slice(first, step, always_extreme(te.BinaryKind.MAX, ceil_divided(first - last, -step), 0))
     if begin == 0:
