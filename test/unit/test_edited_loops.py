@@ -31,8 +31,12 @@ def loops() -> str:
         ("weft.counter_bytes = 256", "weft.counter_bytes = 0", "the slots do not end within the 0 bytes of counters"),
         ("weft.counter_bytes = 256", "weft.counter_bytes = 99999", "outside of the arena"),
         ("memref<16640xi8>", "memref<1024xi8>", "the view ends at byte 16640, outside"),
-        ("constant 256", "constant 100000", "the view ends at byte 116384, outside"),
-        ("constant 256", "constant 0", "the view begins at byte 0, among the 256 bytes of counters"),
+        ("constant 256 : index\n    %y", "constant 100000 : index\n    %y", "the view ends at byte 116384, outside"),
+        (
+            "constant 256 : index\n    %y",
+            "constant 0 : index\n    %y",
+            "the view begins at byte 0, among the 256 bytes of counters",
+        ),
         ("%arena[128]", "%arena[512]", "the slots do not end within the 256 bytes of counters"),
         ('"x", type = tensor<64x64xf32>', '"x", type = tensor<64x32xf32>', "argument 0 is memref<4096xf32>, but is"),
         (
