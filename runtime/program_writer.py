@@ -1,6 +1,7 @@
 """Programs on their way to disk, beginning with their constants, while code is still being generated for them; large
-ones until after their compilations are done. Whoever looks on disk in the same process waits for these (`settle`), and
-so does the end of the process. Writers take what processors have left.
+ones until after their compilations are done. Who looks on disk in the same process waits for these (`settle`), and so
+do the next compilation, which forks workers where it is the only thread, and the end of the process. Writers take what
+processors have left.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
@@ -26,8 +28,9 @@ WRITER = "weft-keep"
 BEHIND = 1 << 26
 """Compilations do not wait until more bytes than this are written."""
 _NICEST = 19
-_behind: list[ProgramWriter] = []
-"""Whom their compilations did not wait for."""
+_behind: WeakSet[ProgramWriter] = WeakSet()
+"""Whom their compilations did not wait for, while they write; what they have written is not held on to."""
+_registering = threading.Lock()
 
 
 def kept_bytes(graph: CompiledGraph) -> int:
@@ -68,7 +71,8 @@ class ProgramWriter:
         else:
             self._rest.set_result(graph)
             if kept_bytes(graph) > BEHIND:
-                _behind.append(self)
+                with _registering:
+                    _behind.add(self)
                 return
         self.wait()
 
@@ -80,9 +84,10 @@ class ProgramWriter:
 
 def settle() -> None:
     """Wait for all that is being written."""
-    while _behind:
-        _behind[-1].wait()
-        _behind.pop()
+    with _registering:
+        writers = list(_behind)
+    for writer in writers:
+        writer.wait()
 
 
 @atexit.register

@@ -114,6 +114,7 @@ class Request:
             tell(diagnostic)
 
         tell = diagnostics.handler()
+        settle()
         try:
             with diagnostics.handled_by(noted):
                 yield

@@ -22,6 +22,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.digests import BLOCK, digest_of_bytes
 from weft.dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
 from weft.dialects.support.model_files import external_files
+from weft.frontend.mlir import parse_mlir
 from weft.kept_programs import Request
 from weft.lowering import compiler_digest
 from weft.lowering.machine.codegen import CodegenError, CodegenPool
@@ -400,6 +401,32 @@ def test_a_large_program_is_written_behind_its_compilation_and_waited_for(
         kept_programs.forget()
         threading.Timer(0.1, may_write.set).start()
         assert whole(weft.compile(model)) == "disk", "it was waited for"
+        assert not list(program_writer._behind), "what was written is held on to"  # pyright: ignore[reportPrivateUsage]
+
+
+def test_what_is_compiled_next_has_the_processors_for_itself(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it could fork no workers, since another thread may hold a lock."""
+
+    def later(*given: object) -> None:
+        assert may_write.wait(60)
+        save(*given)  # pyright: ignore[reportArgumentType]
+
+    def begun(*given: object, **named: object) -> object:
+        writing.append(any(thread.name == WRITER for thread in threading.enumerate()))
+        return load(*given, **named)  # pyright: ignore[reportArgumentType]
+
+    writing = list[bool]()
+    may_write, save, load = threading.Event(), artefact._write, compilation.load_module  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(artefact, "_write", later)
+    monkeypatch.setattr(compilation, "load_module", begun)
+    monkeypatch.setattr(program_writer, "BEHIND", 0)
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        weft.compile(model)
+        threading.Timer(0.2, may_write.set).start()
+        weft.compile(parse_mlir(TEXT, "text"))
+    assert writing == [False, False]
 
 
 def test_a_process_ends_when_all_is_written(model: Path, tmp_path: Path) -> None:
