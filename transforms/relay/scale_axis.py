@@ -130,6 +130,8 @@ class KnownValues:
 
     products: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
     """By their products, an upper bound of these."""
+    constants: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
+    """The greatest magnitudes of those that were looked at."""
 
     def __contains__(self, value: SSAValue) -> bool:
         return isinstance(value.owner, ConstantOp) or value in self.products
@@ -146,8 +148,10 @@ class KnownValues:
     def _greatest(self, value: SSAValue) -> float:
         if (found := self.products.get(value)) is not None:
             return found
-        array = value.owner.numpy() if isinstance(value.owner, ConstantOp) else None
-        return 0.0 if array is None else _greatest(cast("NDArray", array))
+        if value not in self.constants:
+            array = value.owner.numpy() if isinstance(value.owner, ConstantOp) else None
+            self.constants[value] = 0.0 if array is None else _greatest(cast("NDArray", array))
+        return self.constants[value]
 
     def cost(self, edits: Sequence[Edit]) -> int:
         """How many elements are multiplied at run time."""
