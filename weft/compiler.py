@@ -109,7 +109,7 @@ def compile(
             this target and number of threads, are compiled with that.
         executor: what runs the graph: `aot`, one native function, `graph`, a `GraphModule`, which goes from node to
             node as TVM's graph executor does, or `interpreter`, which goes through the module as it is, operator by
-            operator in NumPy: nothing is compiled, for whatever target and threads.
+            operator in NumPy: nothing is compiled, so that target, level, threads and tuning records say nothing.
 
     Raises:
         UsageError: there is no such executor, phase, function or input.
