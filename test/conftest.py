@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+from collections.abc import Generator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+
+if TYPE_CHECKING:
+    from cuda_emulation import Emulator
 
 # One test runs on each processor: threads of NumPy's would wait for one another there.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -37,3 +44,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Generator[Emulator]:
+    """The CUDA driver of the tests, which runs kernels on this processor."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler to build the driver with")
+    from cuda_emulation import emulated
+
+    with emulated(tmp_path_factory.mktemp("cuda")) as emulator:
+        yield emulator

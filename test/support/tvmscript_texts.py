@@ -4,7 +4,21 @@ import numpy as np
 
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import from_source
+from weft.tir import Schedule, from_source
+
+
+def func(text: str) -> PrimFuncOp:
+    """The function of a text."""
+    made = from_source(text)
+    assert isinstance(made, PrimFuncOp)
+    return made
+
+
+def only(schedule: Schedule) -> PrimFuncOp:
+    """The one function of what is scheduled."""
+    (made,) = schedule.mod.ops
+    assert isinstance(made, PrimFuncOp)
+    return made
 
 
 def body(*lines: str, buffers: str = 'A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]') -> str:
@@ -15,6 +29,4 @@ def body(*lines: str, buffers: str = 'A: T.Buffer[(16,), "float32"], B: T.Buffer
 
 def interpreted(text: str, *arrays: np.ndarray) -> np.ndarray:
     """The first result of the function of a text, by the interpreter."""
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return Interpreter(func)(list(arrays))[0]
+    return Interpreter(func(text))(list(arrays))[0]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from cuda_emulation import Emulator, emulated
+from cuda_emulation import Emulator
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -194,14 +193,6 @@ def test_what_all_threads_read_after_is_there() -> None:
         np.testing.assert_allclose(
             np.asarray(given, np.float32), weights / weights.sum(1, keepdims=True), rtol=1e-5, atol=1e-7
         )
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Generator[Emulator]:
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler to build the driver with")
-    with emulated(tmp_path_factory.mktemp("cuda")) as emulator:
-        yield emulator
 
 
 def test_a_gpu_reduces_with_its_threads_in_any_order(driver: Emulator) -> None:

@@ -9,13 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cuda_emulation import Emulator, emulated, needs_compiler
+from cuda_emulation import Emulator, needs_compiler
 from tiled_product import TILED, function
 
 import weft
@@ -55,14 +54,6 @@ PARTLY = GRAPH.replace("%3 = relay.nn.softmax NOTE", NOTES)
 
 def arrays() -> list[Any]:
     return list(np.random.default_rng(1).standard_normal((2, 4, 6)).astype(np.float32))
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Generator[Emulator]:
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler to build the driver with")
-    with emulated(tmp_path_factory.mktemp("cuda")) as emulator:
-        yield emulator
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cuda_emulation import Emulator, emulated
+from cuda_emulation import Emulator
 
 import weft
 from weft import te
@@ -34,14 +32,6 @@ PARTLY = GRAPH.replace(
   %1 = relay.nn.relu %n""",
 )
 SIZES = ((2, 3), (3, 300), (1, 1), (0, 4), (5, 0), (4, 21))
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Generator[Emulator]:
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler to build the driver with")
-    with emulated(tmp_path_factory.mktemp("cuda")) as emulator:
-        yield emulator
 
 
 def arrays(n: int, m: int) -> list[Any]:

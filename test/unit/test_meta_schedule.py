@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tvmscript_texts import only
 
 import weft
 from weft import meta_schedule as ms
@@ -65,12 +66,6 @@ def function(text: str) -> PrimFuncOp:
 def context(text: str, *rules: ms.ScheduleRule, seed: int = 0) -> ms.TuneContext:
     given = ms.space_generator.PostOrderApply(sch_rules=list(rules) or None, seed=seed)
     return ms.TuneContext(function(text), "llvm --num-cores=4", given)
-
-
-def only(schedule: Schedule) -> PrimFuncOp:
-    func = schedule.mod.body.block.first_op
-    assert isinstance(func, PrimFuncOp)
-    return func
 
 
 def loops(schedule: Schedule, kind: ForKind) -> list[ForOp]:

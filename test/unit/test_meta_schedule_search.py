@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from imagined_pool import Imagined
+from tvmscript_texts import only
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -158,12 +159,6 @@ def test_each_candidate_computes_the_same_and_is_applied_from_its_text() -> None
         other = function(PRODUCT.replace("def product", "def renamed"))
         (computed,) = Interpreter(only(schedule_of(made.schedule, other)))(given, None)
         assert np.allclose(cast(Any, computed), cast(Any, expected), rtol=1e-4, atol=1e-4)
-
-
-def only(schedule: Schedule) -> PrimFuncOp:
-    (func,) = schedule.mod.ops
-    assert isinstance(func, PrimFuncOp)
-    return func
 
 
 def test_candidates_of_one_design_are_crossed_and_of_two_are_not() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tvmscript_texts import func, only
 
 from weft.dialects.schedule.loops import SplitOp
 from weft.dialects.tir.core import ForOp, PrimFuncOp
@@ -26,18 +27,6 @@ def f(ha: T.handle, hb: T.handle, hc: T.handle):
                 C[vi, vj] = 0
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 """
-
-
-def func(text: str) -> PrimFuncOp:
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
-
-
-def only(schedule: Schedule) -> PrimFuncOp:
-    made = schedule.mod.body.block.first_op
-    assert isinstance(made, PrimFuncOp)
-    return made
 
 
 @pytest.mark.parametrize("kind", ["vectorize", "parallel"])

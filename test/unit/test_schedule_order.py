@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tvmscript_texts import func, only
 
-from weft.dialects.tir.core import PrimFuncOp
 from weft.kernel import build_kernel
-from weft.tir import Interpreter, Schedule, ScheduleError, from_source
+from weft.tir import Interpreter, Schedule, ScheduleError
 
 ROWS = """
 @T.prim_func
@@ -38,18 +38,6 @@ def f(hx: T.handle, hp: T.handle, hv: T.handle):
             p[vi] = a
             v[vi] = b
 """
-
-
-def func(text: str) -> PrimFuncOp:
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
-
-
-def only(schedule: Schedule) -> PrimFuncOp:
-    made = schedule.mod.body.block.first_op
-    assert isinstance(made, PrimFuncOp)
-    return made
 
 
 def test_the_last_of_several_sums_into_one_element_stays() -> None:

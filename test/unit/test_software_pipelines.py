@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 import pytest
-from cuda_emulation import Emulator, emulated
+from cuda_emulation import Emulator
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -191,14 +189,6 @@ def pipelined_product() -> PrimFuncOp:
     (made,) = module.ops
     assert isinstance(made, PrimFuncOp)
     return made
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Generator[Emulator]:
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler to build the driver with")
-    with emulated(tmp_path_factory.mktemp("cuda")) as emulator:
-        yield emulator
 
 
 def test_a_gpu_copies_the_next_tiles_while_it_multiplies(driver: Emulator) -> None:
