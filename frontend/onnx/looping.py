@@ -29,7 +29,7 @@ from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.control import IfOp, SetRowOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, YieldOp
 from ...dialects.relay.extents import Extents, Known
-from ...dialects.relay.ops.slicing import ENDLESS
+from ...dialects.relay.slices import ENDLESS
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.te.dims import data_var

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, broadcast_shapes, is_static, shape_of, tensor
-from ...dialects.relay.ops.slicing import ENDLESS
+from ...dialects.relay.slices import ENDLESS
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import tensor
 from ...dialects.relay.bounded import first
-from ...dialects.relay.ops.slicing import ENDLESS
+from ...dialects.relay.slices import ENDLESS
 from ...dialects.support.dtypes import numpy_dtype
 from .errors import Malformed
 from .node import Node, rank_of

@@ -33,10 +33,11 @@ from ..base import (
 )
 from ..indexing import reshaped
 from ..precision import Accuracy
+from ..slices import ENDLESS, Slice, sliced
 from ..slices_of_data import sliced_by_data
 from .dyn_common import OfData, count_of, extents, integers, numbers, open_tensor
 from .nn.padding import PadOp, padded
-from .slicing import ENDLESS, Slice, StridedSliceOp, sliced
+from .slicing import StridedSliceOp
 from .tiling import BroadcastToOp, TileOp
 from .transform import ExpandDimsOp, ReshapeOp, SqueezeOp
 
