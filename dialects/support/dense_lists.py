@@ -1,4 +1,5 @@
-"""The lists in `dense<...>`, read in runs of numbers (`number_lists`): long ones take no longer than they must."""
+"""The lists in `dense<...>` and `array<...>`, read in runs of numbers (`number_lists`): long ones take no longer than
+they must."""
 
 from __future__ import annotations
 
@@ -12,13 +13,16 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     BytesAttr,
     ComplexType,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
     RankedStructure,
     Signedness,
 )
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Position, Span
 
 from .number_lists import BITS, COMPLEX, FLOAT, GAP, INTEGER, TRUTH, Kind, Number, Run, read_run
@@ -148,6 +152,25 @@ class Lists:
         if (convert := direct.get(run.kind)) is not None and (converted := convert(run.values)) is not None:
             return converted
         return (element(value, span, type) for value, span in run.located(self.input))
+
+
+def dense_array(text: str, position: Position, type: Attribute) -> tuple[DenseArrayBase, Position] | None:
+    """The array whose numbers begin at `position`, and where they end.
+
+    `None` unless all are elements of `type`, written in decimal digits, those of floats with a point.
+    """
+    try:
+        run = read_run(text, _after_gap(text, position))
+    except ValueError:  # too many digits, which is said in its place
+        return None
+    if run is None or not text.startswith(">", end := _after_gap(text, run.end)):
+        return None
+    if isa(type, IntegerType) and run.kind is INTEGER:
+        if (normal := _normal(cast("list[int]", run.values), type)) is not None:
+            return DenseArrayBase(type, BytesAttr(type.pack(normal))), end
+    elif isinstance(type, AnyFloat) and run.kind is FLOAT:
+        return DenseArrayBase(type, BytesAttr(type.pack(cast("list[float]", run.values)))), end
+    return None
 
 
 def _attribute(type: RankedStructure[AnyDenseElement], values: list[Number]) -> DenseIntOrFPElementsAttr:

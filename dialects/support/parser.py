@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     AnyDenseElement,
     AnyFloat,
     ComplexType,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
     Float80Type,
@@ -187,6 +188,22 @@ class LocatedParser(Parser):
             self.parse_punctuation(":", " in dense attribute")
             type = self._parse_dense_literal_type()
         return lists.attribute(type, self._element, self._current_token.span)
+
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
+        """As xDSL reads it; a list of plain numbers, behind the type and a colon, at once."""
+        start = self._current_token.span.start
+        self.parse_characters("<", " in dense array")
+        element = self.parse_attribute()
+        if self._current_token.text == ":":
+            from .dense_lists import dense_array
+
+            if (found := dense_array(self.lexer.input.content, self._current_token.span.end, element)) is not None:
+                attribute, end = found
+                self._resume_from(end)
+                self.parse_characters(">", " in dense array")
+                return attribute
+        self._resume_from(start)
+        return super()._parse_builtin_densearray_attr()
 
     def _next_list(self) -> int | None:
         """Where a list begins behind the current token, if one does."""

@@ -1,4 +1,4 @@
-"""Lists of numbers in `dense<...>`: read in runs, and as xDSL reads them, mistakes included."""
+"""Lists of numbers in `dense<...>` and `array<...>`: read in runs, and as xDSL reads them, mistakes included."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import AnyDenseElement, DenseIntOrFPElementsAttr, RankedStructure
+from xdsl.dialects.builtin import AnyDenseElement, DenseArrayBase, DenseIntOrFPElementsAttr, RankedStructure
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRToken
 
@@ -25,12 +25,20 @@ class AsXDSL(LocatedParser):
     ) -> DenseIntOrFPElementsAttr:
         return Parser.parse_dense_int_or_fp_elements_attr(self, type)
 
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
+        return Parser._parse_builtin_densearray_attr(self)
+
 
 def outcome(parser: type[LocatedParser], literal: str, type: str) -> tuple[str, ...]:
-    """The module that is read, or the mistake and its place."""
+    """The module with a literal that is read, or the mistake and its place."""
+    return read(parser, f"dense<{literal}> : tensor<{type}>")
+
+
+def read(parser: type[LocatedParser], attribute: str) -> tuple[str, ...]:
+    """The module with an attribute that is read, or the mistake and its place."""
     context = new_ir_context()
     context.allow_unregistered = True
-    text = f'"test.op"() {{a = dense<{literal}> : tensor<{type}>}} : () -> ()'
+    text = f'"test.op"() {{a = {attribute}}} : () -> ()'
     try:
         return (str(parser(context, text).parse_module()),)
     except Diagnostic as error:
@@ -117,6 +125,14 @@ def test_lists_are_read_as_xdsl_reads_them(literal: str, element: str, shape: st
         assert found == expected
 
 
+@settings(max_examples=150, deadline=None)
+@given(lists(), st.sampled_from([*TYPES, "x"]), st.sampled_from([":", ":", ":", " : ", ""]))
+def test_arrays_are_read_as_xdsl_reads_them(literal: str, element: str, colon: str) -> None:
+    numbers = literal.replace("[", "").replace("]", "")
+    expected, found = (read(parser, f"array<{element}{colon}{numbers}>") for parser in (AsXDSL, LocatedParser))
+    assert found == expected
+
+
 @pytest.mark.parametrize("number", ["12", "-1.5", "0x7FC00000", "true", "(1.0, 2.0)"])
 def test_a_long_list_is_no_long_row_of_tokens(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     count = 0
@@ -132,6 +148,10 @@ def test_a_long_list_is_no_long_row_of_tokens(number: str, monkeypatch: pytest.M
     rows = ", ".join([f"[{', '.join([number] * 100)}]"] * 20)
     assert len(outcome(LocatedParser, f"[{rows}]", f"20x100x{type}")) == 1
     assert count < 60
+    count = 0
+    if "x" not in number and type in ("i32", "f32"):
+        assert len(read(LocatedParser, f"array<{type}: {', '.join([number] * 2000)}>")) == 1
+        assert count < 60
 
 
 def test_what_is_wrong_in_a_long_list_has_its_place() -> None:
