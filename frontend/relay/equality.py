@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.arguments import checked
+from ...dialects.support.differences import StructuralDifferenceError
 from ...transforms.relay.analysis.equality import Numbering
 from .expr import Expr, Function, free_vars
 
@@ -67,12 +68,12 @@ def structural_hash(graph: Graph, map_free_vars: bool = False) -> int:
 
 @checked
 def assert_structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False) -> None:
-    """Raise an `AssertionError` that shows where two graphs differ, unless they are the same."""
+    """Raise a `StructuralDifferenceError` that shows where two graphs differ, unless they are the same."""
     if structural_equal(lhs, rhs, map_free_vars):
         return
     left, right = (_text(graph).splitlines() for graph in (lhs, rhs))
     difference = "\n".join(difflib.unified_diff(left, right, "lhs", "rhs", lineterm="", n=3))
-    raise AssertionError(f"the graphs differ:\n{difference or 'in their free variables only'}")
+    raise StructuralDifferenceError(f"the graphs differ:\n{difference or 'in their free variables only'}")
 
 
 def _text(graph: Graph) -> str:

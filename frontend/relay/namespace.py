@@ -47,6 +47,9 @@ def _builder(name: str) -> Operator:
     return told(name, make) if is_told(name) else make
 
 
+Op.lookup = get
+
+
 class OperatorNamespace(ModuleType):
     """`relay.nn`, `relay.image`, ...: the operators whose names begin so; with no prefix, `relay.op`, all of them."""
 

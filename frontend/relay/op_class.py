@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from xdsl.irdl import OptOperandDef, VarOperandDef
 
@@ -51,6 +51,18 @@ class Op:
     """An operator, as what a call calls: `call.op == relay.op.get("nn.relu")`, `call.op.name`."""
 
     name: str
+
+    lookup: ClassVar[Callable[[str], Op]]
+    """Gives the operator of a name; `namespace` says how, which knows those that are made of others too."""
+
+    @staticmethod
+    def get(op_name: str) -> Op:
+        """The operator of a name: `Op.get("nn.relu")`.
+
+        Raises:
+            AttributeError: there is none; the message names near ones.
+        """
+        return Op.lookup(op_name)
 
     @property
     def num_inputs(self) -> int:

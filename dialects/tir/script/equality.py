@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...support.arguments import checked
+from ...support.differences import StructuralDifferenceError as StructuralDifferenceError
 from ...support.walking import in_order
 from ..affine import Range, affine_of, over_dimensions, simplify, substitute
 from ..asserts import AssertOp
@@ -58,6 +59,11 @@ def structural_equal(lhs: Compared, rhs: Compared) -> bool:
     return _by_name(lhs) == _by_name(rhs)
 
 
+def function_form(func: PrimFuncOp) -> Form:
+    """What a function is but for names: equal to that of another where the two are the same."""
+    return _FunctionForm().form(func)
+
+
 def _by_name(op: PrimFuncOp | ModuleOp) -> Mapping[str, object]:
     functions = [op] if isinstance(op, PrimFuncOp) else [each for each in op.ops if isinstance(each, PrimFuncOp)]
     return {func.sym_name.data: _FunctionForm().form(func) for func in functions}
@@ -71,10 +77,6 @@ def structural_hash(op: Compared) -> int:
     if isinstance(op, PrimFuncOp):
         return hash(_FunctionForm().form(op))
     return hash(frozenset(_by_name(op).items()))
-
-
-class StructuralDifferenceError(AssertionError, ValueError):
-    """Two things are not one but for names. It is an `AssertionError`, and the `ValueError` that TVM raises."""
 
 
 @checked

@@ -16,6 +16,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, tensors_in
 from ....dialects.relay.core import FuncOp
+from ....dialects.tir.functions import PrimFuncOp
+from ....dialects.tir.script.equality import function_form
 from ...infra.visitors import dataflow_post_order, values_used_by
 from ...infra.walk import walk
 from ..purity import impure_functions, is_pure
@@ -48,7 +50,10 @@ class Numbering:
         for op in module.ops:
             name = getattr(op, "sym_name", None)
             key = name.data if isinstance(name, StringAttr) else op.name
-            found[key] = self.of_function(op, impure) if isinstance(op, FuncOp) else self.number(str(op))
+            if isinstance(op, FuncOp):
+                found[key] = self.of_function(op, impure)
+            else:
+                found[key] = self.number(function_form(op) if isinstance(op, PrimFuncOp) else str(op))
         return found
 
     def number(self, key: Hashable) -> int:
