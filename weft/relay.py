@@ -7,7 +7,7 @@ import typing
 from functools import partial
 from types import ModuleType
 
-from . import relay_executors, relay_transform, relay_vm
+from . import relay_executors, relay_testing, relay_transform, relay_vm
 from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
@@ -93,6 +93,13 @@ relay.__dict__.update(
     data_dep_optimization=_data_dependent,
     load_param_dict=param_dict.load_param_dict,
     save_param_dict=param_dict.save_param_dict,
+)
+relay.testing.__dict__.update(
+    check_grad=relay_testing.check_grad,
+    count_ops=relay_testing.count_ops,
+    rand=relay_testing.rand,
+    run_infer_type=relay_testing.run_infer_type,
+    run_opt_pass=relay_testing.run_opt_pass,
 )
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm

@@ -18,6 +18,7 @@ from . import expr as expr
 from . import loops as loops
 from . import testing as testing
 from . import ty as ty
+from . import type_views as type_views
 from .binding import bind as bind
 from .binding import bind_params_by_name as bind_params_by_name
 from .calls import RefWrite as RefWrite

@@ -27,6 +27,7 @@ from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from ...dialects.support.element_types import MLIR_NAMES
+from ...dialects.te.expr import Const as Number
 from ...dialects.te.expr import Var as Symbol
 from .attrs import Attrs
 from .op_class import Op
@@ -369,6 +370,10 @@ class AnyExtent:
     """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
 
 
+Extent: TypeAlias = "int | AnyExtent | Symbol | Number"
+"""What an extent of a type may be: a number, TVM's `IntImm` among them, a variable of `te`, or not known."""
+
+
 class VariableBlock(Block):
     """Where a variable stands until a function takes it: with the symbols that its open extents were given as, in the
     order of its axes. Those of one function that were given as one symbol are one extent."""
@@ -381,7 +386,7 @@ _SYMBOLS = "_relay_symbols"
 
 
 @checked
-def tensor_type(shape: Sequence[int | AnyExtent | Symbol] = (), dtype: str = "float32") -> Tensor:
+def tensor_type(shape: Sequence[Extent] = (), dtype: str = "float32") -> Tensor:
     """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`. An extent may be a variable, `te.var("n")`.
 
     Raises:
@@ -391,7 +396,9 @@ def tensor_type(shape: Sequence[int | AnyExtent | Symbol] = (), dtype: str = "fl
         element = scalar_type(dtype)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"there is no element type '{dtype}'", hint=did_you_mean(dtype, MLIR_NAMES)) from error
-    extents = [DYNAMIC if isinstance(n, AnyExtent | Symbol) else int(n) for n in shape]
+    extents = [
+        DYNAMIC if isinstance(n, AnyExtent | Symbol) else int(n.value if isinstance(n, Number) else n) for n in shape
+    ]
     if any(n < 0 and n != DYNAMIC for n in extents):
         raise UsageError(f"a shape has no negative extents: {list(extents)}")
     type = TensorType(element, extents)
@@ -403,8 +410,8 @@ def tensor_type(shape: Sequence[int | AnyExtent | Symbol] = (), dtype: str = "fl
 @checked
 def var(
     name_hint: str,
-    type_annotation: Attribute | str | Sequence[int | AnyExtent | Symbol] | None = None,
-    shape: Sequence[int | AnyExtent | Symbol] | None = None,
+    type_annotation: Attribute | str | Sequence[Extent] | None = None,
+    shape: Sequence[Extent] | None = None,
     dtype: str = "float32",
     span: LocationAttr | None = None,
 ) -> Var:
@@ -438,7 +445,7 @@ def var(
     return Var(value)
 
 
-def _annotated(type: Attribute | str | Sequence[int | AnyExtent | Symbol], dtype: str) -> Attribute:
+def _annotated(type: Attribute | str | Sequence[Extent], dtype: str) -> Attribute:
     """The type that stands in the place of one: a dtype, or, as in TVM, a shape."""
     if isinstance(type, str):
         return tensor_type((), type)

@@ -88,3 +88,16 @@ relay.func @an_operator_without_gradient_may_stand_beside_the_way(%x: tensor<4xf
   %i = relay.argmax %x : (tensor<4xf32>) -> tensor<i32>
   relay.return %y, %i : tensor<4xf32>, tensor<i32>
 }
+
+// -----
+
+// CHECK-LABEL: relay.func @what_gives_no_floats_has_zeros
+// CHECK:         %[[Y:.*]] = relay.less %x, %c
+// CHECK:         %[[DX:.*]] = relay.zeros_like %x
+// CHECK:         %[[DC:.*]] = relay.zeros_like %c
+// CHECK:         %[[G:.*]] = relay.tuple(%[[DX]], %[[DC]])
+// CHECK:         relay.tuple(%[[Y]], %[[G]])
+relay.func @what_gives_no_floats_has_zeros(%x: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4xi1> {
+  %y = relay.less %x, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  relay.return %y : tensor<4xi1>
+}

@@ -166,11 +166,11 @@ def _type_of(leaf: Leaf) -> Attribute:
 
 
 def differentiate(func: FuncOp, calls: Calls | None = None) -> None:
-    """Let a function give its gradients too; calls in it are asked of `calls`.
+    """Let a function give its gradients too; calls in it are asked of `calls`. What gives no floats has zeros.
 
     Raises:
-        Diagnostic: an argument or result is no tensor, or tuple of such; no result is a float; or something on the way
-            cannot be differentiated.
+        Diagnostic: an argument or result is no tensor, or tuple of such; or something on the way cannot be
+            differentiated.
     """
     block, end = func.body.block, func.return_op
     for value in (*block.args, *end.arguments):
@@ -187,8 +187,6 @@ def differentiate(func: FuncOp, calls: Calls | None = None) -> None:
     for value in end.arguments:
         terms = zip(leaf_paths(value.type), leaf_terms(value, emit), strict=True)
         seeds += [((value, path), term.ones()) for path, term in terms if is_differentiable(term.value.type)]
-    if not seeds:
-        raise Diagnostic.at(end, "there is no gradient: no result is a tensor of floats")
     found = backpropagate(forwards, seeds, emit, block.args, calls)
 
     gradients = _tuple([_gradient_of(argument, found, emit) for argument in block.args], emit)

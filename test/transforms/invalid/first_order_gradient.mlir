@@ -30,14 +30,6 @@ relay.func @again(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-relay.func @integers_have_no_gradient(%x: tensor<4xi32>) -> tensor<4xi32> {
-  %y = relay.add %x, %x : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
-  // expected-error@+1 {{there is no gradient: no result is a tensor of floats}}
-  relay.return %y : tensor<4xi32>
-}
-
-// -----
-
 relay.func @a_form_without_gradient_says_why(%x: tensor<2x5xf32>, %i: tensor<2x3xi64>, %u: tensor<2x3xf32>) -> tensor<2x5xf32> {
   // expected-error@+1 {{has no gradient here: updates are brought in by mul}}
   %y = relay.scatter_elements %x, %i, %u {axis = 1 : i64, reduction = "mul"} : (tensor<2x5xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<2x5xf32>

@@ -1,0 +1,38 @@
+"""What types answer under TVM's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weft import relay, tir
+from weft.dialects.support.diagnostics import UsageError
+
+
+def test_a_tensor_type_has_a_dtype_and_extents():
+    type: Any = relay.TensorType((2, 3), "float16")
+    assert (type.dtype, type.concrete_shape) == ("float16", (2, 3))
+    assert [int(n) for n in type.shape] == [2, 3] and type.shape[1].value == 3 and list(range(type.shape[0])) == [0, 1]
+
+
+def test_an_open_extent_is_no_number_of_a_concrete_shape():
+    type: Any = relay.TensorType((relay.Any(), 3))
+    with pytest.raises(UsageError, match="tensor<\\?x3xf32> has an extent that is not known"):
+        _ = type.concrete_shape
+
+
+def test_an_extent_may_be_an_integer_of_tir():
+    x = relay.var("x", shape=(tir.IntImm("int64", 4), 2))
+    assert x.checked_type == relay.TensorType((4, 2))
+
+
+def test_tuples_functions_references_and_data_types_are_taken_apart():
+    a, T, box = relay.TensorType((2,)), relay.TypeVar("T"), relay.GlobalTypeVar("box")
+    views: Any = relay
+    assert views.TupleType([a, T]).fields == (a, T)
+    function: Any = relay.FuncType([a, T], a)
+    assert (function.arg_types, function.ret_type, function.type_params) == ((a, T), a, [T])
+    assert views.RefType(a).value == a
+    call: Any = relay.TypeCall(box, [a])
+    assert (call.func.name_hint, call.args) == ("box", (a,))
