@@ -66,10 +66,10 @@ if TYPE_CHECKING:
     from .dialects.tir.analyzer.functions import const as const
     from .dialects.tir.analyzer.iter_forms import IterMapResult as IterMapResult
     from .dialects.tir.analyzer.iter_forms import normalize_iter_map_to_expr as normalize_iter_map_to_expr
-    from .dialects.tir.analyzer.iter_map import IterMapExpr as IterMapExpr
-    from .dialects.tir.analyzer.iter_map import IterMark as IterMark
-    from .dialects.tir.analyzer.iter_map import IterSplitExpr as IterSplitExpr
-    from .dialects.tir.analyzer.iter_map import IterSumExpr as IterSumExpr
+    from .dialects.tir.analyzer.iter_nodes import IterMapExpr as IterMapExpr
+    from .dialects.tir.analyzer.iter_nodes import IterMark as IterMark
+    from .dialects.tir.analyzer.iter_nodes import IterSplitExpr as IterSplitExpr
+    from .dialects.tir.analyzer.iter_nodes import IterSumExpr as IterSumExpr
     from .dialects.tir.analyzer.nodes import IntExpr as IntExpr
     from .dialects.tir.analyzer.regions import intersect as intersect
     from .dialects.tir.analyzer.regions import union as union

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.expressions import call_llvm_pure_intrin as call_llvm_pure_intrin
     from .dialects.tir.nodes.expressions import call_packed as call_packed
     from .dialects.tir.nodes.expressions import call_pure_extern as call_pure_extern
+    from .dialects.tir.nodes.functions import Any as Any
     from .dialects.tir.nodes.functions import ceildiv as ceildiv
     from .dialects.tir.nodes.functions import clz as clz
     from .dialects.tir.nodes.functions import exp10 as exp10
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.functions import q_multiply_shift as q_multiply_shift
     from .dialects.tir.nodes.functions import reinterpret as reinterpret
     from .dialects.tir.nodes.functions import ret as ret
+    from .dialects.tir.nodes.intrinsics import call_intrin as call_intrin
     from .dialects.tir.nodes.mismatch import assert_structural_equal as assert_structural_equal
     from .dialects.tir.nodes.mismatch import get_first_structural_mismatch as get_first_structural_mismatch
     from .dialects.tir.nodes.object_path import ObjectPath as ObjectPath

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from time import perf_counter
 
 import pytest
 
@@ -136,3 +137,60 @@ def test_extents_may_be_symbols():
     assert split, split.reason
     assert [s.extent for s in split.indices] == [m, n]
     assert not detect_iter_map([x // n, x % n], {x: m}, analyzer=analyzer)
+
+
+PADDED: list[tuple[list[IntExpr], Domains, list[tuple[int, int, int]]]] = [
+    ([x // 15], {x: 26}, [(2, 0, 1)]),
+    ([(x + 16) // 32], {x: 176}, [(6, 0, 1)]),
+    ([(x + 71) // 32], {x: 45}, [(2, 2, 1)]),
+    ([x // 3 % 5, x % 3], {x: 26}, [(5, 0, 1), (3, 0, 1)]),
+    ([(x + 80) // 2 % 16, (x + 80) % 2], {x: 176}, [(16, 0, 1), (2, 0, 1)]),
+    ([(x + 10) % 3, (x + 10) // 3 % 4, (x + 10) // 12 % 5], {x: 240}, [(3, 0, 1), (4, 0, 1), (5, 0, 1)]),
+    ([(x * 5 + y + 3) % 4 * 2 + 7], {x: 3, y: 5}, [(4, 7, 2)]),
+    ([(x // 3 + 1) // 2], {x: 10}, [(3, 0, 1)]),
+]
+
+
+@pytest.mark.parametrize("indices, domains, expected", PADDED, ids=str)
+def test_iterators_are_padded_where_divisors_do_not_divide_them(
+    indices: list[IntExpr], domains: Domains, expected: list[tuple[int, int, int]]
+):
+    assert not detect_iter_map(indices, domains)
+    found = detect_iter_map(indices, domains, padded=True)
+    assert found, found.reason
+    assert [(e.extent, e.base, e.scale) for e in found.indices] == [tuple(map(const, each)) for each in expected]
+    ranges = [range(base, base + extent * scale, scale) for extent, base, scale in expected]
+    assert set(_images(indices, domains, TRUE)) == set(product(*ranges))
+    forms = [normalize_iter_map_to_expr(each) for each in found.indices]
+    assert _images(forms, domains, TRUE) == _images(indices, domains, TRUE)
+
+
+def test_padding_is_where_no_iteration_is():
+    found = detect_iter_map([(x + 5) // 8], {x: 14}, padded=True)
+    values = [evaluate(found.padding, {x: value}) for value in range(-5, 19)]
+    assert values == [not 0 <= value < 14 for value in range(-5, 19)]
+
+
+@pytest.mark.parametrize(
+    "indices, domains",
+    [
+        ([(80 + x) // 32, (80 + x) % 32], {x: 176}),
+        ([(x + 1) % 3, x % 6], {x: 26}),
+        ([(x + 10) % 3, (x + 10) // 3 % 4, (x + 10) // 12 % 5, (x + 10) // 60], {x: 240}),
+        ([(x + 1) % 3, x // 3 % 4], {x: 240}),
+    ],
+    ids=str,
+)
+def test_padding_that_would_leave_gaps_gives_no_map(indices: list[IntExpr], domains: Domains):
+    assert not detect_iter_map(indices, domains, padded=True)
+
+
+def test_many_conditions_that_hold_within_each_other_are_looked_at_once():
+    names = [var(f"v{number}") for number in range(12)]
+    sums = [names[0]]
+    for each in names[1:]:
+        sums.append(sums[-1] * 2 + each)
+    conditions = all_of(*(sum_ >= 1 for sum_ in sums[1:]))
+    started = perf_counter()
+    detect_iter_map([sums[-1]], dict.fromkeys(names, 2), conditions)
+    assert perf_counter() - started < 5

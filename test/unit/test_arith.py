@@ -7,7 +7,7 @@ from time import process_time
 
 import pytest
 
-from weft import arith
+from weft import arith, tir
 from weft.arith import ConstIntBound, IntervalSet, IntExpr, ModularSet, Range
 from weft.arith import floordiv as fdiv
 from weft.arith import floormod as fmod
@@ -301,6 +301,29 @@ def test_iterators_that_overlap_reach_all_values_but_not_once():
     assert arith.detect_iter_map([x * 7 + y], domains, check_level="bijective").errors
     assert arith.detect_iter_map([x * -7 + y], domains).errors
     assert arith.detect_iter_map([x * 9 + y], domains).errors
+
+
+def test_iterators_are_padded_unless_a_map_is_to_be_bijective():
+    x = arith.var("x")
+    domains = {x: Range(14)}
+    found = arith.detect_iter_map([x // 4, x % 4], domains)
+    assert not found.indices  # the padded iterator is used twice: one of the two is 2 or 3 where there is nothing
+    (index,) = (found := arith.detect_iter_map([(x + 5) // 8], domains)).indices
+    assert index.args[0].extent is arith.const(3)
+    padding = [arith.evaluate(found.padding_predicate, {x: value}) for value in (-5, -1, 0, 13, 14, 18)]
+    assert padding == [1, 1, 0, 0, 1, 1]
+    assert arith.detect_iter_map([(x + 5) // 8], domains, check_level="bijective").errors
+
+
+def test_sums_of_digits_are_made_as_in_tvm():
+    x, y = arith.var("x"), arith.var("y")
+    digits = [arith.IterSplitExpr(arith.IterMark(x, 4), 1, 4, 3), arith.IterSplitExpr(arith.IterMark(y, 3), 1, 3, 1)]
+    whole = arith.IterMark(arith.IterSumExpr(digits, 0), 12)
+    (found,) = arith.detect_iter_map([x * 3 + y + 2], {x: Range(4), y: Range(3)}).indices
+    assert arith.normalize_iter_map_to_expr(arith.IterSumExpr(digits, 2)) == x * 3 + y + 2
+    made = arith.IterSumExpr([arith.IterSplitExpr(whole, 1, 12, 1)], 2)
+    tir.assert_structural_equal(found, made)
+    assert not tir.structural_equal(found, arith.IterSumExpr([arith.IterSplitExpr(whole, 1, 11, 1)], 2))
 
 
 def test_trivial_iterators_are_kept_when_asked_for():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft import te, tir
+from weft import arith, te, tir
 from weft.dialects.support.diagnostics import UsageError
 from weft.script import tir as T
 from weft.tir import Interpreter
@@ -114,3 +114,25 @@ def test_modules_are_made_of_functions() -> None:
     assert "marked" in module["other"].attributes and "marked" not in module["other"].without_attr("marked").attributes
     with pytest.raises(UsageError, match="has a name"):
         in_text.without_attr("global_symbol")
+
+
+def test_functions_are_called_by_the_names_of_operators() -> None:
+    x, y = tir.Var("x", "float32"), tir.Var("y", "float32")
+    n = te.var("n")
+    same = tir.structural_equal
+    assert same(tir.call_intrin("float32", "tir.atan2", x, y), tir.atan2(x, y))
+    assert same(tir.call_intrin("float32", "tir.fabs", x), tir.abs(x))
+    assert same(tir.call_intrin("float32", "tir.if_then_else", n > 0, x, 1.0), tir.if_then_else(n > 0, x, 1.0))
+    assert same(tir.call_intrin("int32", "tir.reinterpret", x), tir.reinterpret("int32", x))
+    assert same(tir.call_intrin("int32", "tir.shift_left", 1, 10), tir.const(1024, "int32"))
+    with pytest.raises(UsageError, match=r"did you mean 'tir\.round'"):
+        tir.call_intrin("float32", "tir.rouned", x)
+    with pytest.raises(UsageError, match=r"tir\.exp gives float32 here, and not float64"):
+        tir.call_intrin("float64", "tir.exp", x)
+
+
+def test_nothing_is_known_of_any_extent() -> None:
+    a, b = tir.Any(), tir.Any()
+    assert te.placeholder((a, b), name="X").shape[0] is a
+    analyzer = arith.Analyzer()
+    assert analyzer.can_prove_equal(a - a, 0) and not analyzer.can_prove_equal(a, b)

@@ -93,6 +93,10 @@ def test_handles_are_the_buffers_that_the_map_says() -> None:
     assert "B[i_1] = B[i_1] * T.float32(2)" in function.script()
     with pytest.raises(UsageError, match="does not say which buffer the parameter 'x' is"):
         tir.PrimFunc([x], body)
+    plain = te.var("p")
+    assert len(tir.PrimFunc([plain], body, buffer_map={plain: buffer}).buffer_map) == 1
+    with pytest.raises(UsageError, match="buffer_map has p, which is no parameter"):
+        tir.PrimFunc([x], body, buffer_map={x: buffer, plain: buffer})
 
 
 def test_vectors_are_loaded_and_stored() -> None:

@@ -10,7 +10,7 @@ from . import iter_map
 from .analyzer import Analyzer
 from .answers import Range
 from .build import add, all_of, floordiv, floormod, multiply, parts, truth
-from .iter_map import IterMark, IterSplitExpr, IterSumExpr
+from .iter_nodes import IterMark, IterSplitExpr, IterSumExpr
 from .nodes import FALSE, TRUE, All, Const, ExprLike, IntExpr, as_expr
 
 CHECK_LEVELS = ("surjective", "bijective", "nocheck")
@@ -22,6 +22,8 @@ class IterMapResult:
 
     indices: tuple[IterSumExpr, ...] = ()
     errors: tuple[str, ...] = ()
+    padding_predicate: IntExpr = FALSE
+    """Where indices are of no iteration: those that iterators were made longer by, so that divisors divide them."""
 
 
 def _domains(input_iters: Mapping[IntExpr, Range]) -> dict[IntExpr, int | IntExpr | range | Range]:
@@ -37,7 +39,8 @@ def detect_iter_map(
     simplify_trivial_iterators: bool = True,
 ) -> IterMapResult:
     """`indices` as sums of independent digits of `input_iters`, where `predicate` holds. An iterator of one value is
-    that value, unless `simplify_trivial_iterators` is false.
+    that value, unless `simplify_trivial_iterators` is false. One that divisors do not divide is made longer, unless the
+    map is to be bijective: `padding_predicate` says where.
 
     Raises:
         ValueError: there is no such check level.
@@ -50,8 +53,13 @@ def detect_iter_map(
         truth(as_expr(predicate)),
         bijective=check_level == "bijective",
         keep_trivial=not simplify_trivial_iterators,
+        padded=check_level != "bijective",
     )
-    return IterMapResult(found.indices) if found else IterMapResult(errors=(found.reason,))
+    return (
+        IterMapResult(found.indices, padding_predicate=found.padding)
+        if found
+        else IterMapResult(errors=(found.reason,))
+    )
 
 
 @checked

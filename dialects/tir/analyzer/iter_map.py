@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import gcd
 
 from .analyzer import Analyzer
 from .answers import Range
 from .build import add, floordiv, linear, maximum, minimum, multiply, negate, parts, scale
+from .iter_nodes import IterMap, IterMark, IterSplitExpr, IterSumExpr, NoMap
+from .iter_padding import Padding
 from .nodes import (
     FALSE,
     TRUE,
@@ -30,100 +33,10 @@ from .nodes import (
     NonNegative,
     Product,
     Zero,
-    as_expr,
+    children,
     const,
     op,
 )
-
-
-class IterMapExpr:
-    """A digit, or a sum of digits: an integer expression, taken apart."""
-
-    def to_expr(self) -> IntExpr:
-        """The expression of the iterators that it is."""
-        raise NotImplementedError
-
-    def to_int_expr(self) -> IntExpr:
-        """`to_expr`: it may stand wherever an integer expression does."""
-        return self.to_expr()
-
-
-@dataclass(eq=False)
-class IterMark:
-    """What digits are taken of: a variable, or a fusion of digits; its values are `0 .. extent - 1`."""
-
-    source: IntExpr
-    extent: IntExpr
-    digits: tuple[IterSplitExpr, ...] = ()
-    overlaps: bool = False
-    """Whether values of it are reached in more than one way."""
-
-    def __post_init__(self):
-        self.source, self.extent = as_expr(self.source), as_expr(self.extent)
-
-
-@dataclass(frozen=True)
-class IterSplitExpr(IterMapExpr):
-    """`scale * ((source floordiv lower_factor) mod extent)`."""
-
-    source: IterMark
-    lower_factor: IntExpr
-    extent: IntExpr
-    scale: IntExpr
-
-    def __post_init__(self):
-        for name in ("lower_factor", "extent", "scale"):
-            object.__setattr__(self, name, as_expr(getattr(self, name)))
-
-    def times(self, factor: IntExpr) -> IterSplitExpr:
-        return IterSplitExpr(self.source, self.lower_factor, self.extent, multiply(self.scale, factor))
-
-    def to_expr(self) -> IntExpr:
-        expr = self.source.source
-        if self.lower_factor != TRUE:
-            expr = op(FloorDiv, expr, self.lower_factor)
-        if multiply(self.lower_factor, self.extent) != self.source.extent:
-            expr = op(FloorMod, expr, self.extent)
-        return multiply(expr, self.scale)
-
-
-@dataclass(frozen=True)
-class IterSumExpr(IterMapExpr):
-    """One index: `base + digit`, or `base` alone where it has one value."""
-
-    base: IntExpr
-    digit: IterSplitExpr | None
-
-    @property
-    def args(self) -> tuple[IterSplitExpr, ...]:
-        return () if self.digit is None else (self.digit,)
-
-    @property
-    def extent(self) -> IntExpr:
-        return TRUE if self.digit is None else self.digit.extent
-
-    @property
-    def scale(self) -> IntExpr:
-        return TRUE if self.digit is None else self.digit.scale
-
-    def to_expr(self) -> IntExpr:
-        """The index as an expression of its iterators (TVM: `normalize_iter_map_to_expr`)."""
-        return self.base if self.digit is None else add(self.base, self.digit.to_expr())
-
-
-@dataclass(frozen=True)
-class IterMap:
-    """What was found of a map: its indices, or the first reason why it is none."""
-
-    indices: tuple[IterSumExpr, ...] = ()
-    reason: str = ""
-
-    def __bool__(self) -> bool:
-        return not self.reason
-
-
-class _NoMap(Exception):
-    """Not a map of splits and fusions; the message says why."""
 
 
 @dataclass
@@ -134,8 +47,17 @@ class _Bound:
     low: IntExpr | None = None
     high: IntExpr | None = None
     used: bool = False
-    parsed: bool = False
-    """Being parsed: what stands in it is not constrained by it."""
+    digits: tuple[list[IterSplitExpr], IntExpr] | None = None
+    """What `expr` is under the conditions that are smaller, once it was asked for."""
+
+    @cached_property
+    def size(self) -> int:
+        """How many operations `expr` is made of: what stands in it is smaller."""
+        return _size(self.expr)
+
+
+def _size(expr: IntExpr) -> int:
+    return 1 + sum(map(_size, children(expr)))
 
 
 @dataclass
@@ -145,10 +67,16 @@ class _Detection:
     bounds: list[_Bound]
     counting_down: bool = False
     keep_trivial: bool = False
+    padding: Padding | None = None
+    """What is done about divisors that do not divide: nothing, they are refused."""
+    smaller_than: int | None = None
+    """Where the expression of a condition is parsed: only conditions smaller than it hold for what stands in it."""
     iterators: dict[IntExpr, tuple[IterMark, IntExpr]] = field(
         default_factory=dict["IntExpr", "tuple[IterMark, IntExpr]"]
     )
-    marks: dict[tuple[IntExpr, IntExpr], IterMark] = field(default_factory=dict["tuple[IntExpr, IntExpr]", "IterMark"])
+    marks: dict[tuple[IntExpr, IntExpr, tuple[IterMark, ...]], IterMark] = field(
+        default_factory=dict["tuple[IntExpr, IntExpr, tuple[IterMark, ...]]", "IterMark"]
+    )
     used: dict[IterMark, list[IterSplitExpr]] = field(default_factory=dict["IterMark", "list[IterSplitExpr]"])
 
     def equal(self, a: IntExpr, b: IntExpr) -> bool:
@@ -168,6 +96,12 @@ class _Detection:
             base = add(base, rest, factor)
         return digits, base
 
+    def indices(self, exprs: Sequence[IntExpr]) -> list[IterSumExpr]:
+        """Each of `exprs` as one digit."""
+        for bound in self.bounds:
+            bound.digits = None
+        return [self.fuse(*self.parse(expr), expr) for expr in exprs]
+
     def _atom(self, atom: IntExpr) -> tuple[list[IterSplitExpr], IntExpr]:
         if atom in self.domains:
             iterator, low = self._variable(atom)
@@ -183,46 +117,56 @@ class _Detection:
                 if other not in inside:
                     factor = multiply(factor, other)
             if len(inside) != 1:
-                raise _NoMap(f"{atom} is a product of iterators")
+                raise NoMap(f"{atom} is a product of iterators")
             digits, base = self._atom(inside[0])
             return [d.times(factor) for d in digits], multiply(base, factor)
         if not isinstance(atom, FloorDiv | FloorMod):
-            raise _NoMap(f"{atom} is neither a split nor a fusion")
+            raise NoMap(f"{atom} is neither a split nor a fusion")
         number, divisor = atom.args
         if not divisor.variables.isdisjoint(self.domains) or not self.analyzer.can_prove(divisor >= 0):
-            raise _NoMap(f"{divisor} does not divide iterators into equal parts")
+            raise NoMap(f"{divisor} does not divide iterators into equal parts")
         digits, base = self.parse(number)
         whole = self.fuse(digits, base, number)
         if whole.digit is None:
             return [], self.analyzer.simplify(op(type(atom), whole.base, divisor))
-        digit = whole.digit
-        if whole.base != FALSE:
-            raise _NoMap(f"{number} does not start at 0")
-        if digit.scale != TRUE:
-            return self._scaled(atom, digit, divisor)
-        return self._split(isinstance(atom, FloorDiv), digit, divisor), FALSE
+        return self._divided(isinstance(atom, FloorDiv), whole.digit, whole.base, divisor)
 
-    def _scaled(self, atom: IntExpr, digit: IterSplitExpr, divisor: IntExpr) -> tuple[list[IterSplitExpr], IntExpr]:
-        """`(s * d) floordiv c`, where `s` divides `c`."""
-        if not self.analyzer.divides(digit.scale, divisor):
-            raise _NoMap(f"{divisor} is no multiple of {digit.scale}")
-        one = IterSplitExpr(digit.source, digit.lower_factor, digit.extent, TRUE)
-        by = self.analyzer.simplify(floordiv(divisor, digit.scale))
-        found = self._split(isinstance(atom, FloorDiv), one, by)
-        return (found if isinstance(atom, FloorDiv) else [d.times(digit.scale) for d in found]), FALSE
+    def _divided(
+        self, is_quotient: bool, digit: IterSplitExpr, base: IntExpr, divisor: IntExpr
+    ) -> tuple[list[IterSplitExpr], IntExpr]:
+        """Quotient or remainder of `digit + base`; `(s * d + s * b) floordiv (s * c)` is `(d + b) floordiv c`."""
+        unit = digit.scale
+        if unit != TRUE:
+            if not self.analyzer.divides(unit, divisor) or (base != FALSE and not self.analyzer.divides(unit, base)):
+                raise NoMap(f"{divisor} and {base} are not both multiples of {unit}")
+            digit = IterSplitExpr(digit.source, digit.lower_factor, digit.extent, TRUE)
+            base, divisor = (self.analyzer.simplify(floordiv(each, unit)) for each in (base, divisor))
+        found, rest = self._split(is_quotient, digit, base, divisor)
+        return (found, rest) if is_quotient else ([d.times(unit) for d in found], multiply(rest, unit))
 
-    def _split(self, is_quotient: bool, digit: IterSplitExpr, divisor: IntExpr) -> list[IterSplitExpr]:
-        """Quotient or remainder of a digit."""
+    def _split(
+        self, is_quotient: bool, digit: IterSplitExpr, base: IntExpr, divisor: IntExpr
+    ) -> tuple[list[IterSplitExpr], IntExpr]:
+        """Quotient or remainder of a digit and a base."""
         if divisor == TRUE:
-            return [digit] if is_quotient else []
-        if self.analyzer.can_prove(digit.extent <= divisor):
-            return [] if is_quotient else [digit]
+            return ([digit], base) if is_quotient else ([], FALSE)
+        if base == FALSE and self.analyzer.can_prove(digit.extent <= divisor):
+            return [] if is_quotient else [digit], FALSE
+        if self.padding is not None:
+            settled = self.padding.settled(digit, base)
+            if settled is None:
+                quotient, rest = self.padding.divide(digit, base, divisor)
+                return [quotient if is_quotient else rest], FALSE
+            digit, base = settled
+        if base != FALSE and not self.analyzer.divides(divisor, base):
+            raise NoMap(f"{divisor} does not divide {base}, where what it divides starts")
         if self.analyzer.simplify(op(FloorMod, digit.extent, divisor)) != FALSE:
-            raise _NoMap(f"{divisor} does not divide the extent {digit.extent}")
-        if is_quotient:
-            lower = self.analyzer.simplify(multiply(digit.lower_factor, divisor))
-            return [IterSplitExpr(digit.source, lower, self.analyzer.simplify(floordiv(digit.extent, divisor)), TRUE)]
-        return [IterSplitExpr(digit.source, digit.lower_factor, divisor, TRUE)]
+            raise NoMap(f"{divisor} does not divide the extent {digit.extent}")
+        if not is_quotient:
+            return [IterSplitExpr(digit.source, digit.lower_factor, divisor, TRUE)], FALSE
+        lower = self.analyzer.simplify(multiply(digit.lower_factor, divisor))
+        extent = self.analyzer.simplify(floordiv(digit.extent, divisor))
+        return [IterSplitExpr(digit.source, lower, extent, TRUE)], self.analyzer.simplify(floordiv(base, divisor))
 
     def _variable(self, variable: IntExpr) -> tuple[IterMark, IntExpr]:
         if (known := self.iterators.get(variable)) is None:
@@ -247,26 +191,27 @@ class _Detection:
         turned = digits
         if any(self.analyzer.can_prove(digit.scale < 0) for digit in digits):
             if len(digits) > 1 or not self.counting_down:
-                raise _NoMap(f"{expr} counts down")
-            return IterSumExpr(self.analyzer.simplify(base), digits[0])
+                raise NoMap(f"{expr} counts down")
+            return IterSumExpr((digits[0],), self.analyzer.simplify(base))
         for bound in self._ordered():
             turned, base = self._constrain(turned, base, bound)
         if not turned:
-            return IterSumExpr(self.analyzer.simplify(base), None)
+            return IterSumExpr((), self.analyzer.simplify(base))
         if len(turned) == 1:
-            return IterSumExpr(self.analyzer.simplify(base), turned[0])
-        return IterSumExpr(self.analyzer.simplify(base), self._chain(turned, expr))
+            return IterSumExpr((turned[0],), self.analyzer.simplify(base))
+        return IterSumExpr((self._chain(turned, expr),), self.analyzer.simplify(base))
 
     def _ordered(self) -> list[_Bound]:
-        """The conditions, those on fewer iterators first."""
-        return sorted(self.bounds, key=lambda b: len(parts(b.expr)[1]))
+        """The conditions that hold, smaller ones first."""
+        held = [b for b in self.bounds if self.smaller_than is None or b.size < self.smaller_than]
+        return sorted(held, key=lambda b: (len(parts(b.expr)[1]), b.size))
 
     def _chain(self, digits: list[IterSplitExpr], expr: IntExpr) -> IterSplitExpr:
         """Digits whose scales follow each other, as one."""
         remaining = list(digits)
         first = next((d for d in remaining if self._is_smallest(d, remaining)), None)
         if first is None:
-            raise _NoMap(f"the scales in {expr} cannot be ordered")
+            raise NoMap(f"the scales in {expr} cannot be ordered")
         ordered = [first]
         remaining.remove(first)
         expected = multiply(first.scale, first.extent)
@@ -288,8 +233,9 @@ class _Detection:
         return IterSplitExpr(self._mark(source, extent, tuple(inside), False), TRUE, extent, unit)
 
     def _mark(self, source: IntExpr, extent: IntExpr, inside: tuple[IterSplitExpr, ...], overlaps: bool) -> IterMark:
-        """The iterator that is the fusion of digits: one for each fusion and extent."""
-        return self.marks.setdefault((source, extent), IterMark(source, extent, inside, overlaps))
+        """The iterator that is the fusion of digits: one for each fusion of the same iterators, and extent."""
+        key = (source, extent, tuple(digit.source for digit in inside))
+        return self.marks.setdefault(key, IterMark(source, extent, inside, overlaps))
 
     def _overlapping(self, digits: list[IterSplitExpr], expr: IntExpr, expected: IntExpr) -> IterSplitExpr:
         """Digits that reach all values, some of them in more than one way: each goes on before those below it end."""
@@ -298,7 +244,7 @@ class _Detection:
         for digit in sorted(digits, key=lambda d: d.scale.value if isinstance(d.scale, Const) else 0):
             step, extent = digit.scale, digit.extent
             if not (isinstance(step, Const) and isinstance(extent, Const)) or step.value > reached:
-                raise _NoMap(f"no part of {expr} goes on with a scale of {self.analyzer.simplify(expected)}")
+                raise NoMap(f"no part of {expr} goes on with a scale of {self.analyzer.simplify(expected)}")
             reached += step.value * (extent.value - 1)
             source = add(source, digit.to_expr())
         extent = const(reached)
@@ -311,20 +257,26 @@ class _Detection:
                 return digit.scale.value == min(sizes)
         return all(self.analyzer.divides(digit.scale, d.scale) for d in others)
 
+    def _of_bound(self, bound: _Bound) -> tuple[list[IterSplitExpr], IntExpr]:
+        """The digits of the expression of a condition, and what is left of it."""
+        if bound.digits is None:
+            around, self.smaller_than = self.smaller_than, bound.size
+            try:
+                inner, rest = self.parse(bound.expr)
+                for smaller in self._ordered():
+                    inner, rest = self._constrain(inner, rest, smaller)
+            finally:
+                self.smaller_than = around
+            bound.digits = inner, rest
+        return bound.digits
+
     def _constrain(
         self, digits: list[IterSplitExpr], base: IntExpr, bound: _Bound
     ) -> tuple[list[IterSplitExpr], IntExpr]:
         """Digits that `bound` is on as one shorter digit."""
-        if bound.parsed or bound.expr in self.domains:
+        if bound.expr in self.domains:
             return digits, base
-        bound.parsed = True
-        try:
-            inner, rest = self.parse(bound.expr)
-            for smaller in self._ordered():
-                if len(parts(smaller.expr)[1]) < len(parts(bound.expr)[1]):
-                    inner, rest = self._constrain(inner, rest, smaller)
-        finally:
-            bound.parsed = False
+        inner, rest = self._of_bound(bound)
         if not inner:
             return digits, base
         by_part = {(id(d.source), d.lower_factor, d.extent): d for d in digits}
@@ -341,7 +293,7 @@ class _Detection:
             return digits, base
         whole = inner[0] if len(inner) == 1 else self._chain(inner, bound.expr)
         if unit.scale != TRUE:
-            raise _NoMap(f"the condition on {bound.expr} is one on every {unit.scale}th value")
+            raise NoMap(f"the condition on {bound.expr} is one on every {unit.scale}th value")
         low, high = self._narrow(rest, add(add(rest, whole.extent), const(-1)), bound)
         low, high = (self.analyzer.simplify(add(end, rest, -1)) for end in (low, high))
         extent = self.analyzer.simplify(add(add(high, const(1)), low, -1))
@@ -358,7 +310,7 @@ class _Detection:
         low = low if bound.low is None else self.analyzer.simplify(maximum(low, bound.low))
         high = high if bound.high is None else self.analyzer.simplify(minimum(high, bound.high))
         if self.analyzer.can_prove(low > high):
-            raise _NoMap(f"the condition on {bound.expr} is never fulfilled")
+            raise NoMap(f"the condition on {bound.expr} is never fulfilled")
         return low, high
 
     def claim(self, digit: IterSplitExpr) -> None:
@@ -372,7 +324,7 @@ class _Detection:
                 self.analyzer.can_prove(end <= other.lower_factor)
                 or self.analyzer.can_prove(other_end <= digit.lower_factor)
             ):
-                raise _NoMap(f"{iterator.source} is used twice")
+                raise NoMap(f"{iterator.source} is used twice")
         taken.append(digit)
         if len(taken) == 1:
             for inner in iterator.digits:
@@ -395,18 +347,18 @@ def _bounds_of(condition: IntExpr, analyzer: Analyzer, variables: set[IntExpr]) 
     """The conditions on sums of variables, those on one sum together."""
     found: dict[IntExpr, _Bound] = {}
     if analyzer.can_prove(negate(condition)):
-        raise _NoMap(f"{condition} is never fulfilled")
+        raise NoMap(f"{condition} is never fulfilled")
     for part in condition.args if isinstance(condition, All) else (condition,):
         if analyzer.can_prove(part) or part.variables.isdisjoint(variables):
             continue
         if not isinstance(part, NonNegative | Zero):
-            raise _NoMap(f"{part} is no bound of an iterator")
+            raise NoMap(f"{part} is no bound of an iterator")
         constant, terms = parts(part.args[0])
         inside = {a: c for a, c in terms.items() if not a.variables.isdisjoint(variables)}
         free = linear(constant, {a: c for a, c in terms.items() if a not in inside})
         sign = -1 if next(iter(sorted(inside.items(), key=lambda t: t[0].order)))[1] < 0 else 1
         if isinstance(part, Zero) or any(c * sign < 0 for c in inside.values()):
-            raise _NoMap(f"{part} is no range of an iterator")
+            raise NoMap(f"{part} is no range of an iterator")
         common = gcd(*inside.values())
         atom = linear(0, {a: c * sign // common for a, c in inside.items()})
         bound = found.setdefault(atom, _Bound(atom))
@@ -428,10 +380,13 @@ def detect_iter_map(
     analyzer: Analyzer | None = None,
     counting_down: bool = False,
     keep_trivial: bool = False,
+    padded: bool = False,
 ) -> IterMap:
     """`indices` as sums of independent digits of the variables of `domains` (each an extent, or a `range`), where
     `predicate` holds; an `IterMap` that is false and says why where they are none. With `counting_down`, an index of
-    one digit may have a negative scale; with `keep_trivial`, an index of one iterator of one value is that iterator."""
+    one digit may have a negative scale; with `keep_trivial`, an index of one iterator of one value is that iterator;
+    with `padded`, iterators that divisors do not divide are made longer: the indices take values, too, of no iteration,
+    `IterMap.padding` says where."""
     analyzer = analyzer or Analyzer()
     ranges: dict[IntExpr, tuple[IntExpr, IntExpr]] = {}
     for variable, domain in domains.items():
@@ -453,9 +408,10 @@ def detect_iter_map(
         for form in (simple, list(indices)):  # simplification may bring a map out, or hide that it is one
             try:
                 bounds = _bounds_of(predicate, analyzer, set(ranges))
-                detection = _Detection(analyzer, ranges, bounds, counting_down, keep_trivial)
+                padding = Padding(analyzer) if padded else None
+                detection = _Detection(analyzer, ranges, bounds, counting_down, keep_trivial, padding)
                 return _detect(form, ranges, bijective, detection)
-            except _NoMap as failed:
+            except NoMap as failed:
                 reason = str(failed)
     return IterMap(reason=reason)
 
@@ -466,27 +422,29 @@ def _detect(
     bijective: bool,
     detection: _Detection,
 ) -> IterMap:
-    found: list[IterSumExpr] = []
-    for index in indices:
-        digits, base = detection.parse(index)
-        whole = detection.fuse(digits, base, index)
+    padding = detection.padding
+    found = detection.indices(indices)
+    while padding is not None and padding.settle():  # longer iterators may be divided once more
+        found = detection.indices(indices)
+    for whole in found:
         if whole.digit is not None:
             detection.claim(whole.digit)
-        found.append(whole)
+    if padding is not None:
+        padding.check(detection.used)
     for bound in detection.bounds:
         if not bound.used:
-            raise _NoMap(f"the condition on {bound.expr} cuts indices apart")
+            raise NoMap(f"the condition on {bound.expr} cuts indices apart")
     if bijective:
         for variable, (_, extent) in ranges.items():
             if extent != TRUE and variable not in detection.iterators:
-                raise _NoMap(f"{variable} is not used")
+                raise NoMap(f"{variable} is not used")
         for iterator in detection.used:
             if iterator.overlaps:
-                raise _NoMap(f"{iterator.source} reaches values in more than one way")
+                raise NoMap(f"{iterator.source} reaches values in more than one way")
         for iterator in [*detection.used, *(i for i, _ in detection.iterators.values())]:
             if iterator.extent != TRUE and not detection.is_covered(iterator):
-                raise _NoMap(f"{iterator.source} is used in part")
-    return IterMap(tuple(found))
+                raise NoMap(f"{iterator.source} is used in part")
+    return IterMap(tuple(found), padding=FALSE if padding is None else padding.predicate)
 
 
 def normalize_iter_map_to_expr(index: IterSumExpr) -> IntExpr:

@@ -14,7 +14,8 @@ from math import lcm, prod
 
 from .build import linear, parts
 from .convert import substitute
-from .iter_map import IterSumExpr, detect_iter_map
+from .iter_map import detect_iter_map
+from .iter_nodes import IterSumExpr
 from .nodes import Const, FloorDiv, FloorMod, IntExpr, as_expr, children
 
 

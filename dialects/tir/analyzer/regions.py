@@ -8,7 +8,8 @@ from ...support.arguments import checked
 from .analyzer import Analyzer
 from .answers import NEG_INF, POS_INF, End, Infinity, IntervalSet, Range
 from .build import maximum, minimum, multiply
-from .iter_map import IterSumExpr, detect_iter_map
+from .iter_map import detect_iter_map
+from .iter_nodes import IterSumExpr
 from .nodes import Const, ExprLike, IntExpr, as_expr
 
 Domains = Mapping[IntExpr, Range]

@@ -24,6 +24,7 @@ from ...te.integer_forms import bits_of, direct_parts, integer_form, is_integer
 from ...te.let import Let
 from ...te.reduction import Combiner, Fold, Reduce
 from ...te.tensor import Tensor
+from ..analyzer.iter_nodes import IterMapExpr, IterMark, IterSplitExpr
 from ..analyzer.nodes import Const as Integer
 from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
@@ -71,7 +72,7 @@ def are_nodes(lhs: object, rhs: object) -> bool:
 def _is_node(value: object) -> bool:
     if isinstance(value, tuple | list):
         return all(map(_is_node, cast("Sequence[object]", value)))
-    return isinstance(value, Expr | IntExpr | Stmt | Buffer | int | float | str)
+    return isinstance(value, Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | int | float | str)
 
 
 def as_integer(value: object) -> IntExpr | None:
@@ -170,6 +171,12 @@ class Forms:
                 return _Number(value.value, TypeForm(value.type))
             case IntExpr():
                 return self._integer(index, value)
+            case IterSplitExpr():
+                return ("digit", *map(self.of, (value.source, value.lower_factor, value.extent, value.scale)))
+            case IterMapExpr():
+                return ("index", self.of(value.to_int_expr()), *map(self.of, getattr(value, "args", ())))
+            case IterMark():
+                return ("iterator", self.of(value.source), self.of(value.extent))
             case Slot() | Var() | IterVar() | Tensor():
                 return self._variable(value)
             case Expr():

@@ -17,10 +17,16 @@ from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
 from ...te import functions as of
 from ...te.calls import Call
+from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Expr, ExprLike, as_expr, binary, bitcast, cast, const
 from ...te.kinds import BinaryKind as B
 from ...te.vectors import operand
+
+
+def Any() -> Expr:
+    """An extent of which nothing is known, not even that another one is equal."""
+    return size_var("any_dim")
 
 
 @checked

@@ -41,26 +41,28 @@ class PrimFunc(metaclass=_Functions):
         name: str = "main",
         check_well_formed: bool = True,
     ) -> PrimFuncOp:
-        """The function whose parameters are buffers, the handles that `buffer_map` says to be buffers, pointers of a
+        """The function whose parameters are buffers, the variables that `buffer_map` says to be buffers, pointers of a
         builder with a shape, and numbers.
 
         Buffers, numbers and extents (`te.var`) that nothing in the body gives are parameters after these, in this
         order. Without `check_well_formed` the function is not verified, as `prim_func` says.
 
         Raises:
-            UsageError: a parameter is none of these.
+            UsageError: a parameter is none of these, or `buffer_map` has what is no parameter.
             Diagnostic: the function is not well formed; in its text, which the message shows.
         """
         known = dict(buffer_map or {})
         given: list[Buffer | Slot | Extent] = []
         for each in params:
-            found = known.get(each, each) if isinstance(each, Handle) else each
+            found = known.pop(each, each) if isinstance(each, Expr) else each
             found = found.buffer if isinstance(found, BufferVar) else found
             if isinstance(found, Handle):
                 raise UsageError(f"buffer_map does not say which buffer the parameter '{found.name}' is")
             if not isinstance(found, Buffer | Slot | Extent):
                 raise UsageError(f"a parameter is a buffer or a variable, and not {found}")
             given.append(found)
+        if known:
+            raise UsageError(f"buffer_map has {', '.join(map(str, known))}, which is no parameter")
         if isinstance(body, Expr) and not isinstance(body, Call):
             raise UsageError("the body of a function is a statement, or a call")
         function, _ = function_of(given, body, name, check_well_formed=check_well_formed)

@@ -25,7 +25,8 @@ from ....dialects.tir.affine import linear, substitute
 from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.build import all_of
 from ....dialects.tir.analyzer.convert import dim, from_affine
-from ....dialects.tir.analyzer.iter_map import IterSumExpr, detect_iter_map
+from ....dialects.tir.analyzer.iter_map import detect_iter_map
+from ....dialects.tir.analyzer.iter_nodes import IterSumExpr
 from ....dialects.tir.analyzer.nodes import Const, IntExpr, const
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops

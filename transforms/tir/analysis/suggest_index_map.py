@@ -23,7 +23,7 @@ from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.build import floordiv, floormod
 from ....dialects.tir.analyzer.index_map import IndexMap
 from ....dialects.tir.analyzer.iter_forms import detect_iter_map
-from ....dialects.tir.analyzer.iter_map import IterSplitExpr
+from ....dialects.tir.analyzer.iter_nodes import IterSplitExpr
 from ....dialects.tir.nodes.buffers import Buffer
 from ....dialects.tir.nodes.statements import For
 

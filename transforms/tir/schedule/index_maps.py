@@ -17,7 +17,8 @@ from xdsl.ir.affine import (
 from ....dialects.tir.affine import simplify, substitute
 from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
 from ....dialects.tir.analyzer.answers import Range
-from ....dialects.tir.analyzer.iter_map import IterMark, detect_iter_map
+from ....dialects.tir.analyzer.iter_map import detect_iter_map
+from ....dialects.tir.analyzer.iter_nodes import IterMark
 from ....dialects.tir.analyzer.padding import Gap, widened
 
 
