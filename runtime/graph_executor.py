@@ -22,6 +22,7 @@ import numpy as np
 
 from ..dialects.support.arguments import ArgumentError, checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ..dialects.support.nd import as_nd
 from ..lowering.abi import ALIGNMENT, CompiledGraph, TensorSpec
 from ..lowering.graph_json import GraphJson
 from . import artefact
@@ -29,7 +30,6 @@ from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .graph_nodes import Nodes, allocated, views
 from .memory import address
-from .nd import as_nd
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program

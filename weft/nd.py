@@ -11,8 +11,8 @@ from .devices import cpu as cpu
 from .devices import cuda as cuda
 from .dialects.relay.devices import VirtualDevice
 from .dialects.support.dtypes import numpy_dtype, scalar_type
-from .runtime.nd import NDArray as NDArray
-from .runtime.nd import as_nd
+from .dialects.support.nd import NDArray as NDArray
+from .dialects.support.nd import as_nd
 
 __all__ = ["NDArray", "array", "cpu", "cuda", "empty"]
 

@@ -12,6 +12,7 @@ from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
 from .frontend.relay import data_dependent as _data_dependent
+from .frontend.relay.data import ConstructorValue
 from .runtime import param_dict
 from .transforms.relay.legalize import LegalizePass
 
@@ -75,6 +76,10 @@ build_module.__dict__.update(
     optimize=relay_executors.optimize,
     bind_params_by_name=relay.bind_params_by_name,
 )
+interpreter = ModuleType(f"{__name__}.backend.interpreter", "What the interpreter gives beside arrays.")
+interpreter.__dict__.update(ConstructorValue=ConstructorValue)
+backend = ModuleType(f"{__name__}.backend", "What runs programs, by the module that TVM has that in.")
+backend.__dict__.update(interpreter=interpreter, vm=relay_vm)
 qnn_transform = ModuleType(
     f"{__name__}.qnn.transform", "The passes on quantised operators: TVM's `relay.qnn.transform`."
 )
@@ -84,6 +89,7 @@ qnn_transform.__dict__.update(
 vars(relay.qnn).update(transform=qnn_transform)
 relay.__dict__.update(
     transform=transform,
+    backend=backend,
     build=relay_executors.build,
     build_module=build_module,
     create_executor=relay_executors.create_executor,
@@ -104,6 +110,9 @@ relay.testing.__dict__.update(
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.build_module"] = build_module
+sys.modules[f"{__name__}.backend"] = backend
+sys.modules[f"{__name__}.backend.interpreter"] = interpreter
+sys.modules[f"{__name__}.backend.vm"] = relay_vm
 sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[f"{__name__}.data_dep_optimization"] = _data_dependent

@@ -28,12 +28,12 @@ from .dialects.relay.types import is_complete
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name
+from .dialects.support.nd import as_nd
 from .frontend.relay.binding import bind
 from .frontend.relay.data import ConstructorValue
 from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_vars
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
-from .runtime.nd import as_nd
 
 if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph

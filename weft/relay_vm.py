@@ -23,9 +23,9 @@ from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
+from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
 from .relay_executors import in_order, leaves, unflatten
-from .runtime.nd import as_nd
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params, input_names
 

@@ -13,14 +13,17 @@ from .dialects.support.differences import StructuralDifferenceError
 from .dialects.tir.nodes import equality as nodes
 from .dialects.tir.nodes import mismatch
 from .frontend.relay import equality as graphs
-from .frontend.relay.values import Expr
+from .frontend.relay.data import Constructor, GlobalTypeVar
+from .frontend.relay.op_class import Op
+from .frontend.relay.values import Expr, GlobalVar
 
 
 def _is_graph(thing: object) -> bool:
-    """Whether a thing is Relay's: an expression, a function, a type, or a module that has a function of Relay."""
+    """Whether a thing is Relay's: an expression, a function, a type, what a call calls, or a module that has a function
+    of Relay."""
     if isinstance(thing, ModuleOp):
         return any(isinstance(op, FuncOp) for op in thing.ops)
-    return isinstance(thing, Expr | FuncOp | Attribute)
+    return isinstance(thing, Expr | FuncOp | Attribute | Op | GlobalVar | GlobalTypeVar | Constructor)
 
 
 @checked

@@ -77,6 +77,9 @@ from .type_functor import TypeVisitor as TypeVisitor
 
 expr.__dict__.update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
 expr.__dict__.update(TupleWrapper=TupleWrapper)
+ty.__dict__.update(
+    GlobalTypeVar=GlobalTypeVar, TypeCall=TypeCall, TypeData=TypeData, TypeKind=TypeKind, TypeVar=TypeVar
+)
 
 _NAMESPACES = {
     prefix: OperatorNamespace(prefix) for prefix in ("nn", "image", "vision", "annotation", "qnn", "dyn", "random")
@@ -87,6 +90,8 @@ vars(op).update(
     register_convert_op_layout=register_convert_op_layout,
     register_legalize=register_legalize_rule,
     register_op_attr=register_op_attr,
+    const=const,
+    op=op,
 )
 
 __all__ = [

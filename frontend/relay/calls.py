@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import FunctionType
-from xdsl.ir import Block, Region
+from xdsl.dialects.builtin import FunctionType, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...dialects.relay.control import ApplyOp, FnOp, RefCreateOp, RefReadOp, RefWriteOp
 from ...dialects.relay.core import FuncOp, TupleOp, YieldOp
@@ -27,8 +27,11 @@ def Call(
     op: Expr | FuncOp | GlobalVar | Op | Callable[..., Expr],
     args: Sequence[Operand],
     attrs: Mapping[str, object] | None = None,
+    type_args: Sequence[Attribute] | None = None,
+    span: LocationAttr | None = None,
 ) -> Expr:
-    """A function, or an operator with attributes, applied to arguments.
+    """A function, or an operator with attributes, applied to arguments. `type_args`, the types that a generic function
+    is called with, follow from the arguments; `span` is where it was written.
 
     Raises:
         UsageError: it is no function, takes other arguments, or attributes are given to what is no operator.
@@ -36,9 +39,12 @@ def Call(
     if isinstance(op, Expr | FuncOp | GlobalVar):
         if attrs:
             raise UsageError("attributes are those of operators; a function has none of a call")
-        return op(*args) if isinstance(op, GlobalVar) else apply(op, args)
-    make = find(op.name) if isinstance(op, Op) else op
-    return make(*args, **(attrs or {}))
+        made = op(*args) if isinstance(op, GlobalVar) else apply(op, args)
+    else:
+        made = (find(op.name) if isinstance(op, Op) else op)(*args, **(attrs or {}))
+    if span is not None and isinstance(owner := made.value.owner, Operation):
+        owner.location = span
+    return made
 
 
 @checked

@@ -37,15 +37,16 @@ class TypeKind(IntEnum):
 
 
 @checked
-def TypeVar(name_hint: str, kind: TypeKind = TypeKind.Type) -> ParamType:
+def TypeVar(name_hint: str, kind: TypeKind | int = TypeKind.Type) -> ParamType:
     """A type that is left open: a parameter of a data type, or of a function for any types.
 
     Raises:
         UsageError: it is to stand for something else than a type, such as an extent.
     """
-    if kind is not TypeKind.Type:
+    if kind != TypeKind.Type:
+        what = TypeKind(kind).name if kind in set(TypeKind) else kind
         raise UsageError(
-            f"the type variable '{name_hint}' is to stand for a {kind.name}, and types are made of types",
+            f"the type variable '{name_hint}' is to stand for a {what}, and types are made of types",
             hint="an extent that is not known is relay.Any()",
         )
     return ParamType(name_hint)
@@ -81,6 +82,12 @@ class GlobalTypeVar:
         if self.data is None:
             raise UsageError(f"{self!r} has no definition: make a relay.TypeData of it first")
         return self.data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GlobalTypeVar) and other.name_hint == self.name_hint
+
+    def __hash__(self) -> int:
+        return hash(self.name_hint)
 
     def __repr__(self) -> str:
         return f"relay data type {self.name_hint}"

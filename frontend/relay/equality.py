@@ -16,10 +16,13 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.differences import StructuralDifferenceError
 from ...transforms.relay.analysis.equality import Numbering
-from .expr import Expr, Function, free_vars
+from .data import Constructor, GlobalTypeVar
+from .expr import Expr, Function, GlobalVar, free_vars
+from .op_class import Op
 
-Graph: TypeAlias = "Expr | FuncOp | ModuleOp | Attribute"
-"""An expression, a function, a module, or a type."""
+Name: TypeAlias = "Op | GlobalVar | GlobalTypeVar | Constructor"
+Graph: TypeAlias = "Expr | FuncOp | ModuleOp | Attribute | Name"
+"""An expression, a function, a module, a type, or what a call calls."""
 
 
 @checked
@@ -39,6 +42,8 @@ def structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False) -> boo
         case (ModuleOp(), ModuleOp()):
             return numbering.of_module(lhs) == numbering.of_module(rhs)
         case (Attribute(), Attribute()):
+            return lhs == rhs
+        case (Op() | GlobalVar() | GlobalTypeVar() | Constructor(), _):
             return lhs == rhs
         case _:
             return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy.typing as npt
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import RelayOp, Value
@@ -50,8 +51,10 @@ class Call(Expr, metaclass=Kind):
         op: Expr | FuncOp | GlobalVar | Op | Callable[..., Expr],
         args: Sequence[Operand],
         attrs: Mapping[str, object] | None = None,
+        type_args: Sequence[Attribute] | None = None,
+        span: LocationAttr | None = None,
     ) -> Expr:
-        return calls.Call(op, args, attrs)
+        return calls.Call(op, args, attrs, type_args, span)
 
 
 class Tuple(Expr, metaclass=Kind):

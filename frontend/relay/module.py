@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
@@ -81,6 +81,10 @@ class IRModule(ModuleOp):
         """The data types by their names."""
         return {op.sym_name.data: TypeData.of(op) for op in self.body.block.ops if isinstance(op, AdtOp)}
 
+    def get_global_type_vars(self) -> list[GlobalTypeVar]:
+        """The names of all data types."""
+        return [each.header for each in self.type_definitions.values()]
+
     def get_type(self, name: str) -> list[GlobalTypeVar | Constructor]:
         """A data type and its constructors: `list_, cons, nil = module.get_type("List")`.
 
@@ -112,12 +116,21 @@ class IRModule(ModuleOp):
             first = self.body.block.first_op
             self.body.block.add_op(op) if first is None else self.body.block.insert_op_before(op, first)
 
-    def __getitem__(self, name: Name) -> FuncOp:
-        """A function.
+    @overload
+    def __getitem__(self, name: GlobalTypeVar) -> TypeData: ...
+
+    @overload
+    def __getitem__(self, name: Name) -> FuncOp: ...
+
+    def __getitem__(self, name: Name | GlobalTypeVar) -> FuncOp | TypeData:
+        """A function, or, by its `GlobalTypeVar`, the definition of a data type.
 
         Raises:
             KeyError: there is none of that name.
         """
+        if isinstance(name, GlobalTypeVar):
+            header = self.get_global_type_var(name.name_hint)
+            return header.definition()
         wanted = _text(name)
         for op in self._functions():
             if op.sym_name.data == wanted:

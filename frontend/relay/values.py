@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -27,9 +27,11 @@ from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from ...dialects.support.element_types import MLIR_NAMES
+from ...dialects.support.nd import NDArray, as_nd
 from ...dialects.te.expr import Const as Number
 from ...dialects.te.expr import Var as Symbol
 from .attrs import Attrs
+from .generics import specialized
 from .op_class import Op
 
 T = TypeVar("T", bound=Operation)
@@ -67,6 +69,14 @@ class Expr:
             UsageError: the expression is a tuple.
         """
         return dtype_name(_tensor(self).element_type)
+
+    @property
+    def span(self) -> LocationAttr | None:
+        """Where it was written; `None` where that is not known, as of every variable."""
+        owner = self.value.owner
+        if not isinstance(owner, Operation) or isinstance(owner.location, UnknownLoc):
+            return None
+        return owner.location
 
     @property
     def op(self) -> Op | Expr | GlobalVar:
@@ -110,12 +120,12 @@ class Expr:
         return [expr_of(value) for value in owner.fields]
 
     @property
-    def data(self) -> npt.NDArray[np.generic]:
+    def data(self) -> NDArray:
         """The array of a constant."""
         owner = self.value.owner
         if not isinstance(owner, ConstantOp) or (array := owner.numpy()) is None:
             raise AttributeError(f"{self!r} is no constant")
-        return array
+        return as_nd(array)
 
     @property
     def tuple_value(self) -> Expr:
@@ -184,7 +194,14 @@ class Expr:
         return (self[index] for index in range(len(self)))
 
     def __bool__(self) -> bool:
-        raise TypeError("an expression of Relay has no truth value before it runs; compare with relay.equal, ...")
+        """An expression is there, as any object.
+
+        Raises:
+            TypeError: it compares, or is made of what compares: whether that holds is known when it runs.
+        """
+        if isinstance(self.value.owner, RelayOp) and _is_truth(self.value.type):
+            raise TypeError("an expression of Relay has no truth value before it runs; compare with relay.equal, ...")
+        return True
 
     def __repr__(self) -> str:
         return f"relay expression of type {self.value.type}"
@@ -252,8 +269,22 @@ class Var(Expr):
     def name_hint(self) -> str:
         return self.value.name_hint or ""
 
+    @property
+    def vid(self) -> Var:
+        """What makes it this variable: itself, which answers `name_hint` and `same_as`."""
+        return self
+
+    @property
+    def type_annotation(self) -> Attribute | None:
+        """Its type, if it was given one."""
+        return None if isinstance(self.value.type, IncompleteType) else self.value.type
+
     def __repr__(self) -> str:
         return f"relay variable %{self.name_hint} of type {self.value.type}"
+
+
+def _is_truth(type: Attribute) -> bool:
+    return isinstance(type, TensorType) and cast(Tensor, type).element_type == i1
 
 
 def _given(region: Region) -> Expr:
@@ -316,7 +347,7 @@ def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
 
 
 def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
-    """A function value applied to arguments.
+    """A function value applied to arguments; one for any types, for theirs.
 
     Raises:
         UsageError: it is no function, or takes other arguments.
@@ -324,6 +355,7 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
     callee, values = as_value(function), [as_value(arg) for arg in args]
     if not isinstance(callee.type, FunctionType | IncompleteType):
         raise UsageError(f"a value of type {callee.type} is no function")
+    callee, values = specialized(callee, values)
     made = ApplyOp(callee, values)
     completed([made.res[0]])
     if is_complete(callee.type) and all(is_complete(value.type) for value in values):

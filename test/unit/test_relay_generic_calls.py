@@ -1,0 +1,51 @@
+"""Function values for any types, called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft import relay
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.support.diagnostics import UsageError
+
+T = relay.TypeVar("T")
+
+
+def identity() -> FuncOp:
+    x = relay.var("x", T)
+    return relay.Function([x], x, T, [T])
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_one_function_is_called_with_several_types(kind: str):
+    x = relay.var("x", T)
+    twice = relay.Function([x], relay.Tuple([x, x]), type_params=[T])
+    both = relay.Tuple([twice(relay.const(1)), twice(relay.const(2.5))])
+    assert str(both.checked_type) == "tuple<tuple<tensor<i32>, tensor<i32>>, tuple<tensor<f32>, tensor<f32>>>"
+    found: Any = relay.create_executor(kind).evaluate(both)
+    assert found == ((1, 1), (2.5, 2.5))
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_a_function_for_any_types_is_an_argument_of_one(kind: str):
+    U = relay.TypeVar("U")
+    f, y = relay.var("f", relay.FuncType([U], U)), relay.var("y", U)
+    applied = relay.Function([f, y], f(y), U, [U])
+    assert relay.create_executor(kind).evaluate(applied(identity(), relay.const(7))) == 7
+
+
+def test_two_types_for_one_parameter_are_refused():
+    x, y = relay.var("x", T), relay.var("y", T)
+    first = relay.Function([x, y], x, T, [T])
+    with pytest.raises(UsageError, match=r"the operands \(tensor<i32>, tensor<f32>\) do not match the function"):
+        first(relay.const(1), relay.const(np.float32(1)))
+
+
+def test_within_a_function_for_any_types_it_is_called_with_its_parameter():
+    U = relay.TypeVar("U")
+    y = relay.var("y", U)
+    outer = relay.Function([y], identity()(y), U, [U])
+    assert relay.create_executor().evaluate(outer(relay.const(3))) == 3

@@ -1,0 +1,64 @@
+"""What expressions, modules and names answer under TVM's names."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+
+import weft
+from weft import relay
+
+PLACE = FileLineColLoc(StringAttr("model.py"), IntAttr(3), IntAttr(7))
+
+
+def test_an_expression_is_there_but_a_comparison_is_not_decided():
+    x, y = relay.var("x", shape=()), relay.var("y", shape=())
+    assert x and x + y and relay.const(0) and relay.var("b", shape=(), dtype="bool")
+    with pytest.raises(TypeError, match="no truth value before it runs"):
+        assert x < y
+
+
+def test_a_variable_has_its_annotation_and_no_place():
+    x, free = relay.var("x", shape=(2,)), relay.var("free")
+    assert x.type_annotation == relay.TensorType((2,)) and free.type_annotation is None
+    assert x.span is None and x.vid.name_hint == "x" and x.vid.same_as(x)
+
+
+def test_a_call_has_the_place_that_it_is_given():
+    x = relay.var("x", shape=(2,))
+    assert relay.Call(relay.op.get("exp"), [x], None, None, PLACE).span == PLACE
+    assert relay.exp(x).span is None
+
+
+def test_the_data_of_a_constant_is_an_array_of_tvms_too():
+    assert relay.const([1, 2]).data.numpy().tolist() == [1, 2]
+
+
+def test_a_module_finds_data_types_by_their_names():
+    module = relay.IRModule()
+    relay.Prelude(module)
+    name = module.get_global_type_var("List")
+    assert [each.name_hint for each in module[name].constructors] == ["Cons", "Nil"]
+    assert name in module.get_global_type_vars()
+    with pytest.raises(KeyError, match="the module has no data type 'list'; did you mean 'List'"):
+        module.__getitem__(relay.GlobalTypeVar("list"))
+
+
+def test_names_are_compared():
+    ir: Any = weft.ir
+    one, other = relay.GlobalVar("f"), relay.GlobalVar("g")
+    assert ir.structural_equal(one, relay.GlobalVar("f")) and not ir.structural_equal(one, other)
+    assert ir.structural_equal(relay.op.get("exp"), relay.op.op.get("exp"))
+    assert not ir.structural_equal(relay.op.get("exp"), one)
+    assert ir.structural_hash(relay.GlobalTypeVar("List")) == ir.structural_hash(relay.GlobalTypeVar("List"))
+
+
+def test_modules_are_where_tvm_has_them():
+    assert sys.modules["weft.relay.backend.interpreter"].ConstructorValue
+    ty: Any = relay.ty
+    assert ty.TypeVar is relay.TypeVar and relay.op.const is relay.const
+    with pytest.raises(weft.Diagnostic, match="is to stand for a ShapeVar"):
+        relay.TypeVar("n", 1)
