@@ -46,6 +46,8 @@ class Input:
             NotEnoughMemory: it is not dense, and the system has not so much for a copy.
         """
         array = self._array(value)
+        if array.dtype != self.dtype and type(value) in (bool, int, float):  # Python's numbers have no dtype
+            array = self._number(array)
         if array.dtype != self.dtype:
             if array.dtype.kind not in NUMBERS and array.dtype.name not in MLIR_NAMES:
                 raise InputError(f"input '{self.name}' takes numbers of {self.dtype.name}, and no {_described(value)}")
@@ -76,6 +78,15 @@ class Input:
         if array.dtype.kind not in "biu":
             array[...] = np.random.default_rng(seed).random(self.shape).astype(self.dtype)
         return array
+
+    def _number(self, array: NDArray) -> NDArray:
+        """A number in the input's dtype; as it is, where that does not hold it."""
+        if array.dtype.kind not in NUMBERS:
+            return array
+        with np.errstate(over="ignore", invalid="ignore"):
+            converted = array.astype(self.dtype)
+        whole = self.dtype.kind in "biu"
+        return converted if not whole or converted.astype(array.dtype) == array else array
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a shape is one of those that an input with open extents may have."""

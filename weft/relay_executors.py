@@ -385,10 +385,12 @@ def in_order(names: Sequence[str], args: Sequence[object], kwargs: Mapping[str, 
 
 
 def leaves(value: object) -> Iterable[NDArray]:
-    """The tensors of a value, which is one or a tuple."""
+    """The tensors of a value, which is one or a tuple; numbers as they are."""
     if isinstance(value, tuple | list):
         for field in cast("Sequence[object]", value):
             yield from leaves(field)
+    elif type(value) in (bool, int, float):
+        yield cast(NDArray, value)
     else:
         yield np.asarray(value)
 

@@ -29,6 +29,7 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
 from ...dialects.support.element_types import MLIR_NAMES
 from ...dialects.support.nd import NDArray, as_nd
 from ...dialects.te.expr import Const as Number
+from ...dialects.te.expr import Expr as IndexExpr
 from ...dialects.te.expr import Var as Symbol
 from .attrs import Attrs
 from .generics import specialized
@@ -402,8 +403,9 @@ class AnyExtent:
     """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
 
 
-Extent: TypeAlias = "int | AnyExtent | Symbol | Number"
-"""What an extent of a type may be: a number, TVM's `IntImm` among them, a variable of `te`, or not known."""
+Extent: TypeAlias = "int | AnyExtent | IndexExpr"
+"""What an extent of a type may be: a number, TVM's `IntImm` among them, a variable of `te`, or not known. What is
+computed of variables, `n * 2`, is not known."""
 
 
 class VariableBlock(Block):
@@ -428,9 +430,8 @@ def tensor_type(shape: Sequence[Extent] = (), dtype: str = "float32") -> Tensor:
         element = scalar_type(dtype)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"there is no element type '{dtype}'", hint=did_you_mean(dtype, MLIR_NAMES)) from error
-    extents = [
-        DYNAMIC if isinstance(n, AnyExtent | Symbol) else int(n.value if isinstance(n, Number) else n) for n in shape
-    ]
+    extents = [int(n.value) if isinstance(n, Number) else n for n in shape]
+    extents = [DYNAMIC if isinstance(n, AnyExtent | IndexExpr) else int(n) for n in extents]
     if any(n < 0 and n != DYNAMIC for n in extents):
         raise UsageError(f"a shape has no negative extents: {list(extents)}")
     type = TensorType(element, extents)

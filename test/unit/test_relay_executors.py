@@ -270,3 +270,15 @@ def test_building_is_in_the_module_that_tvm_has_it_in() -> None:
     build_module: Any = import_module("weft.relay.build_module")
     assert vars(relay)["build_module"] is build_module and build_module.build is relay.build
     assert build_module.bind_params_by_name is relay.bind_params_by_name
+
+
+@pytest.mark.parametrize("kind", ["debug", "graph", "vm"])
+def test_numbers_of_python_take_the_dtype_of_the_parameter(kind: str):
+    x, v = relay.var("x", shape=(2,), dtype="int8"), relay.var("v", shape=(), dtype="int8")
+    run: Any = relay.create_executor(kind).evaluate(relay.Function([x, v], x + v))
+    assert run(np.ones(2, np.int8), 2.0).tolist() == run(np.ones(2, np.int8), v=2).tolist() == [3, 3]
+    for number in (300, 2.5, float("nan"), 2**70):
+        with pytest.raises(weft.Diagnostic, match="int8"):
+            run(np.ones(2, np.int8), number)
+    with pytest.raises(weft.Diagnostic, match="has dtype float64, the graph takes int8"):
+        run(np.ones(2, np.int8), np.float64(2))

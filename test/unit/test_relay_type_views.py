@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft import relay, tir
+from weft import relay, te, tir
 from weft.dialects.support.diagnostics import UsageError
 
 
@@ -36,3 +36,9 @@ def test_tuples_functions_references_and_data_types_are_taken_apart():
     assert views.RefType(a).value == a
     call: Any = relay.TypeCall(box, [a])
     assert (call.func.name_hint, call.args) == ("box", (a,))
+
+
+def test_what_is_computed_of_variables_is_an_open_extent():
+    n = te.var("n")
+    x = relay.var("x", shape=(n, n * 2, te.floordiv(n, 3)))
+    assert x.checked_type == relay.TensorType((relay.Any(), relay.Any(), relay.Any()))
