@@ -139,8 +139,8 @@ class SampleCategoricalOp(Query):
 
 @instruction("block", gives="loop")
 class SampleComputeLocationOp(Query):
-    """A loop that a block may be computed in: number `decision` of those around its reader, or -2 for where it stands,
-    or -1 for inlining it.
+    """A loop that a block may be computed in: number `decision` of those around its reader, or -1 for where it stands,
+    or -2 for inlining it.
 
     ```mlir
     %l = schedule.sample_compute_location %b {decision = -2}

@@ -115,15 +115,17 @@ def nest_of(
     buffers: dict[te.Tensor, SSAValue],
     symbols: Symbols,
     arguments: Mapping[te.Var, BlockArgument],
+    unit_loops: bool = False,
 ) -> Operation:
-    """The loops over a compute's axes with its block, `name`, inside; only the block where all extents are one.
+    """The loops over a compute's axes with its block, `name`, inside; an axis of one value has a loop with
+    `unit_loops` only.
 
     It writes `targets`, one for each result of the computation, and reads `buffers`."""
     computation = _Computation(targets, compute, buffers, arguments)
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
     for axis in computation.axes:
-        if axis.dim == 1:
+        if axis.dim == 1 and not unit_loops:
             bindings.append(AffineConstantExpr(0))
             continue
         bindings.append(AffineExpr.dimension(len(loops)))

@@ -41,10 +41,12 @@ def create_prim_func(
     symbols: Sequence[te.Expr] = (),
     nests: dict[object, Operation] | None = None,
     constants: Mapping[te.Tensor, DenseIntOrFPElementsAttr] | None = None,
+    unit_loops: bool = False,
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
     computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's.
-    `constants` are the values of placeholders that are no inputs.
+    `constants` are the values of placeholders that are no inputs. An axis of one value has a loop with
+    `unit_loops` only.
 
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
@@ -56,7 +58,7 @@ def create_prim_func(
     for output in outputs:
         results.append(_identity(output) if output.producer is None or output in results else output)
     tensors = te.topological_order(results)
-    function = _Function(name, inputs, results, tensors, symbols)
+    function = _Function(name, inputs, results, tensors, symbols, unit_loops)
     groups: dict[object, list[te.Tensor]] = {}
     for tensor in tensors:
         groups.setdefault(computation_of(tensor), []).append(tensor)
@@ -89,7 +91,9 @@ class _Function:
         results: Sequence[te.Tensor],
         tensors: Sequence[te.Tensor],
         symbols: Sequence[te.Expr],
+        unit_loops: bool,
     ):
+        self._unit_loops = unit_loops
         given = [*inputs, *results]
         variables = list(dict.fromkeys([*symbols, *variables_of([*given, *tensors])]))
         self.func = PrimFuncOp(name, [*map(buffer_type, given), *(te.index for _ in variables)])
@@ -144,7 +148,10 @@ class _Function:
         return self._nest(targets, producer, name)
 
     def _nest(self, targets: Sequence[SSAValue], producer: te.Compute, name: str) -> Operation:
-        nest = nest_of(targets, producer, self._unique(name), self.buffers, self._symbols, self._arguments)
+        unique = self._unique(name)
+        nest = nest_of(
+            targets, producer, unique, self.buffers, self._symbols, self._arguments, unit_loops=self._unit_loops
+        )
         self._block.add_op(nest)
         return nest
 

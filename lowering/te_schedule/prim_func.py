@@ -42,6 +42,8 @@ def create_prim_func(
     are called as the tensors are: placeholders first, symbols last, whatever the order of `ops` (callers keep to
     theirs).
 
+    Each axis of a tensor is a loop, also one of one value, as in TVM.
+
     `index_dtype_override` is TVM's: indices are as wide as the machine's here, and so hold those of either type.
 
     Raises:
@@ -50,12 +52,15 @@ def create_prim_func(
     """
     if index_dtype_override not in (None, "int32", "int64"):
         raise UsageError(f"indices are int32 or int64, and not {index_dtype_override}")
-    return function_of(name, [each.tensor if isinstance(each, TensorOp) else each for each in ops])[0]
+    arguments = [each.tensor if isinstance(each, TensorOp) else each for each in ops]
+    return function_of(name, arguments, unit_loops=True)[0]
 
 
-def function_of(name: str, arguments: Sequence[Argument]) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
+def function_of(
+    name: str, arguments: Sequence[Argument], unit_loops: bool = False
+) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
     """The function on these tensors and symbols, and the block that computes each tensor; none where there are no
-    elements, or statements compute it.
+    elements, or statements compute it. With `unit_loops` an axis of one value has a loop, too.
 
     Raises:
         UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
@@ -66,7 +71,7 @@ def function_of(name: str, arguments: Sequence[Argument]) -> tuple[PrimFuncOp, d
     inputs = [tensor for tensor in tensors if tensor.producer is None]
     outputs = [tensor for tensor in tensors if tensor.producer is not None]
     nests: dict[object, Operation] = {}
-    function = from_inputs_and_outputs(name, inputs, outputs, symbols=symbols, nests=nests)
+    function = from_inputs_and_outputs(name, inputs, outputs, symbols=symbols, nests=nests, unit_loops=unit_loops)
     taken: dict[str, int] = {}
     for argument, tensor in zip(function.body.block.args, [*inputs, *outputs], strict=False):
         count = taken[tensor.name] = taken.get(tensor.name, -1) + 1

@@ -11,6 +11,7 @@ from tvmscript_texts import only
 
 import weft
 from weft import meta_schedule as ms
+from weft import te
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
@@ -175,6 +176,8 @@ def test_a_location_that_is_no_more_is_the_next_one_outside() -> None:
     schedule = Schedule(function(PRODUCT))
     schedule.sample_compute_location("half", decision=7)
     assert schedule.trace.insts[-1].decision == 2
+    schedule.sample_compute_location("product", decision=-2)  # a reduction is not inlined: it stays
+    assert schedule.trace.insts[-1].decision == -1
     with pytest.raises(ScheduleError, match="cannot be computed at location -3"):
         schedule.sample_compute_location("half", decision=-3)
 
@@ -253,6 +256,35 @@ def test_what_an_intrinsic_does_not_compute_is_tiled_without_it() -> None:
         ms.schedule_rule.MultiLevelTilingWithIntrin("dot_17x4", "SSRSRS")
     with pytest.raises(UsageError, match="the structure of tiles is of S and R"):
         ms.schedule_rule.MultiLevelTilingWithIntrin("dot_16x4_vnni", "SX")
+
+
+def test_a_product_of_one_sample_is_tiled_with_loops_over_it_and_without() -> None:
+    text = """
+@T.prim_func
+def main(A: T.Buffer[(1, 16, 32), "float32"], B: T.Buffer[(32, 24), "float32"], C: T.Buffer[(1, 16, 24), "float32"]):
+    for i, j, k in T.grid(16, 24, 32):
+        with T.block("product"):
+            vb = T.axis.spatial(1, 0)
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vb, vi, vj] = T.float32(0)
+            C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vk, vj]
+"""
+    a, b = te.placeholder((1, 16, 32), name="A"), te.placeholder((32, 24), name="B")
+    k = te.reduce_axis((0, 32), name="k")
+    c = te.compute((1, 16, 24), lambda n, i, j: te.sum(a[n, i, k] * b[k, j], axis=k), name="C")
+    with_loop = te.create_prim_func([a, b, c])
+    without = function(text)
+    random = np.random.default_rng(2)
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in ((1, 16, 32), (32, 24))]
+    for given, tiles in ((without, 3), (with_loop, 4)):
+        designs = ms.TuneContext(given, "llvm --num-cores=4").generate_design_space()
+        assert len(designs) == 3
+        for design in designs:
+            kinds = [each.kind.name for each in design.trace.insts]
+            assert kinds.count("SamplePerfectTile") == tiles
+            (found,) = Interpreter(only(design))(arrays, None)
+            assert np.allclose(cast(Any, found), arrays[0] @ arrays[1], rtol=1e-4, atol=1e-4)
 
 
 def test_a_block_is_scheduled_by_the_rule_that_it_names() -> None:

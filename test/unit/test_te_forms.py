@@ -202,6 +202,12 @@ def test_names_are_offered_without_being_loaded() -> None:
     assert weft.te is te
 
 
+def test_an_axis_of_one_value_is_a_loop_of_a_function_of_tensors() -> None:
+    a = te.placeholder((1, 4), name="a")
+    text = te.create_prim_func([a, te.compute((1, 4), lambda i, j: a[i, j] + 1.0, name="b")]).script()
+    assert "for i, j in T.grid(1, 4):" in text and 'T.axis.remap("SS", [i, j])' in text
+
+
 def test_a_reducer_may_have_several_results() -> None:
     def greater(x: tuple[te.Expr, ...], y: tuple[te.Expr, ...]) -> tuple[te.Expr, ...]:
         keep = x[1] >= y[1]

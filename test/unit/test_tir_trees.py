@@ -127,6 +127,45 @@ def test_scheduled_functions_and_those_of_formulas_are_made_of_their_trees_again
     assert_structural_equal(formula.with_body(formula.tree), formula)
 
 
+def test_the_body_of_a_function_is_read_where_nodes_are_visited_or_compared() -> None:
+    for given in (alone, alone.body):
+        seen: list[Any] = []
+        stmt_functor.post_order_visit(given, seen.append)
+        assert list(map(kinds, seen)) == list(map(kinds, _visited(alone.tree)))
+        fewer = stmt_functor.ir_transform(given, None, lambda loop: loop.body, ["tir.For"])
+        assert "For" not in kinds(fewer) and "IfThenElse" in kinds(fewer)
+    assert tir.structural_equal(alone.body, alone.tree) and not tir.structural_equal(alone.body, product.body)
+    assert tir.structural_hash(alone.body) == tir.structural_hash(alone.tree)
+    assert tir.get_first_structural_mismatch(alone.body, product.body) is not None
+    assert_structural_equal(product.body, product.clone().body, map_free_vars=True)
+    (loop, *_) = (op for op in product.body.block.ops if op.regions)
+    with pytest.raises(UsageError, match="no body of a function"):
+        stmt_functor.post_order_visit(loop.regions[0], seen.append)
+
+
+def _visited(tree: Any) -> list[Any]:
+    seen: list[Any] = []
+    stmt_functor.post_order_visit(tree, seen.append)
+    return seen
+
+
+def test_nodes_know_the_operations_that_they_were_read_from() -> None:
+    schedule = tir.Schedule(product)
+    blocks = [each for each in _visited(schedule.mod["main"].body) if isinstance(each, tir.Block)]
+    assert [each.name_hint for each in blocks] == ["product", "relu", "root"]
+    assert schedule.get_sref(blocks[0]) == schedule.get_sref(schedule.get_block("product"))
+    assert schedule.get_sref(blocks[2]).op is schedule.mod["main"]
+    loops = [each for each in _visited(schedule.mod["main"].tree) if isinstance(each, tir.For)]
+    inner = schedule.get_loops("product")[2]
+    assert schedule.get_sref(loops[0]) == schedule.get_sref(inner)
+    store = blocks[1].body
+    with pytest.raises(tir.ScheduleError, match="read from no block or loop"):
+        schedule.get_sref(store)
+    other = tir.Schedule(product)
+    with pytest.raises(tir.ScheduleError, match="no block or loop of what is scheduled"):
+        other.get_sref(blocks[0])
+
+
 def test_nodes_are_visited_with_their_parts_before_or_after_them() -> None:
     after: list[Any] = []
     stmt_functor.post_order_visit(alone.tree, after.append)

@@ -67,8 +67,12 @@ def is_spatial(block: BlockOp) -> bool:
 
 
 def is_trivially_bound(block: BlockOp) -> bool:
-    """Whether each iterator is one loop, in the order of the loops."""
-    dims = [expr.position if isinstance(expr, AffineDimExpr) else None for expr in block.bindings.data.results]
+    """Whether each iterator is one loop, in the order of the loops, or has one value and none."""
+    dims = [
+        expr.position if isinstance(expr, AffineDimExpr) else None
+        for expr, size in zip(block.bindings.data.results, block.sizes, strict=True)
+        if size != 1 or not isinstance(expr, AffineConstantExpr)
+    ]
     bound = [None if number is None else block.loop_vars[number] for number in dims]
     return bound == [loop.var for loop in loops_around(block)]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import i32
+from xdsl.ir import Operation
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
@@ -28,6 +29,15 @@ class Stmt:
 
     shown: ClassVar[Callable[[Stmt], str]] = repr
     """How `str` writes one (`nodes.script`)."""
+
+    operation: ClassVar[Operation | None] = None
+    """The operation that it was read from, of a loop or a block of a function; one that Python has put together has
+    none."""
+
+    def read_from(self, operation: Operation) -> Self:
+        """Say what it was read from, which is no part of it."""
+        object.__setattr__(self, "operation", operation)
+        return self
 
     def __str__(self) -> str:
         return Stmt.shown(self)

@@ -1,6 +1,6 @@
 """To look at trees of nodes, and to make other ones of them: TVM's `tir.stmt_functor`.
 
-    post_order_visit(func.tree, lambda node: found.append(node))
+    post_order_visit(func, lambda node: found.append(node))
     func.with_body(ir_transform(func.tree, None, lambda loop: loop.body, ["tir.For"]))
 
 Parts are visited in the order in which they are written: of a loop its bounds and its body, of a store its value and
@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TypeAlias, TypeVar, cast
+
+from xdsl.ir import Region
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
@@ -26,6 +28,8 @@ from .buffers import Buffer
 from .statements import For, SeqStmt, Stmt
 
 Node: TypeAlias = "Stmt | Expr"
+Visited: TypeAlias = "Stmt | Expr | PrimFuncOp | Region"
+"""A node, or a function or its body, which are read as nodes."""
 N = TypeVar("N", bound="Stmt | Expr")
 
 _DEFINED = ("loop_var", "var", "axes", "buffer", "iter_vars", "alloc_buffers", "reads", "writes", "annotations", "data")
@@ -56,12 +60,26 @@ def walk(node: Node) -> Iterator[Node]:
         stack += reversed(parts_of(each))
 
 
+def node_of(given: Visited) -> Node:
+    """What is visited; of a function, or of its region `body`, the statements.
+
+    Raises:
+        UsageError: the region is no function's body.
+        Diagnostic: something in the function is no statement.
+    """
+    if isinstance(given, Region):
+        if not isinstance(func := given.parent, PrimFuncOp):
+            raise UsageError("the region is no body of a function", hint="tir.tree_of reads a loop or a block")
+        given = func
+    return given.tree if isinstance(given, PrimFuncOp) else given
+
+
 @checked
-def post_order_visit(stmt: Stmt | Expr, fvisit: Callable[..., object]) -> None:
+def post_order_visit(stmt: Visited, fvisit: Callable[..., object]) -> None:
     """Call `fvisit` with each statement and expression, the parts of one before itself; with what stands several times
     in a tree once."""
     seen = set[int]()
-    stack: list[tuple[Node, bool]] = [(stmt, False)]
+    stack: list[tuple[Node, bool]] = [(node_of(stmt), False)]
     while stack:
         node, is_done = stack.pop()
         if is_done:
@@ -73,9 +91,9 @@ def post_order_visit(stmt: Stmt | Expr, fvisit: Callable[..., object]) -> None:
 
 
 @checked
-def pre_order_visit(stmt: Stmt | Expr, fvisit: Callable[..., object]) -> None:
+def pre_order_visit(stmt: Visited, fvisit: Callable[..., object]) -> None:
     """Call `fvisit` with each statement and expression, before its parts, which are left out if it gives `False`."""
-    stack: list[Node] = [stmt]
+    stack: list[Node] = [node_of(stmt)]
     while stack:
         node = stack.pop()
         if fvisit(node) is not False:
@@ -104,7 +122,7 @@ Change: TypeAlias = "Callable[..., Stmt | Expr | None] | None"
 
 @checked
 def ir_transform(
-    stmt: Stmt,
+    stmt: Stmt | PrimFuncOp | Region,
     preorder: Callable[..., Stmt | Expr | None] | None,
     postorder: Callable[..., Stmt | Expr | None] | None,
     only_enable: Sequence[str] | None = None,
@@ -135,7 +153,7 @@ def ir_transform(
         made = asked(postorder, changed)
         return changed if made is None else made
 
-    return cast("Stmt", new(stmt))
+    return cast("Stmt", new(node_of(stmt)))
 
 
 def with_parts(node: N, function: Callable[[Node], Node]) -> N:

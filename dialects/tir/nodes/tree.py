@@ -88,7 +88,8 @@ class _Reader:
         body = self._statements([op for op in ops if op not in own])
         if not own and not any(isinstance(each, BlockRealize) for each in walk(body)):
             return body
-        return BlockRealize([], True, Block([], [], [], "root", body, None, [self.buffers[op.buffer] for op in own]))
+        root = Block([], [], [], "root", body, None, [self.buffers[op.buffer] for op in own]).read_from(self.func)
+        return BlockRealize([], True, root).read_from(self.func)
 
     def part(self, op: Operation) -> Stmt:
         """A loop or a block in the function."""
@@ -125,7 +126,7 @@ class _Reader:
                 case OuterBlockOp():
                     inner = self._statements(list(op.body.block.ops))
                     block = Block([], [], [], op.block_name, inner, annotations=_values(op.attributes))
-                    made.append(BlockRealize([], True, block))
+                    made.append(BlockRealize([], True, block.read_from(op)).read_from(op))
                 case StorageSyncOp():
                     made.append(Evaluate(Spelled("tvm_storage_sync", (op.scope.data,), (), i32)))
                 case _:
@@ -140,7 +141,7 @@ class _Reader:
         thread = None if op.thread is None else op.thread.data
         annotations = None if op.annotations is None else _values(op.annotations.data)
         extent = as_expr(self._extent(op.size), index)
-        return For(variable, op.start, extent, kind, body, thread, annotations)
+        return For(variable, op.start, extent, kind, body, thread, annotations).read_from(op)
 
     def _block(self, op: BlockOp) -> Stmt:
         loops = [self.known[each] for each in op.loop_vars]
@@ -158,7 +159,7 @@ class _Reader:
         reads = self._regions(op.reads, op.read_maps, iters)
         writes = self._regions(op.writes, op.write_maps, iters)
         block = Block(iters, reads, writes, op.block_name, body, init, annotations=_values(op.attributes))
-        return BlockRealize(values, where, block)
+        return BlockRealize(values, where, block.read_from(op)).read_from(op)
 
     def _body(self, op: BlockOp, region: Region, iters: Sequence[IterVar]) -> Stmt:
         known = {**self.known, **{value: each.var for value, each in zip(region.block.args, iters, strict=True)}}

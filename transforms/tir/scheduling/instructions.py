@@ -174,9 +174,9 @@ def _sample_compute_location(state: State, op: queries.SampleComputeLocationOp) 
     assert op.decision is not None
     decision = op.decision.value.data
     if decision not in choices:  # it was drawn before other blocks or loops were changed
-        if not (before := [each for each in choices if each < decision]):
+        if decision < min(Location.INLINE.value, Location.ROOT.value):
             raise ScheduleError.at(block, f"block @{block.block_name} cannot be computed at location {decision}")
-        decision = max(before)
+        decision = max((each for each in choices if each < decision), default=Location.ROOT.value)
         queries.decided(op, decision)
     return [Location(decision) if decision < 0 else loops_of_reader(block)[decision]]
 

@@ -61,12 +61,12 @@ def _ways(n: int, count: int) -> int:
 
 
 def locations(block: BlockOp) -> list[int]:
-    """Where `block` may be computed: -2, where it stands; -1, inlined; else the loop of that number around its first
-    reader."""
-    found = [-2]
+    """Where `block` may be computed: -2, inlined; -1, where it stands; else the loop of that number around its first
+    reader. In order; the numbers are TVM's."""
+    found = [-1]
     try:
         check_inline(block)
-        found.append(-1)
+        found.insert(0, -2)
     except ScheduleError:
         pass
     for number, loop in enumerate(loops_of_reader(block)):

@@ -10,7 +10,7 @@ print(schedule.mod, schedule.trace)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -37,6 +37,9 @@ from .instructions import APPLY
 from .rehearsal import needs_rehearsal, rehearse
 from .state import Location, Meaning, State, StmtSRef
 from .trace import Trace
+
+if TYPE_CHECKING:
+    from ....dialects.tir.nodes.statements import Stmt
 
 NOT_SHOWN = "an instruction does not apply (not rendered)"
 """What is said of an error at the level `"none"`."""
@@ -183,14 +186,18 @@ class Schedule:
             return self.get_sref(rand_var_or_sref.op).op
         return self.state.meaning(rand_var_or_sref.value)
 
-    def get_sref(self, rand_var_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp) -> StmtSRef:
-        """The place of a block or loop, of a handle or of the operation itself.
+    def get_sref(
+        self, rand_var_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp | Stmt
+    ) -> StmtSRef:
+        """The place of a block or loop, of a handle, of the operation itself or of a node that was read from it.
 
         Raises:
             HandleError: it stands in nothing that is scheduled here.
         """
         given = rand_var_or_stmt
-        op = given if isinstance(given, Operation) else self.state.meaning(given.value)
+        if not isinstance(given, BlockRV | LoopRV):
+            return self.state.get_sref(given)
+        op = self.state.meaning(given.value)
         if not isinstance(op, Operation):
             raise HandleError("the handle stands for no block or loop")
         return self.state.get_sref(op)
@@ -286,7 +293,7 @@ class Schedule:
         return ExprRV(self.apply(op)[0])
 
     def sample_compute_location(self, block: BlockRV | str, decision: int | None = None) -> LoopRV:
-        """A loop to compute a block in; -1 stands for inlining it, -2 for leaving it."""
+        """A loop to compute a block in; -2 stands for inlining it, -1 for leaving it."""
         return self._loop(queries.SampleComputeLocationOp.of(self._named(block).value, decision=decision))
 
     def enter_postproc(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from random import Random
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -21,13 +21,16 @@ from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, encl
 from ..analysis.block_scopes import AnyBlock, CachedFlags, DepKind, Root, cached_flags, dependencies_in
 from ..schedule.errors import HandleError, ScheduleError
 
+if TYPE_CHECKING:
+    from ....dialects.tir.nodes.statements import Stmt
+
 
 class Location(Enum):
     """A place to compute a block in that is no loop."""
 
-    ROOT = -2
+    ROOT = -1
     """Where it stands."""
-    INLINE = -1
+    INLINE = -2
     """In its readers."""
 
 
@@ -87,12 +90,16 @@ class State:
             parent = parent.parent_op()
         return False
 
-    def get_sref(self, stmt: Statement) -> StmtSRef:
-        """The place of a block or loop.
+    def get_sref(self, stmt: Statement | Stmt) -> StmtSRef:
+        """The place of a block or loop; of a node, that of the operation that it was read from.
 
         Raises:
             HandleError: it stands in nothing that is scheduled here.
         """
+        if not isinstance(stmt, Operation):
+            if not isinstance(stmt.operation, Statement):
+                raise HandleError("the node was read from no block or loop", hint="take one of a function's tree")
+            stmt = stmt.operation
         if not self.is_live(stmt):
             raise HandleError("this is no block or loop of what is scheduled")
         return StmtSRef(self, stmt)
