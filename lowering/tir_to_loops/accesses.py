@@ -153,8 +153,7 @@ class AccessEmitter:
             return
         start = self.first_of(form, lanes)
         wide = self.broadcast(value, lanes.width)
-        covers = buffer.rows is not None and buffer.rows.length == lanes.extent and not lanes.is_open
-        if lanes.is_masked and not (covers and _is_whole(buffer, form, lanes)):
+        if lanes.is_masked and (lanes.is_open or not _ends_row(buffer, form, lanes)):
             self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
         else:
             self.at.insert(vector.StoreOp.create(operands=(wide, buffer.memory, start)))
@@ -176,6 +175,12 @@ class AccessEmitter:
 def _is_whole(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
     """Whether a buffer has elements for all lanes of the vector at `form`, with those that mean nothing."""
     return buffer.rows is not None and buffer.rows.hold(form.without(lanes.dim), lanes.width)
+
+
+def _ends_row(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
+    """Whether nothing that means anything stands in the row behind the lanes at `form`, and there is room for all."""
+    rows, start = buffer.rows, form.without(lanes.dim)
+    return rows is not None and rows.hold(start, lanes.width) and rows.end_with(start, lanes.extent)
 
 
 def _zeros(type: VectorType[Attribute]) -> DenseIntOrFPElementsAttr:

@@ -100,6 +100,14 @@ class Rows:
         step = gcd(self.room, *start.terms.values())  # a row begins at a multiple of it, and what `start` adds is one
         return start.constant % step + width <= step
 
+    def end_with(self, start: Linear, count: int) -> bool:
+        """Whether `count` elements from `start` on, which are of one row, are the last of it that mean something."""
+        if count == self.length:
+            return True
+        if not isinstance(self.room, int) or gcd(self.room, *start.terms.values()) != self.room:
+            return False
+        return start.constant % self.room + count == self.length
+
 
 @dataclass(frozen=True)
 class FlatBuffer:

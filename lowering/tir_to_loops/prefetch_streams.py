@@ -414,10 +414,11 @@ def _nearest(machine: MachineModel) -> int:
 
 
 def _is_far(load: vector.LoadOp, machine: MachineModel) -> bool:
-    """Whether it reads an argument of the function that the nearest cache does not hold."""
+    """Whether it reads an argument of the function, or a buffer of its own, that the nearest cache does not hold."""
     size = prod(memref_of(load.base).get_shape())
     width = byte_width(load.result.type.element_type)
-    return isinstance(load.base, BlockArgument) and abs(size) * width > _nearest(machine)
+    is_buffer = isinstance(load.base, BlockArgument) or isinstance(load.base.owner, memref.AllocaOp)
+    return is_buffer and abs(size) * width > _nearest(machine)
 
 
 def _index_of(load: vector.LoadOp | memref.LoadOp, around: Block) -> tuple[Operation, ...] | None:

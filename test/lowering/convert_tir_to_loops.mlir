@@ -1109,3 +1109,39 @@ tir.prim_func @sums_in_order_are_not_taken_in_lanes(%x: memref<11xf32>, %s: memr
     }
   }
 }
+
+// The last lanes of a row that has room for whole vectors are written with those behind, which mean nothing: so these
+// are numbers where the row is multiplied, and not what a stack held before.
+// CHECK-LABEL: func.func private @last_lanes_of_a_row_are_not_masked.nest_0
+// CHECK:         %row = memref.alloca() {alignment = 64 : i64} : memref<128xf32>
+// CHECK:         vector.maskedload %x
+// CHECK-NOT:     vector.maskedstore %row
+// CHECK:         vector.store {{.*}}, %row
+// CHECK:         func.return
+tir.prim_func @last_lanes_of_a_row_are_not_masked(%x: memref<4x26xf32>, %y: memref<4x26xf32>) {
+  %row = tir.alloc_buffer "local" : memref<4x26xf32>
+  tir.for %n = 0 to 1 {
+    tir.for %i = 0 to 4 {
+      tir.for vectorized %j = 0 to 16 {
+        tir.block @first(%a: spatial 4, %b: partial spatial 26) = [%i, %j] reads(%x[%a, %b] : memref<4x26xf32>) writes(%row[%a, %b] : memref<4x26xf32>) {
+          %0 = memref.load %x[%a, %b] : memref<4x26xf32>
+          memref.store %0, %row[%a, %b] : memref<4x26xf32>
+        }
+      }
+      tir.for vectorized %k = 0 to 10 {
+        tir.block @last(%c: spatial 4, %d: partial spatial 26) = [%i, %k + 16] reads(%x[%c, %d] : memref<4x26xf32>) writes(%row[%c, %d] : memref<4x26xf32>) {
+          %1 = memref.load %x[%c, %d] : memref<4x26xf32>
+          memref.store %1, %row[%c, %d] : memref<4x26xf32>
+        }
+      }
+    }
+    tir.for %m = 0 to 4 {
+      tir.for %l = 0 to 26 {
+        tir.block @read(%e: spatial 4, %f: spatial 26) = [%m, %l] reads(%row[%e, %f] : memref<4x26xf32>) writes(%y[%e, %f] : memref<4x26xf32>) {
+          %2 = memref.load %row[%e, %f] : memref<4x26xf32>
+          memref.store %2, %y[%e, %f] : memref<4x26xf32>
+        }
+      }
+    }
+  }
+}

@@ -365,3 +365,28 @@ func.func @lines_that_rows_share_are_asked_for_once(%x: memref<4194304xf32>, %y:
   }
   func.return
 }
+
+// What a function has copied side by side for itself is a stream as well, if the nearest cache does not hold it.
+// CHECK-LABEL: func.func @a_copy_of_its_own_is_asked_for
+// CHECK:         memref.prefetch %copy
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+func.func @a_copy_of_its_own_is_asked_for(%y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c256 = arith.constant 256 : index
+  %c16 = arith.constant 16 : index
+  %copy = memref.alloca() {alignment = 64 : i64} : memref<16384xf32>
+  %near = memref.alloca() {alignment = 64 : i64} : memref<8192xf32>
+  scf.for %k = %c0 to %c256 step %c1 {
+    scf.for %row = %c0 to %c8 step %c1 {
+      %0 = arith.muli %k, %c16 : index
+      %1 = vector.load %copy[%0] : memref<16384xf32>, vector<16xf32>
+      %2 = vector.load %near[%0] : memref<8192xf32>, vector<16xf32>
+      %3 = arith.addf %1, %2 : vector<16xf32>
+      vector.store %3, %y[%row] : memref<64xf32>, vector<16xf32>
+    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  }
+  func.return
+}

@@ -37,17 +37,14 @@ from ....dialects.tir.core import (
     memref_of,
 )
 from ....dialects.tir.symbols import dimension
-from ..analysis.deciding import deciding_iterators
 from ..analysis.narrow_products import COLUMNS, way_of
 from ..analysis.producers import consumers, written_buffer
-from ..analysis.strides import follow_each_other, strides
+from ..analysis.strides import strides
 from ..scheduling.recorded import (
     add_unit_loop,
     cache_write,
     compute_at,
     decompose_reduction,
-    fuse_buffer_dims,
-    fuse_iters,
     reorder,
     set_kind,
     set_scope,
@@ -57,7 +54,9 @@ from ..scheduling.recorded import (
 from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
 from .loop_orders import order_sums, order_tiles, unroll_steps, vectors_of
+from .packed_panels import Panel, copy_panel, propose_panel
 from .padded_bands import Bands, Walk, fill_in, propose_bands
+from .pixels import fuse_pixels
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -95,10 +94,11 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
         epilogue = cache_write(block, Scope.LOCAL)
     # Vectors of elements that lie apart pay in large tiles only: whether they still do with fewer, longer iterators is
     # not known before. All others can always be tiled.
-    if not _reads_apart(block, tiles.vector) and _fuse_pixels(block, epilogue):
+    if not _reads_apart(block, tiles.vector) and fuse_pixels(block, epilogue):
         tiles = propose_tiles(block, registers)
         assert tiles is not None, "a tile of neighbours is one with fused iterators too"
-    _apply(block, epilogue, tiles.choose(), registers.machine)
+    tile = tiles.choose()
+    _apply(block, epilogue, tile, registers.machine, panel=propose_panel(block, tile, registers.machine))
     return True
 
 
@@ -180,45 +180,6 @@ def _store(block: BlockOp) -> memref.StoreOp:
     return next(a.op for a in block.accesses() if isinstance(a.op, memref.StoreOp))
 
 
-def _fuse_pixels(block: BlockOp, epilogue: BlockOp) -> bool:
-    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on; says whether there
-    are any.
-
-    One that decides a branch (whether a window reaches over the edge) stays on its own: the condition would be another
-    in each lane, and found by division.
-    """
-    position: int | None = len(_store(block).indices) - 1
-    fused = False
-    while (position := _next_pixels(block, epilogue, position)) is not None:
-        buffer = written_buffer(block)
-        assert isinstance(buffer.owner, AllocBufferOp)
-        fuse_iters(block, position)
-        fuse_iters(epilogue, position)
-        fuse_buffer_dims(buffer.owner, position, [block, epilogue])
-        fused = True
-    return fused
-
-
-@while_unchanged
-def _next_pixels(block: BlockOp, epilogue: BlockOp, below: int) -> int | None:
-    """The last iterator before the one at `below` that is to be fused with that behind it."""
-    extents, sizes = block.likely_extents, block.sizes
-    for position in range(below - 1, -1, -1):
-        if 1 in extents[position : position + 2] or not all(isinstance(n, int) for n in sizes[position:][:2]):
-            continue
-        if _decide(block, position) or _decide(epilogue, position):
-            continue
-        follow = follow_each_other(block, position) and follow_each_other(epilogue, position)
-        if follow and is_chosen("fuse-pixels", block):
-            return position
-    return None
-
-
-def _decide(block: BlockOp, position: int) -> bool:
-    """Whether a branch depends on the iterator at `position` or the next."""
-    return not deciding_iterators(block).isdisjoint(block.iters[position : position + 2])
-
-
 @dataclass(frozen=True)
 class _Loops:
     """The loops of what follows a block, once the tile is split off: over tiles, by what they go along, and within."""
@@ -266,17 +227,29 @@ class _Loops:
 
 
 def _apply(
-    block: BlockOp, epilogue: BlockOp, tile: Tile, machine: MachineModel, in_vectors: bool = True
+    block: BlockOp,
+    epilogue: BlockOp,
+    tile: Tile,
+    machine: MachineModel,
+    in_vectors: bool = True,
+    panel: Panel | None = None,
 ) -> list[ForOp]:
     """Tile a block and what follows it; return the loops over its sums. Within a tile of vector registers loops are
-    unrolled, so that it can stay there, and sums begin in loops of their own."""
+    unrolled, so that it can stay there, and sums begin in loops of their own. A `panel` is copied where the loops along
+    which it moves are shares enough."""
     work = prod(block.likely_extents)
     loops = _Loops.split_off(epilogue, tile)
     ragged = loops.ragged(epilogue, tile)
     columns = [loop for loop in (*loops.columns, *loops.vectors) if loop not in ragged]
     outer = order_tiles(block, columns, loops.others, [loop for loop in loops.rows if loop not in ragged])
-    bands = None if ragged else _bands(block, epilogue, outer, loops.numbers, machine)
-    if bands is not None:
+    around = [] if panel is None else _around(panel, loops)
+    bands = None if ragged or around else _bands(block, epilogue, outer, loops.numbers, machine)
+    if around:
+        within = [loop for loop in (*loops.others, *loops.rows) if loop not in around]
+        reorder(*around, *within, *loops.inner)
+        around = around if set(around) & set(ragged) else _fused(around)
+        tiles, shared = [*around, *within], _long_enough(around) or around[0]
+    elif bands is not None:
         tiles, shared = _order_bands(bands, outer, loops.inner)
     else:
         tiles, shared = _order_tiles(epilogue, outer, ragged, loops.inner)
@@ -290,11 +263,19 @@ def _apply(
     set_scope(buffer, Scope.LOCAL)
     if bands is not None:
         fill_in(bands, shared)
+    if panel is not None and around:
+        copy_panel(panel, around[-1])
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
     if parallel is not None:
         set_kind(parallel, ForKind.PARALLEL)
     _set_kinds(loops.inner, in_vectors)
     return _tile_sums(block, tile, top, in_vectors)
+
+
+def _around(panel: Panel, loops: _Loops) -> list[ForOp]:
+    """The loops over tiles along which `panel` moves; none where they are too few to share, and it is not worth it."""
+    around = [*loops.vectors, *(loop for loop in loops.others if loops.numbers[loop] in panel.along)]
+    return around if prod(loop.likely_trips for loop in around) >= MIN_SHARES else []
 
 
 def _bands(
@@ -322,11 +303,8 @@ def _order_tiles(
     """The loops over tiles, outermost first, and the one that is shared: the outermost that is long enough, as that
     order is the weights'."""
     reorder(*outer, *ragged, *inner)
-    tiles: list[ForOp] = []
-    if outer:
-        innermost = fuse_known(outer)
-        tiles = [*enclosing_loops(innermost), innermost]
-    shared = next((loop for loop in tiles if loop.likely_trips >= MIN_SHARES), None)
+    tiles = _fused(outer)
+    shared = _long_enough(tiles)
     if shared is None and (tiles or ragged):
         shared = ragged[0] if ragged else tiles[-1]
     tiles += ragged
@@ -334,6 +312,16 @@ def _order_tiles(
         shared = add_unit_loop(enclosing_loops(epilogue)[0])
         tiles = [shared]
     return tiles, shared
+
+
+def _fused(loops: list[ForOp]) -> list[ForOp]:
+    """What is left of nested loops, outermost first, once as many are fused as can be."""
+    return [*enclosing_loops(innermost := fuse_known(loops)), innermost] if loops else []
+
+
+def _long_enough(loops: list[ForOp]) -> ForOp | None:
+    """The outermost that threads can share."""
+    return next((loop for loop in loops if loop.likely_trips >= MIN_SHARES), None)
 
 
 def _tile_sums(block: BlockOp, tile: Tile, top: ForOp, in_vectors: bool) -> list[ForOp]:

@@ -34,6 +34,7 @@ from ....dialects.tir.loops import INDEPENDENT, LANES, PARTS, ROLLED, TILES
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
+from ..schedule import cache_read as _cache_read
 from ..schedule import compute_at as _compute_at
 from ..schedule import inline as _inline
 from ..schedule import iters as _iters
@@ -249,6 +250,16 @@ def tensorize(loop: ForOp, name: str) -> None:
 
 def _drop(_: object) -> None:
     pass
+
+
+def cache_read(block: BlockOp, buffer: SSAValue, scope: str) -> BlockOp:
+    """`schedule.cache_read.cache_read`, for one reader."""
+    index = list(block.reads).index(buffer)
+    return _apply(
+        lambda: _cache_read.cache_read(buffer, scope, [block]),
+        [block],
+        lambda handles, copy: (blocks.CacheReadOp.of(*handles, index=index, scope=str(scope)), [copy]),
+    )
 
 
 def cache_write(block: BlockOp, scope: str) -> BlockOp:
