@@ -61,7 +61,7 @@ class GPUKernel:
         lower(module, target, "llvm", "loops")
         module.body.block.add_op(launcher)  # which nothing calls, so that it has gone
         self.code = device_code(name, module, target.gpu)
-        self.llvm_ir = device_text(module)
+        self.source: Mapping[str, str] = {"ll": device_text(module), "ptx": self.code.source}
 
     def update(self, buffers: Sequence[NDArray], sizes: Mapping[int, int]) -> None:
         """Run on arrays for all buffers, dense, of which what the function writes is written over; `sizes` are those

@@ -13,7 +13,8 @@ from the inputs' shapes; workspaces, whose sizes depend on them, are made for ea
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -35,8 +36,11 @@ from .lowering.abi import RUN
 from .lowering.check_sites import CHECKS
 from .lowering.compiler import lower
 from .lowering.llvm_ir.module import emit_llvm_ir
+from .lowering.loops_to_c.compile import NoCompilerError, cached_c
+from .lowering.loops_to_c.kernel import emit_kernel
 from .lowering.loops_to_llvm.types import PTR
 from .lowering.machine.codegen import compile_module
+from .lowering.machine.half_floats import CONVERSIONS, calls_conversions
 from .lowering.machine.target import Target
 from .lowering.threads.pool import pool_object
 from .lowering.tir_to_loops.convert_tir_to_loops import workspace_shapes
@@ -63,7 +67,7 @@ def build_kernel(
     start: str = "tir",
     codegen_level: int = 3,
 ) -> Kernel:
-    """`prim_func` as machine code for this machine.
+    """`prim_func` as machine code for this machine, made by LLVM or, for the target `c`, by the C compiler.
 
     `start` is the phase that it is at: `schedule`, if it is not to be scheduled any more. `threads` run each call.
 
@@ -93,11 +97,34 @@ class Kernel:
         self._types = list(lowered.function_type.inputs.data)
         workspaces = self._types[len(prim_func.body.block.args) : -len(("slots", "num_threads"))]
         self._workspaces = workspace_shapes(lowered, workspaces)
-        lower(module, target, "llvm", "loops")
-        _add_entry(module, name, self._types)
-        self.llvm_ir = emit_llvm_ir(module)
-        self._code = LoadedObjects([compile_module(self.llvm_ir, target, codegen_level), pool_object(target)])
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(f"{name}.run"))
+        self.source: Mapping[str, str]
+        """What was compiled: as `ll` of LLVM's, or as `c`."""
+        if target.kind == "c":
+            text, self._entry = emit_kernel(list(module.ops), lowered)
+            self.source = {"c": text}
+        else:
+            lower(module, target, "llvm", "loops")
+            self._entry = _add_entry(module, name, self._types)
+            self.source = {"ll": emit_llvm_ir(module)}
+        self._code = self._compiled(target, codegen_level)
+
+    def _compiled(self, target: Target, level: int) -> LoadedObjects | NoCompilerError:
+        """The code, loaded; of C, which is of use by itself, the reason where there is no compiler."""
+        if (text := self.source.get("c")) is None:
+            return LoadedObjects([compile_module(self.source["ll"], target, level), pool_object(target)])
+        try:
+            objects = [cached_c(text, target.resolved(), level)]
+        except NoCompilerError as error:
+            return error
+        if calls_conversions(objects[0], target.resolved().triple):
+            objects.append(compile_module(CONVERSIONS, target))
+        return LoadedObjects(objects)
+
+    @cached_property
+    def _run(self) -> Callable[[int, int], None]:
+        if isinstance(self._code, NoCompilerError):
+            raise self._code
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(self._entry))
 
     def __call__(self, *inputs: NDArray, sizes: Mapping[str, int] | None = None) -> list[NDArray]:
         """The buffers after the first `len(inputs)`, which `inputs` fill.
@@ -128,7 +155,11 @@ class Kernel:
 
     def update(self, buffers: Sequence[NDArray], sizes: Mapping[int, int]) -> None:
         """Run on arrays for all buffers, dense and at multiples of `ALIGNMENT`, which are written in place; `sizes` are
-        those of all symbols, by number. Nothing is checked."""
+        those of all symbols, by number. Nothing is checked.
+
+        Raises:
+            NoCompilerError: the function is for C, and there is no compiler.
+        """
         words = [array.ctypes.data for array in buffers]
         words += [sizes[number] for number in range(len(buffers), len(self.function.body.block.args))]
         kept: list[NDArray] = []
@@ -146,8 +177,9 @@ class Kernel:
         self._run(ctypes.addressof(table), self.threads)
 
 
-def _add_entry(module: ModuleOp, name: str, types: Sequence[Attribute]) -> None:
-    """Add `@name.run(table, num_threads)`, which lets threads of the pool call the kernel with the table's words."""
+def _add_entry(module: ModuleOp, name: str, types: Sequence[Attribute]) -> str:
+    """Add `@name.run(table, num_threads)`, which lets threads of the pool call the kernel with the table's words; its
+    name."""
     thread, builder, (table,) = _define(f"{name}.thread", [PTR], "internal")
     arguments: list[SSAValue] = []
     for number, type in enumerate(types):
@@ -164,6 +196,7 @@ def _add_entry(module: ModuleOp, name: str, types: Sequence[Attribute]) -> None:
         signature = llvm.LLVMFunctionType([PTR, PTR, i64], VOID)
         module.body.block.add_op(llvm.FuncOp(RUN, signature, linkage=llvm.LinkageAttr("external")))
     module.body.block.add_ops([thread, run])
+    return run.sym_name.data
 
 
 def _define(name: str, operands: Sequence[Attribute], linkage: str) -> tuple[llvm.FuncOp, Builder, list[SSAValue]]:

@@ -45,9 +45,6 @@ class OpenFunction(Function):
 
     def __init__(self, function: PrimFuncOp, target: Target, threads: int | None):
         name = function.sym_name.data
-        if target.kind == "c":
-            what = f"@{name} has extents that are known when it is called, which the target '{target.kind}' has not"
-            raise Diagnostic.at(function, what, hint="give them as numbers (specialize), or build for llvm")
         described = described_arguments(function)
         if not any(is_output for *_, is_output in described):
             raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
@@ -65,10 +62,8 @@ class OpenFunction(Function):
         super().__init__(name, UsageError(NO_EXECUTABLE), arguments, self._source)
 
     def _source(self, kind: str) -> str:
-        text = self._kernel.llvm_ir
-        if kind == "ptx" and isinstance(self._kernel, GPUKernel):
-            return self._kernel.code.source
-        return compile_to_assembly(text, self._target.processor) if kind == "asm" else text
+        source = self._kernel.source
+        return compile_to_assembly(source["ll"], self._target.processor) if kind == "asm" else source[kind]
 
     def bind(self, *arrays: object) -> Callable[[], None]:
         """The function with its arrays in place, to be run many times on the same memory.

@@ -111,8 +111,8 @@ class Note:
     place: Place | None = None
 
 
-class Diagnostic(DiagnosticException):
-    """A message for the user about what they gave us.
+class Diagnostic(DiagnosticException, RuntimeError):
+    """A message for the user about what they gave us. As TVM's errors are, it is a `RuntimeError`.
 
     Args:
         message: what is wrong, in one sentence that begins in lower case and has no full stop.

@@ -89,12 +89,13 @@ class FileCache:
         is_default = directory == knobs.CACHE_DIR.default
         try:
             place = Path(directory.replace("$XDG_CACHE_HOME", knobs.XDG_CACHE_HOME.get()) if is_default else directory)
-            cache = cls(place.expanduser() / "kernels")
+            place = place.expanduser()
         except RuntimeError as error:
             if is_default:
                 return None
             variable = knobs.CACHE_DIR.variable
             raise UsageError(f"${variable} is '{directory}', which is no directory: {error}".rstrip(".")) from None
+        cache = cls(place / "kernels")
         if is_default and not (_is_there(cache.directory.parents[1]) and _is_own(cache.directory)):
             return None
         _ = cache.limit  # which is refused here rather than when kernels have been compiled

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, f32, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, f32, i1
 from xdsl.ir import Attribute
 
 from ..support.arguments import ArgumentError
@@ -50,7 +50,7 @@ class Expr:
         return Expr.shown(self)
 
     def __bool__(self) -> bool:
-        raise TypeError(NO_TRUTH)
+        raise NoTruthError(NO_TRUTH)
 
     def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
         return _equality(BinaryKind.EQ, self, other)
@@ -196,6 +196,11 @@ class Expr:
 
 ExprLike: TypeAlias = Expr | int | float | bool
 
+
+class NoTruthError(ArgumentError, ValueError):
+    """An expression was taken for a truth value."""
+
+
 NO_TRUTH = (
     "te: an expression has no truth value before it runs: instead of `a if c else b` write te.if_then_else(c, a, b), "
     "instead of `c and d` te.all(c, d), instead of `c or d` te.any(c, d), instead of `not c` write `~c`"
@@ -326,7 +331,7 @@ class Equality(Binary):
         if isinstance(self.lhs, Const) and isinstance(self.rhs, Const):
             return (self.lhs.value == self.rhs.value) == (self.kind == BinaryKind.EQ)
         if self.number:
-            raise TypeError(NO_TRUTH)
+            raise NoTruthError(NO_TRUTH)
         return (self.lhs is self.rhs) == (self.kind == BinaryKind.EQ)
 
 
@@ -440,14 +445,27 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
 
     Raises:
         TypeError: the operands' types do not meet, or nothing is computed with them.
+        ArgumentError: `kind` is of bits, and they are floats.
     """
     lhs, rhs = _matched(f"operands of '{kind}'", lhs, as_expr(rhs, lhs.type))
     _refuse_storage(lhs.type)
+    if kind in _OF_BITS:
+        _refuse_float(kind, lhs.type)
     if isinstance(lhs, Const) or isinstance(rhs, Const) or isinstance(lhs, IterVar):
         folded = _folded(kind, lhs, rhs)
         if folded is not None and not (isinstance(folded, Const) and (Expr.does_more(lhs) or Expr.does_more(rhs))):
             return folded
     return Binary(kind, lhs, rhs, truth_type(lhs.type) if kind.is_comparison else lhs.type)
+
+
+_OF_BITS = frozenset({BinaryKind.AND, BinaryKind.OR, BinaryKind.XOR, BinaryKind.SHL, BinaryKind.SHR, UnaryKind.NOT})
+_ROUNDING = frozenset({UnaryKind.FLOOR, UnaryKind.CEIL, UnaryKind.TRUNC, UnaryKind.ROUND})
+
+
+def _refuse_float(kind: BinaryKind | UnaryKind, type: Attribute) -> None:
+    element = type.element_type if isa(type, VectorType[Attribute]) else type
+    if isinstance(element, AnyFloat):
+        raise ArgumentError(f"te: '{kind}' is of the bits of integers, and not of {element}", hint="tir.reinterpret")
 
 
 def _folded(kind: BinaryKind, lhs: Expr, rhs: Expr) -> Expr | None:
@@ -525,8 +543,17 @@ def unary(kind: UnaryKind, operand: Expr) -> Expr:
 
     Raises:
         TypeError: nothing is computed with the operand's type.
+        ArgumentError: `kind` is of bits, and it is a float.
     """
     _refuse_storage(operand.type)
+    if kind in _OF_BITS:
+        _refuse_float(kind, operand.type)
+    type: Attribute = operand.type
+    if isa(type, IntegerType | IndexType):
+        if kind in _ROUNDING:
+            return operand
+        if kind in PREDICATES and not Expr.does_more(operand):
+            return const(kind == UnaryKind.ISFINITE, i1)
     if isinstance(operand, Const) and (value := literals.applied(kind, operand.value, operand.type)) is not None:
         return const(value, operand.type)
     return Unary(kind, operand, i1 if kind in PREDICATES else operand.type)

@@ -15,7 +15,7 @@ from builtins import any as any_of
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
+from math import inf, isfinite
 from typing import Any, Literal, Protocol, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import AnyFloat, i1
@@ -23,7 +23,7 @@ from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
-from ..support.arguments import checked
+from ..support.arguments import ArgumentError, checked
 from ..support.diagnostics import UsageError
 from ..support.dtypes import scalar_type
 from ..tir.analyzer.nodes import IntExpr
@@ -251,20 +251,35 @@ def reduce_axis(dom: Dim | tuple[int, Dim], name: str = "rv") -> IterVar:
 
 @checked
 def const(value: ExprLike, dtype: DType | None = None) -> Expr:
-    """A literal; without a dtype an `int32`, `float32` or `bool`, by what `value` is, and an `int64` or `float64` where
-    it is beyond all numbers of those."""
+    """A literal; without a dtype of that of a number of NumPy's, else an `int32`, `float32` or `bool`, by what `value`
+    is, and an `int64` or `float64` where it is beyond all numbers of those.
+
+    Raises:
+        ArgumentError: the type has no such number, or none that is as great.
+    """
     if isinstance(value, Expr):
         return value if dtype is None else convert(value, element_type(dtype))
-    return literal(value, element_type(_dtype_of(value) if dtype is None else dtype))
+    number, own = _plain(value)
+    type = element_type(own or _dtype_of(number) if dtype is None else dtype)
+    made = literal(number, type)
+    if isfinite(number) and not isfinite(made.value):
+        raise ArgumentError(f"te: {number} is beyond all numbers of {type}", hint="tir.infinity is what is beyond")
+    return made
 
 
-def _dtype_of(value: ExprLike) -> str:
+def _plain(value: float) -> tuple[float, str | None]:
+    """A number as Python has it, and its dtype if NumPy has it."""
+    item: Callable[[], float] | None = getattr(value, "item", None)
+    return (value, None) if item is None else (item(), str(getattr(value, "dtype", "")) or None)
+
+
+def _dtype_of(value: float) -> str:
     """The dtype of a number that does not say one."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
         return "int32" if -(1 << 31) <= value < 1 << 31 else "int64"
-    return "float64" if isinstance(value, float) and LARGEST_F32 < abs(value) < inf else "float32"
+    return "float64" if LARGEST_F32 < abs(value) < inf else "float32"
 
 
 @checked

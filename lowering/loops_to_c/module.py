@@ -136,7 +136,7 @@ def emit_graph(ops: Sequence[Operation]) -> GraphText:
     for source in (op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)):
         texts.append(f"/* A file of its own, which defines what is declared above. */\n#if 0\n{source}\n#endif")
     body = "\n\n".join(texts)
-    return GraphText(f"{_head(name, unit, body)}\n\n{body}\n", attributes, arena, tuple(dict.fromkeys(kernels)))
+    return GraphText(f"{file_head(name, unit, body)}\n\n{body}\n", attributes, arena, tuple(dict.fromkeys(kernels)))
 
 
 def described(segment: func.FuncOp) -> llvm.FuncOp:
@@ -221,7 +221,8 @@ def flags_for_gcc(text: str) -> tuple[str, ...]:
     return (*GCC_FLAGS, *HALF_FLAGS) if "_Float16" in text else GCC_FLAGS
 
 
-def _head(name: str, unit: Unit, body: str) -> str:
+def file_head(name: str, unit: Unit, body: str) -> str:
+    """What stands above the functions of a file: how it is compiled, and what they make use of."""
     command = f"cc {' '.join(FLAGS)} -march=native -fopenmp -c {name}.c"
     more = flags_for_gcc(body)
     parts = [

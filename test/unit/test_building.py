@@ -289,10 +289,3 @@ def test_what_does_not_fit_a_function_with_symbols_is_refused() -> None:
     for given, message in refused:
         with pytest.raises(InputError, match=re.escape(message)):
             double(*given)
-
-
-def test_functions_with_symbols_are_not_written_in_c() -> None:
-    n = te.var("n")
-    a, b, s = scaled(n)
-    with pytest.raises(Diagnostic, match="extents that are known when it is called, which the target 'c' has not"):
-        weft.build(s, [n, a, b], target="c")

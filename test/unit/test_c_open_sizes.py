@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pytest
 
 import weft
-from weft import relay
+from weft import relay, te
+from weft.dialects.support import knobs
 from weft.lowering.compiler import lower
-from weft.lowering.loops_to_c.compile import compile_c_graph
+from weft.lowering.loops_to_c.compile import NoCompilerError, cached_c, compile_c_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
@@ -74,3 +75,51 @@ def test_c_computes_at_every_size_what_machine_code_does(graph: Callable[[], Any
             for got, want in pairs:
                 assert got.shape == np.shape(want)
                 assert np.allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def products() -> tuple[te.Schedule, list[te.Tensor]]:
+    """A product of any sizes, tiled, with a row of partial sums that a call brings memory for."""
+    n, k = te.var("n"), te.var("k")
+    a, b = te.placeholder((n, k), name="a"), te.placeholder((k, 24), name="b")
+    along = te.reduce_axis((0, k), name="along")
+    c = te.compute((n, 24), lambda i, j: te.sum(a[i, along] * b[along, j], axis=along), name="c")
+    d = te.compute((n, 24), lambda i, j: te.exp(c[i, j] * 0.1), name="d")
+    s = te.create_schedule(d.op)
+    outer, _ = s[d].split(d.op.axis[0], factor=4)
+    s[d].parallel(outer)
+    s[d].vectorize(s[d].split(d.op.axis[1], factor=8)[1])
+    s[c].compute_at(s[d], outer)
+    return s, [a, b, d]
+
+
+def test_functions_of_open_extents_are_built() -> None:
+    s, tensors = products()
+    built = weft.build(s, tensors, target="c", name="product", threads=2)
+    text = built.get_source()
+    assert "void product(const float *a, const float *b, float *d, int64_t n, int64_t k" in " ".join(text.split())
+    for n, k in ((0, 3), (1, 1), (9, 5), (32, 0), (33, 64)):
+        a, b = floats(n, k), floats(k, 24)
+        d = np.empty((n, 24), np.float32)
+        built(a, b, d)
+        np.testing.assert_allclose(d, np.exp(a @ b * 0.1), rtol=1e-5, atol=1e-6)
+    assert cached_c(text, Target.parse("c").resolved(), flags=("-Wall", "-Wextra", "-Werror"))
+    assert built.time_evaluator("product", number=1)(a, b, d).mean > 0
+
+
+def test_half_floats_of_open_extents_are_converted() -> None:
+    n = te.var("n")
+    a = te.placeholder((n,), "float16", name="a")
+    b = te.compute((n,), lambda i: (a[i].astype("float32") * 3.0).astype("float16"), name="b")
+    built = weft.build(te.create_schedule(b.op), [a, b], target="c")
+    x, y = floats(7).astype(np.float16), np.empty(7, np.float16)
+    built(x, y)
+    np.testing.assert_array_equal(y, (x.astype(np.float32) * 3).astype(np.float16))
+
+
+def test_without_a_compiler_there_is_the_source_of_open_extents_and_a_reason() -> None:
+    s, tensors = products()
+    with knobs.CC.set("no-such-compiler-anywhere"):
+        built = weft.build(s, tensors, target="c")
+        assert "_run(const int64_t *table" in built.get_source()
+        with pytest.raises(NoCompilerError, match="'no-such-compiler-anywhere' cannot be run"):
+            built(floats(2, 2), floats(2, 24), floats(2, 24))

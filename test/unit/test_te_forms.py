@@ -10,9 +10,11 @@ import pytest
 from te_run import assert_scheduled, inputs_for
 
 import weft
-from weft import te
+from weft import te, tir
+from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.te.evaluate import evaluate
+from weft.dialects.te.expr import Const
 from weft.dialects.tir.core import PrimFuncOp
 from weft.tir import Interpreter, Schedule, ScheduleError
 
@@ -544,3 +546,46 @@ def test_stages_of_a_group_move_together() -> None:
     assert s[cache].group is inner
     with pytest.raises(ScheduleError, match="is in the group"):
         group.compute_at(s[b], s[b].op.axis[0])
+
+
+def test_errors_are_those_of_tvms_kinds() -> None:
+    x = te.var("x")
+    with pytest.raises(ValueError, match="no truth value"):
+        assert x + 1
+    with pytest.raises(TypeError, match="no truth value"):
+        assert x > 1
+    with pytest.raises(RuntimeError, match="take at least one condition"):
+        te.any()
+
+
+def test_literals_are_of_the_dtypes_of_numpys_numbers() -> None:
+    values: list[Any] = [np.uint8(3), np.int64(-3), np.float16(1.5), np.float64(2.0)]
+    for value in values:
+        made = te.const(value)
+        assert isinstance(made, Const) and made.dtype == str(value.dtype) and made.value == value.item()
+    assert te.const(values[2], "float32").dtype == "float32"
+
+
+def test_literals_beyond_all_numbers_of_a_type_are_refused() -> None:
+    for value, dtype in ((70000.0, "float16"), (-3.402e39, "float32"), (300, "uint8")):
+        with pytest.raises(ArgumentError):
+            te.const(value, dtype)
+    assert te.const(float("-inf"), "float16").dtype == "float16"
+
+
+def test_bits_are_those_of_integers() -> None:
+    f, n = tir.Var("f", "float32"), tir.Var("n", "int32")
+    with pytest.raises(ArgumentError, match="is of the bits of integers, and not of f32"):
+        _ = f & 1.0
+    with pytest.raises(ArgumentError, match="is of the bits of integers"):
+        _ = ~f
+    with pytest.raises(ArgumentError, match="is of the bits of integers"):
+        te.shift_left(f, 2)
+    assert (n << 2).dtype == "int32"
+
+
+def test_integers_are_round_and_finite() -> None:
+    n = tir.Var("n", "int32")
+    assert te.floor(n) is n and te.ceil(n) is n and te.trunc(n) is n and te.round(n) is n
+    known = [te.isnan(n), te.isinf(n), te.isfinite(n)]
+    assert [each.value for each in known if isinstance(each, Const)] == [False, False, True]
