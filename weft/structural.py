@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 from .dialects.relay.core import FuncOp
 from .dialects.support.arguments import checked
@@ -23,6 +23,8 @@ def _is_graph(thing: object) -> bool:
     of Relay."""
     if isinstance(thing, ModuleOp):
         return any(isinstance(op, FuncOp) for op in thing.ops)
+    if isinstance(thing, Region):
+        return isinstance(thing.parent, FuncOp)
     return isinstance(thing, Expr | FuncOp | Attribute | Op | GlobalVar | GlobalTypeVar | Constructor)
 
 

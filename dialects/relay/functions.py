@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsInt
 
 from xdsl.dialects.builtin import (
     FunctionType,
@@ -90,13 +90,20 @@ class Trees:
 
     params: ClassVar[Callable[[FuncOp], list[Any]]]
     body: ClassVar[Callable[[FuncOp], Any]]
+    attrs: ClassVar[Callable[[Operation], Mapping[str, object]]]
     call: ClassVar[Callable[[FuncOp, Sequence[Any]], Any]]
 
 
 def _trees() -> type[Trees]:
     """`Trees`, once the module is there that says how."""
-    import_module("...frontend.relay.expr", __package__)
+    import_module("...frontend.relay", __package__)
     return Trees
+
+
+def _function_attribute(value: Value | SupportsInt) -> Attribute:
+    if value is None or isinstance(value, Attribute | int | float | str | Sequence):
+        return as_attribute(value)
+    return as_attribute(int(value))
 
 
 @irdl_op_definition
@@ -163,6 +170,11 @@ class FuncOp(IRDLOperation):
         return _trees().body(self)
 
     @property
+    def attrs(self) -> Any:
+        """The attributes, as a mapping of Python's values."""
+        return _trees().attrs(self)
+
+    @property
     def ret_type(self) -> Attribute:
         """The type of what the function gives."""
         return self.function_type.outputs.data[0]
@@ -180,11 +192,11 @@ class FuncOp(IRDLOperation):
         """
         return _trees().call(self, args)
 
-    def with_attr(self, attr: str | Mapping[str, Value], value: Value = None) -> FuncOp:
-        """A copy with an attribute, or several, such as `Compiler`."""
+    def with_attr(self, attr: str | Mapping[str, Value | SupportsInt], value: Value | SupportsInt = None) -> FuncOp:
+        """A copy with an attribute, or several, such as `Compiler`; an integer may be TVM's `IntImm`."""
         copy = self.clone()
         given = {attr: value} if isinstance(attr, str) else attr
-        copy.attributes.update((name, as_attribute(each)) for name, each in given.items())
+        copy.attributes.update((name, _function_attribute(each)) for name, each in given.items())
         return copy
 
     def without_attr(self, attr: str) -> FuncOp:

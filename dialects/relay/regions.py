@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -28,16 +27,22 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.interned import integer_attribute
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible
+from .functions import COMPILER, COMPOSITE
 from .values import ConstantOp, TupleGetOp, TupleOp
-
-if TYPE_CHECKING:
-    pass
 
 
 class EndsInYield(OpTrait):
     """Regions of the operation end in `relay.yield`."""
+
+
+PARTITIONED = "PartitionedFromPattern"
+"""The attribute that says which operators a pattern has found."""
+
+FOUND = frozenset({COMPILER, COMPOSITE, PARTITIONED})
+"""Attributes of regions that are found by patterns, and not made by fusion."""
 
 
 @irdl_op_definition
@@ -95,6 +100,16 @@ class PrimitiveOp(IRDLOperation):
         last = self.body.block.last_op
         assert isinstance(last, YieldOp)
         return last
+
+    @property
+    def function_attributes(self) -> Mapping[str, Attribute]:
+        """The attributes of the function that TVM has here: fusion marks it `Primitive`, patterns do not."""
+        given = dict(self.attributes)
+        if not FOUND & given.keys():
+            given["Primitive"] = integer_attribute(1, 64)
+        if self.reshape_only is not None:
+            given["relay.reshape_only"] = integer_attribute(1, 64)
+        return given
 
     @property
     def computes(self) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from . import adt as adt
 from . import dataflow_pattern as dataflow_pattern
 from . import expr as expr
+from . import function_views as function_views
 from . import loops as loops
 from . import testing as testing
 from . import ty as ty

@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Sequence
 from typing import TypeAlias
 
-import numpy as np
-
 from ...dialects.support.arguments import checked
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
@@ -151,7 +149,7 @@ def _filled_up(value: Expr, missing: Sequence[int]) -> Expr:
     (count,) = value.shape if len(value.shape) == 1 else (len(missing),)
     if not 0 <= count < len(missing):
         return value
-    rest = const(np.array(missing[count:], value.dtype))
+    rest = const(missing[count:], value.dtype)
     return operator("concatenate")([value, rest], 0) if count else rest
 
 

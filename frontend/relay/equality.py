@@ -10,19 +10,20 @@ from collections.abc import Hashable
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.differences import StructuralDifferenceError
 from ...transforms.relay.analysis.equality import Numbering
 from .data import Constructor, GlobalTypeVar
-from .expr import Expr, Function, GlobalVar, free_vars
+from .expr import Expr, Function, GlobalVar, expr_of, free_vars
 from .op_class import Op
+from .values import VariableBlock, given_by
 
 Name: TypeAlias = "Op | GlobalVar | GlobalTypeVar | Constructor"
-Graph: TypeAlias = "Expr | FuncOp | ModuleOp | Attribute | Name"
-"""An expression, a function, a module, a type, or what a call calls."""
+Graph: TypeAlias = "Expr | FuncOp | Region | ModuleOp | Attribute | Name"
+"""An expression, a function, the body of one, a module, a type, or what a call calls."""
 
 
 @checked
@@ -31,11 +32,15 @@ def structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False) -> boo
 
     It is the same whether something is computed once or twice, and in which order. What functions are called counts in
     modules only. Free variables are the same where they are one variable, or, with `map_free_vars`, where they are of
-    one type and met at the same place.
+    one type and met at the same place. A parameter, in what the body of a function is, is the variable that it was made
+    of, as far as its name and its type tell.
     """
     numbering = Numbering(map_free_vars)
+    lhs, rhs = _as_expr(lhs), _as_expr(rhs)
     match lhs, rhs:
         case (Expr(), Expr()):
+            parameters = not all(isinstance(each.value.owner, VariableBlock) for each in free_vars(lhs, rhs))
+            numbering = Numbering(map_free_vars, by_name=parameters)
             return numbering.of_values([lhs.value]) == numbering.of_values([rhs.value])
         case (FuncOp(), FuncOp()):
             return numbering.of_function(lhs) == numbering.of_function(rhs)
@@ -59,8 +64,8 @@ class _Hashing(Numbering):
 @checked
 def structural_hash(graph: Graph, map_free_vars: bool = False) -> int:
     """A number that is the same for graphs that are the same but for names; of one process."""
-    hashing = _Hashing(map_free_vars)
-    match graph:
+    hashing = _Hashing(map_free_vars, by_name=True)
+    match graph := _as_expr(graph):
         case Expr():
             return hash(hashing.of_values([graph.value]))
         case FuncOp():
@@ -76,9 +81,13 @@ def assert_structural_equal(lhs: Graph, rhs: Graph, map_free_vars: bool = False)
     """Raise a `StructuralDifferenceError` that shows where two graphs differ, unless they are the same."""
     if structural_equal(lhs, rhs, map_free_vars):
         return
-    left, right = (_text(graph).splitlines() for graph in (lhs, rhs))
+    left, right = (_text(_as_expr(graph)).splitlines() for graph in (lhs, rhs))
     difference = "\n".join(difflib.unified_diff(left, right, "lhs", "rhs", lineterm="", n=3))
     raise StructuralDifferenceError(f"the graphs differ:\n{difference or 'in their free variables only'}")
+
+
+def _as_expr(graph: Graph) -> Graph:
+    return expr_of(given_by(graph)) if isinstance(graph, Region) else graph
 
 
 def _text(graph: Graph) -> str:

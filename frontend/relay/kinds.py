@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy.typing as npt
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 from ...dialects.relay.base import RelayOp, Value
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp
-from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp, MatchOp
 from . import calls, expr, matching
 from .expr import Expr, GlobalVar, Operand, Var
 from .op_class import Op
+from .values import given_by
 
 
 class Kind(type):
@@ -29,6 +30,8 @@ class Kind(type):
     operations: tuple[type, ...]
 
     def __instancecheck__(cls, instance: object) -> bool:
+        if isinstance(instance, Region):  # the body of a function is what it gives
+            return isinstance(instance.parent, FuncOp) and isinstance(given_by(instance).owner, cls.operations)
         return isinstance(instance, Expr) and isinstance(instance.value.owner, cls.operations)
 
 
@@ -44,7 +47,7 @@ class Constant(Expr, metaclass=Kind):
 class Call(Expr, metaclass=Kind):
     """An operator, a function, or a constructor, applied to arguments."""
 
-    operations = (RelayOp, ApplyOp, CallOp, ConstructOp)
+    operations = (RelayOp, ApplyOp, CallOp, ConstructOp, PrimitiveOp)
 
     def __new__(
         cls,

@@ -7,11 +7,13 @@ from typing import TypeAlias, overload
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from ...dialects.relay.base import Value, as_attribute
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.data import AdtOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...transforms.relay.completion import complete_module
+from .attrs import python_value
 from .data import Constructor, GlobalTypeVar, TypeData
 from .expr import Expr, Function, GlobalVar, Operand, free_vars
 from .recursion import lift_recursive
@@ -67,6 +69,7 @@ class IRModule(ModuleOp):
         if isinstance(module, IRModule):
             return module
         made = IRModule()
+        made.attributes |= module.attributes
         for op in module.body.block.ops:
             made.body.block.add_op(op.clone())
         return made
@@ -175,6 +178,30 @@ class IRModule(ModuleOp):
         for name, function in others.items():
             self._put(name, function)
         complete_module(self)
+
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The module as text, in MLIR's syntax."""
+        return str(self)
+
+    def same_as(self, other: object) -> bool:
+        """Whether it is the same module, and not only an equal one."""
+        return other is self
+
+    @property
+    def attrs(self) -> Mapping[str, object]:
+        """The module's attributes, as Python's values."""
+        return {name: python_value(each) for name, each in self.attributes.items()}
+
+    def get_attr(self, attr_key: str) -> object:
+        """An attribute of the module, or `None`."""
+        return self.attrs.get(attr_key)
+
+    @checked
+    def with_attr(self, attr_key: str, attr_value: Value) -> IRModule:
+        """A copy with an attribute."""
+        copy = IRModule.of(self.clone())
+        copy.attributes |= {**self.attributes, attr_key: as_attribute(attr_value)}
+        return copy
 
     def import_from_std(self, file: str) -> None:
         """Put what TVM has in a file of its standard library into the module: `prelude.rly` or `nat.rly`.

@@ -23,7 +23,8 @@ an operator is computed, given its attributes, variables in the place of its ope
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Self, TypeAlias, cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -66,6 +67,36 @@ def register_op_attr(op_name: str, attr_key: str, value: object = None, level: i
         return given
 
     return register if value is None else register(value)
+
+
+@dataclass
+class TempOpAttr:
+    """Gives an operator an attribute within `with`; before and after it has what it had.
+
+        with TempOpAttr("nn.conv2d", "FTVMLegalize", rule):
+            module = relay.transform.Legalize()(module)
+
+    Raises:
+        AttributeError: there is no such operator.
+    """
+
+    op_name: str
+    attr_key: str
+    attr_value: object
+    older: object = field(default=None, init=False)
+
+    def __enter__(self) -> Self:
+        op = get(self.op_name)
+        self.older = op.registered(self.attr_key)
+        op.reset_attr(self.attr_key)
+        op.set_attr(self.attr_key, self.attr_value)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        op = get(self.op_name)
+        op.reset_attr(self.attr_key)
+        if self.older is not None:
+            op.set_attr(self.attr_key, self.older)
 
 
 def register_alter_op_layout(op_name: str, alter_layout: LayoutRule | None = None, level: int = LEVEL) -> object:

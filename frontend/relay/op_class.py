@@ -83,12 +83,17 @@ class Op:
 
     def get_attr(self, attr_name: str) -> object:
         """The value of an attribute, or `None`; `TOpPattern` is the number of its fusion pattern."""
-        if (found := _attributes.get((self.name, attr_name))) is not None:
-            return found.value
+        if (given := self.registered(attr_name)) is not None:
+            return given
         kind = self.operation
         if attr_name != "TOpPattern" or kind is None or (pattern := fusion_pattern(kind)) is None:
             return None
         return int(pattern)
+
+    def registered(self, attr_name: str) -> object:
+        """The value of an attribute that it was given, or `None`."""
+        found = _attributes.get((self.name, attr_name))
+        return None if found is None else found.value
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether it has an attribute."""

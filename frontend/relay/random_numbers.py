@@ -35,7 +35,7 @@ def normal(
 
 
 def _parameter(value: Operand, dtype: str) -> Expr:
-    return value if isinstance(value, Expr) else const(np.asarray(value, dtype))
+    return value if isinstance(value, Expr) else const(np.asarray(value), dtype)
 
 
 RANDOM = {"random.threefry_key": threefry_key, "random.uniform": uniform, "random.normal": normal}

@@ -27,7 +27,7 @@ def _parts(matrix: object, what: str) -> list[Expr]:
     if len(fields) != 3 or any(field is None for field in fields):
         hint = "a tuple of these three, or what has them, as scipy.sparse.csr_matrix"
         raise UsageError(f"relay.{what} takes a sparse matrix by its data, indices and indptr", hint=hint)
-    return [field if isinstance(field, Expr) else const(np.asarray(field)) for field in fields]
+    return [field if isinstance(field, Expr) else Expr(as_value(np.asarray(field))) for field in fields]
 
 
 def sparse_dense(dense_mat: Operand, sparse_mat: object, sparse_lhs: bool = False) -> Expr:
@@ -54,7 +54,7 @@ def sparse_to_dense(
 ) -> Expr:
     """A tensor that has values at indices, and `default_value` elsewhere."""
     values = Expr(as_value(sparse_values))
-    default = default_value if isinstance(default_value, Expr) else const(np.asarray(default_value, values.dtype))
+    default = default_value if isinstance(default_value, Expr) else const(np.asarray(default_value), values.dtype)
     return operator("sparse_to_dense")(sparse_indices, values, default, output_shape=output_shape)
 
 
@@ -78,14 +78,14 @@ def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = 
 def _count(ids: Expr, known: int | None) -> Expr:
     """How many segments there are, as a vector of one number."""
     if known is not None:
-        return const(np.array([known], np.int64))
+        return const([known], "int64")
     return operator("expand_dims")(operator("max")(operator("cast")(ids, "int64")) + const(1, "int64"), 0)
 
 
 def _extents(data: Expr) -> Expr:
     """All extents but the first, as a vector."""
     if OPEN not in data.shape[1:]:
-        return const(np.array(data.shape[1:], np.int64))
+        return const(data.shape[1:], "int64")
     return operator("strided_slice")(operator("shape_of")(data, "int64"), (1,), (len(data.shape),))
 
 

@@ -49,7 +49,7 @@ def stft(
     # the product modulo the length is exact, where an angle of many turns would not be
     turns = np.outer(np.arange(rows), np.arange(n_fft)) % n_fft * (2 * np.pi / n_fft)
     waves = np.concatenate([np.cos(turns), -np.sin(turns)]) / (np.sqrt(n_fft) if normalized else 1)
-    kernel = const(waves[:, None].astype(data.dtype))
+    kernel = const(waves[:, None], data.dtype)
     if window is not None:
         kernel = operator("multiply")(kernel, _in_frame(Expr(as_value(window)), length, n_fft, data.dtype))
     batched = operator("expand_dims")(data, 0) if rank == 1 else data
@@ -63,7 +63,7 @@ def _in_frame(window: Expr, length: int, n_fft: int, dtype: str) -> Expr:
     """The window in the middle of a frame, with zeros around it."""
     if len(window.shape) != 1 or window.shape[0] not in (length, -1, DYNAMIC):
         raise UsageError(f"relay.stft: a window of {length} elements is not {window!r}")
-    ones = const(np.ones(length, dtype))  # which says how many elements there are, where the window does not
+    ones = const(np.ones(length), dtype)  # which says how many elements there are, where the window does not
     known = operator("multiply")(operator("cast")(window, dtype), ones)
     before = (n_fft - length) // 2
     return operator("nn.pad")(known, pad_width=((before, n_fft - length - before),)) if length < n_fft else known

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Generic, ParamSpec, TypeAlias, cast
 
 import numpy as np
@@ -21,12 +22,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.dtypes import numpy_dtype
-from .expr import Expr, Function, Tuple, Var, const, free_vars, var
+from .expr import Expr, Function, Operand, Tuple, Var, const, free_vars, var
 from .module import IRModule
 from .namespace import OperatorNamespace, find
 from .nat import count as count
 from .nat import make_nat_expr as make_nat_expr
 from .nat import make_nat_value as make_nat_value
+from .op_attrs import TempOpAttr as TempOpAttr
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 P = ParamSpec("P")
@@ -34,21 +36,28 @@ P = ParamSpec("P")
 nn = OperatorNamespace("nn")
 
 
-def create_workload(net: FuncOp, seed: int = 0) -> tuple[ModuleOp, dict[str, NDArray]]:
+def create_workload(
+    net: FuncOp | Operand, initializer: Callable[[str, NDArray], object] | None = None, seed: int = 0
+) -> tuple[IRModule, dict[str, NDArray]]:
     """A module with `net` as `@main`, and an array for each parameter but `data`.
 
     Weights of convolutions are normally distributed with the variance of He et al. (2015), those of dense layers with a
-    smaller one; scales and variances are positive, around 1.
+    smaller one; scales and variances are positive, around 1. An `initializer` is given the name of each parameter, and
+    an array of zeros that it fills.
     """
     rng = np.random.default_rng(seed)
+    module = IRModule.from_expr(net)
     params: dict[str, NDArray] = {}
-    for argument in net.body.block.args:
-        name = argument.name_hint or ""
-        if name != "data":
-            params[name] = _initial(name, tensor(argument).get_shape(), rng).astype(
-                numpy_dtype(tensor(argument).element_type)
-            )
-    return IRModule.from_expr(net), params
+    for argument in module["main"].body.block.args:
+        name, type = argument.name_hint or "", tensor(argument)
+        if name == "data":
+            continue
+        if initializer is None:
+            params[name] = _initial(name, type.get_shape(), rng).astype(numpy_dtype(type.element_type))
+        else:
+            params[name] = np.zeros(type.get_shape(), numpy_dtype(type.element_type))
+            initializer(name, params[name])
+    return module, params
 
 
 def _initial(name: str, shape: Sequence[int], rng: np.random.Generator) -> NDArray:
@@ -182,7 +191,7 @@ def _lstm(iterations: int = 4, num_hidden: int = 16, batch_size: int = 1, dtype:
     def gates(x: Expr, kind: str) -> Expr:
         return nn.bias_add(nn.dense(x, weights[kind], units=4 * num_hidden), biases[kind], axis=-1)
 
-    zeros = const(np.zeros((batch_size, num_hidden), dtype))
+    zeros = const(np.zeros((batch_size, num_hidden)), dtype)
     hidden, memory, outputs = zeros, zeros, cast("list[Expr]", [])
     for step in find("split")(data, iterations, axis=0):
         x = find("squeeze")(step, axis=[0])
@@ -194,7 +203,28 @@ def _lstm(iterations: int = 4, num_hidden: int = 16, batch_size: int = 1, dtype:
     return _function(find("stack")(Tuple(outputs), axis=0), data)
 
 
+def _synthetic(
+    input_shape: tuple[int, int, int, int] = (1, 3, 24, 12), dtype: str = "float32", wtype: str | None = None
+) -> FuncOp:
+    """A small network of many kinds of operators: twice, a dense layer over rows beside a convolution; between these a
+    bias and a batch normalisation."""
+    layers, data = _Layers(wtype or dtype), var("data", shape=input_shape, dtype=dtype)
+    _, channels, _, width = input_shape
+
+    def block(x: Expr, dense: str, conv: str) -> Expr:
+        rows = find("reshape")(x, (-1, width))
+        rows = nn.relu(nn.dense(rows, layers.weight(f"{dense}_weight", width, width), units=width))
+        image = nn.softmax(layers.conv2d(x, channels, 3, conv))
+        return find("reshape_like")(rows, x) + image
+
+    x = nn.bias_add(block(data, "dense", "conv"), layers.weight("bias", channels))
+    return _function(block(layers.batch_norm(x, "batch_norm"), "dense2", "conv2"), data)
+
+
 mlp = Workload(_mlp)
+synthetic = Workload(_synthetic)
+temp_op_attr = SimpleNamespace(TempOpAttr=TempOpAttr)
+init = SimpleNamespace(create_workload=create_workload)
 resnet = Workload(_resnet)
 mobilenet = Workload(_mobilenet)
 lstm = Workload(_lstm)

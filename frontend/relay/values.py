@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.attributes import copied
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp
-from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.functions import Trees
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
@@ -37,9 +38,9 @@ from .op_class import Op
 
 T = TypeVar("T", bound=Operation)
 
-Operand: TypeAlias = "Expr | FuncOp | GlobalVar | SSAValue | npt.ArrayLike"
-"""What may stand where a value is wanted: an expression, a function, or a number or an array, which becomes a
-constant."""
+Operand: TypeAlias = "Expr | FuncOp | GlobalVar | SSAValue | Region | npt.ArrayLike"
+"""What may stand where a value is wanted: an expression, a function, the body of one, which is what it gives, or a
+number or an array, which becomes a constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,8 @@ class Expr:
                 return Op(owner.name.removeprefix("relay."))
             case ApplyOp():
                 return expr_of(owner.callee)
+            case PrimitiveOp():
+                return Expr(_region_function(owner))
             case CallOp():
                 return GlobalVar(owner.callee.string_value())
             case _:
@@ -103,14 +106,31 @@ class Expr:
         return [expr_of(value) for value in (owner.arguments if isinstance(owner, ApplyOp) else owner.operands)]
 
     @property
+    def params(self) -> list[Var]:
+        """The parameters of a function value."""
+        return [Var(argument) for argument in self._of_kind(FnOp, "a function").body.block.args]
+
+    @property
+    def body(self) -> Expr:
+        """What a function value gives, as an expression of its parameters."""
+        return _given(self._of_kind(FnOp, "a function").body)
+
+    @property
+    def ret_type(self) -> Attribute:
+        """The type of what a function value gives."""
+        return self._of_kind(FnOp, "a function").function_type.outputs.data[0]
+
+    @property
     def type_args(self) -> list[Attribute]:
         """The types of the operands, or of the arguments of a call."""
         return [each.checked_type for each in self.args]
 
     @property
-    def attrs(self) -> Attrs:
-        """What an operator was called with beside its operands, under TVM's names: `call.attrs.strides`."""
-        return Attrs(self._operation("attrs"))
+    def attrs(self) -> Any:
+        """What an operator was called with beside its operands, under TVM's names: `call.attrs.strides`; or the
+        attributes of a function value."""
+        owner = self._operation("attrs")
+        return Trees.attrs(owner) if isinstance(owner, FnOp) else Attrs(owner)
 
     @property
     def fields(self) -> list[Expr]:
@@ -288,11 +308,15 @@ def _is_truth(type: Attribute) -> bool:
     return isinstance(type, TensorType) and cast(Tensor, type).element_type == i1
 
 
-def _given(region: Region) -> Expr:
+def given_by(region: Region) -> SSAValue:
     """What a region gives."""
     end = region.block.last_op
-    assert isinstance(end, YieldOp)
-    return expr_of(end.operands[0])
+    assert isinstance(end, YieldOp | ReturnOp)
+    return end.operands[0]
+
+
+def _given(region: Region) -> Expr:
+    return expr_of(given_by(region))
 
 
 def expr_of(value: SSAValue) -> Expr:
@@ -338,12 +362,17 @@ def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
         return operand
     if isinstance(operand, FuncOp):
         return function_value(operand)
+    if isinstance(operand, Region):
+        return given_by(operand)
     if isinstance(operand, GlobalVar):
         type = operand.type_annotation or IncompleteType()
         return ClosureOp(operand.name_hint, [], type).result
     if np.isscalar(operand) and isinstance(like, TensorType):
         array = _held(np.asarray(operand), numpy_dtype(cast(Tensor, like).element_type))
         return ConstantOp.from_numpy(array).result
+    if isinstance(operand, np.ndarray | np.generic):
+        array = cast("npt.NDArray[np.generic]", operand)
+        return const(array, array.dtype.name).value
     return const(operand).value
 
 
@@ -365,6 +394,29 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
         except VerifyException as error:
             raise UsageError(str(error)) from None
     return Expr(made.res[0])
+
+
+def _region_function(op: PrimitiveOp) -> SSAValue:
+    """A region of operators as the function that TVM has there, with the attributes that it has."""
+    outputs = op.result_types
+    given = outputs[0] if len(outputs) == 1 else TupleType(ArrayAttr(outputs))  # pyright: ignore[reportArgumentType]
+    block = Block(arg_types=op.body.block.arg_types)
+    values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, block.args, strict=True))
+    for new, old in zip(block.args, op.body.block.args, strict=True):
+        new.name_hint = old.name_hint
+    for inner in op.body.block.ops:
+        if inner is not op.yield_op:
+            copy = inner.clone(values)
+            block.add_op(copy)
+            values.update(zip(inner.results, copy.results, strict=True))
+    results = [values.get(each, each) for each in op.yield_op.operands]
+    if len(results) > 1:
+        block.add_op(made := TupleOp(*results))
+        results = [made.result]
+    block.add_op(YieldOp(*results))
+    function = FnOp(FunctionType.from_lists(block.arg_types, [given]), Region(block))
+    function.attributes |= op.function_attributes
+    return function.result
 
 
 def function_value(func: FuncOp) -> SSAValue:
@@ -487,8 +539,8 @@ def _annotated(type: Attribute | str | Sequence[Extent], dtype: str) -> Attribut
 
 @checked
 def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
-    """A constant, which holds a copy of an array. As in TVM, Python's integers are `int32` and its floats `float32`,
-    unless `dtype` says otherwise.
+    """A constant, which holds a copy of an array. As in TVM, what has 64 bits, Python's numbers among it, is `int32` or
+    `float32` unless `dtype` says otherwise; an array of `weft.nd` is as it is.
 
     Raises:
         UsageError: an integer lies outside of what the type holds.
@@ -499,16 +551,16 @@ def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
         raise UsageError(f"a constant is an array of numbers: {error}") from None
     if dtype is not None:
         array = _held(array, _numpy_dtype(dtype))
-    elif not isinstance(value, bool) and (isinstance(value, int | float) or _is_plain(value)):
-        kinds = {"f": np.float32, "i": np.int32, "u": np.int32, "O": np.int32}
-        array = _held(array, np.dtype(kinds.get(array.dtype.kind, array.dtype)))
-    else:
-        _numpy_dtype(array.dtype.name)
+    elif not isinstance(value, NDArray):
+        array = _held(array, _short(array.dtype, isinstance(value, np.ndarray | np.generic)))
     return Expr(ConstantOp.from_numpy(array).result)
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, list | tuple)
+def _short(dtype: np.dtype[np.generic], said: bool) -> np.dtype[np.generic]:
+    """The type of a constant of numbers of another, which NumPy's `said`, or which Python's were found to be."""
+    if not said and dtype.kind in "uO":
+        return np.dtype(np.int32)  # integers that need 64 bits, or more
+    return _numpy_dtype({"int64": "int32", "float64": "float32"}.get(dtype.name, dtype.name))
 
 
 def _numpy_dtype(name: str) -> np.dtype[np.generic]:

@@ -69,8 +69,8 @@ class Network:
             return self.parameter(shape, dtype)
         if self.chance(20):
             value = self.one_of([0, 1, 1, 2])
-            return relay.const(np.full(shape, value, dtype))
-        return relay.const(self.array(shape, dtype))
+            return relay.const(np.full(shape, value), dtype)
+        return relay.const(self.array(shape, dtype), dtype)
 
     def operand_for(self, x: Expr) -> Expr:
         """What broadcasts with `x`: another value, a number, a vector along an axis, something of its shape."""
@@ -464,7 +464,7 @@ def dynamic(n: Network) -> Expr:
         case 2:
             return relay.reshape(x, relay.shape_of(x)) + relay.zeros(shape, x.dtype)
         case _:
-            return relay.tile(x, relay.const(np.full(len(x.shape), 2, "int64")))
+            return relay.tile(x, relay.const(np.full(len(x.shape), 2), "int64"))
 
 
 GROWTHS: Sequence[Growth] = (

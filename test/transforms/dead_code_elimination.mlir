@@ -41,3 +41,26 @@ relay.func @an_operator_with_a_user_stays(%x: tensor<0xf32>) -> tensor<0xf32> {
   %0 = relay.nn.relu %x : tensor<0xf32>
   relay.return %0 : tensor<0xf32>
 }
+
+// CHECK-LABEL: relay.func @a_call_of_a_function_value_without_effects_goes
+// CHECK-NEXT: relay.return %x
+relay.func @a_call_of_a_function_value_without_effects_goes(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %f = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = relay.exp %a : tensor<4xf32>
+    relay.yield %0 : tensor<4xf32>
+  }
+  %1 = relay.apply %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %x : tensor<4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_call_of_a_function_value_with_an_effect_stays
+// CHECK: relay.apply
+// CHECK-NEXT: relay.return %x
+relay.func @a_call_of_a_function_value_with_an_effect_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %f = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = relay.call @a_stateful_operator_stays(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %0 : tensor<4xf32>
+  }
+  %1 = relay.apply %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %x : tensor<4xf32>
+}

@@ -95,7 +95,7 @@ def test_a_number_that_is_no_extent_leads_nowhere() -> None:
     x, count = open_rows("x"), relay.var("count", shape=(1,), dtype="int64")
     rows = relay.strided_slice(relay.shape_of(x, dtype="int64"), [0], [1])
     extent = type(x)(DataExtentOp(count.value, rows.value).result)
-    zero, one = relay.const(np.array([0])), relay.const(np.array([1]))
+    zero, one = relay.const([0], "int64"), relay.const([1], "int64")
     exe: Any = weft.compile(relay.Function([x, count], relay.exp(relay.dyn.strided_slice(x, zero, extent, one))))
     data = matrix(6, 1)
     for number in (4, 0, 6, 7, -1, 2**62, -(2**63)):

@@ -171,8 +171,8 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
 def test_an_operator_that_cannot_is_refused_by_name() -> None:
     x = relay.var("x", shape=(relay.Any(), 4))
     with pytest.raises(Diagnostic, match=r"'relay\.dyn\.strided_slice': cannot be computed where"):
-        begin = relay.shape_of(x, dtype="int64") - relay.const(np.array([1, 1]))
-        end, step = relay.const(np.array([0, 0])), relay.const(np.array([-1, -1]))
+        begin = relay.shape_of(x, dtype="int64") - relay.const([1, 1], "int64")
+        end, step = relay.const([0, 0], "int64"), relay.const([-1, -1], "int64")
         compiled(relay.Function([x], relay.dyn.strided_slice(x, begin, end, step)))
 
 

@@ -58,9 +58,9 @@ def test_its_open_type_holds_its_result(example: OperatorExample):
 def test_a_shape_that_follows_from_shapes_is_known_when_a_graph_is_compiled():
     x = relay.var("x", shape=(4, 6))
     rows = relay.strided_slice(relay.shape_of(x, dtype="int64"), begin=[0], end=[1])
-    shape = relay.concatenate([rows, relay.const(np.array([2, 3]))], axis=0)
+    shape = relay.concatenate([rows, relay.const([2, 3], "int64")], axis=0)
     y = relay.dyn.reshape(x, shape)
-    z = relay.nn.relu(relay.dyn.tile(y, relay.const(np.array([1, 2, 1]))))
+    z = relay.nn.relu(relay.dyn.tile(y, relay.const([1, 2, 1], "int64")))
     function = relay.Function([x], z)
     array = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
     wanted = np.tile(array.reshape(4, 2, 3), (1, 2, 1)).clip(0)
@@ -97,7 +97,7 @@ def test_as_many_elements_are_taken_whether_their_number_is_computed_of_constant
     x, k = relay.var("x", shape=(2, 5)), relay.var("k", shape=(1,), dtype="int64")
     array = np.arange(10, dtype=np.float32).reshape(2, 5)
     given = relay.Function([x, k], relay.topk(x, k, axis=1, ret_type="values"))
-    sums = relay.subtract(relay.const(np.array([count + 3])), relay.const(np.array([3])))
+    sums = relay.subtract(relay.const([count + 3], "int64"), relay.const([3], "int64"))
     computed = relay.Function([x], relay.topk(x, sums, axis=1, ret_type="values"))
     wanted = np.sort(array, axis=1)[:, ::-1][:, :taken]
     numbers = [np.array([count])]

@@ -170,7 +170,7 @@ def test_elements_of_inputs_that_say_sizes(tmp_path: Path) -> None:
 
 def test_programs_that_branch_find_memory_for_what_they_give(tmp_path: Path) -> None:
     n, x = relay.var("n", shape=(), dtype="int64"), relay.var("x", shape=(OPEN, 2))
-    double, one, zero = relay.GlobalVar("double"), relay.const(np.int64(1)), relay.const(np.int64(0))
+    double, one, zero = relay.GlobalVar("double"), relay.const(1, "int64"), relay.const(0, "int64")
     twice = relay.concatenate(relay.Tuple([x, x]), axis=0)
     body = relay.If(relay.greater(n, zero), relay.Call(double, [n - one, twice]), x)
     type = relay.TensorType((OPEN, 2), "float32")

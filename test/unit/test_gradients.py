@@ -417,7 +417,7 @@ def test_equal_elements_do_not_move_their_standard_deviation(row: list[float]) -
 def test_the_variance_of_equal_elements_has_second_derivatives() -> None:
     x = relay.var("x", shape=(1, 3), dtype="float64")
     (slope,) = relay.transform.gradients(relay.variance(x, axis=[1]), [x])
-    (second,) = relay.transform.gradients(slope * relay.const(np.array([[1, 0, 0]], np.float64)), [x])
+    (second,) = relay.transform.gradients(slope * relay.const([[1, 0, 0]], "float64"), [x])
     (found,) = evaluate_function(relay.Function([x], second), [np.full((1, 3), 2.0)])
     np.testing.assert_allclose(np.asarray(found, np.float64), [[4 / 9, -2 / 9, -2 / 9]])
 

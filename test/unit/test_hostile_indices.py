@@ -404,14 +404,14 @@ def test_indices_into_a_tensor_without_elements_are_checked() -> None:
 def test_data_of_open_extents_without_elements_gives_zeros() -> None:
     """What lies behind the data is no zero, so that whoever reads it is found."""
     open_extent = relay.Any()
-    indices = relay.const(np.array([0, 1, -1]))
+    indices = relay.const([0, 1, -1], "int64")
     whole = relay.const(np.zeros((1, 2, 2, 2), np.float32))
     regions = relay.const(np.array([[0, 0, 0, 2, 2]], np.float32))
     of_rows: list[Callable[[relay.Expr], relay.Expr]] = [
         lambda x: relay.take(x, indices, axis=0, mode="clip"),
         lambda x: relay.take(x, indices, mode="wrap"),
-        lambda x: relay.gather(x, 0, relay.const(np.zeros((1, 3), np.int64))),
-        lambda x: relay.gather_nd(x, relay.const(np.zeros((2, 2), np.int64))),
+        lambda x: relay.gather(x, 0, relay.const(np.zeros((1, 3)), "int64")),
+        lambda x: relay.gather_nd(x, relay.const(np.zeros((2, 2)), "int64")),
         lambda x: relay.adv_index([x, indices]),
         lambda x: relay.take(x + relay.const(np.float32(1)), indices, axis=0, mode="clip"),
     ]

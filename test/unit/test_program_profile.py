@@ -23,7 +23,7 @@ OPEN = relay.Any()
 def doubling(rows: Any) -> weft.Executable:
     """Rows, times two to the power of turns where these are open; of one size, added to themselves."""
     n, x = relay.var("n", shape=(), dtype="int64"), relay.var("x", shape=(rows, 2))
-    double, one, zero = relay.GlobalVar("double"), relay.const(np.int64(1)), relay.const(np.int64(0))
+    double, one, zero = relay.GlobalVar("double"), relay.const(1, "int64"), relay.const(0, "int64")
     more = relay.concatenate(relay.Tuple([x, x]), axis=0) if rows is OPEN else relay.add(x, x)
     body = relay.If(relay.greater(n, zero), relay.Call(double, [n - one, more]), x)
     type = relay.TensorType((rows, 2), "float32")

@@ -66,6 +66,70 @@ def test_free_variables_are_one_or_are_mapped() -> None:
     assert not equal(relay.exp(X), relay.exp(relay.var("z", shape=(4,))), map_free_vars=True)
 
 
+def applied(attrs: Any, swapped: bool = False) -> Any:
+    a, b = relay.var("a", shape=(3,)), relay.var("b", shape=(3,))
+    made = relay.Function([b, a] if swapped else [a, b], relay.exp(a - b), attrs=attrs)
+    return relay.Function([X, Y], made(Y, X) if swapped else made(X, Y))
+
+
+def test_a_region_is_the_function_that_tvm_makes_of_it() -> None:
+    whole = relay.Function([X, Y], relay.exp(X - Y))
+    fused = relay.transform.FuseOps(fuse_opt_level=2)(relay.IRModule.from_expr(whole))
+    assert equal(fused["main"], applied({"Primitive": 1}))
+    assert not equal(fused["main"], applied({})) and not equal(fused["main"], whole)
+    pattern = relay.dataflow_pattern.is_op("exp")(relay.dataflow_pattern.wildcard() - relay.dataflow_pattern.wildcard())
+    found = pattern.partition(whole, {"Composite": "c"})
+    attrs = {"Composite": "c", "PartitionedFromPattern": "subtract_exp_"}
+    assert equal(found, applied(attrs)) and not equal(found, applied({**attrs, "Composite": "d"}))
+
+
+def test_the_order_of_an_applied_functions_parameters_does_not_count() -> None:
+    assert equal(applied({}), applied({}, swapped=True))
+    a, b = relay.var("a", shape=(3,)), relay.var("b", shape=(3,))
+    minus = relay.Function([a, b], a - b)
+    assert not equal(minus(X, Y), minus(Y, X))
+    assert equal(relay.Tuple([minus(X, Y), minus(Y, X)]), relay.Tuple([minus(X, Y), minus(Y, X)]))
+    assert not equal(relay.Tuple([minus(X, Y), minus(Y, X)]), relay.Tuple([minus(X, Y), minus(X, Y)]))
+
+
+def test_a_region_of_several_results_is_a_function_that_gives_a_tuple() -> None:
+    text = """
+    relay.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+      %0, %1 = relay.primitive(%x) : (tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+      ^bb0(%p: tensor<3xf32>):
+        %a = relay.exp %p : tensor<3xf32>
+        %b = relay.tanh %p : tensor<3xf32>
+        relay.yield %a, %b : tensor<3xf32>, tensor<3xf32>
+      }
+      %2 = relay.subtract %0, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      relay.return %2 : tensor<3xf32>
+    }"""
+    p = relay.var("p", shape=(3,))
+
+    def both(first: int) -> Any:
+        made = relay.Function([p], relay.Tuple([relay.exp(p), relay.tanh(p)]), attrs={"Primitive": 1})(X)
+        return relay.Function([X, Y], made[first] - made[1 - first])
+
+    found = parse_mlir(text, "t").body.block.first_op
+    assert isinstance(found, FuncOp)
+    assert equal(found, both(0)) and not equal(found, both(1))
+
+
+def test_a_parameter_is_the_variable_that_it_was_made_of() -> None:
+    graph = relay.nn.relu(X - Y)
+    body = relay.transform.InferType()(relay.IRModule.from_expr(graph))["main"].body
+    again = relay.transform.InferType()(relay.IRModule.from_expr(relay.nn.relu(X - Y)))["main"].body
+    swapped = relay.transform.InferType()(relay.IRModule.from_expr(relay.nn.relu(Y - X)))["main"].body
+    assert equal(body, again) and equal(body, graph) and equal(graph, body) and not equal(body, swapped)
+    assert relay.structural_hash(body) == relay.structural_hash(graph)
+    assert not equal(X, relay.var("x", shape=(3,))), "two variables that no function has are two"
+    other = relay.IRModule.from_expr(relay.nn.relu(X - relay.var("z", shape=(3,))))["main"].body
+    assert not equal(body, other) and not equal(graph, other)
+    x, same = relay.var("x", shape=(3,)), relay.var("x", shape=(3,))
+    twins = relay.IRModule.from_expr(x - same)["main"].body
+    assert equal(twins, same - x) and not equal(twins, x - x)
+
+
 def test_branches_are_compared() -> None:
     assert equal(relay.If(C, X + Y, X * Y), relay.If(C, X + Y, X * Y))
     assert not equal(relay.If(C, X + Y, X * Y), relay.If(C, X * Y, X + Y))

@@ -149,8 +149,11 @@ def test_a_body_that_is_a_parameter_or_a_constant_is_a_function() -> None:
 
 @pytest.mark.parametrize(
     ("value", "dtype", "expected"),
-    [(1, None, "int32"), (1.0, None, "float32"), ([1, 2], None, "int32"), (True, None, "bool"), (1, "int8", "int8")],
-)
+    [(1, None, "int32"), (1.0, None, "float32"), ([1, 2], None, "int32"), (True, None, "bool"), (1, "int8", "int8"),
+     (np.zeros(2), None, "float32"), (np.int64(1), None, "int32"), (np.zeros(2, "i8"), None, "int32"),
+     (np.zeros(2, "i8"), "int64", "int64"), (np.zeros(2, "u8"), None, "uint64"),
+     (weft.nd.array(np.zeros(2)), None, "float64")],
+)  # fmt: skip
 def test_constants_have_the_element_types_that_tvm_gives_them(value: Any, dtype: Any, expected: str) -> None:
     assert relay.const(value, dtype).dtype == expected
 

@@ -60,3 +60,10 @@ def test_a_few_of_ordered_rows_and_of_open_ones_are_found() -> None:
         found = exe(np.array(rows, np.float32).reshape(-1, 200))
         expected = [np.arange(199, 190, -1), np.arange(9), np.arange(9)][: len(rows)]
         np.testing.assert_array_equal(found, np.array(expected).reshape(-1, 9))
+
+
+def test_one_of_a_row_is_found_where_rows_are_ranked() -> None:
+    x = relay.var("x", shape=(20, 100))
+    exe = weft.compile(relay.Function([x], relay.topk(x, 1, axis=1, ret_type="values", is_ascend=True)))
+    array = unordered(20, 100)
+    np.testing.assert_array_equal(exe(array), np.sort(array, axis=1)[:, :1])

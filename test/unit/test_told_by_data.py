@@ -26,7 +26,7 @@ def told() -> tuple[Any, Any]:
 
 
 def joined(*parts: Any) -> Any:
-    values = [relay.const(np.array([part])) if isinstance(part, int) else part for part in parts]
+    values = [relay.const([part], "int64") if isinstance(part, int) else part for part in parts]
     return relay.concatenate(relay.Tuple(values), axis=0)
 
 
@@ -42,7 +42,7 @@ def filled() -> Any:
 
 def counted() -> Any:
     (x, n), y = told(), relay.var("y", shape=(), dtype="int64")
-    zero, one = relay.const(np.int64(0)), relay.const(np.int64(1))
+    zero, one = relay.const(0, "int64"), relay.const(1, "int64")
     numbers = relay.arange(zero, relay.reshape(n, newshape=[]), one, dtype="int64")
     return relay.Function([x, y], relay.add(numbers, y))
 

@@ -22,6 +22,7 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.ir import Operation
 
+from ...dialects.relay.control import ApplyOp
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp
 from ...dialects.relay.ops.annotation import OnDeviceOp
 from ..infra import FunctionPass, report_changed
@@ -63,7 +64,7 @@ class EliminateCommonSubexprPass(FunctionPass):
 def _may_merge(op: Operation) -> bool:
     if isinstance(op, ConstantOp):
         return True
-    if isinstance(op, CallOp | CallLoweredOp) or op.regions or not op.results or not op.operands:
+    if isinstance(op, CallOp | CallLoweredOp | ApplyOp) or op.regions or not op.results or not op.operands:
         return False
     return is_pure(op)
 

@@ -1,8 +1,8 @@
 """Which operations do nothing but give their results, so that they may be shared, moved, or dropped when dead.
 
 Every Relay operator is pure but for those with the `Stateful` trait (TVM's `TOpIsStateful`). A call is as pure as the
-function it calls. Counterpart of TVM's purity analysis, without its limit on call depth: impurity is spread backwards
-over the call graph.
+function it calls, where it is known which that is. Counterpart of TVM's purity analysis, without its limit on call
+depth: impurity is spread backwards over the call graph.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
 from ...dialects.relay.base import RelayOp, Stateful
+from ...dialects.relay.control import ApplyOp, FnOp
 from ...dialects.relay.core import CallOp, FuncOp
 from ...dialects.relay.scan import ScanOp
 from ..infra.walk import walk
@@ -41,6 +42,12 @@ def is_pure(op: Operation, impure: frozenset[str] = frozenset()) -> bool:
         return not _is_stateful(type(op))
     if isinstance(op, CallOp | ScanOp):
         return op.callee.string_value() not in impure
+    if isinstance(op, ApplyOp):
+        function = op.callee.owner
+        if not isinstance(function, FnOp) or function.is_ancestor(op):
+            return False
+        inside = (each for each in walk(function) if each is not function and not _is_terminator(type(each)))
+        return all(is_pure(each, impure) for each in inside)
     return not _is_terminator(type(op)) and is_side_effect_free(op)
 
 

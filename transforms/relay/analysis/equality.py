@@ -3,19 +3,22 @@
 Values are numbered: two have one number where they are made by the same operation, with the same attributes, of values
 that have the same numbers. So it is the same whether something is computed once or twice, in which order values without
 effects are, and whether something is there that nothing uses. Parameters are the same where they stand at the same
-place, and are of the same type.
+place, and are of the same type; those of a function that is applied where it is written are what they are given, so
+their order does not count. A `relay.primitive` is such a function, as TVM has it.
 """
 
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, tensors_in
-from ....dialects.relay.core import FuncOp
+from ....dialects.relay.control import ApplyOp, FnOp
+from ....dialects.relay.core import FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.script.equality import function_form
 from ...infra.visitors import dataflow_post_order, values_used_by
@@ -29,10 +32,12 @@ class Numbering:
     Args:
         map_free_vars: variables that no function binds are the same where they are met at the same place, and not only
             where they are one.
+        by_name: such variables are the same where they have one name and one type; several that have, in the order in
+            which they are met.
     """
 
-    def __init__(self, map_free_vars: bool = False):
-        self.map_free_vars = map_free_vars
+    def __init__(self, map_free_vars: bool = False, by_name: bool = False):
+        self.map_free_vars, self.by_name = map_free_vars, by_name
         self._numbers: dict[Hashable, int] = {}
 
     def of_values(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
@@ -44,9 +49,9 @@ class Numbering:
         return self.number(_Graph(self, impure).function(func))
 
     def of_module(self, module: ModuleOp) -> Mapping[str, int]:
-        """The numbers of a module's functions by their names, and of all else that it defines."""
+        """The numbers of a module's functions by their names, of all else that it defines, and of its attributes."""
         impure = impure_functions(module)
-        found: dict[str, int] = {}
+        found = {"": self.number(_items(module.attributes))}
         for op in module.ops:
             name = getattr(op, "sym_name", None)
             key = name.data if isinstance(name, StringAttr) else op.name
@@ -68,6 +73,7 @@ class _Graph:
         self._numbering, self._impure = numbering, impure
         self._known: dict[SSAValue, int] = {}
         self._depth = self._free = 0
+        self._looks = Counter[Hashable]()
 
     def numbers(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
         for op in dataflow_post_order(values):
@@ -85,11 +91,23 @@ class _Graph:
             if self._numbering.map_free_vars:
                 key = ("free", self._free, value.type)
                 self._free += 1
+            elif self._numbering.by_name:
+                look = (value.name_hint, value.type)
+                key = ("named", look, self._looks[look])
+                self._looks[look] += 1
             self._known[value] = self._numbering.number(key)
         return self._known[value]
 
     def _enter(self, op: Operation, place: int | None = None) -> int:
         """Number an operation, whose operands are known, and its results; one with an effect is where it stands."""
+        if (applied := _applied(op)) is not None:
+            return self._enter_applied(op, *applied, place)
+        if isinstance(op, TupleOp):
+            self._known[op.result] = self._tuple(tuple(map(self._of, op.fields)))
+            return self._known[op.result]
+        if isinstance(op, TupleGetOp):
+            self._known[op.result] = self._field(self._of(op.tuple), op.index.value.data)
+            return self._known[op.result]
         regions = tuple(tuple(self._block(block) for block in region.blocks) for region in op.regions)
         operands = tuple(map(self._of, op.operands))
         types = tuple(result.type for result in op.results)
@@ -98,20 +116,85 @@ class _Graph:
             self._known[result] = self._numbering.number((key, index))
         return self._numbering.number(key)
 
+    def _enter_applied(
+        self, op: Operation, block: Block, arguments: Sequence[SSAValue], attributes: Hashable, place: int | None
+    ) -> int:
+        """Number what a function gives for arguments, which its body sees as what they are."""
+        given = [self._numbering.number(("given", self._of(argument))) for argument in arguments]
+        self._forget(block)  # it may have been numbered for other arguments
+        self._known.update(zip(block.args, given, strict=True))
+        effects, last = self._effects(block), block.last_op
+        assert last is not None
+        results = self.numbers(list(last.operands))
+        result = results[0] if len(results) == 1 else self._tuple(results)
+        self._forget(block)
+        number = self._numbering.number(("applied", place, attributes, frozenset(given), effects, result))
+        for index, value in enumerate(op.results):
+            self._known[value] = number if len(op.results) == 1 else self._field(number, index)
+        return number
+
+    def _tuple(self, fields: tuple[int, ...]) -> int:
+        return self._numbering.number(("tuple", fields))
+
+    def _field(self, whole: int, index: int) -> int:
+        return self._numbering.number(("field", whole, index))
+
+    def _forget(self, block: Block) -> None:
+        """Forget the numbers of what a block computes."""
+        inside: list[SSAValue] = [*block.args]
+        for op in block.ops:
+            for inner in walk(op):
+                inside += inner.results
+                inside += [argument for region in inner.regions for each in region.blocks for argument in each.args]
+        for value in inside:
+            self._known.pop(value, None)
+
     def _block(self, block: Block) -> Hashable:
         self._depth += 1
         for argument in block.args:
             key = ("bound", self._depth, argument.index, argument.type)
             self._known[argument] = self._numbering.number(key)
+        effects, last = self._effects(block), block.last_op
+        given = () if last is None else (last.name, self.numbers(list(last.operands)))
+        self._depth -= 1
+        return ("block", effects, given)
+
+    def _effects(self, block: Block) -> tuple[int, ...]:
+        """The numbers of what a block does beside giving values, in order."""
         effects: list[int] = []
         for op in block.ops:
             if op is not block.last_op and not all(is_pure(each, self._impure) for each in (op, *_inside(op))):
                 self.numbers(values_used_by(op))
                 effects.append(self._enter(op, len(effects)))
-        last = block.last_op
-        given = () if last is None else (last.name, self.numbers(list(last.operands)))
-        self._depth -= 1
-        return ("block", tuple(effects), given)
+        return tuple(effects)
+
+
+def _applied(op: Operation) -> tuple[Block, Sequence[SSAValue], Hashable] | None:
+    """The body of a function that is applied where it is written, its arguments and its attributes."""
+    match op:
+        case PrimitiveOp():
+            return op.body.block, op.arguments, _of_function(op)
+        case ApplyOp() if isinstance(function := op.callee.owner, FnOp):
+            return function.body.block, op.arguments, _of_function(function)
+        case _:
+            return None
+
+
+def _of_function(op: PrimitiveOp | FnOp) -> Hashable:
+    """The attributes of a function, as TVM has them."""
+    given = op.function_attributes if isinstance(op, PrimitiveOp) else op.attributes
+    return _items({name: _python(value) for name, value in given.items()})
+
+
+def _python(value: Attribute) -> object:
+    """A number or a text of an attribute, whatever its width."""
+    match value:
+        case IntegerAttr() | FloatAttr():
+            return value.value.data
+        case StringAttr():
+            return value.data
+        case _:
+            return value
 
 
 def _inside(op: Operation) -> Sequence[Operation]:

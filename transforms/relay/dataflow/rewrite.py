@@ -28,6 +28,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from ....dialects.relay.base import Value, as_attribute
 from ....dialects.relay.control import ApplyOp, FnOp, IfOp
 from ....dialects.relay.core import CallOp, ConstantOp, PrimitiveOp, TupleGetOp, TupleOp, YieldOp
+from ....dialects.relay.regions import PARTITIONED
 from ...infra import remarks
 from ...infra.driver import RewriteDriver
 from ...infra.walk import erase, walk
@@ -45,7 +46,6 @@ from .pattern import (
 Check: TypeAlias = Callable[[Match], bool]
 """Whether a match is wanted."""
 
-_PARTITIONED = "PartitionedFromPattern"
 _COMPUTING = (CallPattern, OpPattern, TuplePattern, TupleGetItemPattern)
 
 
@@ -140,7 +140,7 @@ def partition(
 
 def _is_partitioned(op: Operation | None) -> bool:
     """Whether an operation is a region that a partitioning has made."""
-    return isinstance(op, PrimitiveOp) and _PARTITIONED in op.attributes
+    return isinstance(op, PrimitiveOp) and PARTITIONED in op.attributes
 
 
 def computed_inside(match: Match) -> dict[Operation, None]:
@@ -220,7 +220,7 @@ def _outline(value: SSAValue, ops: list[Operation], match: Match, attributes: Ma
     last = ops[-1]
     region = PrimitiveOp(inputs, [value.type], Region(body))
     names = "".join(map(_named, ops))
-    region.attributes = {_PARTITIONED: StringAttr(names)}
+    region.attributes = {PARTITIONED: StringAttr(names)}
     region.attributes |= {name: as_attribute(v) for name, v in attributes.items()}
     region.location = last.location
     assert last.parent is not None

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ....dialects.relay.base import Fusion, NonComputational, RelayOp, fusion_pattern
+from ....dialects.relay.control import ApplyOp
 from ....dialects.relay.core import CallOp, ConstantOp, TupleGetOp, TupleOp
 from ....dialects.relay.telling import is_told_by_data
 from ...infra.walk import walk
@@ -111,7 +112,7 @@ def _needed_operations(block: Block, terminator: Operation | None) -> list[Opera
 def _may_be_dropped(op: Operation) -> bool:
     """Whether `op` is dead where nothing uses it. A call may have an effect: looking into the function costs more than
     it is worth here, and is what dead-code-elimination does."""
-    return is_pure(op) and not isinstance(op, CallOp)
+    return is_pure(op) and not isinstance(op, CallOp | ApplyOp)
 
 
 def _node_pattern(op: Operation) -> Fusion:

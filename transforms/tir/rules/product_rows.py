@@ -104,8 +104,10 @@ def schedule_product_rows(blocks: list[BlockOp], registers: VectorRegisters) -> 
     depth = shared_rows(chain, registers.machine.kept_near)
     if not products or any(len(shape_of(written_buffer(p.block))) != len(shape) for p in products):
         return False
-    if depth is None or depth != len(shape) - 1 or all(extent == 1 for extent in shape[:depth]):
+    if depth is None or depth != len(shape) - 1:
         return False
+    if shape[-1] == 1 or all(extent == 1 for extent in shape[:depth]):
+        return False  # no loop over columns, or none over rows
     count = likely(shape[depth - 1])
     options = _options(products, count, _row_bytes(blocks, depth), registers)
     if not options or not is_chosen("product-rows", blocks[-1]):

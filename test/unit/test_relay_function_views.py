@@ -1,0 +1,88 @@
+"""What functions, their bodies and modules answer under TVM's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay, tir
+
+relay: Any = relay
+WEFT: Any = weft
+X = relay.var("x", shape=(3,))
+
+
+def test_the_body_of_a_function_answers_as_what_it_gives() -> None:
+    function = relay.Function([X], relay.exp(X) + X)
+    body = function.body
+    assert body.op == relay.op.get("add") and body.args[1] == function.params[0]
+    assert body.checked_type == X.checked_type
+    assert isinstance(body, relay.Call) and not isinstance(body, relay.Tuple)
+    assert weft.ir.structural_equal(body, function.tree) and not weft.ir.structural_equal(body, relay.exp(X))
+    assert weft.ir.structural_equal(body, relay.exp(X) + X)
+    again = relay.Function(function.params, relay.nn.relu(body))
+    assert weft.ir.structural_equal(again, relay.Function([X], relay.nn.relu(relay.exp(X) + X)))
+    assert len(list(body.block.ops)) == 3  # it is a region as before
+    with pytest.raises(AttributeError):
+        body.nothing_of_the_kind  # noqa: B018
+    with pytest.raises(AttributeError):
+        relay.IRModule.from_expr(function).body.checked_type  # noqa: B018  # of a module, not of a function
+
+
+def test_attributes_of_functions_are_python_values() -> None:
+    function = relay.Function([X], X).with_attr("Composite", "c").with_attr("Primitive", tir.IntImm("int32", 1))
+    assert function.attrs["Composite"] == function.attrs.Composite == "c"
+    assert dict(function.attrs) == {"Composite": "c", "Primitive": 1}
+    with pytest.raises(AttributeError, match="Composite, Primitive"):
+        function.attrs.Compiler  # noqa: B018
+    value = relay.Call(function, [X]).op
+    assert dict(value.attrs) == dict(function.attrs) and isinstance(value, relay.Function)
+
+
+def test_a_region_of_operators_is_called_as_the_function_that_tvm_has() -> None:
+    module = relay.transform.FuseOps()(relay.IRModule.from_expr(relay.nn.relu(relay.exp(X))))
+    call = module["main"].body
+    assert isinstance(call, relay.Call) and call.args == module["main"].params
+    function = call.op
+    assert isinstance(function, relay.Function) and function.attrs["Primitive"] == 1
+    assert [each.checked_type for each in function.params] == [X.checked_type] == [function.ret_type]
+    assert function.body.op.name == "nn.relu" and function.body.args[0].args == function.params
+
+
+def test_a_variable_says_the_type_that_it_was_made_with() -> None:
+    assert X.type_annotation == relay.TensorType((3,)) and relay.var("y").type_annotation is None
+
+
+def test_a_module_has_attributes_and_text() -> None:
+    module = relay.IRModule.from_expr(relay.exp(X))
+    marked = module.with_attr("executor", "aot")
+    assert (marked.attrs, marked.get_attr("executor")) == ({"executor": "aot"}, "aot")
+    assert module.get_attr("executor") is None and not weft.ir.structural_equal(marked, module)
+    assert weft.ir.structural_equal(marked["main"], module["main"])
+    assert "relay.exp" in marked.astext() and marked.same_as(marked) and not marked.same_as(module)
+    assert relay.transform.InferType()(marked).get_attr("executor") == "aot"
+
+
+def test_an_operator_has_an_attribute_for_a_while() -> None:
+    op, rule = relay.op.get("nn.relu"), object()
+    with relay.testing.TempOpAttr("nn.relu", "mine", rule):
+        assert op.get_attr("mine") is rule
+        with relay.testing.TempOpAttr("nn.relu", "mine", 2):
+            assert op.get_attr("mine") == 2
+        assert op.get_attr("mine") is rule
+    assert not op.has_attr("mine")
+
+
+def test_an_initializer_fills_parameters() -> None:
+    def filled(name: str, array: Any) -> None:
+        array[:] = len(name)
+
+    module, params = relay.testing.create_workload(relay.nn.relu(X + relay.var("weight", shape=(3,))), filled)
+    assert {name: float(each[0]) for name, each in params.items()} == {"x": 1.0, "weight": 6.0}
+    assert module["main"].params[1].name_hint == "weight"
+    module, params = relay.testing.synthetic.get_workload()
+    exe = WEFT.compile(module, params=params)
+    assert exe(np.ones((1, 3, 24, 12), "float32")).shape == (1, 3, 24, 12)
