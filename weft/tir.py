@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from .layouts import bijective_layout as bijective_layout
     from .layouts import layout as layout
     from .transforms.tir import analysis as analysis
+    from .transforms.tir import intrinsics as tensor_intrin  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from .transforms.tir.analysis.block_scopes import CachedFlags as CachedFlags
     from .transforms.tir.analysis.block_scopes import DepKind as DepKind
     from .transforms.tir.analysis.suggest_index_map import suggest_index_map as suggest_index_map

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft import tir
 from weft.dialects.support.vector_unit import VectorUnit
 from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering.machine.target import Target
@@ -24,7 +25,9 @@ SIGNS = {"u8": "uint8", "s8": "int8"}
 PRODUCT = """
 @T.prim_func
 def product(
-    X: T.Buffer[(3, 8), "{lhs}"], W: T.Buffer[(2, 2, {lanes}, 4), "{rhs}"], C: T.Buffer[(3, {columns}), "int32"]
+    X: T.Buffer[(3, 8), "{lhs}"],
+    W: T.Buffer[(2, {words}, {lanes}, {word}), "{rhs}"],
+    C: T.Buffer[(3, {columns}), "int32"],
 ):
     for i, j, k in T.grid(3, {columns}, 8):
         with T.block("sum"):
@@ -32,12 +35,19 @@ def product(
             with T.init():
                 C[vi, vj] = 0
             C[vi, vj] = C[vi, vj] + T.cast(X[vi, vk], "int32") * T.cast(
-                W[vj // {lanes}, vk // 4, vj % {lanes}, vk % 4], "int32")
+                W[vj // {lanes}, vk // {word}, vj % {lanes}, vk % {word}], "int32")
 """
 
 
+def word_of(dtype: str) -> int:
+    """How many numbers a row of an intrinsic has."""
+    return 4 // np.dtype(dtype).itemsize
+
+
 def product(lhs: str, rhs: str, lanes: int = 16) -> PrimFuncOp:
-    found = from_source(PRODUCT.format(lhs=lhs, rhs=rhs, lanes=lanes, columns=2 * lanes))
+    word = word_of(rhs)
+    text = PRODUCT.format(lhs=lhs, rhs=rhs, lanes=lanes, columns=2 * lanes, word=word, words=8 // word)
+    found = from_source(text)
     assert isinstance(found, PrimFuncOp)
     return found
 
@@ -52,13 +62,14 @@ def assert_product(schedule: Schedule, lhs: str, rhs: str, lanes: int = 16) -> N
     x[0, :4], w[0, :4] = np.iinfo(lhs).max, np.iinfo(rhs).min
     x[1, :4], w[1, :4] = np.iinfo(lhs).min, np.iinfo(rhs).min
     expected = x.astype(np.int32) @ w.astype(np.int32).T
-    packed = np.ascontiguousarray(w.reshape(2, lanes, 2, 4).transpose(0, 2, 1, 3)).view(np.int8)
+    signed, word = np.dtype(rhs.removeprefix("u")), word_of(rhs)
+    packed = np.ascontiguousarray(w.reshape(2, lanes, 8 // word, word).transpose(0, 2, 1, 3)).view(signed)
     func = schedule.mod.body.block.first_op
     assert isinstance(func, PrimFuncOp)
-    (given,) = Interpreter(func)([x.view(np.int8), packed])
+    (given,) = Interpreter(func)([x.view(signed), packed])
     np.testing.assert_array_equal(given, expected)
     c = np.zeros_like(expected)
-    weft.build(func.clone(), target="llvm -mcpu=native")(x.view(np.int8), packed, c)
+    weft.build(func.clone(), target="llvm -mcpu=native")(x.view(signed), packed, c)
     np.testing.assert_array_equal(c, expected)
 
 
@@ -80,19 +91,36 @@ def test_four_products_are_one_step_in_lanes(left: str, right: str, starts: str)
     assert_product(schedule, SIGNS[left], SIGNS[right])
 
 
-@pytest.mark.parametrize(
-    ("name", "lhs", "lanes"), [("dot_16x4_vnni", "uint8", 16), ("dot_4x4_i8i8s32_sdot", "int8", 4)]
-)
-def test_a_row_by_columns_is_one_intrinsic(name: str, lhs: str, lanes: int) -> None:
-    schedule = Schedule(product(lhs, "int8", lanes), debug_mask="all")
+x86, arm_cpu, hexagon = tir.tensor_intrin.x86, tir.tensor_intrin.arm_cpu, tir.tensor_intrin.hexagon
+NAMED = [
+    (x86.VNNI_DOT_16x4_INTRIN, "uint8", "int8", 16),
+    (x86.AVX512_DOT_16x4_INTRIN, "uint8", "int8", 16),
+    (arm_cpu.ARM_DOT_4x4_i8_SDOT_INTRIN, "int8", "int8", 4),
+    (arm_cpu.ARM_DOT_4x4_i8_NEON_INTRIN, "int8", "int8", 4),
+    (hexagon.VRMPY_u8u8i32_INTRIN, "uint8", "uint8", 32),
+    (hexagon.VRMPY_u8i8i32_INTRIN, "uint8", "int8", 32),
+    (hexagon.VDMPY_i16i16i32_INTRIN, "int16", "int16", 32),
+]
+
+
+@pytest.mark.parametrize(("name", "lhs", "rhs", "lanes"), NAMED)
+def test_a_row_by_columns_is_one_intrinsic(name: str, lhs: str, rhs: str, lanes: int) -> None:
+    schedule = Schedule(product(lhs, rhs, lanes), debug_mask="all")
     block = schedule.get_block("sum")
     _, j, k = schedule.get_loops(block)
     _, columns = schedule.split(j, [None, lanes])
-    words, bytes = schedule.split(k, [None, 4])
+    words, bytes = schedule.split(k, [None, word_of(rhs)])
     schedule.reorder(words, columns, bytes)
     schedule.decompose_reduction(block, words)
     schedule.tensorize(columns, name)
-    assert_product(schedule, lhs, "int8", lanes)
+    assert_product(schedule, lhs, rhs, lanes)
+
+
+def test_descriptions_of_intrinsics_have_names_too() -> None:
+    described = tir.tensor_intrin.x86.dot_product_16x4_u8i8i32_desc
+    assert [each.shape for each in described.buffer_map.values()] == [(4,), (16, 4), (16,)]
+    with pytest.raises(AttributeError, match="has no attribute 'dot_product_4x4_i8i8i32_desc'"):
+        tir.tensor_intrin.x86.dot_product_4x4_i8i8i32_desc  # noqa: B018
 
 
 def test_the_rule_for_dot_products_is_recorded() -> None:

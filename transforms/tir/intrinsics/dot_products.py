@@ -4,7 +4,8 @@
 `dot_u8s8_from_0` begins with it. They know nothing of lanes: a loop around them that is vectorised becomes the lanes of
 the processor's instruction, x86's `vpdpbusd` or AArch64's `sdot` and `udot`, or plain arithmetic where it has none.
 
-`dot_16x4_vnni` and `dot_4x4_i8i8s32_sdot` are TVM's, of a row of four bytes and a block of 16 or 4 columns.
+Those that have TVM's names are of one row and a block of columns (`x86`, `arm_cpu`, `hexagon`). They, too, are loops
+that become vectors, and run on any target.
 """
 
 from __future__ import annotations
@@ -33,20 +34,33 @@ _INIT = """{indent}with T.init():
 """
 _COLUMNS = """
 @T.prim_func
-def {name}(a: T.Buffer[(4,), "{lhs}"], b: T.Buffer[({lanes}, 4), "{rhs}"], c: T.Buffer[({lanes},), "int32"]):
-    for j, k in T.grid({lanes}, 4):
+def {name}(a: T.Buffer[({k},), "{lhs}"], b: T.Buffer[({lanes}, {k}), "{rhs}"], c: T.Buffer[({lanes},), "int32"]):
+    for j, k in T.grid({lanes}, {k}):
         with T.block("step"):
             vj, vk = T.axis.remap("SR", [j, k])
             c[vj] = c[vj] + T.cast(a[vk], "int32") * T.cast(b[vj, vk], "int32")
 """
 _COLUMNS_IMPL = """
 @T.prim_func
-def {name}(a: T.Buffer[(4,), "{lhs}"], b: T.Buffer[({lanes}, 4), "{rhs}"], c: T.Buffer[({lanes},), "int32"]):
+def {name}(a: T.Buffer[({k},), "{lhs}"], b: T.Buffer[({lanes}, {k}), "{rhs}"], c: T.Buffer[({lanes},), "int32"]):
     for j in T.vectorized({lanes}):
         with T.block("dot"):
             vj = T.axis.spatial({lanes}, j)
-            c[vj] = T.dot(c[vj], [a[0], a[1], a[2], a[3]], [b[vj, 0], b[vj, 1], b[vj, 2], b[vj, 3]])
+            c[vj] = {sum}
 """
+_BYTES = "T.dot(c[vj], [a[0], a[1], a[2], a[3]], [b[vj, 0], b[vj, 1], b[vj, 2], b[vj, 3]])"
+_PAIRS = " + ".join(["c[vj]", *(f'T.cast(a[{n}], "int32") * T.cast(b[vj, {n}], "int32")' for n in range(2))])
+
+COLUMNS = {
+    "dot_16x4_vnni": ("uint8", "int8", 16, 4),
+    "dot_16x4_avx512": ("uint8", "int8", 16, 4),
+    "dot_4x4_i8i8s32_sdot": ("int8", "int8", 4, 4),
+    "dot_4x4_i8i8s32_neon": ("int8", "int8", 4, 4),
+    "dot_32x4_u8u8i32_vrmpy": ("uint8", "uint8", 32, 4),
+    "dot_32x4_u8i8i32_vrmpy": ("uint8", "int8", 32, 4),
+    "dot_product_32x2_i16i16i32_vdmpy": ("int16", "int16", 32, 2),
+}
+"""TVM's intrinsics of a row and a block of columns: their elements, how many columns, and how many products of each."""
 
 
 def dot_name(lhs_unsigned: bool, rhs_unsigned: bool, starts: bool) -> str:
@@ -65,10 +79,10 @@ def texts() -> dict[str, tuple[str, str]]:
             for text, init in zip((_ONE, _ONE_IMPL), inits, strict=True)
         )
         found[name] = desc, impl
-    for name, lhs, rhs, lanes in (
-        ("dot_16x4_vnni", "uint8", "int8", 16),
-        ("dot_4x4_i8i8s32_sdot", "int8", "int8", 4),
-    ):
-        desc, impl = (text.format(name=name, lhs=lhs, rhs=rhs, lanes=lanes) for text in (_COLUMNS, _COLUMNS_IMPL))
+    for name, (lhs, rhs, lanes, k) in COLUMNS.items():
+        sum = _BYTES if k == 4 else _PAIRS
+        desc, impl = (
+            text.format(name=name, lhs=lhs, rhs=rhs, lanes=lanes, k=k, sum=sum) for text in (_COLUMNS, _COLUMNS_IMPL)
+        )
         found[name] = desc, impl
     return found

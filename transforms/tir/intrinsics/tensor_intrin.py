@@ -12,7 +12,7 @@ Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Cou
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -153,6 +153,19 @@ class TensorIntrin:
 _LOCK = TensorIntrin._lock  # pyright: ignore[reportPrivateUsage]
 if hasattr(os, "register_at_fork"):  # a child has no threads to give back what they hold
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+def description(module: str, name: str, intrinsics: Mapping[str, str]) -> PrimFuncOp:
+    """What the intrinsic computes that has its description under `name` in a module; read when it is asked for.
+
+    Raises:
+        AttributeError: the module has no such name.
+    """
+    if name not in intrinsics:
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+    found = TensorIntrin.get(intrinsics[name])
+    assert found is not None
+    return found.desc
 
 
 def written(func: PrimFuncOp) -> list[int]:
