@@ -229,7 +229,7 @@ PASSES = (
     built("PlanAndUpdateBufferAllocationLocation", "plan-and-update-buffer-allocation-location"),
     built("FlattenBuffer", "flatten-buffer", note="of a function's own buffers; lowering flattens all memory"),
     built("VectorizeLoop", "vectorize-loop", note="a vector is its lanes; the compiler leaves loops to LLVM"),
-    upstream("StorageFlatten", LOOPS, note="a function of `te` has no form of its own that would have to be flattened"),
+    upstream("StorageFlatten", "flatten-buffer", note="a function of `te` has no form of its own besides"),
     built("ConvertBlocksToOpaque", "convert-blocks-to-opaque"),
     built("CompactBufferAllocation", "compact-buffer-allocation"),
     built("LowerOpaqueBlock", "lower-opaque-block"),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..dialects.support.element_types import numpy_dtype_of
+from ..dialects.support.nd import as_nd
 from ..dialects.support.packed import as_scalar, get_global_func
 
 _KEPT = 64
@@ -47,7 +48,7 @@ def _call(what: bytes, values: int) -> int:
             if shape is not None:
                 start = ctypes.c_uint64.from_address(place).value
                 memory: Any = (ctypes.c_char * (prod(shape) * dtype.itemsize)).from_address(start)
-                given.append(np.frombuffer(memory, dtype).reshape(shape))
+                given.append(as_nd(np.frombuffer(memory, dtype).reshape(shape)))
             else:
                 given.append((ctypes.c_double if dtype.kind == "f" else ctypes.c_int64).from_address(place).value)
         found = get_global_func(name)(*given)

@@ -81,7 +81,7 @@ def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -
 
 @checked
 def build(
-    inputs: Buildable,
+    inputs: Buildable | Sequence[PrimFuncOp | ModuleOp],
     args: Sequence[Tensor | Var] | None = None,
     target: str | Target | Sequence[str | Target] | None = None,
     target_host: str | Target | None = None,
@@ -94,7 +94,7 @@ def build(
     goes through all phases, the public one is built. A function with symbols is compiled once for all sizes.
 
     Args:
-        inputs, args, name: as for `lower`.
+        inputs, args, name: as for `lower`; several functions or modules are one module of all their functions.
         target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes; that of the `with weft.Target(...)`
             around it, or `llvm`, unless given.
         target_host: the host of a GPU; of a processor it is of its own kind.
@@ -107,6 +107,8 @@ def build(
     resolved = Target.parse(target or Target.current() or "llvm")
     if target_host is not None:
         resolved = with_host(resolved, Target.parse(target_host))
+    if isinstance(inputs, Sequence):
+        inputs = _merged(inputs)
     if isinstance(inputs, ModuleOp) and any(isinstance(op, FuncOp) for op in inputs.ops):
         return _build_graph(inputs, resolved, threads)
     module = lower(inputs, args, name)
@@ -124,6 +126,15 @@ def build(
         arguments = [Argument(*described) for described in described_arguments(function)]
         functions[called] = Function(called, _executable(graph, resolved, threads, texts), arguments, source(texts))
     return Module(functions, resolved.kind, str(module))
+
+
+def _merged(inputs: Sequence[PrimFuncOp | ModuleOp]) -> ModuleOp:
+    functions = [op.clone() for each in inputs for op in (each.ops if isinstance(each, ModuleOp) else [each])]
+    names = [function.sym_name.data for function in functions if isinstance(function, PrimFuncOp | FuncOp)]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        hint = 'with_attr("global_symbol", ...) calls one otherwise'
+        raise UsageError(f"two functions are called '{twice}'", hint=hint)
+    return ModuleOp(functions)
 
 
 def _executable(

@@ -1,7 +1,8 @@
 """Arrays under TVM's names: `weft.nd.array(x).numpy()`.
 
 What Weft's executors take and give are NumPy's arrays. Those that TVM's names give (`relay.create_executor`, a
-`GraphModule`, a `VirtualMachine`) are NumPy's too, and answer besides as TVM's do.
+`GraphModule`, a `VirtualMachine`, and what a registered function is called with) are NumPy's too, and answer besides as
+TVM's do.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ class NDArray(Base):
             raise ValueError(f"the array is {list(self.shape)}, and what is copied {list(given.shape)}")
         self[...] = given
         return self
+
+    def copyto(self, target: NDArray) -> NDArray:
+        """Give the elements to an array of the same shape.
+
+        Raises:
+            ValueError: it has another shape.
+        """
+        return target.copyfrom(self)
 
 
 def as_nd(value: npt.ArrayLike) -> NDArray:

@@ -14,6 +14,7 @@ from xdsl.utils.hints import isa
 from ..support.checks import EXCEPTION, CheckError
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
+from ..support.nd import as_nd
 from ..support.packed import as_scalar, extern_address, get_global_func
 from .buffers import memref_of
 from .calls import CallOp, Convention, Effect, root_of
@@ -118,7 +119,8 @@ class Caller:
         name = self.op.callee.data
         try:
             function = get_global_func(name)
-            result = function(*(each[0] if isinstance(each, tuple) else each for each in arguments))
+            given = [as_nd(cast("tuple[Any, int]", each)[0]) if isinstance(each, tuple) else each for each in arguments]
+            result = function(*given)
             if not self.op.results:
                 return None
             type = self.op.results[0].type

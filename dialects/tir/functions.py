@@ -21,7 +21,7 @@ from ..support.columns import Part, attribute_parts, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.hints import isa
 from ..support.kernels import kernel_calls
-from ..support.python_values import attribute_of
+from ..support.python_values import attribute_of, value_of
 from ..support.walking import in_order
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
@@ -108,6 +108,14 @@ class PrimFuncOp(IRDLOperation):
             attributes=attributes or {},
             regions=[Region(Block(arg_types=argument_types)) if body is None else body],
         )
+
+    @property
+    def attrs(self) -> dict[str, object]:
+        """The attributes as values, `global_symbol`, the function's name, among them."""
+        return {
+            "global_symbol": self.sym_name.data,
+            **{name: value_of(each) for name, each in self.attributes.items()},
+        }
 
     def with_attr(self, attr_key_or_dict: str | Mapping[str, object], attr_value: object = None) -> PrimFuncOp:
         """A copy of the function with attributes of these values; `global_symbol` is its name.

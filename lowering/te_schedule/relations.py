@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ...dialects import te
+from ...dialects.tir.nodes.expressions import StringImm
 from ...transforms.tir.schedule.errors import ScheduleError
 
 
@@ -69,7 +70,7 @@ class IterVarAttr:
 
     iter_type: int
     bind_thread: str | None = None
-    pragma_keys: list[str] = field(default_factory=list[str])
+    pragma_keys: list[StringImm] = field(default_factory=list[StringImm])
     pragma_values: list[object] = field(default_factory=list[object])
     tensor_intrin: object = None
 

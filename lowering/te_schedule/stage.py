@@ -14,6 +14,7 @@ from ...dialects import te
 from ...dialects.support.arguments import checked_methods
 from ...dialects.te.forms import ThreadAxis
 from ...dialects.te.tensor_intrin import TensorIntrin
+from ...dialects.tir.nodes.expressions import StringImm
 from ...transforms.tir.schedule.errors import ScheduleError
 from .refused import REFUSED, known_scope, refusal
 from .relations import (
@@ -201,7 +202,7 @@ class Stage:
         found |= {axis: IterVarAttr(te.IterVar.ThreadIndex, thread) for axis, thread in self.threads.items()}
         for axis, key, value in self.pragmas:
             attr = found.setdefault(axis, IterVarAttr(axis.iter_type))
-            attr.pragma_keys.append(key.removeprefix("pragma_"))
+            attr.pragma_keys.append(StringImm(key.removeprefix("pragma_")))
             attr.pragma_values.append(value)
         if self.tensorized is not None:
             axis, intrin = self.tensorized

@@ -289,3 +289,17 @@ def test_what_does_not_fit_a_function_with_symbols_is_refused() -> None:
     for given, message in refused:
         with pytest.raises(InputError, match=re.escape(message)):
             double(*given)
+
+
+def test_several_modules_are_built_as_one() -> None:
+    n = te.var("n")
+    a, b, s = scaled(n)
+    first, second = weft.lower(s, [n, a, b], name="first"), weft.lower(s, [n, a, b], name="second")
+    built = weft.build([first, second], target="llvm")
+    x, y = np.ones((4, 3), np.float32), np.zeros((4, 3), np.float32)
+    for name in ("first", "second"):
+        y[...] = 0
+        built[name](x, y)
+        np.testing.assert_array_equal(y, 2)
+    with pytest.raises(UsageError, match="two functions are called 'first'"):
+        weft.build([first, first])

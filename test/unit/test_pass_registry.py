@@ -251,6 +251,16 @@ def test_camel_case_becomes_kebab_case(camel: str, kebab: str):
     assert kebab_case(camel) == kebab
 
 
+def test_passes_of_tvms_that_are_part_of_one_here_are_that_one():
+    named = {each: get_pass(each).name for each in ("StorageFlatten", "HoistIfThenElse", "FlattenBuffer")}
+    assert named == {
+        "StorageFlatten": "flatten-buffer",
+        "HoistIfThenElse": "hoist-expression",
+        "FlattenBuffer": "flatten-buffer",
+    }
+    assert get_pass("StorageFlatten", cache_line_size=64) == get_pass("FlattenBuffer")
+
+
 def test_every_pass_in_the_tables_exists_and_has_its_name():
     import weft.universe  # noqa: F401  # pyright: ignore[reportUnusedImport]
 

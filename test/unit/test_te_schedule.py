@@ -297,6 +297,7 @@ def test_a_pragma_sets_a_kind_or_annotates() -> None:
     i, j = s[d].op.axis
     s[d].pragma(i, "auto_unroll_max_step", 16)
     s[d].pragma(j, "unroll")
+    assert s[d].iter_var_attrs[i].pragma_keys[0].value == "auto_unroll_max_step"
     module = weft.lower(s, [a, d])
     assert "pragma_auto_unroll_max_step = 16" in str(module)
     assert loops_of(module, "D") == [(20, S), (24, U)]

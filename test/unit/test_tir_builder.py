@@ -390,3 +390,56 @@ def copied(a: T.Buffer((4,), "uint8"), b: T.Buffer((4,), "uint8")):
 def test_bytes_of_which_a_function_does_not_say_that_they_are_signed_are_no_tensor() -> None:
     with pytest.raises(UsageError, match="whether the elements that @copied writes, i8, are signed is not known"):
         te.extern_primfunc([te.placeholder((4,), "uint8", name="x")], copied)
+
+
+def test_pointers_are_to_as_many_elements_as_statements_come_to() -> None:
+    ib, n = tir.ir_builder.create(), te.var("n")
+    x, y = ib.pointer("float32", name="x"), ib.pointer("float32", name="y")
+    with ib.for_range(0, n) as i, ib.for_range(0, 4, kind="vectorized") as j:
+        y[i * 4 + j] = x[i + 2] + 1.0
+    made = tir.PrimFunc([x, y.asobject(), n], ib.get())
+    assert [str(made.buffer_map[each].shape[0]) for each in made.params[:2]] == ["n + 2", "n * 4"]
+    data, found = np.arange(5, dtype=np.float32), np.zeros(12, np.float32)
+    weft.build(made)(data, found, 3)
+    np.testing.assert_array_equal(found, np.repeat(data[2:] + 1, 4))
+
+
+def test_pointers_by_data_have_to_say_how_many_elements_there_are() -> None:
+    ib = tir.ir_builder.create()
+    at, y = tir.decl_buffer((4,), "int32", name="at"), ib.pointer("float32", name="y")
+    with ib.for_range(0, 4) as i:
+        y[at[i]] = 1.0
+    with pytest.raises(UsageError, match="how many elements 'y' has is not seen from its uses"):
+        tir.PrimFunc([at, y], ib.get())
+
+
+def test_a_scope_ends_what_is_open_in_it() -> None:
+    ib = tir.ir_builder.create()
+    y = ib.buffer_ptr(tir.decl_buffer((4,), name="y"))
+    with ib.new_scope():
+        b = ib.allocate("float32", (1,), name="b")
+        b[0] = 2.0
+        y[0] = b[0]
+    y[1] = 3.0
+    first, second = ib.get().seq
+    assert isinstance(first, tir.Allocate) and isinstance(second, tir.BufferStore)
+
+
+def test_registered_functions_are_called_with_arrays_that_answer_as_tvms() -> None:
+    def called(x: weft.nd.NDArray, y: weft.nd.NDArray) -> None:
+        assert type(x.numpy()) is np.ndarray
+        x.copyto(y)
+
+    weft.register_func("test.tir_builder.copied", called, override=True)
+    x = te.placeholder((4,), name="x")
+    y = te.extern((4,), [x], lambda ins, outs: tir.call_packed("test.tir_builder.copied", ins[0], outs[0]), name="y")
+    func = te.create_prim_func([x, y])
+    data, found = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    weft.build(func)(data, found)
+    np.testing.assert_array_equal(found, data)
+    np.testing.assert_array_equal(Interpreter(func)([data])[0], data)
+
+
+def test_attributes_are_read_as_values() -> None:
+    func = tir.PrimFunc([A], tir.BufferStore(A, 1.0, [0, 0]), attrs={"global_symbol": "f", "key": [1, "x"]})
+    assert func.attrs["global_symbol"] == "f" and func.attrs["key"] == [1, "x"]

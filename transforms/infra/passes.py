@@ -75,6 +75,9 @@ class Pass(xdsl_passes.ModulePass):
     tvm_name: ClassVar[str | None] = None
     """TVM's CamelCase name of the same pass, accepted as an alias."""
 
+    tvm_parts: ClassVar[tuple[str, ...]] = ()
+    """TVM's names of other passes, all that they do being part of what this one does; accepted as well."""
+
     joins_phase: ClassVar[str | None] = None
     """The phase of a compilation at whose end this pass runs too. Weft's own phases name their passes themselves; this
     is for passes from elsewhere."""

@@ -226,8 +226,10 @@ def _aliases() -> dict[str, str]:
     """Squeezed spelling -> pass name, for TVM names that are not the CamelCase of the pass's own; loads all passes."""
     aliases: dict[str, str] = {}
     for name, factory in own_passes().items():
-        if tvm_name := getattr(factory(), "tvm_name", None):
-            aliases[_squeeze(tvm_name)] = name
+        cls = factory()
+        for known in (getattr(cls, "tvm_name", None), *getattr(cls, "tvm_parts", ())):
+            if known:
+                aliases[_squeeze(known)] = name
     return aliases
 
 

@@ -56,6 +56,7 @@ class HoistExpressionPass(PrimFuncPass):
 
     name = "hoist-expression"
     tvm_name = "HoistExpression"
+    tvm_parts = ("HoistIfThenElse", "InsertHoistIfThenElse")
 
     hoisted_conditionals: int = IF_ELSE_STMT | IF_ELSE_EXPR | BOOLEAN_EXPRESSION | USING_BLOCK_VAR
     """A sum of 1 (branches), 4 (parts of an `and`) and 8 (conditions of a thread's number); 2, values that are chosen,

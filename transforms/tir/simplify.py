@@ -95,6 +95,7 @@ class SimplifyPass(PrimFuncPass):
 
     name = "simplify"
     tvm_name = "Simplify"
+    tvm_parts = ("RenormalizeSplitPattern",)
 
     transitively_prove_inequalities: bool = True
     """Whether a condition may follow from several conditions of branches together, or from one alone."""

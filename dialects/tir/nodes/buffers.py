@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 from ...support.arguments import checked, checked_methods
 from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
+from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, as_expr
 from ...te.kinds import index
@@ -200,6 +201,17 @@ def region_of(buffer: Buffer, places: Sequence[Place]) -> BufferRegion:
         else:
             ranges.append(Range(low, high - low))
     return BufferRegion(buffer, tuple(ranges))
+
+
+class Pointer(Buffer):
+    """Memory of as many elements as the function says that uses it (`pointers`)."""
+
+    def __init__(self, name: str, type: Attribute, scope: str = "global"):
+        super().__init__(name, (size_var(f"{name}_size"),), type, scope=scope)
+
+    def of_elements(self, count: Dim) -> Buffer:
+        """The same memory as a buffer of `count` elements."""
+        return Buffer(self.name, (count,), self.type, scope=self.scope(), data=self.data)
 
 
 @dataclass(frozen=True, eq=False)

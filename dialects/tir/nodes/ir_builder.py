@@ -22,7 +22,7 @@ from ...te.element_types import element_type
 from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
 from ...te.kinds import index
 from . import script as script  # writes statements
-from .buffers import Allocate, Buffer, BufferLoad, BufferStore
+from .buffers import Allocate, Buffer, BufferLoad, BufferStore, Pointer
 from .expressions import Handle
 from .statements import KINDS, AttrStmt, Evaluate, For, IfThenElse, LetStmt, Stmt, While, sequence
 
@@ -34,7 +34,6 @@ class BufferVar:
     builder: IRBuilder
     buffer: Buffer
 
-    @property
     def asobject(self) -> Handle:
         """Where its memory is."""
         return self.buffer.data
@@ -165,8 +164,10 @@ class IRBuilder:
         return BufferVar(self, buf)
 
     def pointer(self, content_type: str, name: str = "ptr", scope: str = "", shape: Sequence[Dim] = ()) -> BufferVar:
-        """Memory that the function is given, `shape` elements of it: `tir.PrimFunc([x.asobject], body, {...})`."""
-        return BufferVar(self, Buffer(name, shape or (1,), element_type(content_type), scope=scope))
+        """Memory that the function is given: `tir.PrimFunc([x], body)`. It has `shape` elements, or as many as the
+        function's statements come to."""
+        type = element_type(content_type)
+        return BufferVar(self, Buffer(name, shape, type, scope=scope) if shape else Pointer(name, type, scope))
 
     def scope_attr(self, node: object, attr_key: str, value: object) -> None:
         """Something that is said of a loop, or of a thread, in what follows in the same suite."""
@@ -175,6 +176,13 @@ class IRBuilder:
     def likely(self, expr: Expr) -> Expr:
         """The condition, which is likely to hold."""
         return expr
+
+    @contextmanager
+    def new_scope(self) -> Generator[None]:
+        """A suite of its own: what is open in it ends with it."""
+        with self._suite() as suite:
+            yield
+        self.emit(suite.whole())
 
     def let(self, var_name: str, value: Expr) -> Expr:
         """A name for what a value is here, in what follows in the same suite."""

@@ -14,6 +14,7 @@ from ..script.parser import from_source
 from .buffers import Buffer
 from .expressions import Call, Handle
 from .ir_builder import BufferVar
+from .pointers import with_extents
 from .script import Writer, function_text
 from .statements import Evaluate, Stmt
 
@@ -52,10 +53,15 @@ class PrimFunc(metaclass=_Functions):
             Diagnostic: the function is not well formed; in its text, which the message shows.
         """
         known = dict(buffer_map or {})
+        if isinstance(body, Expr) and not isinstance(body, Call):
+            raise UsageError("the body of a function is a statement, or a call")
+        statement, sized = with_extents(body if isinstance(body, Stmt) else Evaluate(body))
+        pointers: dict[Expr, Buffer] = {buffer.data: buffer for buffer in sized.values()}
         given: list[Buffer | Slot | Extent] = []
         for each in params:
-            found = known.pop(each, each) if isinstance(each, Expr) else each
+            found = known.pop(each, pointers.get(each, each)) if isinstance(each, Expr) else each
             found = found.buffer if isinstance(found, BufferVar) else found
+            found = sized.get(found, found) if isinstance(found, Buffer) else found
             if isinstance(found, Handle):
                 raise UsageError(f"buffer_map does not say which buffer the parameter '{found.name}' is")
             if not isinstance(found, Buffer | Slot | Extent):
@@ -63,9 +69,7 @@ class PrimFunc(metaclass=_Functions):
             given.append(found)
         if known:
             raise UsageError(f"buffer_map has {', '.join(map(str, known))}, which is no parameter")
-        if isinstance(body, Expr) and not isinstance(body, Call):
-            raise UsageError("the body of a function is a statement, or a call")
-        function, _ = function_of(given, body, name, check_well_formed=check_well_formed)
+        function, _ = function_of(given, statement, name, check_well_formed=check_well_formed)
         return function.with_attr(dict(attrs)) if attrs else function
 
 
