@@ -249,6 +249,7 @@ def graph(target: Target) -> list[ModulePass]:
     )
     from ..transforms.relay.plan_devices import PlanDevicesPass
     from ..transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
+    from ..transforms.relay.separate_pools import SeparatePoolsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
     from ..transforms.relay.sink_dequantize import SinkDequantizePass
@@ -273,7 +274,7 @@ def graph(target: Target) -> list[ModulePass]:
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
         FastMathPass(),
-        *([] if target.is_gpu else [_interleaved(target), _along_two_axes(target)]),
+        *([] if target.is_gpu else [_interleaved(target), _along_two_axes(target), SeparatePoolsPass()]),
         FoldConstantPass(),
         *([] if target.is_gpu else [_layouts(target)]),
         SinkReshapePass(),

@@ -52,6 +52,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "partial-evaluate": [{}],
     "plan-devices": [{}],
     "remove-unused-functions": [{}],
+    "separate-pools": [{}],
     "simplify-expr": [{}],
     "simplify-fc-transpose": [{}],
     "simplify-inference": [{}],

@@ -51,6 +51,7 @@ PASSES: dict[str, str] = {
     "partial-evaluate": "partial_evaluate:PartialEvaluatePass",
     "plan-devices": "plan_devices:PlanDevicesPass",
     "remove-unused-functions": "remove_unused_functions:RemoveUnusedFunctionsPass",
+    "separate-pools": "separate_pools:SeparatePoolsPass",
     "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-fc-transpose": "simplify_fc_transpose:SimplifyFCTransposePass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
