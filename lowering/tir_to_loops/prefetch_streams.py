@@ -30,7 +30,9 @@ scf.for %tile = ... {                                     // column %tile / 16 o
     memref.prefetch %w[((%tile + 16) / 16) * 8192 + ((%tile % 16 * 512 + %k) / 16) * 16], read, ...
 ```
 
-Where the number of tiles is known at the call only, its inverse is computed before them.
+Where the number of tiles is known at the call only, its inverse is computed before them. What is left of the rows is
+computed in tiles of fewer then, one after the other: each of these asks for a part of the next columns, too, one vector
+in each step. Few rows are read sooner than the weights come, and without that nothing would come meanwhile.
 
 The scalars of a tile of rows come line by line: where channels stand in blocks, one line of each row holds a block of
 them, and the next block lies a whole image farther, where no processor looks by itself. So each step within a block
@@ -106,8 +108,12 @@ class PrefetchStreamsPass(ModulePass):
                 each.prefetch(loop)
             for stream in streams:
                 panel = stream.panel(loop)
-                stream.prefetch(loop, self.distance)
-                if panel is not None:
+                rest = 0 if panel is None else _number_of_rest(panel, stream.load)
+                if stream.uses >= REUSE:
+                    stream.prefetch(loop, self.distance)
+                if panel is not None and rest:
+                    stream.prefetch_part(loop, panel, rest - 1)
+                elif panel is not None and stream.uses >= REUSE:
                     stream.prefetch_next(loop, panel)
 
 
@@ -120,6 +126,8 @@ class _Stream:
     index: tuple[Operation, ...]
     """What computes its place within the loop, in order."""
     machine: MachineModel
+    uses: int
+    """How often each vector is used."""
 
     def prefetch(self, loop: scf.ForOp, distance: int) -> None:
         """Ask at the begin of each iteration of `loop` for what is read `distance` bytes of vectors later."""
@@ -156,6 +164,20 @@ class _Stream:
             at = write.add(at, write.multiply(level.body.block.args[0], write.constant(vectors)))
         values[tile] = write.add(tile, panel.tiles.step if panel.loops else rows)
         place = write.divide(at, rows) if panel.rows else write.scale(at, _part_of(panel.loops))
+        values[loop.body.block.args[0]] = place
+        self._ask(write.block, write.anchor, panel.index, values, 2)
+
+    def prefetch_part(self, loop: scf.ForOp, panel: _Panel, number: int) -> None:
+        """Ask at the begin of each iteration of `loop`, in which a rest of the rows is computed, for a vector of the
+        panel after this one: of the column of that number, or from the first on again."""
+        write = _Writer(loop)
+        values: dict[SSAValue, SSAValue] = {each.body.block.args[0]: write.constant(0) for each in panel.moving}
+        tile, steps = panel.tiles.body.block.args[0], panel.vectors // (prod(map(_known_trips, panel.columns)) or 1)
+        values[tile] = write.add(tile, panel.tiles.step)
+        place: SSAValue = write.constant(number % max(1, panel.vectors // steps) * steps)
+        for level in panel.levels:
+            steps //= _known_trips(level)
+            place = write.add(place, write.multiply(level.body.block.args[0], write.constant(steps)))
         values[loop.body.block.args[0]] = place
         self._ask(write.block, write.anchor, panel.index, values, 2)
 
@@ -374,7 +396,7 @@ def _along(loop: scf.ForOp, load: memref.LoadOp, index: tuple[Operation, ...]) -
 
 
 def _streams(loop: scf.ForOp, machine: MachineModel) -> list[_Stream]:
-    """The vectors that `loop` moves, read from memory that is far away, and used often enough."""
+    """The vectors that `loop` moves, read from memory that is far away."""
     found: list[_Stream] = []
     for load, unrolled in _loads(vector.LoadOp, loop.body.block, ()):
         if not _is_far(load, machine):
@@ -385,9 +407,24 @@ def _streams(loop: scf.ForOp, machine: MachineModel) -> list[_Stream]:
         operands = {operand for op in slice_ for operand in op.operands} | set(load.indices)
         columns = tuple(inner for inner in unrolled if inner.body.block.args[0] in operands)
         uses = prod(_unrolled_trips(inner) or 1 for inner in unrolled if inner not in columns)
-        if loop.body.block.args[0] in operands and uses >= REUSE:
-            found.append(_Stream(load, columns, slice_, machine))
+        if loop.body.block.args[0] in operands:
+            found.append(_Stream(load, columns, slice_, machine, uses))
     return found
+
+
+def _number_of_rest(panel: _Panel, load: vector.LoadOp) -> int:
+    """How many loops over tiles of rows went before the one of `panel`, over the same vectors, where how often each
+    runs is known at the call only: what they left over is computed in it."""
+    if panel.rows is not None or not panel.loops:
+        return 0
+    number, before = 0, panel.loops[-1].prev_op
+    while before is not None:
+        if isinstance(before, scf.ForOp) and any(
+            isinstance(op, vector.LoadOp) and op.base is load.base for op in before.walk()
+        ):
+            number += 1
+        before = before.prev_op
+    return number
 
 
 Load = TypeVar("Load", vector.LoadOp, memref.LoadOp)
@@ -456,6 +493,10 @@ def _constant(value: SSAValue) -> int | None:
     """The integer that a value is known to be."""
     op = value.owner
     return op.value.value.data if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr) else None
+
+
+def _known_trips(loop: scf.ForOp) -> int:
+    return _trips(loop) or 1
 
 
 def _trips(loop: scf.ForOp) -> int | None:

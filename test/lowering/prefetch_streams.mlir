@@ -289,6 +289,85 @@ func.func @rows_of_open_number(%w: memref<131072xf32>, %y: memref<128xf32>, %fir
   func.return
 }
 
+// What such tiles leave is computed in tiles of few rows, for which nothing that streams by is asked for: the first asks for
+// the first column of the next panel instead, the second for the second one, each for a vector in a step.
+// CHECK-LABEL: func.func @rests_of_an_open_number_of_rows
+// CHECK:           scf.for %tile = %c0 to %tiles step %c1 {
+// CHECK:               memref.prefetch %w{{.*}}, read, locality<2>
+// CHECK:               memref.prefetch %w{{.*}}, read, locality<3>
+// CHECK:           scf.for %tile_1 = %c0 to %four step %c1 {
+// CHECK-NEXT:        scf.for %k_1 = %c0 to %c1024 step %c1 {
+// CHECK-NOT:           locality<3>
+// CHECK:               %[[NEXT:.*]] = arith.addi %panel, %c1 : index
+// CHECK-NEXT:          %[[COLUMN:.*]] = arith.constant 0 : index
+// CHECK:               %[[PLACE:.*]] = arith.addi %[[COLUMN]], %{{.*}} : index
+// CHECK-NEXT:          %[[PANEL:.*]] = arith.muli %[[NEXT]], %c32768 : index
+// CHECK-NEXT:          arith.muli %[[PLACE]], %c16 : index
+// CHECK:               memref.prefetch %w{{.*}}, read, locality<2>
+// CHECK:           scf.for %tile_2 = %c0 to %two step %c1 {
+// CHECK:               %[[COLUMN_2:.*]] = arith.constant 1024 : index
+// CHECK:               arith.addi %[[COLUMN_2]], %{{.*}} : index
+// CHECK:               memref.prefetch %w{{.*}}, read, locality<2>
+func.func @rests_of_an_open_number_of_rows(%w: memref<262144xf32>, %y: memref<128xf32>, %first: index, %last: index, %tiles: index, %four: index, %two: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  %c16384 = arith.constant 16384 : index
+  %c32768 = arith.constant 32768 : index
+  scf.for %panel = %first to %last step %c1 {
+    scf.for %tile = %c0 to %tiles step %c1 {
+      scf.for %k = %c0 to %c1024 step %c1 {
+        scf.for %row = %c0 to %c8 step %c1 {
+          scf.for %column = %c0 to %c2 step %c1 {
+            %0 = arith.muli %panel, %c32768 : index
+            %1 = arith.muli %k, %c16 : index
+            %2 = arith.addi %0, %1 : index
+            %3 = arith.muli %column, %c16384 : index
+            %4 = arith.addi %2, %3 : index
+            %5 = vector.load %w[%4] : memref<262144xf32>, vector<16xf32>
+            vector.store %5, %y[%c0] : memref<128xf32>, vector<16xf32>
+          } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      }
+    }
+    scf.for %tile = %c0 to %four step %c1 {
+      scf.for %k = %c0 to %c1024 step %c1 {
+        scf.for %row = %c0 to %c4 step %c1 {
+          scf.for %column = %c0 to %c2 step %c1 {
+            %0 = arith.muli %panel, %c32768 : index
+            %1 = arith.muli %k, %c16 : index
+            %2 = arith.addi %0, %1 : index
+            %3 = arith.muli %column, %c16384 : index
+            %4 = arith.addi %2, %3 : index
+            %5 = vector.load %w[%4] : memref<262144xf32>, vector<16xf32>
+            vector.store %5, %y[%c0] : memref<128xf32>, vector<16xf32>
+          } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      }
+    }
+    scf.for %tile = %c0 to %two step %c1 {
+      scf.for %k = %c0 to %c1024 step %c1 {
+        scf.for %row = %c0 to %c2 step %c1 {
+          scf.for %column = %c0 to %c2 step %c1 {
+            %0 = arith.muli %panel, %c32768 : index
+            %1 = arith.muli %k, %c16 : index
+            %2 = arith.addi %0, %1 : index
+            %3 = arith.muli %column, %c16384 : index
+            %4 = arith.addi %2, %3 : index
+            %5 = vector.load %w[%4] : memref<262144xf32>, vector<16xf32>
+            vector.store %5, %y[%c0] : memref<128xf32>, vector<16xf32>
+          } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      }
+    }
+  }
+  func.return
+}
+
 // Sixteen steps go through a line for each of eight rows, then through one 256 KiB farther: each step asks for a line of
 // the next block. Where blocks lie next to each other, %near, a processor looks by itself, and %small stays in a cache.
 // CHECK-LABEL: func.func @lines_of_the_next_block_are_asked_for

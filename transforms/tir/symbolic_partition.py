@@ -27,16 +27,22 @@ tir.for %p = 0 to %n mod 6 floordiv 3 {
 tir.for %p = 0 to %n mod 3 {
   tir.for unrolled %i = 0 to 1 { ...
 ```
+
+Where the rows of a tile share more than stays in the nearest cache, as the weights of a product, each tile costs a walk
+through all of that: there are tiles of nearly every height then, and a rest is one of them, or one and a single row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ...dialects.tir.affine import Linear, Range, linear
+from ...dialects.support.dtypes import byte_width
+from ...dialects.support.vector_unit import vector_unit_of
+from ...dialects.tir.affine import Linear, Range, linear, substitute
 from ...dialects.tir.analyzer import Analyzer, from_affine, sym, to_affine
 from ...dialects.tir.core import (
     AllocBufferOp,
@@ -48,11 +54,18 @@ from ...dialects.tir.core import (
     dimension_ranges,
     enclosing_loops,
     loop_of,
+    memref_of,
 )
 from ...dialects.tir.symbols import as_affine, as_extent, dimension, symbols_in
 from .analysis.producers import function_of
 from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
+
+FEW_ROWS = 8
+"""Rows of a tile up to which there may be code for a rest of nearly every height."""
+
+MIN_ROWS = 4
+"""Rows of a tile up to which a rest that lacks one row has code of its own, too: two tiles would take twice as long."""
 
 
 def linear_in(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Linear] | None:
@@ -130,14 +143,44 @@ def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
             loops[number].size = height
         copy.size = as_extent(count)
 
-    while (height := height // 2) > 0:
-        count = _simple(left // (height * step))
-        part(height, count)
-        done, left = _simple(done + count * height), _simple(left % (height * step))
+    for taken in _heights(height, _shares_far(rest, rows)):
+        count = _simple(left // (taken * step))
+        part(taken, count)
+        done, left = _simple(done + count * taken), _simple(left % (taken * step))
     if step > 1:
         part(1, _simple((left + (step - 1)) // step), left)
     erase_with_buffers(rest)
     return True
+
+
+def _heights(height: int, far: bool) -> Iterator[int]:
+    """The heights of the tiles, from the greatest on, in which fewer rows than `height` are taken: of each as many as
+    there is room for. Where what they share is `far` away, few of them are taken in more than one."""
+    while height > (FEW_ROWS if far else 1):
+        yield (height := height // 2)
+    if far:
+        yield from range(height - 1 - (height > MIN_ROWS), 0, -1)
+
+
+def _shares_far(rest: ForOp, rows: Sequence[ForOp]) -> bool:
+    """Whether the rows of a tile have more in common than the nearest cache holds beside them."""
+    return any(_shared_bytes(block, rest, rows) > vector_unit_of(rest).machine.l1 for block in blocks_under(rest))
+
+
+def _shared_bytes(block: BlockOp, rest: ForOp, rows: Sequence[ForOp]) -> int:
+    """The bytes of the largest part of a buffer that a block reads in a tile, whichever of its rows it is at."""
+    loops = [loop_of(var) for var in block.loop_vars]
+    inside = {number for number, loop in enumerate(loops) if loop is not rest and rest.is_ancestor(loop)}
+    most = 0
+    for access in block.accesses():
+        if access.is_write or access.map is None:
+            continue
+        moving = {d for index in access.map.results for d in substitute(index, block.bindings.data.results).used_dims()}
+        sizes = [loops[number].size for number in moving & inside]
+        if not any(loops[number] in rows for number in moving) and all(isinstance(size, int) for size in sizes):
+            elements = prod(size for size in sizes if isinstance(size, int))
+            most = max(most, elements * byte_width(memref_of(access.buffer).element_type))
+    return most
 
 
 def _end(loop: ForOp) -> tuple[AffineExpr, int] | None:
