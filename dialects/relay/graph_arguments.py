@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from .. import te
+from ..support.argument_names import argument_names
 from ..support.diagnostics import Diagnostic
 from ..support.hints import isa
 from .base import DYNAMIC, Tensor, flatten_types
@@ -37,18 +38,24 @@ def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
         Diagnostic: `dim_names` does not fit the arguments.
     """
     types = flatten_types(graph.function_type.inputs.data)
-    owners = [a.name_hint or f"in{n}" for n, a in enumerate(graph.body.block.args) for _ in flatten_types([a.type])]
+    arguments = graph.body.block.args
+    names_of = zip(arguments, argument_names(arguments), strict=True)
+    owners = [name for argument, name in names_of for _ in flatten_types([argument.type])]
     given = _given_names(graph, types)
     names_given = {name for each in given for name in each}
-    symbols: dict[str, te.Var] = {}
+    named: dict[str, te.Var] = {}
     taken: dict[str, te.Var] = {}
     shapes: list[Dims] = []
 
+    def fresh(name: str) -> te.Var:
+        plain = _plain(name, taken)
+        taken[plain] = te.var(plain)
+        return taken[plain]
+
     def symbol(name: str) -> te.Dim:
-        if name not in symbols:
-            plain = _plain(name, taken)
-            symbols[name] = taken[plain] = te.var(plain)
-        return symbols[name]
+        if name not in named:
+            named[name] = fresh(name)
+        return named[name]
 
     for owner, type, names in zip(owners, types, given, strict=True):
         dims: list[te.Dim] = []
@@ -56,9 +63,10 @@ def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
             if extent != DYNAMIC:
                 dims.append(extent)
                 continue
-            dims.append(named_dim(name or f"{owner}_d{axis}", names_given, symbol))
+            # What has no name is an extent of its own, even where a name is like that of the argument and the axis.
+            dims.append(named_dim(name, names_given, symbol) if name else fresh(f"{owner}_d{axis}"))
         shapes.append(tuple(dims))
-    return list(symbols.values()), shapes
+    return list(taken.values()), shapes
 
 
 def _given_names(graph: FuncOp, types: Sequence[Tensor]) -> list[list[str]]:

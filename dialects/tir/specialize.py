@@ -28,7 +28,7 @@ from .affine import linear, substitute
 from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
 from .loops import ForOp, enclosing_loops
-from .symbols import ASSUMED, Extent, as_affine, dimension, is_symbol, symbols_in, with_sizes
+from .symbols import ASSUMED, FOLLOWING, Extent, as_affine, dimension, is_symbol, symbols_in, with_sizes
 
 _Func = TypeVar("_Func", bound=Operation)
 
@@ -58,7 +58,8 @@ def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
         if isinstance(op, BlockOp) and op.init is not None and 0 in _steps(op):
             _reduce_nothing(op)
     copy.properties.pop("shapes", None)
-    copy.attributes.pop(ASSUMED, None)
+    for key in (ASSUMED, FOLLOWING):
+        copy.attributes.pop(key, None)
     for buffer, shape in zip(buffers, shapes, strict=True):
         Rewriter.replace_value_with_new_type(buffer, memref_type(memref_of(buffer).element_type, shape))
     for symbol in reversed(symbols_of(copy)):

@@ -65,6 +65,11 @@ ASSUMED = "assumed"
 """Attribute of a `tir.prim_func`: maps from its symbols to what is not negative, which whoever calls it sees to."""
 
 
+FOLLOWING = "following"
+"""Attribute of a `tir.prim_func`: the numbers of symbols that follow from others by more than affine expressions, as
+`n * m` does: only whoever calls it knows which sizes go together."""
+
+
 def assumed_around(op: Operation) -> Iterator[AffineExpr]:
     """What is not negative in the function around `op`, or that it is."""
     parent: Operation | None = op

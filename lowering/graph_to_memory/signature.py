@@ -13,6 +13,7 @@ from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.relay.types import type_params
+from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.hints import isa
@@ -53,7 +54,7 @@ def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
     inputs, outputs = (
         len(flatten_types(t.data)) for t in (function.function_type.inputs, function.function_type.outputs)
     )
-    hinted = [a.name_hint or f"in{i}" for i, a in enumerate(arguments)] if len(arguments) == inputs else None
+    hinted = argument_names(arguments) if len(arguments) == inputs else None
     return (
         _given(function, "input_names", inputs) or hinted or numbered("in", inputs),
         _given(function, "output_names", outputs) or numbered("out", outputs),
@@ -88,8 +89,7 @@ def memory_signature(graph: GraphOp) -> dict[str, Attribute]:
 
 def names_of_memory(graph: GraphOp) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the inputs and outputs of a graph over buffers."""
-    hinted = [value.name_hint or f"in{i}" for i, value in enumerate(graph.inputs)]
-    inputs = hinted if graph.input_names is None else [name.data for name in graph.input_names]
+    inputs = argument_names(graph.inputs) if graph.input_names is None else [name.data for name in graph.input_names]
     given = graph.output_names
     outputs = numbered("out", len(graph.outputs)) if given is None else [name.data for name in given]
     return tuple(inputs), tuple(outputs)

@@ -374,6 +374,7 @@ class _Materialization:
     ) -> func.CallOp:
         taken = kernel.function_type.inputs.data
         wanted = [type for type in taken if is_memref(type)]
+        buffers = [*map(self._opened, buffers, wanted), *buffers[len(wanted) :]]
         given = [buffer.type for buffer in buffers]
         check_overlaps(op, kernel)
         if given != wanted:
@@ -396,6 +397,15 @@ class _Materialization:
                 case _:
                     raise Diagnostic.at(op, f"{op.callee} takes {type}, and nothing here is that")
         return func.CallOp(SymbolRefAttr(kernel.sym_name.data), arguments, [])
+
+    def _opened(self, buffer: SSAValue, wanted: MemRefType) -> SSAValue:
+        """A buffer as a kernel takes it that was made for any extent, where the graph knows the extent by now."""
+        given = buffer.type
+        assert isinstance(given, MemRefType)
+        if given == wanted or given.element_type != wanted.element_type or wanted.has_static_shape():
+            return buffer
+        self.block.add_op(cast := memref.CastOp.get(buffer, wanted))
+        return cast.dest
 
     def _record(self) -> SSAValue:
         """The next record for what checks find; they stand behind the slots."""

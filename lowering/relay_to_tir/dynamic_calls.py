@@ -40,7 +40,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import te
-from ...dialects.relay.base import DYNAMIC, RelayOp, flatten_types, is_dynamic, tensor
+from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, flatten_types, is_dynamic, tensor
 from ...dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -55,9 +55,9 @@ from ...dialects.relay.devices import RESULT_DEVICES, VirtualDevice, VirtualDevi
 from ...dialects.relay.extents import Extents, Known
 from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
 from ...dialects.relay.nn_common import tuple_type
-from ...dialects.relay.ops.dyn import DynReshapeOp
 from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.support.advice import give_shapes
+from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
 from ...dialects.te.assume import assuming
@@ -158,9 +158,10 @@ class DynamicCalls:
         remaining = iter(arguments)
         for argument in graph.body.block.args:
             extents.known[argument] = [Known(next(remaining)) for _ in flatten_types([argument.type])]
+        names = argument_names(graph.body.block.args)
         for argument in self._telling(graph):
             (known,) = extents.known[argument]
-            name = argument.name_hint or f"in{argument.index}"
+            name = names[argument.index]
             numbers = tuple(te.var(f"{name}_{place}") for place in range(prod(tensor(argument).get_shape())))
             extents.known[argument] = [Known(known.dims, numbers)]
         for op in graph.body.block.ops:
@@ -303,8 +304,16 @@ def _with_extents(type: Attribute, known: Iterator[Known]) -> Attribute:
 
 def _is_view(function: FuncOp) -> bool:
     """Whether a function only sees the memory of its first argument otherwise."""
-    ops = [op for op in function.body.block.ops if op is not function.return_op]
-    return len(ops) == 1 and isinstance(ops[0], DynReshapeOp)
+    block = function.body.block
+    if not block.args:
+        return False
+    seen: SSAValue = block.args[0]
+    for op in block.ops:
+        if isinstance(op, RelayOp) and op.has_trait(ReshapeLike) and op.operands[0] is seen:
+            seen = op.results[0]
+        elif op is not function.return_op:
+            return False
+    return list(function.return_op.arguments) == [seen] and seen.owner is not block
 
 
 def _see(call: CallOp, shapes: Attribute) -> None:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, StringAttr, i64
 
 from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
@@ -19,7 +19,7 @@ from ...dialects.te.assume import Assumptions
 from ...dialects.te.dim_order import always_at_most, upper_ends
 from ...dialects.te.dims import simplified, terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
-from ...dialects.tir.symbols import ASSUMED, affine_map, as_affine
+from ...dialects.tir.symbols import ASSUMED, FOLLOWING, affine_map, as_affine
 from ..sizes import Size, to_json
 from .te_symbols import Symbols
 
@@ -134,7 +134,7 @@ class GraphSymbols:
 def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumptions) -> None:
     """Say of a kernel with these symbols what is asked of them, where that is affine: it is checked with them. An
     extent that is the lesser of two is at most either; the greater is at least either, and at most what neither is
-    above."""
+    above. Which symbols follow from others otherwise is said too."""
     arguments = dict(zip(symbols, kernel.symbols, strict=True))
     numbers = Symbols({symbol: argument.index for symbol, argument in arguments.items()})
     equal = [pair for a, b in asked.equal for pair in ((a, b), (b, a))]
@@ -147,6 +147,9 @@ def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumpti
             continue
     if assumed:
         kernel.attributes[ASSUMED] = ArrayAttr(assumed)
+    following = [arguments[symbol].index for symbol in symbols if not isinstance(symbol, te.Var)]
+    if following:
+        kernel.attributes[FOLLOWING] = DenseArrayBase.from_list(i64, following)
 
 
 def _sides(extent: te.Expr) -> list[tuple[te.Dim, te.Dim]]:

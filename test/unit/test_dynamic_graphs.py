@@ -143,6 +143,22 @@ def test_dimensions_of_one_name_are_one_extent() -> None:
         executable(np.zeros((3, 4), np.float32), np.zeros((4, 4), np.float32))
 
 
+def test_dimensions_without_names_are_extents_of_their_own(tmp_path: Path) -> None:
+    """Whatever the arguments are called: the parser gives `%a` and `%a_1` one hint."""
+    (text := tmp_path / "outer.mlir").write_text("""
+relay.func @main(%a: tensor<?xf32>, %a_1: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32>
+    attributes {dim_names = [[""], [""], ["a_d0"]]} {
+  %0 = relay.expand_dims %a {axis = 1 : i64} : (tensor<?xf32>) -> tensor<?x1xf32>
+  %1 = relay.add %0, %a_1 : (tensor<?x1xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  %2 = relay.add %1, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  relay.return %2 : tensor<?x?xf32>
+}""")
+    executable = weft.compile(text)
+    assert [given.name for given in executable.inputs] == ["a", "a_1", "b"]
+    few, many = np.arange(2, dtype=np.float32), np.arange(3, dtype=np.float32)
+    np.testing.assert_array_equal(executable(few, many, many), few[:, None] + 2 * many)
+
+
 def test_dimensions_that_have_to_agree_are_one_extent() -> None:
     executable = compiled(sum_of_two(None))
     for size in (0, 1, 7):
@@ -290,3 +306,41 @@ def test_what_is_put_together_has_equal_extents() -> None:
     assert [each.shape for each in executable.inputs] == [(2, 3), (2, 1)]
     first, second = results(executable, np.ones((2, 3), np.float32), np.zeros((2, 1), np.float32))
     assert np.array_equal(first, [[0, 1, 1, 1]] * 2) and np.array_equal(second, [[0, 0], [3, 3]])
+
+
+def shapes_put_together(end: str) -> str:
+    return f"""
+relay.func @main(%a: tensor<?xf32>, %b: tensor<?xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {{
+  %0 = relay.expand_dims %a {{axis = 1 : i64}} : (tensor<?xf32>) -> tensor<?x1xf32>
+  %1 = relay.add %0, %b : (tensor<?x1xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  %2 = relay.reshape %1 {{newshape = array<i64: -1>}} : (tensor<?x?xf32>) -> tensor<?xf32>
+  {end}
+}}"""
+
+
+@pytest.mark.parametrize("level", [0, 2, 3])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "relay.return %2 : tensor<?xf32>",
+        """%3 = relay.multiply %2, %2 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+        relay.return %3 : tensor<?xf32>""",
+    ],
+)
+def test_open_extents_are_put_together_behind_what_is_computed(end: str, level: int, tmp_path: Path) -> None:
+    """A kernel is not refuted by sizes that do not go together: `n * m` is no number of its own."""
+    (text := tmp_path / "joined.mlir").write_text(shapes_put_together(end))
+    with weft.PassContext(opt_level=level):
+        executable = weft.compile(text)
+    a, b, c = (np.arange(n, dtype=np.float32) for n in (3, 5, 2))
+    expected = (a[:, None] + b).reshape(-1)
+    np.testing.assert_array_equal(executable(a, b, c), expected * expected if "multiply" in end else expected)
+
+
+def test_reshapes_of_open_extents_are_no_kernels() -> None:
+    """What only sees memory under another shape is moved by nothing, also at the end of what is computed."""
+    x = relay.var("x", shape=(relay.Any(), relay.Any(), 4))
+    joined = relay.reshape(relay.exp(x), newshape=[-3, 0])
+    product = relay.nn.dense(joined, relay.const(np.ones((4, 4), "f4")))
+    executable = compiled(relay.Function([x], relay.nn.relu(product)))
+    assert "reshape" not in executable.ir["tir"]

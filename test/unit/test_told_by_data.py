@@ -106,3 +106,21 @@ def test_what_does_not_fit_is_told_when_it_runs() -> None:
         exe(np.array([4], np.int64), floats(2, 6))
     with pytest.raises(CheckError, match="0 is above -1"):
         weft.compile(filled())(np.array([-1], np.int64), np.float32(1))
+
+
+def test_shapes_of_several_vectors_that_data_measures_keep_their_extents_apart() -> None:
+    """As torch's exporter writes an index into several axes: each of two vectors is told by data how long it is, and
+    both by one function; what is told a shape made of theirs begins a part of its own, to which both are inputs."""
+    (x, n), y = told(), relay.var("y", shape=(OPEN,), dtype="int64")
+    m = relay.sum(y, axis=[0], keepdims=True)
+    zero, one = relay.const(np.int64(0)), relay.const(np.int64(1))
+    rows, columns = (relay.arange(zero, relay.reshape(each, newshape=[]), one, dtype="int64") for each in (n, m))
+    shape = joined(relay.shape_of(rows, dtype="int64"), relay.shape_of(columns, dtype="int64"))
+    down = relay.dyn.broadcast_to(relay.expand_dims(rows, axis=1), shape)
+    across = relay.dyn.broadcast_to(columns, shape)
+    length = relay.reshape(relay.sum(rows + one, axis=[0], keepdims=True), newshape=[1])
+    again = relay.dyn.tile(relay.reshape(down * relay.const(np.int64(10)) + across, newshape=[-1]), length)
+    graph = relay.Function([x, y], again)
+    a, b = np.array([1, 1]), np.array([1, 2])
+    expected = np.tile((np.arange(2)[:, None] * 10 + np.arange(3)).reshape(-1), 3)
+    np.testing.assert_array_equal(weft.compile(graph)(a, b), expected)

@@ -13,6 +13,7 @@ from ...dialects.relay.base import compatible
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, listed_devices
 from ...dialects.relay.ops.annotation import OnDeviceOp
+from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.hints import isa
 
@@ -71,4 +72,4 @@ def input_names(func: FuncOp) -> list[str]:
     given = func.attributes.get("input_names")
     if isa(given, ArrayAttr[Attribute]) and len(given) == len(func.body.block.args):
         return [name.data if isinstance(name, StringAttr) else str(name) for name in given]
-    return [a.name_hint or f"in{i}" for i, a in enumerate(func.body.block.args)]
+    return argument_names(func.body.block.args)

@@ -64,6 +64,7 @@ class Refusal(Enum):
     LONG_ROWS = "a row of what the kernel keeps is too long to stay near"
     NOTHING_SAVED = "too little would be read once less"
     VIEW = "it is a part of what is in memory already"
+    SEEN_OTHERWISE = "that sees its memory under another shape"
     ORDER = "a value that they read comes after a user of what they give"
     EXPENSIVE = "an operator that it is made by costs more than to read it"
     REORDERED = "an operator that it is made by reads its elements in another order"

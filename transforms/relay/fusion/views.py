@@ -6,7 +6,8 @@ that memory (`transforms/mem/elide_copies.py`). Kernels that differ in nothing b
 kernel then, as those of the steps of a recurrent network.
 
 So is what is brought into another layout, and then reshaped: the kernel that writes it under its own shape moves
-vectors and squares; under another one it would find each element by division.
+vectors and squares; under another one it would find each element by division. Where extents are open, that holds of
+whatever is computed before they are put together, `[n, m]` to `[n * m]`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Operation
 
-from ....dialects.relay.base import ReshapeLike, flatten_types, is_static
+from ....dialects.relay.base import DYNAMIC, ReshapeLike, flatten_types, is_static, shape_of
 from ....dialects.relay.copying import start_of_slice
 from ....dialects.relay.core import TupleOp
 from ....dialects.relay.layout import LayoutTransformOp
@@ -28,9 +29,13 @@ def separate_views(flow: Dataflow, partition: Partition) -> None:
     """Make a group of its own of each slice at the beginning of a group that is a part of another group's result, and
     of reshapes at the end of a group behind a change of layout.
 
-    Not where extents are open: calls there do not say that a kernel copies, so that it would.
+    Where extents are open, calls do not say that a kernel copies, so that it would: only the reshapes are taken out
+    that put open extents together at the end of a group.
     """
     if not all(is_static(tensor) for op in flow.ops for tensor in flatten_types(_tensors(op))):
+        for node, op in enumerate(flow.ops):
+            if _is_reshape(op) and partition.root[node] == node and node not in partition.results:
+                _separate_joins(flow, partition, node)
         return
     for node, op in enumerate(flow.ops):
         if isinstance(op, StridedSliceOp) and start_of_slice(op) is not None:
@@ -84,6 +89,37 @@ def _separate_behind(flow: Dataflow, partition: Partition, node: int) -> None:
     for each in behind:
         partition.root[each] = group
         partition.refusals[each] = (Refusal.VIEW, node)
+
+
+def _separate_joins(flow: Dataflow, partition: Partition, group: int) -> None:
+    """Separate the reshapes that a group ends with, from the first on that puts open extents together."""
+    behind: list[int] = []
+    found: tuple[int, int] | None = None
+    """How many of them, and the node before."""
+    node = group
+    while _is_reshape(flow.ops[node]):
+        behind.append(node)
+        before = _producer(flow, node)
+        if before is None or partition.root[before] != group:
+            break
+        if _joins(flow.ops[node]):
+            found = len(behind), before
+        node = before
+        if len(flow.graph.users[node]) != 1:
+            break
+    if found is None:
+        return
+    count, last = found
+    for each, root in enumerate(partition.root):
+        if root == group and each not in behind[:count]:
+            partition.root[each] = last
+    partition.refusals[last] = (Refusal.SEEN_OTHERWISE, last)
+
+
+def _joins(op: Operation) -> bool:
+    """Whether a reshape gives fewer open extents than it takes: some of them are put together."""
+    given, made = (shape_of(value).count(DYNAMIC) for value in (op.operands[0], op.results[0]))
+    return made < given
 
 
 def _is_memory(flow: Dataflow, node: int) -> bool:
