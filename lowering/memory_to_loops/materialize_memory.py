@@ -85,6 +85,7 @@ from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.interned import flat_memref
 from ...dialects.support.shaped import is_memref
+from ...dialects.tir.buffers import memref_of
 from ...dialects.tir.symbols import affine_map
 from ...transforms.infra import ModulePass
 from ...transforms.infra.walk import walk
@@ -398,10 +399,9 @@ class _Materialization:
                     raise Diagnostic.at(op, f"{op.callee} takes {type}, and nothing here is that")
         return func.CallOp(SymbolRefAttr(kernel.sym_name.data), arguments, [])
 
-    def _opened(self, buffer: SSAValue, wanted: MemRefType) -> SSAValue:
+    def _opened(self, buffer: SSAValue, wanted: MemRefType[Attribute]) -> SSAValue:
         """A buffer as a kernel takes it that was made for any extent, where the graph knows the extent by now."""
-        given = buffer.type
-        assert isinstance(given, MemRefType)
+        given = memref_of(buffer)
         if given == wanted or given.element_type != wanted.element_type or wanted.has_static_shape():
             return buffer
         self.block.add_op(cast := memref.CastOp.get(buffer, wanted))
