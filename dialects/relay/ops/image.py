@@ -272,10 +272,12 @@ class CropAndResizeOp(RelayOp):
 
         def position(letter: str, box: te.Expr, i: te.Expr) -> te.Expr:
             side = "HW".index(letter)
-            begin, end = (te.cast(boxes[box, side + k], f32) * float(extents[letter] - 1) for k in (0, 2))
+            begin, end = (te.cast(boxes[box, side + k], f32) for k in (0, 2))
+            last = float(extents[letter] - 1)
             if crop[letter] == 1:
-                return (begin + end) * 0.5
-            return begin + te.cast(i, f32) * ((end - begin) * (1.0 / (crop[letter] - 1)))
+                return (begin * last + end * last) * 0.5
+            # in the order of TVM: rounding decides whether what lies on the border of the image is within it
+            return begin * last + te.cast(i, f32) * ((end - begin) * last / float(crop[letter] - 1))
 
         def body(*indices: te.IterVar) -> te.Expr:
             out = dict(zip(layout.names, indices, strict=True))

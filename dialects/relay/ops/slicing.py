@@ -168,6 +168,11 @@ class StridedSliceOp(InjectiveOp):
         return [spread.pad([cut.start for cut, _ in cuts], after)]
 
 
+def _reaches(extent: int, wanted: int) -> bool:
+    """Whether an axis is as long as another, or will be: it is noted that it must."""
+    return not (is_told(extent) and is_told(wanted)) or te.at_most(wanted, extent)
+
+
 @irdl_op_definition
 class SliceLikeOp(InjectiveOp):
     """The beginning of the data, as far as another tensor reaches along `axes` (without them, all that it has).
@@ -204,7 +209,7 @@ class SliceLikeOp(InjectiveOp):
         axes = range(min(rank, len(like))) if self.axes is None else [normalize_axis(a, rank) for a in ints(self.axes)]
         result = list(shape)
         for axis in axes:
-            if axis >= len(like) or (DYNAMIC not in (shape[axis], like[axis]) and like[axis] > shape[axis]):
+            if axis >= len(like) or not _reaches(shape[axis], like[axis]):
                 raise VerifyException(
                     f"axis {axis} of shape {shape_text(shape)} cannot be cut to that of shape {shape_text(like)}"
                 )

@@ -179,12 +179,18 @@ class SparseReshapeOp(RelayOp):
         factors = [te.cast(product(shape, axis + 1), element) for axis in range(new)]
         strides = [te.compute((), constant_of(factor), "stride") for factor in factors]
 
+        def is_same() -> te.Expr:
+            """Whether the shapes are one: indices stay as they are then, those beyond the shape too, as in TVM."""
+            return te.all_of([shape[axis].equal(te.cast(before[axis], kind)) for axis in range(min(old, new))])
+
+        same = te.compute((), constant_of(is_same()), "same_shape")
+
         def body(e: te.IterVar, a: te.IterVar) -> te.Expr:
             found = te.const(0, element)
             for axis, stride in enumerate(strides):
                 rest = flat[e] if axis == 0 else flat[e] % te.maximum(strides[axis - 1][()], te.const(1, element))
                 found = te.select(a.equal(axis), rest // te.maximum(stride[()], te.const(1, element)), found)
-            return found
+            return te.select(same[()], indices[e, a], found) if new == old else found
 
         return [te.compute((indices.shape[0], new), body, "sparse_reshape"), shape]
 

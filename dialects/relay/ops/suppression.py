@@ -152,6 +152,7 @@ class NonMaxSuppressionOp(RelayOp):
 
     The result is the rows by their scores, -1 in the place of those that are dropped, or behind the others with
     `invalid_to_bottom`; with `return_indices` it is the places of the kept ones, by `indices`, and how many they are.
+    Without, `indices` may be anything.
 
     ```mlir
     %n = relay.constant dense<4> : tensor<2xi32>
@@ -197,8 +198,10 @@ class NonMaxSuppressionOp(RelayOp):
             place = at.value.data
             if (least is not None and place < least) or (fields != DYNAMIC and place >= fields):
                 raise VerifyException(f"'{name}' is {place}, and no field of {data}")
-        if len(shape_of(self.valid_count)) != 1 or len(shape_of(self.indices)) != 2:
-            raise VerifyException(f"{self.valid_count.type} and {self.indices.type} are no counts and places of {data}")
+        if len(shape_of(self.valid_count)) != 1:
+            raise VerifyException(f"{self.valid_count.type} are no counts of {data}")
+        if is_true(self.return_indices) and len(shape_of(self.indices)) != 2:
+            raise VerifyException(f"{self.indices.type} are no places of {data}")
         if not is_true(self.return_indices):
             return [data]
         return [tuple_type(TensorType(i32, [batch, count]), TensorType(i32, [batch, 1]))]
@@ -222,7 +225,8 @@ class NonMaxSuppressionOp(RelayOp):
                 row = te.as_index(to) if not is_true(self.invalid_to_bottom) else te.as_index(found[b, 0])
                 with do.loop(te.dim_expr(fields)) as f:
                     do.store(rows[b, row, f], data[b, at, f])
-                do.store(places[b, te.as_index(found[b, 0])], te.cast(indices[b, at], i32))
+                if is_true(self.return_indices):
+                    do.store(places[b, te.as_index(found[b, 0])], te.cast(indices[b, at], i32))
                 do.store(found[b, 0], found[b, 0] + 1)
 
             def drop_if_covered(at: te.Expr) -> None:
@@ -292,7 +296,8 @@ class NonMaxSuppressionOp(RelayOp):
             kept = self._kept(cast("Floats", data[b, : max(count, 0)]), most, threshold)
             for number, (rank, at) in enumerate(kept):
                 rows[b, number if is_true(self.invalid_to_bottom) else rank] = data[b, at]
-                places[b, number] = indices[b, at]
+                if is_true(self.return_indices):
+                    places[b, number] = indices[b, at]
             found[b] = len(kept)
         return [places, found] if is_true(self.return_indices) else rows
 

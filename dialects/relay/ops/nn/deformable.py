@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Operation
@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import compatible, integer, shape_of, string, tensor
-from ...layout import unblocked
+from ...layout import parse_layout, unblocked
 from ...nn_common import accumulator, narrow
 from ...precision import Accuracy
 from ...resample import one_of
@@ -23,7 +23,7 @@ from ..image import clamped_index, interpolate, linear_weights
 from .convolution_base import Convolution
 
 if TYPE_CHECKING:
-    from ...base import NDArray
+    from ...base import NDArray, Tensor
     from ...gradient import Gradient, Term, Terms
 
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class DeformableConv2dOp(Convolution):
     """A convolution along two spatial axes whose taps are read at places moved by `offset`, between elements too.
 
-    `offset` is `[n, deformable_groups * kh * kw * 2, oh, ow]`: for each group of channels and each tap how far down and
-    how far to the right. A tap that lies before the first element of an axis is zero, and one beyond the last is
-    interpolated with zeros, as in TVM and MXNet; with `edges = "interpolated"` both are, as in ONNX. With a `mask`
-    `[n, deformable_groups * kh * kw, oh, ow]`, each tap is scaled.
+    `offset` is `[n, deformable_groups * kh * kw * 2, oh, ow]`, laid out as the data and the result are: for each group
+    of channels and each tap how far down and how far to the right. A tap that lies before the first element of an axis
+    is zero, and one beyond the last is interpolated with zeros, as in TVM and MXNet; with `edges = "interpolated"` both
+    are, as in ONNX. With a `mask` `[n, deformable_groups * kh * kw, oh, ow]`, each tap is scaled.
 
     `y[n, o, h, w] = sum_{i, kh, kw} x[n, i, h*sh + kh*dh - ph + dy, w*sw + kw*dw - pw + dx] * weight[o, i, kh, kw]`
 
@@ -60,50 +60,58 @@ class DeformableConv2dOp(Convolution):
     def implied(self) -> Mapping[int, Attribute]:
         """The weight's, and the offset's, where the numbers of channels and taps are told."""
         types = dict(super().implied())
-        if 2 not in types or self.layouts()[1].text != "OIHW":
+        if 2 not in types:
             return types
-        data = tensor(self.data)
-        batch, _, *extents = data.get_shape()
-        window, groups = self.window(shape := tensor(types[2]).get_shape()), self.deformable_groups.value.data
-        places = window.outputs(extents)
-        types[1] = TensorType(data.element_type, [batch, groups * 2 * prod(shape[2:]), *places])
+        layout, data = self.layouts()[0], tensor(self.data)
+        window, extents = self.window(tensor(types[2]).get_shape()), layout.extents(data.get_shape())
+        places = window.outputs([extents[letter] for letter in self.SPATIAL])
+        types[1] = TensorType(data.element_type, self._told(extents["N"], 2, window.kernel, places))
         return types
 
+    def _told(self, batch: int, each: int, taps: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
+        """The shape of what has so many numbers for each group, tap and place."""
+        count = self.deformable_groups.value.data * prod(taps) * each
+        return self.layouts()[0].shape({"N": batch, "C": count, **dict(zip(self.SPATIAL, places, strict=True))})
+
     def infer(self) -> Sequence[Attribute]:
-        layouts = tuple(layout.text for layout in self.layouts())
-        if layouts != ("NCHW", "OIHW", "NCHW"):
-            raise VerifyException(f"the layouts are NCHW, OIHW and NCHW, not {', '.join(layouts)}")
+        layout, _, out_layout = self.layouts()
+        if layout != out_layout:
+            raise VerifyException(f"the result is laid out as the data, {layout.text}, not {out_layout.text}")
         one_of(self.edges.data, ("cut", "interpolated"), "edges")
         (result,) = super().infer()
-        batch, channels, *_ = shape_of(self.data)
-        taps = self.window(shape_of(self.weight)).kernel
-        groups = self.deformable_groups.value.data
-        if groups < 1 or channels % groups:
-            raise VerifyException(f"{channels} channels do not divide into {groups} deformable groups")
+        extents, places = (layout.extents(shape) for shape in (shape_of(self.data), cast("Tensor", result).get_shape()))
+        taps, groups = self.window(shape_of(self.weight)).kernel, self.deformable_groups.value.data
+        if groups < 1 or extents["C"] % groups:
+            raise VerifyException(f"{extents['C']} channels do not divide into {groups} deformable groups")
         for value, each, what in ((self.offset, 2, "offset"), (self.mask, 1, "mask")):
             if value is None:
                 continue
-            count = groups * taps[0] * taps[1] * each
-            wanted = TensorType(tensor(self.data).element_type, [batch, count, *shape_of(result)[2:]])
+            shape = self._told(extents["N"], each, taps, [places[letter] for letter in self.SPATIAL])
+            wanted = TensorType(tensor(self.data).element_type, shape)
             if not compatible(wanted, value.type):
                 raise VerifyException(f"the {what} is {wanted}, not {value.type}")
         return [result]
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, offset, weight, *masks = inputs
+        layout, kernel, _ = self.layouts()
         result = tensor(self.result)
         wide = accumulator(result.element_type)
         window, groups = self.window(weight.shape), self.group_count()
-        (rows, columns), extents = window.kernel, x.shape[2:]
-        shared = x.shape[1] // self.deformable_groups.value.data
-        places = result.get_shape()[2:]
+        sizes, weights, out = layout.extents(x.shape), kernel.extents(weight.shape), layout.extents(result.get_shape())
+        rows, columns = window.kernel
+        extents, places = ([each[letter] for letter in self.SPATIAL] for each in (sizes, out))
+        shared = sizes["C"] // self.deformable_groups.value.data
 
         def tap(*indices: te.IterVar) -> te.Expr:
             n, c, i, j, p, q = indices
             number = (c // shared * rows + i) * columns + j
+
+            def told(source: te.Tensor, at: te.Expr) -> te.Expr:
+                return te.cast(source[layout.arrange({"N": n, "C": at, "H": p, "W": q})], f32)
+
             at = [
-                te.cast(window.tap(axis, place, k) - window.before[axis], f32)
-                + te.cast(offset[n, number * 2 + axis, p, q], f32)
+                te.cast(window.tap(axis, place, k) - window.before[axis], f32) + told(offset, number * 2 + axis)
                 for axis, (place, k) in enumerate(((p, i), (q, j)))
             ]
 
@@ -112,21 +120,24 @@ class DeformableConv2dOp(Convolution):
                     clamped_index(te.cast(v, te.index), extent) for v, extent in zip(position, extents, strict=True)
                 )
                 ends = [e for v, m in zip(position, extents, strict=True) for e in (v >= 0, v <= float(m - 1))]
-                return te.select(te.all_of(ends), te.cast(x[n, c, h, w], f32), 0)
+                return te.select(te.all_of(ends), te.cast(x[layout.arrange({"N": n, "C": c, "H": h, "W": w})], f32), 0)
 
             value = interpolate(read, at, linear_weights, 0)
             if self.edges.data == "cut":
                 value = te.select(te.all_of([v >= 0 for v in at]), value, 0)
-            return te.cast(value * te.cast(masks[0][n, number, p, q], f32) if masks else value, wide)
+            return te.cast(value * told(masks[0], number) if masks else value, wide)
 
-        taps = te.compute([*x.shape[:2], rows, columns, *places], tap, "deformed")
-        per_group, outputs = weight.shape[1], weight.shape[0] // groups
+        taps = te.compute([sizes["N"], sizes["C"], rows, columns, *places], tap, "deformed")
+        per_group, outputs = weights["I"], weights["O"] // groups
         ic = te.reduce_axis(per_group, "ic")
         kh, kw = window.taps(self.SPATIAL)
 
-        def body(n: te.IterVar, o: te.IterVar, p: te.IterVar, q: te.IterVar) -> te.Expr:
+        def body(*indices: te.IterVar) -> te.Expr:
+            at: dict[str, te.Expr] = dict(zip(layout.names, indices, strict=True))
+            o = at["C"]
             channel = ic if groups == 1 else o // outputs * per_group + ic
-            return te.sum(taps[n, channel, kh, kw, p, q] * te.cast(weight[o, ic, kh, kw], wide), (ic, kh, kw))
+            factor = te.cast(weight[kernel.arrange({"O": o, "I": ic, "H": kh, "W": kw})], wide)
+            return te.sum(taps[at["N"], channel, kh, kw, at["H"], at["W"]] * factor, (ic, kh, kw))
 
         return narrow(te.compute(result.get_shape(), body, "deformable_conv2d"), result.element_type)
 
@@ -135,10 +146,15 @@ class DeformableConv2dOp(Convolution):
         import numpy as np
 
         g.static()
-        x, offset, weight, *masks = g.inputs
-        deformed, window, groups = self.deformable_groups.value.data, self.window(weight.shape), self.group_count()
+        layout, kernel, _ = (each.text for each in self.layouts())
+        window = self.window(g.inputs[2].shape)
+        x, offset, *masks = (each.relaid(layout, "NCHW") for each in (*g.inputs[:2], *g.inputs[3:]))
+        weight = g.inputs[2].relaid(kernel, "OIHW")
+        deformed, groups = self.deformable_groups.value.data, self.group_count()
         batch, channels, *extents = x.shape
-        taps, places = window.kernel, g.output.shape[2:]
+        shape = parse_layout(layout).extents(g.output.shape)
+        shape = [shape[letter] for letter in "NCHW"]
+        taps, places = window.kernel, shape[2:]
         image = Image(x, unblocked("NCHW", "NCHW", "layout"))
         moves = offset.reshape([batch, deformed, *taps, 2, *places])
 
@@ -177,7 +193,7 @@ class DeformableConv2dOp(Convolution):
             )
             for k in range(groups)
         ]
-        result = results[0].concatenated(results[1:], 1).reshape(g.output.shape)
+        result = results[0].concatenated(results[1:], 1).reshape(shape).relaid("NCHW", layout)
         return g.through(result.cast(g.output.type.element_type))
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:

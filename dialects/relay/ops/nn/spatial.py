@@ -108,7 +108,7 @@ class _BlockExchange(MovingOp, ABC):
     def infer(self) -> Sequence[Attribute]:
         data, layout, block = tensor(self.data), self.parsed_layout(), self.block_size.value.data
         layout.check(data.get_shape(), "the data")
-        one_of(self.mode.data, ("DCR", "CRD"), "mode")
+        one_of(self.mode.data, ("DCR", "CRD", "CDR"), "mode")
         if block < 1:
             raise VerifyException(f"'block_size' must be at least 1, got {block}")
         return [TensorType(data.element_type, layout.shape(self.exchanged(layout.extents(data.get_shape()), block)))]
@@ -131,7 +131,8 @@ def _whole(n: int, divisor: int, what: str) -> int:
 class DepthToSpaceOp(_BlockExchange):
     """Turn channels into blocks of pixels.
 
-    `y[n, c, h*b + i, w*b + j] = x[n, (i*b + j)*C + c, h, w]` in mode DCR, `x[n, c*b*b + i*b + j, h, w]` in mode CRD
+    `y[n, c, h*b + i, w*b + j] = x[n, (i*b + j)*C + c, h, w]` in mode DCR, `x[n, c*b*b + i*b + j, h, w]` in mode CRD,
+    which TVM calls CDR, too.
 
     ```mlir
     %y = relay.nn.depth_to_space %x {block_size = 2 : i64} : (tensor<1x8x2x3xf32>) -> tensor<1x2x4x6xf32>
