@@ -126,7 +126,7 @@ class GraphModule:
     def set_input(
         self, key: str | int | None = None, value: npt.ArrayLike | None = None, **params: npt.ArrayLike
     ) -> None:
-        """Copy arrays into inputs, by name or by number.
+        """Copy arrays into inputs, by name or by number, converted where an input's dtype holds their numbers.
 
         Raises:
             InputError: there is no such input, or a shape or dtype does not fit.
@@ -136,7 +136,7 @@ class GraphModule:
                 raise InputError(f"there is no array for the input '{key}'")
             name = key if isinstance(key, str) else self._name_of(key)
             entry = self._entry_of(name)
-            np.copyto(self._entries[entry], Input(self._spec(name, entry)).checked(value))
+            np.copyto(self._entries[entry], Input(self._spec(name, entry)).converted(value))
             if name in self.params:
                 self.params[name] = self.get_input(name)
         for name, array in params.items():

@@ -24,6 +24,22 @@ NUMBERS = "biufc"
 """The kinds of NumPy's own dtypes that can be converted to what a graph takes."""
 
 
+def held_as(array: NDArray, dtype: np.dtype[np.generic]) -> NDArray:
+    """An array in another dtype, if that holds its numbers: each integer as it is, and floats rounded. Itself if not.
+
+    TVM's executors take NumPy's arrays so, but cut off whatever the dtype does not hold.
+    """
+    if array.dtype == dtype or array.dtype.kind not in "biuf":
+        return array
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = array.astype(dtype)
+        if array.dtype.kind == "f" and dtype.kind not in "biu":
+            is_held = bool((np.isfinite(converted) | ~np.isfinite(array)).all())
+        else:
+            is_held = bool((converted.astype(array.dtype) == array).all())
+    return converted if is_held else array
+
+
 class InputError(Diagnostic):
     """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
 
@@ -47,7 +63,7 @@ class Input:
         """
         array = self._array(value)
         if array.dtype != self.dtype and type(value) in (bool, int, float):  # Python's numbers have no dtype
-            array = self._number(array)
+            array = held_as(array, self.dtype)
         if array.dtype != self.dtype:
             if array.dtype.kind not in NUMBERS and array.dtype.name not in MLIR_NAMES:
                 raise InputError(f"input '{self.name}' takes numbers of {self.dtype.name}, and no {_described(value)}")
@@ -66,6 +82,15 @@ class Input:
         except MemoryError:
             raise NotEnoughMemory(f"there is no memory for a dense copy of input '{self.name}'") from None
 
+    def converted(self, value: object) -> NDArray:
+        """`value` as `checked` gives it, converted first where the input's dtype holds its numbers.
+
+        Raises:
+            InputError: it is no array, or one of another shape, or of numbers that are not held.
+            NotEnoughMemory: it is not dense, and the system has not so much for a copy.
+        """
+        return self.checked(held_as(self._array(value), self.dtype))
+
     def example(self, seed: int) -> NDArray:
         """An array that fits: floats from 0 to 1, all else zero.
 
@@ -78,15 +103,6 @@ class Input:
         if array.dtype.kind not in "biu":
             array[...] = np.random.default_rng(seed).random(self.shape).astype(self.dtype)
         return array
-
-    def _number(self, array: NDArray) -> NDArray:
-        """A number in the input's dtype; as it is, where that does not hold it."""
-        if array.dtype.kind not in NUMBERS:
-            return array
-        with np.errstate(over="ignore", invalid="ignore"):
-            converted = array.astype(self.dtype)
-        whole = self.dtype.kind in "biu"
-        return converted if not whole or converted.astype(array.dtype) == array else array
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a shape is one of those that an input with open extents may have."""

@@ -24,14 +24,15 @@ from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
 from .dialects.relay.interpreter import Closure, Data, RelayInterpreter, Value, evaluate_function, is_first_order
-from .dialects.relay.types import is_complete
+from .dialects.relay.types import IncompleteType, is_complete
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
-from .dialects.support.dtypes import dtype_name
+from .dialects.support.dtypes import dtype_name, numpy_dtype
 from .dialects.support.nd import as_nd
 from .frontend.relay.binding import bind
 from .frontend.relay.data import ConstructorValue
-from .frontend.relay.expr import Expr, Function, Operand, Var, as_value, free_vars
+from .frontend.relay.expr import Expr, Function, GlobalVar, Operand, Var, as_value, free_vars
+from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
 
@@ -72,7 +73,8 @@ class Evaluator:
         """A function is given as a callable of arrays, in order or by name; an expression as its value.
 
         Args:
-            expr: a `relay.func`, or an expression; `@main` of the executor's module, unless given.
+            expr: a `relay.func`, the name of one of the executor's module, or an expression; `@main` of the module,
+                unless given.
             binds: what variables of the expression are worth.
 
         Raises:
@@ -82,6 +84,10 @@ class Evaluator:
             if self.module is None:
                 raise UsageError("there is nothing to evaluate: give an expression, or the executor a module")
             return self._callable(self.module)
+        if isinstance(expr, GlobalVar):
+            if self.module is None:
+                raise UsageError(f"there is no function {expr}: the executor has no module")
+            expr = IRModule.of(self.module)[expr]
         if isinstance(expr, FuncOp):
             if binds:
                 raise UsageError("a function binds its variables itself: give an expression, or the arrays by name")
@@ -111,18 +117,19 @@ class Evaluator:
             module = module.clone()
             bind_params(module, self.params)
         main = _main(module)
+        if self.kind == "debug" and not all(map(_is_tensors, main.function_type.outputs)):
+            return lambda *args, **kwargs: cast(Result, _value_of(main))
         if not all(map(is_complete, main.function_type.outputs)):
             raise UsageError(
                 "the type of what the function gives is not known",
                 hint="give its variables types: relay.var('x', shape=(2, 3))",
             )
-        if self.kind == "debug" and not all(map(is_first_order, main.function_type.outputs)):
-            return lambda *args, **kwargs: cast(Result, _value_of(main))
         run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
         names, types = input_names(main), main.function_type.outputs.data
+        takes = dtypes_of(main.function_type.inputs.data)
 
         def call(*args: object, **kwargs: object) -> Result:
-            found = map(as_nd, run([leaf for arg in in_order(names, args, kwargs) for leaf in leaves(arg)]))
+            found = map(as_nd, run(in_dtypes(in_order(names, args, kwargs), takes)))
             results = tuple(unflatten(type, found) for type in types)
             return results[0] if len(results) == 1 else results
 
@@ -157,6 +164,13 @@ class Evaluator:
         return run
 
 
+def _is_tensors(type: Attribute) -> bool:
+    """Whether values of a type are tensors and tuples of such, as far as it is known."""
+    if isinstance(type, TupleType):
+        return all(map(_is_tensors, type.types))
+    return is_first_order(type) or isinstance(type, IncompleteType)
+
+
 def _value_of(main: FuncOp) -> object:
     """What a function without parameters gives, data types and functions among it.
 
@@ -189,7 +203,7 @@ def _value_of(main: FuncOp) -> object:
         takes = checks_of(types)
 
         def call(*args: object) -> object:
-            arrays = iter(checked_arrays([leaf for arg in args for leaf in leaves(arg)], takes))
+            arrays = iter(checked_arrays(in_dtypes(args, dtypes_of(types)), takes))
             (result,) = interpreter.apply(function, [unflatten(type, arrays) for type in types])
             return shown(result)
 
@@ -384,13 +398,27 @@ def in_order(names: Sequence[str], args: Sequence[object], kwargs: Mapping[str, 
     return [given[place] for place in range(len(names))]
 
 
+def dtypes_of(types: Sequence[Attribute]) -> list[np.dtype[np.generic]]:
+    """The dtype of each tensor that a function of some types takes."""
+    tensors = flatten_types(types) if all(map(is_first_order, types)) else []
+    return [numpy_dtype(type.element_type) for type in tensors]
+
+
+def in_dtypes(values: Iterable[object], takes: Sequence[np.dtype[np.generic]]) -> list[NDArray]:
+    """The tensors of values, each converted where the dtype that is taken holds its numbers."""
+    from .runtime.tensors import held_as
+
+    found = [leaf for value in values for leaf in leaves(value)]
+    return [held_as(each, dtype) for each, dtype in zip(found, takes, strict=False)] + found[len(takes) :]
+
+
 def leaves(value: object) -> Iterable[NDArray]:
-    """The tensors of a value, which is one or a tuple; numbers as they are."""
+    """The tensors of a value, which is one or a tuple; constants are expressions, too."""
     if isinstance(value, tuple | list):
         for field in cast("Sequence[object]", value):
             yield from leaves(field)
-    elif type(value) in (bool, int, float):
-        yield cast(NDArray, value)
+    elif isinstance(value, Expr) and isinstance(value, Constant):
+        yield value.data
     else:
         yield np.asarray(value)
 

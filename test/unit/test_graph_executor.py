@@ -474,7 +474,8 @@ def test_a_graph_that_does_not_fit_the_library_is_refused(exe: weft.Executable, 
 def test_inputs_that_do_not_fit_are_refused(module: GraphModule) -> None:
     for call, message in {
         lambda: module.set_input("dat", X): "there is no input 'dat'",
-        lambda: module.set_input("data", X.astype(np.float64)): "has dtype float64",
+        lambda: module.set_input("data", X.astype(np.float64) * 1e300): "has dtype float64",
+        lambda: module.set_input("data", X.astype(np.complex64)): "has dtype complex64",
         lambda: module.set_input("data", X[:1]): "has shape",
         lambda: module.set_input("data"): "there is no array",
         lambda: module.set_input(7, X): "there is no input 7",

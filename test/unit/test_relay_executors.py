@@ -280,5 +280,39 @@ def test_numbers_of_python_take_the_dtype_of_the_parameter(kind: str):
     for number in (300, 2.5, float("nan"), 2**70):
         with pytest.raises(weft.Diagnostic, match="int8"):
             run(np.ones(2, np.int8), number)
-    with pytest.raises(weft.Diagnostic, match="has dtype float64, the graph takes int8"):
-        run(np.ones(2, np.int8), np.float64(2))
+
+
+@pytest.mark.parametrize("kind", ["debug", "graph", "vm"])
+def test_arrays_are_converted_where_the_dtype_holds_their_numbers(kind: str):
+    x, y = relay.var("x", shape=(2,), dtype="uint8"), relay.var("y", shape=(2,))
+    run: Any = relay.create_executor(kind).evaluate(relay.Function([x, y], relay.Tuple([x, y])))
+    kept, rounded = run(np.array([255, 1]), np.array([0.1, np.inf]))
+    assert kept.dtype == np.uint8 and kept.tolist() == [255, 1]
+    assert rounded.dtype == np.float32 and np.array_equal(rounded, np.array([0.1, np.inf], np.float32))
+    for lost in (np.array([256, 1]), np.array([-1, 1]), np.array([1.5, 2]), np.array([np.nan, 0]), np.array([1j, 0])):
+        with pytest.raises(InputError, match="the graph takes uint8"):
+            run(lost, np.zeros(2, np.float32))
+    for lost in (np.array([1e300, 0]), np.array([2**24 + 1, 0])):
+        with pytest.raises(InputError, match="the graph takes float32"):
+            run(np.zeros(2, np.uint8), lost)
+
+
+def test_constants_are_arguments_too():
+    x = relay.var("x", shape=(), dtype="int32")
+    assert relay.create_executor().evaluate(relay.Function([x], x + x))(relay.const(3)) == 6
+
+
+def test_a_function_of_the_module_is_evaluated_by_its_name():
+    x, double = relay.var("x", shape=()), relay.GlobalVar("double")
+    module = relay.IRModule({double: relay.Function([x], x + x), "main": relay.Function([x], double(x))})
+    assert relay.create_executor(mod=module).evaluate(double)(np.float32(2)) == 4
+    with pytest.raises(UsageError, match="there is no function @double: the executor has no module"):
+        relay.create_executor().evaluate(double)
+
+
+def test_a_list_of_nothing_is_a_value_of_a_type_that_is_not_known():
+    module = relay.IRModule()
+    relay.Prelude(module)
+    _, _, nil = module.get_type("List")
+    value = relay.create_executor(mod=module).evaluate(relay.Function([], nil()))()
+    assert value.constructor.name_hint == "Nil" and value.fields == ()
