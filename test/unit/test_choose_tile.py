@@ -54,10 +54,16 @@ def test_of_equal_tiles_the_one_that_streams_fewer_vectors_is_chosen() -> None:
     assert (tile.rows, tile.columns) == (12, 2)
 
 
+def test_vectors_that_serve_no_rows_need_no_registers_beside_the_sums() -> None:
+    """529 vectors of one line: 23 follow each other, where one at a time would walk over 80 lines."""
+    tile = tile_of(reduction((80, 8464), (0,), "max"))
+    assert (tile.row, tile.column, tile.columns) == (None, tile.vector, 23)
+
+
 def test_where_no_read_is_shared_a_tile_is_of_vectors_that_follow_each_other() -> None:
     """Eight rows of the outer axis would be eight lines, far apart."""
     tile = tile_of(reduction((8, 128, 256), (1,), "sum"))
-    assert (tile.row, tile.column, tile.columns) == (None, tile.vector, 8)
+    assert (tile.row, tile.column, tile.columns) == (None, tile.vector, 16)
 
 
 def test_rows_may_leave_a_rest_where_those_that_divide_keep_the_units_idle() -> None:

@@ -174,8 +174,10 @@ class _Fits:
                         if column == vector and self.extent % self.lanes and columns > 1:
                             if extents[vector] < 4 * columns:
                                 continue  # a rest of some lanes would be a large part of the work
-                        # registers: the tile, one vector for each column, one for a broadcast
-                        if rows * columns + columns + 1 > self.registers.count - 1:
+                        # registers: the tile, one for a broadcast, and one vector for each column that rows share: none
+                        # where a tile is a line of vectors
+                        shared = 1 if row is None and column == vector else columns
+                        if rows * columns + shared + 1 > self.registers.count - 1:
                             continue
                         if column is not None and not reuse.scalars_serve(column, columns):
                             continue

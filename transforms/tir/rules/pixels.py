@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp
@@ -12,36 +14,37 @@ from ..scheduling.recorded import fuse_buffer_dims, fuse_iters
 from .choosing import is_chosen
 
 
-def fuse_pixels(block: BlockOp, epilogue: BlockOp) -> bool:
-    """Fuse neighbouring spatial iterators along which all accesses of both blocks walk straight on; says whether there
-    are any.
+def fuse_pixels(block: BlockOp, epilogue: BlockOp, before: Sequence[BlockOp] = ()) -> bool:
+    """Fuse neighbouring spatial iterators along which all accesses of `block`, of what follows it and of what comes
+    `before` it walk straight on; says whether there are any.
 
     One that decides a branch (whether a window reaches over the edge) stays on its own: the condition would be another
     in each lane, and found by division.
     """
     position: int | None = len(shape_of(written_buffer(block))) - 1
     fused = False
-    while (position := _next_pixels(block, epilogue, position)) is not None:
-        buffer = written_buffer(block)
-        assert isinstance(buffer.owner, AllocBufferOp)
-        fuse_iters(block, position)
-        fuse_iters(epilogue, position)
-        fuse_buffer_dims(buffer.owner, position, [block, epilogue])
+    others = (epilogue, *before)
+    while (position := _next_pixels(block, others, position)) is not None:
+        for each in (block, *others):
+            fuse_iters(each, position)
+        for writer, reader in ((block, epilogue), *((each, block) for each in before)):
+            buffer = written_buffer(writer)
+            assert isinstance(buffer.owner, AllocBufferOp)
+            fuse_buffer_dims(buffer.owner, position, [writer, reader])
         fused = True
     return fused
 
 
 @while_unchanged
-def _next_pixels(block: BlockOp, epilogue: BlockOp, below: int) -> int | None:
+def _next_pixels(block: BlockOp, others: Sequence[BlockOp], below: int) -> int | None:
     """The last iterator before the one at `below` that is to be fused with that behind it."""
     extents, sizes = block.likely_extents, block.sizes
     for position in range(below - 1, -1, -1):
         if 1 in extents[position : position + 2] or not all(isinstance(n, int) for n in sizes[position:][:2]):
             continue
-        if _decide(block, position) or _decide(epilogue, position):
+        if any(_decide(each, position) for each in (block, *others)):
             continue
-        follow = follow_each_other(block, position) and follow_each_other(epilogue, position)
-        if follow and is_chosen("fuse-pixels", block):
+        if all(follow_each_other(each, position) for each in (block, *others)) and is_chosen("fuse-pixels", block):
             return position
     return None
 

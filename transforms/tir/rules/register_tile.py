@@ -15,7 +15,7 @@ SIMD Architectures" (2018). Counterpart of TVM's MultiLevelTiling with one regis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
@@ -57,6 +57,7 @@ from .loop_orders import order_sums, order_tiles, unroll_steps, vectors_of
 from .packed_panels import Panel, copy_panel, propose_panel
 from .padded_bands import Bands, Walk, fill_in, propose_bands
 from .pixels import fuse_pixels
+from .preceding import preceding
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
 
@@ -94,11 +95,13 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
         epilogue = cache_write(block, Scope.LOCAL)
     # Vectors of elements that lie apart pay in large tiles only: whether they still do with fewer, longer iterators is
     # not known before. All others can always be tiled.
-    if not _reads_apart(block, tiles.vector) and fuse_pixels(block, epilogue):
+    before = preceding(block, registers)
+    if not _reads_apart(block, tiles.vector) and fuse_pixels(block, epilogue, before):
         tiles = propose_tiles(block, registers)
         assert tiles is not None, "a tile of neighbours is one with fused iterators too"
     tile = tiles.choose()
-    _apply(block, epilogue, tile, registers.machine, panel=propose_panel(block, tile, registers.machine))
+    panel = propose_panel(block, tile, registers.machine)
+    _apply(block, epilogue, tile, registers.machine, panel=panel, before=before)
     return True
 
 
@@ -233,10 +236,11 @@ def _apply(
     machine: MachineModel,
     in_vectors: bool = True,
     panel: Panel | None = None,
+    before: Sequence[BlockOp] = (),
 ) -> list[ForOp]:
     """Tile a block and what follows it; return the loops over its sums. Within a tile of vector registers loops are
     unrolled, so that it can stay there, and sums begin in loops of their own. A `panel` is copied where the loops along
-    which it moves are shares enough."""
+    which it moves are shares enough; reductions `before` are tiled as the block is."""
     work = prod(block.likely_extents)
     loops = _Loops.split_off(epilogue, tile)
     ragged = loops.ragged(epilogue, tile)
@@ -258,9 +262,9 @@ def _apply(
         _bring_outside(parallel)
         tiles = [parallel, *(loop for loop in tiles if loop is not parallel)]
     top = tiles[-1]
-    buffer = written_buffer(block)
-    compute_at(block, top)
-    set_scope(buffer, Scope.LOCAL)
+    for each in (block, *before):
+        compute_at(each, top)
+        set_scope(written_buffer(each), Scope.LOCAL)
     if bands is not None:
         fill_in(bands, shared)
     if panel is not None and around:
@@ -269,6 +273,8 @@ def _apply(
     if parallel is not None:
         set_kind(parallel, ForKind.PARALLEL)
     _set_kinds(loops.inner, in_vectors)
+    for each in before:
+        _tile_sums(each, tile, top, in_vectors)
     return _tile_sums(block, tile, top, in_vectors)
 
 
