@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from functools import partial
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,9 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from ..building import build
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
-from ..dialects.support.packed import get_global_func
 from ..lowering.machine.target import Target
 from ..runtime.module import Module
+from .isolated import Failure, check_named, function_of, work_apart
+from .isolated import NoFunctionError as NoFunctionError
+from .rule import Named
 
 BuildT: TypeAlias = Callable[[ModuleOp, Target, "Mapping[str, object] | None"], object]
 """Compiles a module."""
@@ -52,7 +50,7 @@ class BuilderResult:
     error_msg: str | None
 
 
-class Builder:
+class Builder(Named):
     """Builds modules. Counterpart of TVM's `Builder` and `PyBuilder`, of which one's own are subclasses."""
 
     def build(self, build_inputs: Sequence[BuilderInput]) -> list[BuilderResult]:
@@ -60,8 +58,8 @@ class Builder:
         raise NotImplementedError
 
 
-class NoFunctionError(UsageError, ValueError):
-    """No function is registered under a name."""
+PyBuilder = Builder
+"""TVM's name of what one's own are derived from."""
 
 
 @checked_methods
@@ -92,11 +90,8 @@ class LocalBuilder(Builder):
     ):
         if max_workers < 1 or timeout_sec <= 0:
             raise UsageError("a builder has one process at least, and time")
-        for name in (f_build, f_export):
-            if isinstance(name, str) and initializer is None and get_global_func(name, allow_missing=True) is None:
-                raise NoFunctionError(
-                    f"no function is registered as {name!r}", hint="weft.register_func, or initializer="
-                )
+        if initializer is None:
+            check_named(f_build, f_export)
         self.max_workers = max_workers
         self.timeout_sec = timeout_sec
         self._build, self._export, self._initializer = f_build or _compiled, f_export or _saved, initializer
@@ -107,52 +102,17 @@ class LocalBuilder(Builder):
             return list(threads.map(self._one, build_inputs))
 
     def _one(self, given: BuilderInput) -> BuilderResult:
-        context = get_context("fork")  # functions need not be found by their names in another process
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=self._work, args=(given, theirs))
-        process.start()
-        theirs.close()
-        assert process.pid is not None
-        result: BuilderResult | None = None
-        try:
-            if ours.poll(self.timeout_sec):
-                result = ours.recv()
-            else:
-                result = BuilderResult(None, f"LocalBuilder: Timeout, killed after {self.timeout_sec} seconds")
-        except EOFError:
-            pass  # it is told below, with the code that the process ended with
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # with what it has started; it has not been waited for yet
-            process.kill()
-            process.join()
-            ours.close()
-        if result is None:
-            how = f"the process ended with {process.exitcode}"
-            return BuilderResult(None, f"LocalBuilder: An exception occurred\n{how}")
-        return result
+        result = work_apart(partial(self._work, given), self.timeout_sec)
+        if isinstance(result, Failure):
+            return BuilderResult(None, f"LocalBuilder: {result.message}")
+        return BuilderResult(str(result), None)
 
-    def _work(self, given: BuilderInput, connection: Connection) -> None:
-        """In the process: build one module, and say what became of it."""
-        os.setsid()
-        try:
-            if self._initializer is not None:
-                self._initializer()
-            compiled = _function(self._build)(given.mod, given.target, given.params)
-            result = BuilderResult(str(_function(self._export)(compiled)), None)
-        except BaseException:
-            result = BuilderResult(None, f"LocalBuilder: An exception occurred\n{traceback.format_exc()}")
-        connection.send(result)
-        connection.close()
-        os._exit(0)  # what the parent had open is the parent's
-
-
-def _function(given: Callable[..., object] | str) -> Callable[..., object]:
-    if not isinstance(given, str):
-        return given
-    found = get_global_func(given)
-    assert found is not None
-    return found
+    def _work(self, given: BuilderInput) -> str:
+        """In the process: build one module, and say where it is."""
+        if self._initializer is not None:
+            self._initializer()
+        compiled = function_of(self._build)(given.mod, given.target, given.params)
+        return str(function_of(self._export)(compiled))
 
 
 def _compiled(mod: ModuleOp, target: Target, params: Mapping[str, object] | None) -> Module:

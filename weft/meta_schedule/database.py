@@ -23,7 +23,14 @@ from ..transforms.infra.registry import new_ir_context
 from ..transforms.tir.attach_tuned_schedules import kernel_key, sequence_of
 from ..transforms.tir.scheduling.schedule import Schedule
 from ..transforms.tir.scheduling.trace import Trace
-from ..transforms.tir.scheduling.tuning_records import Status, TuningRecord, append_record, read_records
+from ..transforms.tir.scheduling.tuning_records import Status, append_record, read_records
+from ..transforms.tir.scheduling.tuning_records import TuningRecord as FileRecord
+from .records import MemoryDatabase as MemoryDatabase
+from .records import OrderedUnionDatabase as OrderedUnionDatabase
+from .records import TraceDatabase as TraceDatabase
+from .records import TuningRecord as TuningRecord
+from .records import UnionDatabase as UnionDatabase
+from .records import Workload as Workload
 from .rule import Scheduled
 
 NAME = "database_tuning_record.json"
@@ -72,7 +79,7 @@ class Database:
     def __exit__(self, *error: object) -> None:
         self._entered.pop().close()
 
-    def get_all_tuning_records(self) -> list[TuningRecord]:
+    def get_all_tuning_records(self) -> list[FileRecord]:
         """All of them, in the order in which they were measured.
 
         Raises:
@@ -80,7 +87,7 @@ class Database:
         """
         return read_records(self.path) if os.path.exists(self.path) else []
 
-    def commit_tuning_record(self, record: TuningRecord) -> None:
+    def commit_tuning_record(self, record: FileRecord) -> None:
         """Add one, to the file as well.
 
         Raises:
@@ -93,7 +100,7 @@ class Database:
         known = {record.kernel for record in self.get_all_tuning_records()}
         return all(key_of(function) in known for function in functions_in(mod))
 
-    def get_top_k(self, mod: Scheduled, top_k: int, target: Target | str | None = None) -> list[TuningRecord]:
+    def get_top_k(self, mod: Scheduled, top_k: int, target: Target | str | None = None) -> list[FileRecord]:
         """The `top_k` records of the schedules of a function that took least of the time of the rules' schedule.
 
         Args:
@@ -116,7 +123,7 @@ class Database:
 
     def query_tuning_record(
         self, mod: Scheduled, target: Target | str, workload_name: str = "main"
-    ) -> TuningRecord | None:
+    ) -> FileRecord | None:
         """The record of the fastest schedule; `None` where there is none. `workload_name` is for people."""
         return next(iter(self.get_top_k(mod, 1, target)), None)
 
@@ -147,6 +154,8 @@ class Database:
         return None if schedule is None else schedule.mod
 
 
+PyDatabase = TraceDatabase
+"""TVM's name of what one's own are derived from."""
 JSONDatabase = Database
 """TVM's name of a database that is a file."""
 

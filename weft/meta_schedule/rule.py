@@ -23,12 +23,15 @@ Scheduled: TypeAlias = ModuleOp | PrimFuncOp
 class Context(Protocol):
     """What rules ask of a `TuneContext`."""
 
-    mod: Scheduled
-    """What is scheduled."""
     target: Target
     """What code is made for."""
     rand_state: int
     """The seed for what is sampled; -1 for one that nobody knows."""
+
+    @property
+    def mod(self) -> Scheduled:
+        """What is scheduled."""
+        ...
 
     @property
     def cores(self) -> int:
@@ -36,7 +39,14 @@ class Context(Protocol):
         ...
 
 
-class OfContext:
+class Named:
+    """What `str` shows as TVM does: its class, and where it is."""
+
+    def __str__(self) -> str:
+        return f"meta_schedule.{type(self).__name__}({hex(id(self))})"
+
+
+class OfContext(Named):
     """What may ask for what it works."""
 
     def initialize_with_tune_context(self, context: Context) -> None:

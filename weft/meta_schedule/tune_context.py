@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import cpu_count
+from random import randrange
 from typing import TYPE_CHECKING
 
 from ..dialects.support.arguments import checked_methods
+from ..dialects.support.diagnostics import UsageError
 from ..lowering.machine.target import Target
 from ..transforms.tir.schedule.errors import ScheduleError
 from ..transforms.tir.scheduling.schedule import Schedule
@@ -15,40 +17,64 @@ from .space_generator import Designs, PostOrderApply, ScheduleFn, SpaceGenerator
 
 if TYPE_CHECKING:
     from ..tuning.space import DesignSpace
+    from .search_strategy import SearchStrategy
 
 
 @checked_methods
 class TuneContext:
-    """A module, a target, and a space generator. Counterpart of TVM's `meta_schedule.TuneContext`, of its parts that
-    make a design space; `tune_tir` and `weft.tune` search one.
+    """A module, a target, a space generator, and perhaps a search strategy. Counterpart of TVM's
+    `meta_schedule.TuneContext`; `tune_tir` and `weft.tune` search its designs by themselves.
 
     Args:
-        mod: the module or function.
+        mod: the module or function; without one there is nothing to schedule.
         target: what code is made for; this machine, unless given.
         space_generator: what gives the designs, or a function for `ScheduleFn`; the rules for the target, unless given.
+        search_strategy: what gives candidates to a `TaskScheduler`, or the name of one.
         task_name: what reports call it.
         num_threads: the cores that rules reckon with where the target does not say (`-num-cores`); this machine's,
             unless given.
-        rand_state: the seed for what is sampled; -1 for one that nobody knows.
+        rand_state: the seed for what is sampled; -1, as without one, for one that is drawn.
     """
 
     def __init__(
         self,
-        mod: Scheduled,
+        mod: Scheduled | None = None,
         target: Target | str | None = None,
         space_generator: SpaceGenerator | Callable[[Schedule], Designs] | None = None,
+        search_strategy: SearchStrategy | str | None = None,
         task_name: str = "main",
         num_threads: int | None = None,
         rand_state: int = -1,
     ):
-        self.mod = mod
+        self._mod = mod
         self.target = Target() if target is None else Target.parse(target)
         self.task_name = task_name
         self.num_threads = num_threads or cpu_count() or 1
-        self.rand_state = rand_state
+        self.rand_state = randrange(1 << 31) if rand_state == -1 else rand_state
         given = PostOrderApply() if space_generator is None else space_generator
         self.space_generator: SpaceGenerator = given if isinstance(given, SpaceGenerator) else ScheduleFn(given)
         self.space_generator.initialize_with_tune_context(self)
+        self.search_strategy = self._strategy(search_strategy)
+
+    def _strategy(self, given: SearchStrategy | str | None) -> SearchStrategy | None:
+        if isinstance(given, str):
+            from .search_strategy import SearchStrategy
+
+            given = SearchStrategy.create(given)
+        if given is not None:
+            given.initialize_with_tune_context(self)
+        return given
+
+    @property
+    def mod(self) -> Scheduled:
+        """What is scheduled.
+
+        Raises:
+            UsageError: nothing.
+        """
+        if self._mod is None:
+            raise UsageError("the context has no module", hint="TuneContext(mod)")
+        return self._mod
 
     @property
     def cores(self) -> int:

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from xdsl.ir import SSAValue
-
-from ..dialects.schedule.core import SequenceOp
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.verifier import verify
 from ..meta_schedule.space_generator import SpaceGenerator, only_function
@@ -61,7 +58,7 @@ class TraceSpace:
 
     def drawn(self, random: Random) -> Candidate | None:
         """Any of the designs, with any decisions."""
-        return self._made(_undecided(random.choice(self._designs)), random)
+        return self._made(Trace(random.choice(self._designs).insts, {}), random)
 
     def mutated(self, parent: Candidate, random: Random) -> Candidate | None:
         """What one of the mutators, drawn by how often it is to be asked, makes of a candidate."""
@@ -128,14 +125,3 @@ class TraceSpace:
 def _steps(trace: Trace) -> list[str]:
     """What designs are told apart by: the kinds of instructions, whatever was decided."""
     return [op.name for op in trace.op.instructions]
-
-
-def _undecided(trace: Trace) -> Trace:
-    """A copy in which nothing has been chosen."""
-    mapped: dict[SSAValue, SSAValue] = {}
-    copy = SequenceOp(trace.op.sym_name.data, trace.op.function_name)
-    for op in trace.op.instructions:
-        clone = op.clone(mapped)
-        clone.properties.pop("decision", None)
-        copy.body.block.add_op(clone)
-    return Trace(copy)

@@ -210,7 +210,9 @@ class _Tuning:
                 mine.setdefault(record.kernel, []).append(record)
         self.searches: list[Search] = []
         for task in found.tasks:
-            context = TuneContext(task.function, target, generator.clone(), task.name, threads, seed)
+            context = TuneContext(
+                task.function, target, generator.clone(), task_name=task.name, num_threads=threads, rand_state=seed
+            )
             space = context.space()
             if space.why_closed is not None:
                 self.left_out[task.name] = space.why_closed

@@ -41,7 +41,8 @@ class Trace:
 
     Args:
         insts: the instructions, in order, or the operation that holds them. Those of another trace are copied.
-        decisions: what sampling instructions choose, in place of what they have.
+        decisions: what sampling instructions have chosen, as in TVM: those that are not among them choose anew when the
+            trace is applied. Without it all keep what they have.
     """
 
     def __init__(
@@ -52,9 +53,13 @@ class Trace:
             self.op = insts
             return
         self.op = SequenceOp("trace")
-        given = dict(decisions or {})
         for inst in insts:
-            self.append(inst, given.get(inst))
+            self.append(inst)
+        if decisions is not None:
+            for inst, own in zip(insts, self.op.instructions, strict=True):
+                own.properties.pop("decision", None)
+                if (decision := decisions.get(inst)) is not None:
+                    Instruction.of(own).decide(decision)
 
     @property
     def insts(self) -> list[Instruction]:

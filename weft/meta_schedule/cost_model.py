@@ -1,0 +1,159 @@
+"""What says which candidates are worth measuring (`tvm.meta_schedule.cost_model`)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dialects.support.arguments import checked_methods
+from ..dialects.support.diagnostics import UsageError, did_you_mean
+from .records import MeasureCandidate
+from .rule import Named
+from .runner import RunnerResult
+from .space_generator import only_function
+
+if TYPE_CHECKING:
+    from .tune_context import TuneContext
+
+Array = npt.NDArray[np.float64]
+
+
+class CostModel(Named):
+    """Predicts how good candidates are, and learns from what they were. Counterpart of TVM's `CostModel`, of which
+    one's own are subclasses."""
+
+    def load(self, path: str) -> None:
+        """Go on from what was saved."""
+        raise NotImplementedError(f"{type(self).__name__} has no method load")
+
+    def save(self, path: str) -> None:
+        """Write what has been learned to a file."""
+        raise NotImplementedError(f"{type(self).__name__} has no method save")
+
+    def update(
+        self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
+    ) -> None:
+        """Learn how long candidates took."""
+        raise NotImplementedError(f"{type(self).__name__} has no method update")
+
+    def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
+        """A number for each candidate: the more, the better."""
+        raise NotImplementedError(f"{type(self).__name__} has no method predict")
+
+    @staticmethod
+    def create(kind: str = "tree", **parameters: object) -> CostModel:
+        """The model of a name: `"tree"`, `"random"`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        kinds: dict[str, type[CostModel]] = {"tree": TreeModel, "random": RandomModel}
+        if kind not in kinds:
+            raise UsageError(f"there is no cost model '{kind}'", hint=did_you_mean(kind, kinds) or ", ".join(kinds))
+        return kinds[kind](**parameters)
+
+
+PyCostModel = CostModel
+"""TVM's name of what one's own are derived from."""
+
+
+@checked_methods
+class RandomModel(CostModel):
+    """Says anything from 0 to `max_range`, and learns nothing. Counterpart of TVM's `RandomModel`.
+
+    Args:
+        seed: for what it says.
+        path: what was saved, to go on from.
+        max_range: the most that it says.
+    """
+
+    def __init__(self, *, seed: int | None = None, path: str | None = None, max_range: int = 100):
+        self.max_range = max_range
+        self._random = np.random.default_rng(seed)
+        if path is not None:
+            self.load(path)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        with open(path, encoding="utf-8") as file:
+            self._random.bit_generator.state = json.load(file)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self._random.bit_generator.state, file)
+
+    def update(
+        self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
+    ) -> None:
+        pass
+
+    def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
+        return self._random.uniform(0, self.max_range, len(candidates))
+
+
+@checked_methods
+class TreeModel(CostModel):
+    """Learns by boosted trees from the features of the functions that were run, as `weft.tune` does: for each task, the
+    time of a candidate to that of the task's fastest. It takes the place of TVM's `XGBModel`.
+
+    Args:
+        num_warmup_samples: before so many runs all candidates are as good.
+    """
+
+    def __init__(self, *, num_warmup_samples: int = 12):
+        from ..tuning.cost_model import CostModel as Trees
+
+        self.num_warmup_samples = num_warmup_samples
+        self._samples: dict[str, list[tuple[list[float], float]]] = {}
+        self._trees = Trees()
+
+    @property
+    def data_size(self) -> int:
+        """How many runs it has learned from."""
+        return sum(map(len, self._samples.values()))
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        with open(path, encoding="utf-8") as file:
+            held = cast("dict[str, list[tuple[list[float], float]]]", json.load(file))
+        self._samples = {task: [(list(x), float(y)) for x, y in samples] for task, samples in held.items()}
+        self._fit()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self._samples, file)
+
+    def update(
+        self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
+    ) -> None:
+        held = self._samples.setdefault(context.task_name, [])
+        for candidate, result in zip(candidates, results, strict=True):
+            if result.run_secs and fmean(result.run_secs) > 0:
+                held.append((_features(candidate), fmean(result.run_secs)))
+        self._fit()
+
+    def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
+        if not self._trees.is_fitted or not candidates:
+            return np.zeros(len(candidates))
+        return 1 / np.array(self._trees.predict([_features(each) for each in candidates]))
+
+    def _fit(self) -> None:
+        if self.data_size < self.num_warmup_samples:
+            return
+        xs: list[list[float]] = []
+        ratios: list[float] = []
+        for samples in self._samples.values():
+            best = min((seconds for _, seconds in samples), default=1.0)
+            xs += [features for features, _ in samples]
+            ratios += [seconds / best for _, seconds in samples]
+        self._trees.fit(xs, ratios)
+
+
+def _features(candidate: MeasureCandidate) -> list[float]:
+    from ..tuning.features import features_of
+
+    return list(features_of(only_function(candidate.sch.mod)))

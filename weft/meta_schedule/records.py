@@ -1,0 +1,230 @@
+"""Traces that were measured, by what they schedule (`tvm.meta_schedule.database`): what a task scheduler fills and a
+search begins with.
+
+Files of `weft.tune`'s records are a `Database`; what is here lives as long as the program.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from ..dialects.support.diagnostics import UsageError
+from ..dialects.tir.nodes.equality import structural_equal, structural_hash
+from ..dialects.tir.script.modules import IRModule
+from ..lowering.machine.target import Target
+from ..transforms.tir.scheduling.schedule import Schedule
+from ..transforms.tir.scheduling.trace import Trace
+from .arg_info import ArgInfo
+from .rule import Named, Scheduled
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """What is scheduled: a module, or a function in one of its own. Two are one where their functions are, but for
+    names. Counterpart of TVM's `Workload`."""
+
+    mod: IRModule
+
+    def __init__(self, mod: Scheduled):
+        object.__setattr__(self, "mod", IRModule.of(mod))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workload) and structural_equal(self.mod, other.mod)
+
+    def __hash__(self) -> int:
+        return structural_hash(self.mod)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureCandidate:
+    """A schedule that is to be measured, and the arguments of its function. Counterpart of TVM's class of that name."""
+
+    sch: Schedule
+    args_info: Sequence[ArgInfo] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TuningRecord:
+    """A trace that was measured. Counterpart of TVM's `TuningRecord`.
+
+    Args:
+        trace: what schedules the workload.
+        workload: what is scheduled.
+        run_secs: the seconds of each run; none where it was not run.
+        target: what it was built for.
+        args_info: the arguments that it ran on.
+    """
+
+    trace: Trace
+    workload: Workload
+    run_secs: Sequence[float] | None = None
+    target: Target | None = None
+    args_info: Sequence[ArgInfo] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The mean of the runs; without end where there are none."""
+        return fmean(self.run_secs) if self.run_secs else float("inf")
+
+    def as_measure_candidate(self) -> MeasureCandidate:
+        """The schedule of its workload, to be measured again."""
+        schedule = Schedule(self.workload.mod)
+        self.trace.apply_to_schedule(schedule)
+        return MeasureCandidate(schedule, self.args_info)
+
+
+class TraceDatabase(Named, ABC):
+    """Records by workload. Counterpart of TVM's `Database`, as one's own are derived from it (`PyDatabase`)."""
+
+    @abstractmethod
+    def has_workload(self, mod: Scheduled) -> bool:
+        """Whether it knows the module."""
+
+    @abstractmethod
+    def commit_workload(self, mod: Scheduled) -> Workload:
+        """Make a module known; that which is known already, where there is one."""
+
+    @abstractmethod
+    def commit_tuning_record(self, record: TuningRecord) -> None:
+        """Add what was measured."""
+
+    @abstractmethod
+    def get_all_tuning_records(self) -> list[TuningRecord]:
+        """All records."""
+
+    @abstractmethod
+    def get_top_k(self, workload: Workload, top_k: int) -> list[TuningRecord]:
+        """The fastest so many of a workload, the fastest first."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    def query_tuning_record(
+        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
+    ) -> TuningRecord | None:
+        """The fastest record of a module; `None` where there is none. The rest is for a database of one's own."""
+        if not self.has_workload(mod):
+            return None
+        return next(iter(self.get_top_k(self.commit_workload(mod), 1)), None)
+
+    def query_schedule(self, mod: Scheduled, target: Target | str, workload_name: str | None = None) -> Schedule | None:
+        """The schedule of the fastest record."""
+        record = self.query_tuning_record(mod, target, workload_name)
+        return None if record is None else record.as_measure_candidate().sch
+
+    def query_ir_module(
+        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
+    ) -> IRModule | None:
+        """The module, scheduled."""
+        schedule = self.query_schedule(mod, target, workload_name)
+        return None if schedule is None else schedule.mod
+
+    def query(
+        self, mod: Scheduled, target: Target | str, *, workload_name: str = "main", kind: str = "schedule"
+    ) -> Schedule | IRModule | TuningRecord | None:
+        """The `"record"`, the `"schedule"` or the `"ir_module"` of the fastest.
+
+        Raises:
+            UsageError: the kind is none of these.
+        """
+        match kind:
+            case "record":
+                return self.query_tuning_record(mod, target, workload_name)
+            case "schedule":
+                return self.query_schedule(mod, target, workload_name)
+            case "ir_module":
+                return self.query_ir_module(mod, target, workload_name)
+            case _:
+                raise UsageError(f"there is no kind '{kind}'", hint="'record', 'schedule' or 'ir_module'")
+
+
+class MemoryDatabase(TraceDatabase):
+    """Records in memory. Counterpart of TVM's class of that name.
+
+    Args:
+        module_equality: what makes modules one: `"structural"`, what they compute but for names.
+
+    Raises:
+        UsageError: it is something else.
+    """
+
+    def __init__(self, *, module_equality: str = "structural"):
+        if module_equality != "structural":
+            raise UsageError(f"modules are compared by structure, and not by '{module_equality}'")
+        self._records: dict[Workload, list[TuningRecord]] = {}
+        self._order: list[TuningRecord] = []
+
+    def has_workload(self, mod: Scheduled) -> bool:
+        return Workload(mod) in self._records
+
+    def commit_workload(self, mod: Scheduled) -> Workload:
+        made = Workload(mod)
+        if made in self._records:
+            return next(each for each in self._records if each == made)
+        self._records[made] = []
+        return made
+
+    def commit_tuning_record(self, record: TuningRecord) -> None:
+        self._records.setdefault(record.workload, []).append(record)
+        self._order.append(record)
+
+    def get_all_tuning_records(self) -> list[TuningRecord]:
+        return list(self._order)
+
+    def get_top_k(self, workload: Workload, top_k: int) -> list[TuningRecord]:
+        if top_k < 0:
+            raise UsageError(f"top_k is not negative: {top_k}")
+        ran = [each for each in self._records.get(workload, ()) if each.run_secs]
+        return sorted(ran, key=lambda record: record.seconds)[:top_k]
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+
+class OrderedUnionDatabase(TraceDatabase):
+    """Several, of which the first that has a record is asked. Counterpart of TVM's class of that name."""
+
+    def __init__(self, *databases: TraceDatabase):
+        self.databases = databases
+
+    def query_tuning_record(
+        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
+    ) -> TuningRecord | None:
+        return next(iter(self._found(mod, target, workload_name)), None)
+
+    def _found(self, mod: Scheduled, target: Target | str, name: str | None) -> list[TuningRecord]:
+        found = (each.query_tuning_record(mod, target, name) for each in self.databases)
+        return [record for record in found if record is not None]
+
+    def has_workload(self, mod: Scheduled) -> bool:
+        raise self._no_place("has_workload")
+
+    def commit_workload(self, mod: Scheduled) -> Workload:
+        raise self._no_place("commit_workload")
+
+    def commit_tuning_record(self, record: TuningRecord) -> None:
+        raise self._no_place("commit_tuning_record")
+
+    def get_all_tuning_records(self) -> list[TuningRecord]:
+        raise self._no_place("get_all_tuning_records")
+
+    def get_top_k(self, workload: Workload, top_k: int) -> list[TuningRecord]:
+        raise self._no_place("get_top_k")
+
+    def __len__(self) -> int:
+        raise self._no_place("__len__")
+
+    def _no_place(self, name: str) -> UsageError:
+        return UsageError(f"a {type(self).__name__} answers queries only, and has no {name}")
+
+
+class UnionDatabase(OrderedUnionDatabase):
+    """Several, of which the one with the fastest record is asked. Counterpart of TVM's class of that name."""
+
+    def query_tuning_record(
+        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
+    ) -> TuningRecord | None:
+        return min(self._found(mod, target, workload_name), key=lambda record: record.seconds, default=None)
