@@ -8,7 +8,7 @@ five = relay.transform.FoldConstantExpr(relay.const(2) + relay.const(3))
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import overload
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,6 +17,7 @@ from . import transform as _passes
 from .dialects.relay.core import FuncOp
 from .dialects.support.diagnostics import UsageError
 from .frontend.relay.dataflow_pattern import MatchedExpr
+from .frontend.relay.expr import Var
 from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
 from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
@@ -27,6 +28,7 @@ from .transforms.infra.registry import new_ir_context
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
 from .transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxisPass
+from .transforms.relay.change_batch import ChangeBatchPass
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.defunctionalization import DefunctionalizationPass
 from .transforms.relay.dense_to_sparse import DenseToSparsePass
@@ -103,6 +105,12 @@ def BackwardFoldScaleAxis() -> BackwardFoldScaleAxisPass:
 def Inline() -> InlinePass:
     """The pass that puts functions marked `Inline` where they are called, and erases them."""
     return InlinePass(marked_only=True)
+
+
+def ChangeBatch(data: Mapping[Var | str, int], batch_size: int = 16) -> ChangeBatchPass:
+    """The pass that gives inputs, each with the axis that is the batch, another batch size."""
+    names = tuple(each if isinstance(each, str) else each.name_hint for each in data)
+    return ChangeBatchPass(names, tuple(data.values()), batch_size)
 
 
 def DenseToSparse(weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]]) -> DenseToSparsePass:

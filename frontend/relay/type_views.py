@@ -35,9 +35,22 @@ def _concrete_shape(type: Tensor) -> tuple[int, ...]:
     return shape
 
 
+class Extent(int):
+    """An extent of a shape: a number, which answers `value` as TVM's `IntImm` does."""
+
+    @property
+    def value(self) -> int:
+        return int(self)
+
+
 def _at(array: ArrayAttr[Attribute], index: int | slice) -> object:
-    """The attribute at a place, or those of a slice."""
-    return array.data[index]
+    """The attribute at a place, or those of a slice; integers are numbers."""
+    found = array.data[index]
+    return tuple(map(_as_number, found)) if isinstance(found, tuple) else _as_number(found)
+
+
+def _as_number(attribute: Attribute) -> object:
+    return Extent(_number(cast("IntAttr", attribute))) if isinstance(attribute, IntAttr) else attribute
 
 
 def _number(attribute: IntAttr) -> int:

@@ -178,6 +178,11 @@ class Expr:
             raise AttributeError(f"{self!r} is not {what}")
         return owner
 
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The operations that it is made of, as text."""
+        ops = [str(op) for op in operations_of([self.value])]
+        return "\n".join(ops) if ops else repr(self)
+
     def astuple(self) -> Expr:
         """Itself: TVM's operators with several results give what has to be made a tuple."""
         return self

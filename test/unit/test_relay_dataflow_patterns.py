@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
 import pytest
 
 from weft import relay
@@ -155,3 +156,32 @@ def test_a_check_of_a_table_sees_the_expression() -> None:
 def test_no_pattern_is_one_of_a_let() -> None:
     with pytest.raises(UsageError, match="no pattern matches a Let"):
         relay.dataflow_pattern.is_let(wildcard(), wildcard(), wildcard())
+
+
+def test_constants_that_match_as_expressions_are_copied_into_regions() -> None:
+    two = relay.const(np.float32(2))
+    for part, inputs in ((is_expr(two), 1), (is_constant(), 1), (wildcard(), 2)):
+        found: Any = is_op("exp")(wildcard() * part).partition(relay.exp(X * two))
+        assert len(found.args) == inputs
+        assert found.op.attrs["PartitionedFromPattern"] == "multiply_exp_"
+
+
+def test_functions_and_what_applies_them_are_partitioned_as_one() -> None:
+    a, b, p = wildcard(), wildcard(), relay.var("p", shape=(3,))
+    inner = relay.Function([p], relay.exp(p))
+    pattern = FunctionPattern([a], is_op("exp")(a))(b) + wildcard()
+    found: Any = pattern.partition(relay.nn.relu(inner(X) + Y))
+    region = found.args[0]
+    assert region.op.attrs["PartitionedFromPattern"] == "exp_FunctionCall_add_"
+    assert region.args == [X, Y]
+    with_region = relay.Function([X, Y], inner(X) + Y, attrs={"PartitionedFromPattern": "exp_FunctionCall_add_"})
+    assert relay.structural_equal(found, relay.nn.relu(with_region(X, Y)))
+
+
+def test_products_and_quotients_match_in_any_order_of_computing() -> None:
+    a, b, c = (is_op(name)(wildcard()) for name in ("exp", "tanh", "abs"))
+    x, y, z = relay.exp(X), relay.tanh(X), relay.abs(X)
+    for pattern in (a * b / c, a * (b / c)):
+        assert all(pattern.match(each) for each in (x * y / z, y * x / z, x * (y / z), (y / z) * x))
+        assert not any(pattern.match(each) for each in (z * y / x, x * (z / y), x / (y * z), x * y * z))
+    assert (a * b / c).match(y * (x / z)) and not (a * b * c).match(x * y / z)

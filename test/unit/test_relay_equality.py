@@ -130,6 +130,22 @@ def test_a_parameter_is_the_variable_that_it_was_made_of() -> None:
     assert equal(twins, same - x) and not equal(twins, x - x)
 
 
+def test_a_field_of_a_tuple_is_what_it_was_made_of() -> None:
+    pair = relay.Tuple([X, Y])
+    assert equal(pair[1], Y) and not equal(pair[0], Y)
+    assert equal(relay.exp(relay.TupleGetItem(pair, 0)), relay.exp(X))
+
+
+def test_the_layout_of_a_result_is_that_of_the_data_unless_it_is_another() -> None:
+    m, w = relay.var("m", shape=(1, 4, 4, 2)), relay.var("w", shape=(1, 1, 2, 2))
+    pool = relay.nn.max_pool2d(m, layout="NHWC")
+    assert equal(pool, relay.nn.max_pool2d(m, layout="NHWC", out_layout="NHWC"))
+    layouts = {"data_layout": "NHWC", "kernel_layout": "HWIO"}
+    plain = relay.nn.conv2d(m, w, **layouts)
+    assert equal(plain, relay.nn.conv2d(m, w, **layouts, out_layout="NHWC"))
+    assert not equal(plain, relay.nn.conv2d(m, w, **layouts, out_layout="NCHW"))
+
+
 def test_branches_are_compared() -> None:
     assert equal(relay.If(C, X + Y, X * Y), relay.If(C, X + Y, X * Y))
     assert not equal(relay.If(C, X + Y, X * Y), relay.If(C, X * Y, X + Y))

@@ -86,3 +86,23 @@ def test_an_initializer_fills_parameters() -> None:
     module, params = relay.testing.synthetic.get_workload()
     exe = WEFT.compile(module, params=params)
     assert exe(np.ones((1, 3, 24, 12), "float32")).shape == (1, 3, 24, 12)
+
+
+def test_parameters_of_64_bits_are_taken_in_the_type_of_the_input() -> None:
+    k, w = relay.var("k", "int32"), relay.var("w", shape=(2,))
+    function = relay.Function([k, w], relay.cast(k, "float32") * w)
+    bound = relay.bind_params_by_name(function, {"k": np.array(3), "w": np.array([0.1, 2])})
+    assert bound.params == [] and bound.body.args[1].data.dtype == np.float32
+    wrong: list[Any] = [{"k": np.array(2**40)}, {"k": np.array(0.5)}, {"w": np.zeros(3)}, {"w": np.zeros(2, "float16")}]
+    for params in wrong:
+        with pytest.raises(weft.Diagnostic, match="the input takes"):
+            relay.bind_params_by_name(function, params)
+
+
+def test_extents_are_numbers() -> None:
+    extents = relay.TensorType((2, 3)).shape
+    assert extents[0] == 2 and extents[1].value == 3 and extents[0:2] == (2, 3)
+
+
+def test_an_expression_has_a_text() -> None:
+    assert "relay.exp" in relay.exp(X).astext() and "%x" in X.astext()

@@ -9,6 +9,7 @@ PASSES: dict[str, str] = {
     "batching-ops": "batching_ops:BatchingOpsPass",
     "bound-extents": "bound_extents:BoundExtentsPass",
     "canonicalize-ops": "canonicalize_ops:CanonicalizeOpsPass",
+    "change-batch": "change_batch:ChangeBatchPass",
     "combine-parallel-batch-matmul": "combine_parallel_batch_matmul:CombineParallelBatchMatmulPass",
     "combine-parallel-conv2d": "combine_parallel_conv2d:CombineParallelConv2DPass",
     "combine-parallel-dense": "combine_parallel_dense:CombineParallelDensePass",

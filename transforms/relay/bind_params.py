@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.relay.attributes import copied, tensor_type_of
@@ -15,15 +15,18 @@ from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, list
 from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.hints import isa
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
 
 def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function: str = "main") -> None:
     """Replace inputs of `@function` by constants, in place; `params` gives their arrays by the inputs' names, of which
-    copies are held: who gave them may write to them.
+    copies are held: who gave them may write to them. What has 64 bits is made what the input takes, as `relay.const`
+    does: integers if they are the same there, floats rounded.
 
     Raises:
         UsageError: there is no such function or input, or an array does not fit its input's type.
@@ -46,6 +49,8 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
             type = tensor_type_of(array)
         except (TypeError, ValueError) as error:
             raise UsageError(f"parameter '{name}' is no array of numbers: {error}") from None
+        if not compatible(argument.type, type) and (held := _held(array, argument.type)) is not None:
+            array, type = held, tensor_type_of(held)
         if not compatible(argument.type, type):
             raise UsageError(f"parameter '{name}' is {type}, the input takes {argument.type}")
         constant = ConstantOp.from_numpy(array, name)
@@ -65,6 +70,22 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         func.attributes[PARAMETER_DEVICES] = ArrayAttr([VirtualDeviceAttr(device) for device in places])
     if "input_names" in func.attributes:
         func.attributes["input_names"] = ArrayAttr([StringAttr(name) for name in kept])
+
+
+def _held(array: npt.NDArray[np.generic], wanted: Attribute) -> npt.NDArray[np.generic] | None:
+    """An array of 64 bits, which NumPy makes unless it is told otherwise, as one of the numbers that an input takes;
+    `None` where these are not the same: floats may be rounded."""
+    import numpy as np
+
+    if not isa(wanted, TensorType[Attribute]) or array.dtype.name not in ("int64", "float64"):
+        return None
+    dtype = numpy_dtype(wanted.element_type)
+    if dtype == np.bool_ or (array.dtype.kind == "f" and np.issubdtype(dtype, np.integer)):
+        return None
+    with np.errstate(over="ignore"):
+        held = array.astype(dtype)
+    same = np.array_equal(held.astype(array.dtype), array) if array.dtype.kind == "i" else True
+    return held if same else None
 
 
 def input_names(func: FuncOp) -> list[str]:

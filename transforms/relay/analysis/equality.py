@@ -39,6 +39,8 @@ class Numbering:
     def __init__(self, map_free_vars: bool = False, by_name: bool = False):
         self.map_free_vars, self.by_name = map_free_vars, by_name
         self._numbers: dict[Hashable, int] = {}
+        self.tuples: dict[int, tuple[int, ...]] = {}
+        """The fields of those that are made here: a field of such is what it was made of."""
 
     def of_values(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
         """The numbers of values."""
@@ -134,10 +136,13 @@ class _Graph:
         return number
 
     def _tuple(self, fields: tuple[int, ...]) -> int:
-        return self._numbering.number(("tuple", fields))
+        number = self._numbering.number(("tuple", fields))
+        self._numbering.tuples[number] = fields
+        return number
 
     def _field(self, whole: int, index: int) -> int:
-        return self._numbering.number(("field", whole, index))
+        fields = self._numbering.tuples.get(whole)
+        return self._numbering.number(("field", whole, index)) if fields is None else fields[index]
 
     def _forget(self, block: Block) -> None:
         """Forget the numbers of what a block computes."""
@@ -223,6 +228,8 @@ def _properties(op: Operation) -> Hashable:
     }
     if all(_is_narrow(each.element_type) for value in (*op.operands, *op.results) for each in tensors_in(value.type)):
         given |= {name: _in_f32(value.value.data) for name, value in given.items() if isinstance(value, FloatAttr)}
+    if given.get("out_layout") in (StringAttr(""), given.get("layout", given.get("data_layout"))):
+        given.pop("out_layout", None)  # that of the result, where it is that of the data
     axis = op.properties.get("axis", defaults.get("axis"))
     if isinstance(axis, IntegerAttr) and op.operands and op.name not in COUNT_NEW_AXES:
         tensors = tensors_in(op.operands[0].type)

@@ -19,7 +19,7 @@ name and any number of uses.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard
 
 from xdsl.dialects.builtin import TensorType
@@ -219,6 +219,9 @@ class CallPattern(DFPattern):
         self.op = op
         self.arguments = None if arguments is None else tuple(arguments)
         self.root_ops = op.root_ops
+        for outer, inner in (("divide", "multiply"), ("multiply", "divide")):
+            if self._is_of(outer) and any(isinstance(a, CallPattern) and a._is_of(inner) for a in arguments or ()):
+                self.root_ops = self.root_ops and self.root_ops | {f"relay.{inner}"}
         if op.root_ops is not None and FUNCTION in op.root_ops:
             self.root_ops = op.root_ops - {FUNCTION} | {APPLY}
 
@@ -236,6 +239,8 @@ class CallPattern(DFPattern):
             elif len(given) == len(self.arguments):
                 yield ((self.op, callee), *zip(self.arguments, given, strict=True))
             return
+        if op is not None:
+            yield from self._associated(op)
         # What stands for the operator says nothing of one value: `relu(relu(x))` is about two of them.
         if op is None or not self.op.matches(value):
             return
@@ -247,6 +252,31 @@ class CallPattern(DFPattern):
         yield tuple(zip(self.arguments, op.operands, strict=True))
         if op.name in COMMUTATIVE:
             yield tuple(zip(self.arguments, reversed(op.operands), strict=True))
+
+    def _associated(self, op: Operation) -> Iterator[Sequence[Goal]]:
+        """How an operation matches this pattern where it multiplies and divides in another order: `a * b / c` is
+        `a * (b / c)`, as in TVM."""
+        for outer, inner in (("divide", "multiply"), ("multiply", "divide")):
+            if op.name != f"relay.{inner}" or not self._is_of(outer):
+                continue
+            assert self.arguments is not None
+            for place, part in enumerate(self.arguments):
+                rest = self.arguments[1 - place]
+                if not isinstance(part, CallPattern) or not part._is_of(inner) or (outer == "divide" and place):
+                    continue
+                assert part.arguments is not None
+                first, second = part.arguments
+                if outer == "divide":  # (first * second) / rest
+                    forms = [(a, CallPattern(self.op, (b, rest))) for a, b in ((first, second), (second, first))]
+                    orders = [tuple(op.operands), tuple(reversed(op.operands))]
+                else:  # rest * (first / second)
+                    forms, orders = [(CallPattern(self.op, (first, rest)), second)], [tuple(op.operands)]
+                yield from (tuple(zip(form, order, strict=True)) for form in forms for order in orders)
+
+    def _is_of(self, name: str) -> bool:
+        """Whether this is the pattern of one operator on two operands."""
+        named = isinstance(self.op, OpPattern) and f"relay.{name}" in self.op.names
+        return named and self.arguments is not None and len(self.arguments) == 2
 
 
 class TuplePattern(DFPattern):

@@ -32,11 +32,13 @@ from ....dialects.relay.regions import PARTITIONED
 from ...infra import remarks
 from ...infra.driver import RewriteDriver
 from ...infra.walk import erase, walk
+from .control_patterns import FunctionPattern, IfPattern
 from .match import Match
 from .pattern import (
     CallPattern,
     ConstantPattern,
     DFPattern,
+    ExprPattern,
     OpPattern,
     TupleGetItemPattern,
     TuplePattern,
@@ -46,7 +48,7 @@ from .pattern import (
 Check: TypeAlias = Callable[[Match], bool]
 """Whether a match is wanted."""
 
-_COMPUTING = (CallPattern, OpPattern, TuplePattern, TupleGetItemPattern)
+_COMPUTING = (CallPattern, OpPattern, TuplePattern, TupleGetItemPattern, FunctionPattern, IfPattern)
 
 
 class DFPatternCallback(RewritePattern):
@@ -107,8 +109,9 @@ def partition(
 ) -> bool:
     """Put the operations of each match in `root` into a `relay.primitive` region of their own, in place.
 
-    What matched wildcards and parameters becomes the region's operands, what matched constants is copied into it. The
-    operation gets `attributes`, and `PartitionedFromPattern` with the names of the operations inside.
+    What matched wildcards and parameters becomes the region's operands; a constant that matched as one, or as an
+    expression, is copied into it. The operation gets `attributes`, and `PartitionedFromPattern` with the names of the
+    operations inside.
 
     Later operations are looked at first, and matches that share an operation with an earlier one are left, and those
     with a use of an inner result outside.
@@ -144,13 +147,15 @@ def _is_partitioned(op: Operation | None) -> bool:
 
 
 def computed_inside(match: Match) -> dict[Operation, None]:
-    """The operations of a match: not those that matched wildcards, parameters or constants, which are its inputs."""
+    """The operations of a match: not those that matched wildcards, parameters or constants, which are its inputs, nor
+    those of functions and branches that are of it themselves."""
     inside: dict[Operation, None] = {}
     for pattern, value in match.items():
         if isinstance(pattern, _COMPUTING) and (op := defining_op(value)) is not None:
             inside[op] = None
     inside.update(dict.fromkeys(op for op in match.path if not isinstance(op, ConstantOp)))
-    return inside
+    holders = {op for op in inside if op.regions}
+    return {op: None for op in inside if op.parent_op() not in holders} if holders else inside
 
 
 def _leak(value: SSAValue, inside: Mapping[Operation, None]) -> Operation | None:
@@ -187,8 +192,8 @@ def _named(op: Operation) -> str:
             return "Tuple_"
         case IfOp():
             return "If_"
-        case FnOp():
-            return "Function_"
+        case FnOp():  # what it does
+            return "".join(_named(inner) for inner in op.body.block.ops if not isinstance(inner, YieldOp | ConstantOp))
         case ApplyOp() | CallOp():
             return "FunctionCall_"
         case _:
@@ -197,7 +202,8 @@ def _named(op: Operation) -> str:
 
 def _outline(value: SSAValue, ops: list[Operation], match: Match, attributes: Mapping[str, Value]) -> None:
     """Move `ops` into a region at the place of the last one, which gives `value`."""
-    embedded = {v for p, v in match.items() if isinstance(p, ConstantPattern)}
+    embedded = {v for p, v in match.items() if isinstance(p, ConstantPattern | ExprPattern)}
+    embedded = {v for v in embedded if isinstance(v.owner, ConstantOp)}
     body = Block()
     moved: dict[SSAValue, SSAValue] = {}
     inputs: list[SSAValue] = []
