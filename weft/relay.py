@@ -116,6 +116,7 @@ sys.modules[f"{__name__}.backend.vm"] = relay_vm
 sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[f"{__name__}.data_dep_optimization"] = _data_dependent
+setattr(_analysis, "sparse_conv2d", _data_dependent.sparse_conv2d)  # noqa: B010  # names that TVM has there
 setattr(_analysis, "sparse_dense", _data_dependent.sparse_dense)  # noqa: B010  # a name that TVM has there
 for _part in ("adt", "dataflow_pattern", "expr", "loops", "testing", "ty"):
     sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)

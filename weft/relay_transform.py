@@ -29,6 +29,8 @@ from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
 from .transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxisPass
 from .transforms.relay.change_batch import ChangeBatchPass
+from .transforms.relay.conv2d_to_sparse import Conv2dToSparsePass
+from .transforms.relay.conv2d_to_sparse2 import Conv2dToSparse2Pass
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.defunctionalization import DefunctionalizationPass
 from .transforms.relay.dense_to_sparse import DenseToSparsePass
@@ -111,6 +113,21 @@ def ChangeBatch(data: Mapping[Var | str, int], batch_size: int = 16) -> ChangeBa
     """The pass that gives inputs, each with the axis that is the batch, another batch size."""
     names = tuple(each if isinstance(each, str) else each.name_hint for each in data)
     return ChangeBatchPass(names, tuple(data.values()), batch_size)
+
+
+def Conv2dToSparse(
+    weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]], layout: str = "NHWC", kernel_size: int = 1
+) -> Conv2dToSparsePass:
+    """The pass that takes weights of convolutions as sparse matrices; of each, five extents."""
+    numbers = tuple(number for shape in weight_shape for number in shape)
+    return Conv2dToSparsePass(tuple(weight_name), numbers, layout, kernel_size)
+
+
+def Conv2dToSparse2(
+    layout: str, kernel_size: int, blocksize: Sequence[int], sparsity_threshold: float
+) -> Conv2dToSparse2Pass:
+    """The pass that computes convolutions as sparse ones whose weights are constants of so many zeros."""
+    return Conv2dToSparse2Pass(layout, kernel_size, tuple(blocksize), sparsity_threshold)
 
 
 def DenseToSparse(weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]]) -> DenseToSparsePass:

@@ -1,6 +1,6 @@
 // RUN: weft-opt %s -O4 -p "dense-to-sparse{weight-name=w weight-shape=2,4,4,2,3}" --remarks 2>&1 | filecheck %s
 
-// CHECK: remark: {{.*}}%w is not only the weight of dense layers
+// CHECK: remark: {{.*}}%w is left as it is: it is not only the weight of dense layers
 
 // CHECK-LABEL: relay.func @a_weight_is_taken_by_its_parts(%x: tensor<3x8xf32>, %w.data: tensor<2x4x4xf32>, %w.indices: tensor<2xi32>, %w.indptr: tensor<3xi32>,
 // CHECK: %[[Y:.*]] = relay.nn.sparse_dense %x, %w.data, %w.indices, %w.indptr

@@ -56,6 +56,48 @@ def test_extents_are_asked_for_each_weight() -> None:
         DenseToSparsePass(("w",), (1, 2, 3, 4))(relay.IRModule.from_expr(layer()))
 
 
+def convolution(layout: str, side: int, weight_layout: str) -> tuple[Any, dict[str, Any]]:
+    """A layer of convolution, and a weight of which few blocks of four output channels are not zero."""
+    rng, sizes = np.random.default_rng(0), {"O": 8, "I": 6, "H": side, "W": side}
+    weight = rng.standard_normal([sizes[axis] for axis in weight_layout])
+    there = rng.random([sizes[axis] // 4 if axis == "O" else sizes[axis] for axis in weight_layout]) < 0.2
+    weight *= np.repeat(there, 4, weight_layout.index("O"))
+    x = relay.var("x", shape=(1, 6, 5, 7) if layout == "NCHW" else (1, 5, 7, 6))
+    y = relay.nn.conv2d(
+        x, w := relay.var("w", shape=weight.shape), padding=side // 2, data_layout=layout, kernel_layout=weight_layout
+    )
+    return relay.Function([x, w], relay.nn.relu(y)), {"w": weight.astype(np.float32)}
+
+
+@pytest.mark.parametrize(("layout", "side", "kernel"), [("NCHW", 1, "OIHW"), ("NHWC", 3, "HWIO"), ("NCHW", 3, "OIHW")])
+def test_convolutions_with_weights_that_are_mostly_zeros_are_sparse(layout: str, side: int, kernel: str) -> None:
+    func, given = convolution(layout, side, kernel)
+    shape: tuple[int, ...] = func.params[0].shape
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    expected = relay.create_executor("debug", relay.IRModule.from_expr(func), params=given).evaluate()(x)
+    convert = relay.data_dep_optimization.bsr_conv2d
+    named, sparse = convert.convert(func, given, (4, 1), 0.5, layout, side)
+    assert set(sparse) == {"w.data", "w.indices", "w.indptr"} and set(given) == {"w"}
+    bound, none = convert.convert2(relay.bind_params_by_name(func, given), {}, (4, 1), 0.5, layout, side)
+    assert none == {}
+    both: list[Any] = [(named, sparse), (bound, {})]
+    for made, params in both:
+        module = relay.IRModule.from_expr(made)
+        assert relay.analysis.list_op_freqs(module).get("nn.sparse_conv2d") == 1
+        for kind in ("debug", "vm"):
+            result = relay.create_executor(kind, module, params=params).evaluate()(x)
+            np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_convolutions_with_fewer_zeros_stay() -> None:
+    func, given = convolution("NCHW", 3, "OIHW")
+    convert = relay.data_dep_optimization.bsr_conv2d
+    assert relay.structural_equal(convert.convert(func, given, (4, 1), 0.99, "NCHW", 3)[0], func)
+    assert relay.structural_equal(convert.convert(func, given, (4, 1), 0.1, "NCHW", 1)[0], func)
+    with pytest.raises(UsageError, match="NHWC or NCHW, not 'NCWH'"):
+        convert.convert(func, given, (4, 1), 0.5, "NCWH", 3)
+
+
 def test_weights_that_are_transposed_are_given_so() -> None:
     x, w = relay.var("x", shape=(2, 4)), relay.var("w", shape=(4, 3))
     func = relay.Function([x, w], relay.nn.dense(x, relay.transpose(w, [1, 0])))

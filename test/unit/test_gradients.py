@@ -140,6 +140,16 @@ FORMS: dict[str, str] = {
         for reduction in ("none", "sum", "mean")
     },
     **{
+        f"a convolution with a sparse weight, {layout}": f"""%i = relay.constant dense<[0, 8, 3, 4]> : tensor<4xi32>
+        %p = relay.constant dense<[0, 2, 4]> : tensor<3xi32>
+        %y = relay.nn.sparse_conv2d %x, %w, %i, %p {{layout = "{layout}", kernel_size = array<i64: 3, 3>}}
+            : (tensor<{shape}xf32>, tensor<4x{block}xf32>, tensor<4xi32>, tensor<3xi32>) -> tensor<{result}xf32>"""
+        for layout, shape, block, result in (
+            ("NCHW", "1x2x3x4", "2x2", "1x4x3x4"),
+            ("NHWC", "1x3x4x2", "2", "1x3x4x4"),
+        )
+    },
+    **{
         f"a product with a sparse matrix, {which}": f"""%i = relay.constant dense<[0, 2, 1, 2]> : tensor<4xi32>
         %p = relay.constant dense<[0, 2, 4]> : tensor<3xi32>
         %y = relay.nn.sparse_dense %x, %w, %i, %p {{sparse_lhs = {left}}}

@@ -83,7 +83,8 @@ WITHOUT_LAYOUT_RULE = {
     ),
     **for_each(
         "a matrix is given by vectors",
-        "nn.sparse_add", "nn.sparse_dense", "nn.sparse_transpose", "sparse_reshape", "sparse_to_dense",
+        "nn.sparse_add", "nn.sparse_conv2d", "nn.sparse_dense", "nn.sparse_transpose", "sparse_reshape",
+        "sparse_to_dense",
     ),
     **for_each(
         "its shape is data",

@@ -13,7 +13,9 @@ import weft
 from weft import relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.ops.boxes import MultiboxPriorOp, MultiboxTransformLocOp
+from weft.dialects.relay.ops.nn.convolution import Conv2dOp
 from weft.dialects.relay.ops.nn.sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
+from weft.dialects.relay.ops.nn.sparse_conv2d import SparseConv2dOp
 from weft.dialects.relay.ops.sequence import SequenceMaskOp
 from weft.dialects.relay.ops.sparse import SparseFillEmptyRowsOp, SparseReshapeOp, SparseToDenseOp
 from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
@@ -53,6 +55,38 @@ def test_a_product_with_a_sparse_matrix() -> None:
     np.testing.assert_allclose(found, x @ w.T, rtol=1e-5, atol=1e-6)
     found = run_operator(SparseDenseOp, [x, *compressed(w)], sparse_lhs=True)
     np.testing.assert_allclose(found, w @ x.T, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("side", [1, 3])
+@pytest.mark.parametrize("block", [(2, 1), (3, 2)])
+def test_a_convolution_with_a_sparse_weight(layout: str, side: int, block: tuple[int, int]) -> None:
+    first = layout == "NCHW"
+    x, matrix = random_floats(*((2, 4, 5, 3) if first else (2, 5, 3, 4))), thinned(6, 4 * side * side)
+    weight = matrix.reshape((6, 4, side, side) if first else (6, side, side, 4))
+    data, indices, indptr = compressed(matrix, block)
+    parts = (data.reshape(len(data), -1) if block[1] == 1 else data, indices, indptr)
+    order = "OIHW" if first else "OHWI"
+    expected = run_operator(Conv2dOp, [x, weight], padding=[side // 2] * 2, data_layout=layout, kernel_layout=order)
+    found = run_operator(SparseConv2dOp, [x, *parts], layout=layout, kernel_size=[side, side])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_no_sparse_convolution_is_refused() -> None:
+    x, i, p = relay.var("x", shape=(1, 3, 5, 5)), relay.const([0, 1]), relay.const([0, 1, 2])
+    w = relay.const(np.ones((2, 2), np.float32))
+    for given, text in (
+        ({"layout": "NCWH"}, "'layout' must be NHWC or NCHW"),
+        ({"layout": "NCHW", "kernel_size": (2, 2)}, "one odd number, twice"),
+        ({"layout": "NCHW", "kernel_size": (1, 3)}, "one odd number, twice"),
+    ):
+        with pytest.raises(UsageError, match=text):
+            relay.nn.sparse_conv2d(x, w, i, p, **given)
+    for data, text in (((2,), "columns of them"), ((2, 2, 2), "3 columns are no blocks of 2")):
+        with pytest.raises(UsageError, match=text):
+            relay.nn.sparse_conv2d(x, relay.const(np.ones(data, np.float32)), i, p, layout="NCHW")
+    with pytest.raises(UsageError, match="expected images NCHW"):
+        relay.nn.sparse_conv2d(relay.var("y", shape=(3, 5)), w, i, p, layout="NCHW")
 
 
 @pytest.mark.parametrize("kind", ["aot", "debug"])

@@ -14,6 +14,8 @@ PASSES: dict[str, str] = {
     "combine-parallel-conv2d": "combine_parallel_conv2d:CombineParallelConv2DPass",
     "combine-parallel-dense": "combine_parallel_dense:CombineParallelDensePass",
     "conv-to-conv2d": "conv_to_conv2d:ConvToConv2dPass",
+    "conv2d-to-sparse": "conv2d_to_sparse:Conv2dToSparsePass",
+    "conv2d-to-sparse2": "conv2d_to_sparse2:Conv2dToSparse2Pass",
     "convert-layout": "convert_layout:ConvertLayoutPass",
     "dead-code-elimination": "dead_code_elimination:DeadCodeEliminationPass",
     "defunctionalization": "defunctionalization:DefunctionalizationPass",

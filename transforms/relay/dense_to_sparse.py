@@ -14,25 +14,20 @@ Counterpart of TVM's `DenseToSparse`. It pays for matrices that are nearly all z
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, TensorType, i32
-from xdsl.ir import Attribute, BlockArgument
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.nn.dense import DenseOp
 from ...dialects.relay.ops.nn.sparse import SparseDenseOp
-from ...dialects.support.diagnostics import UsageError
-from ..infra import FunctionPass, remarks, report_changed
-from .symbol_names import is_referred_to
+from ..infra import FunctionPass, report_changed
+from .sparse_weights import parts_of, take_sparse
 
 NAME = "dense-to-sparse"
-
-NUMBERS = 5
-"""Of `weight-shape` for each weight."""
 
 
 @dataclass(frozen=True)
@@ -52,53 +47,20 @@ class DenseToSparsePass(FunctionPass):
         Raises:
             UsageError: there are not five numbers for each weight.
         """
-        if len(self.weight_shape) != NUMBERS * len(self.weight_name):
-            raise UsageError(
-                f"weight-shape has {len(self.weight_shape)} numbers, and weight-name {len(self.weight_name)} names",
-                hint="five for each: blocks, rows and columns of a block, columns, beginnings of rows",
-            )
-        parts = {
-            name: self.weight_shape[NUMBERS * number : NUMBERS * (number + 1)]
-            for number, name in enumerate(self.weight_name)
-        }
+        parts = parts_of(self.weight_name, self.weight_shape)
         changed = False
         for argument in list(func.body.block.args):
-            if argument.name_hint in parts:
-                changed |= _take_sparse(func, argument, parts[argument.name_hint])
+            if (extents := parts.get(argument.name_hint or "")) is not None:
+                changed |= self._take_sparse(func, argument, extents)
         report_changed(changed)
 
+    def _take_sparse(self, func: FuncOp, weight: BlockArgument, extents: Sequence[int]) -> bool:
+        def obstacle(op: Operation) -> str | None:
+            fits = isinstance(op, DenseOp) and op.data is not weight
+            return None if fits else "it is not only the weight of dense layers"
 
-def _take_sparse(func: FuncOp, argument: BlockArgument, extents: tuple[int, ...]) -> bool:
-    products = [op for use in argument.uses if isinstance(op := use.operation, DenseOp)]
-    if len(products) < len(list(argument.uses)) or any(op.data is argument for op in products):
-        remarks.missed(NAME, func, f"%{argument.name_hint} is not only the weight of dense layers")
-        return False
-    if is_referred_to(func):
-        remarks.missed(NAME, func, f"@{func.sym_name.data} is called, by what gives %{argument.name_hint} as it is")
-        return False
-    element = tensor(argument).element_type
-    *block, columns, beginnings = extents
-    whole = block if block[1:] != [1, 1] else block[:1]
-    types: dict[str, TensorType[Attribute]] = {
-        "data": TensorType(element, whole),
-        "indices": TensorType(i32, [columns]),
-        "indptr": TensorType(i32, [beginnings]),
-    }
-    body = func.body.block
-    made: list[BlockArgument] = []
-    for number, (name, type) in enumerate(types.items()):
-        made.append(body.insert_arg(type, argument.index + 1 + number))
-        made[-1].name_hint = f"{argument.name_hint}.{name}"
-    for op in products:
-        new = SparseDenseOp(op.data, *made)
-        new.location = op.location
-        body_of = op.parent
-        assert body_of is not None
-        body_of.insert_op_before(new, op)
-        new.result.name_hint = op.result.name_hint
-        op.result.replace_all_uses_with(new.result)
-        op.detach()
-        op.erase()
-    body.erase_arg(argument)
-    func.function_type = FunctionType.from_lists(body.arg_types, func.function_type.outputs.data)
-    return True
+        def sparse(op: Operation, parts: Sequence[SSAValue]) -> Operation:
+            assert isinstance(op, DenseOp)
+            return SparseDenseOp(op.data, *parts)
+
+        return take_sparse(NAME, func, weight, extents, obstacle, sparse, whole_elements=True)

@@ -109,3 +109,11 @@ relay.func @as_many_moves_as_boxes(%p: tensor<1x3x4xf32>, %l: tensor<1x12xf32>, 
   %0 = relay.vision.multibox_transform_loc %p, %l, %a : (tensor<1x3x4xf32>, tensor<1x12xf32>, tensor<1x4x4xf32>) -> tuple<tensor<1x4x6xf32>, tensor<1xi32>>
   relay.return %0 : tuple<tensor<1x4x6xf32>, tensor<1xi32>>
 }
+
+// -----
+
+relay.func @a_sparse_convolution_has_as_many_rows_of_taps_as_columns(%x: tensor<1x5x5x3xf32>, %w: tensor<2x4xf32>, %i: tensor<2xi32>, %p: tensor<2xi32>) -> tensor<1x5x5x4xf32> {
+  // expected-error@+1 {{'kernel_size' must be one odd number, twice, got [1, 3]}}
+  %y = relay.nn.sparse_conv2d %x, %w, %i, %p {kernel_size = array<i64: 1, 3>} : (tensor<1x5x5x3xf32>, tensor<2x4xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<1x5x5x4xf32>
+  relay.return %y : tensor<1x5x5x4xf32>
+}

@@ -2,6 +2,7 @@
 
 FAMILIES = (
     "activation", "dense", "padding", "upsampling", "spatial", "norm", "convolution", "pool", "adaptive_pool",
-    "backward_weight", "conv_transpose", "deformable", "loss", "pool_gradient", "winograd", "sparse", "planes",
+    "backward_weight", "conv_transpose", "deformable", "loss", "pool_gradient", "winograd", "sparse", "sparse_conv2d",
+    "planes",
 )  # fmt: skip
 """What is met most often stands first."""

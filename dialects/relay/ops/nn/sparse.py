@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from ...gradient import Gradient, Term, Terms
 
 
-class _SparseMatrixOp(RelayOp, ABC):
+class SparseMatrixOp(RelayOp, ABC):
     """What has a sparse matrix among its operands."""
+
+    RANKS: ClassVar[tuple[int, ...]] = (1, 3)
+    """Of `sparse_data`: elements, blocks of one column, blocks."""
 
     sparse_data = operand_def(TensorType)
     sparse_indices = operand_def(TensorType)
@@ -46,22 +49,23 @@ class _SparseMatrixOp(RelayOp, ABC):
         """
         data = tensor(self.sparse_data)
         shape = data.get_shape()
-        if len(shape) not in (1, 3) or not isinstance(data.element_type, AnyFloat):
-            raise VerifyException(f"the elements must be floats [n], or blocks of them [n, r, c], got {data}")
+        if len(shape) not in self.RANKS or not isinstance(data.element_type, AnyFloat):
+            forms = ", or ".join(_FORMS[rank] for rank in self.RANKS)
+            raise VerifyException(f"the elements must be floats: {forms}; got {data}")
         count = index_vector(self.sparse_indices, "the indices")
         if DYNAMIC not in (count, shape[0]) and count != shape[0]:
             raise VerifyException(f"there are {shape[0]} elements and {count} indices")
         rows = index_vector(self.sparse_indptr, "the beginnings of rows")
         if rows == 0:
             raise VerifyException("there are no beginnings of rows: of no rows there is one")
-        block = (shape[1], shape[2]) if len(shape) == 3 else (1, 1)
-        return data.element_type, DYNAMIC if rows == DYNAMIC else rows - 1, block
+        height, width = (*shape[1:], 1, 1)[:2]
+        return data.element_type, DYNAMIC if rows == DYNAMIC else rows - 1, (height, width)
 
     def written_out(self, x: Term, data: Term, indices: Term, indptr: Term, columns: int) -> Term:
         """The matrix with its zeros; `x` is any term of its element type."""
         import numpy as np
 
-        count, height, width = data.shape[0], *(data.shape[1:] if len(data.shape) == 3 else (1, 1))
+        count, height, width = (*data.shape, 1, 1)[:3]
         rows = indptr.shape[0] - 1
         numbers = indptr.constant(np.arange(count)[:, None], i32)
         ends = indptr.slice_along(0, 1, rows + 1).cast(i32)
@@ -76,6 +80,9 @@ class _SparseMatrixOp(RelayOp, ABC):
         flat = [count * height * width]
         found = zeros.op("scatter_elements", place.reshape(flat), data.reshape(flat), axis=0, reduction="add")
         return found.reshape([rows * height, columns])
+
+
+_FORMS = {1: "single ones [n]", 2: "columns of them [n, r]", 3: "blocks of them [n, r, c]"}
 
 
 def checked_lengths(indptr: te.Tensor, most: int, name: str) -> te.Tensor:
@@ -101,11 +108,11 @@ def element_of(
     """Whether row `row` has a `step`th element or block; its column; and it, or what stands at `place` in the block."""
     there = step < te.cast(lengths[row], te.index)
     at = clamped_index(te.cast(indptr[row], te.index) + step, indices.shape[0])
-    return there, te.cast(indices[at], te.index), data[(at, *place) if data.rank == 3 else (at,)]
+    return there, te.cast(indices[at], te.index), data[(at, *place[: data.rank - 1])]
 
 
 @irdl_op_definition
-class SparseDenseOp(_SparseMatrixOp):
+class SparseDenseOp(SparseMatrixOp):
     """The product of a matrix with a sparse one that is transposed: `[m, k]`, `[n, k]` -> `[m, n]`.
 
     With `sparse_lhs` the sparse one is the first of the two: `[m, k]`, `[n, k]` -> `[m, n]` with `[m, k]` sparse.
@@ -146,7 +153,7 @@ class SparseDenseOp(_SparseMatrixOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         dense, data, indices, indptr = inputs
-        height, width = data.shape[1:] if data.rank == 3 else (1, 1)
+        height, width = (*data.shape[1:], 1, 1)[:2]
         most = min(dense.shape[1] // width, data.shape[0])
         lengths = checked_lengths(indptr, most, self.name)
         steps, within = te.reduce_axis(most, "step"), te.reduce_axis(width, "within")
@@ -170,7 +177,7 @@ class SparseDenseOp(_SparseMatrixOp):
 
 
 @irdl_op_definition
-class SparseAddOp(_SparseMatrixOp):
+class SparseAddOp(SparseMatrixOp):
     """The sum of a matrix and a sparse one.
 
     ```mlir
@@ -220,7 +227,7 @@ class SparseAddOp(_SparseMatrixOp):
 
 
 @irdl_op_definition
-class SparseTransposeOp(_SparseMatrixOp):
+class SparseTransposeOp(SparseMatrixOp):
     """A square sparse matrix transposed: its elements, their columns, and where rows begin.
 
     ```mlir
