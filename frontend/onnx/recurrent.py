@@ -246,9 +246,13 @@ class _Recurrent(ABC):
 
     def _products(self, number: int, rows: SSAValue) -> SSAValue:
         """What rows of the input give for all gates."""
-        product = self.node.emit("nn.dense", rows, self.weight(1, number))
+        product = self.node.emit("nn.dense", self.factor(rows), self.weight(1, number))
         bias = self.input_bias(number)
         return product if bias is None else self.add(product, bias)
+
+    def factor(self, x: SSAValue) -> SSAValue:
+        """What is multiplied with weights for the input of all steps, or for a state."""
+        return x
 
     def run_open(self, number: int, functions: Sequence[Activation]) -> tuple[SSAValue, Sequence[SSAValue]]:
         """The outputs of one direction, `[steps, batch, width]`, and its states after the last step, where it is known
@@ -431,7 +435,7 @@ class _GRU(_Recurrent):
         return [self.add(self.multiply(self.from_one(z), candidate), self.multiply(z, state))]
 
 
-class _LSTM(_Recurrent):
+class LSTM(_Recurrent):
     """The state shows what the gate `o` lets pass of the cell: `c' = f c + i g(...)`, `h' = o h(c')`. The cell is not
     clipped, as ONNX Runtime has it."""
 
@@ -443,7 +447,7 @@ class _LSTM(_Recurrent):
         self, number: int, projected: SSAValue, states: Sequence[SSAValue], functions: Sequence[Activation]
     ) -> list[SSAValue]:
         (state, cell), (f, g, h) = states, functions
-        again = self.node.emit("nn.dense", state, self.weight(2, number))
+        again = self.node.emit("nn.dense", self.factor(state), self.weight(2, number))
         to_i, to_o, to_f, to_c = self.gates(self.add(projected, again))
         peepholes = self.parameter(7, number)
         peep_i, peep_o, peep_f = [None] * 3 if peepholes is None else self.gates(peepholes, 3)
@@ -460,5 +464,5 @@ class _LSTM(_Recurrent):
 CONVERTERS: dict[str, Versions] = {
     "RNN": {7: lambda node: _RNN(node).convert()},
     "GRU": {7: lambda node: _GRU(node).convert()},
-    "LSTM": {7: lambda node: _LSTM(node).convert()},
+    "LSTM": {7: lambda node: LSTM(node).convert()},
 }

@@ -39,6 +39,34 @@ def test_attention_of_keys_and_values_side_by_side() -> None:
     check("MultiHeadAttention", [q, k, v, None, None, None, *past], 3, num_heads=2, unidirectional=1)
 
 
+@pytest.mark.parametrize(("bits", "zero"), [(4, None), (4, "uint8"), (4, "float32"), (8, "uint8"), (2, None)])
+def test_products_of_few_bits_that_are_given(bits: int, zero: str | None) -> None:
+    """Weights that a model takes give what the same weights give that it holds."""
+    rows, depth, block = 5, 40, 16
+    scales = (RNG.random((rows, 3)) + 0.1).astype(np.float32)
+    zeros = None
+    if zero is not None:
+        zeros = codes(rows * -(-3 * bits // 8)) if zero == "uint8" else floats(rows * 3)
+    packed = codes(rows, 3, block * bits // 8)
+    inputs = [floats(2, 3, depth), packed, scales, *([] if zeros is None else [zeros])]
+    said: dict[str, Any] = {"K": depth, "N": rows, "bits": bits, "block_size": block}
+    held, some = model("MatMulNBits", inputs, fixed=(1, 2, 3)[: len(inputs) - 1], **said)
+    given, feeds = model("MatMulNBits", inputs, **said)
+    np.testing.assert_allclose(run(given, feeds)[0], run(held, some)[0], rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(("direction", "columns"), [("forward", False), ("bidirectional", True), ("reverse", True)])
+def test_lstm_of_bytes(direction: str, columns: bool) -> None:
+    steps, batch, width, hidden, count = 5, 1, 6, 4, 1 + (direction == "bidirectional")
+    shape = (count, 4 * hidden) if columns else (count,)
+    weights = [codes(count, size, 4 * hidden, dtype="int8") for size in (width, hidden)]
+    scales = [(RNG.random(shape) * 0.01 + 0.002).astype(np.float32) for _ in range(2)]
+    zeros = np.zeros(shape, np.int8)
+    bias, states = floats(count, 8 * hidden), [floats(count, batch, hidden) for _ in range(2)]
+    inputs = [floats(steps, batch, width), *weights, bias, None, *states, None, scales[0], zeros, scales[1], zeros]
+    check("DynamicQuantizeLSTM", inputs, 3, fixed=(1, 2, 8, 9, 10, 11), hidden_size=hidden, direction=direction)
+
+
 def test_factors_whose_rows_stand_before_their_batches() -> None:
     check("FusedMatMul", [floats(4, 2, 3), floats(2, 3, 5)], transBatchA=1)
     check("FusedMatMul", [floats(3, 2, 4), floats(3, 2, 5)], transA=1, transBatchA=1, transBatchB=1, alpha=0.5)

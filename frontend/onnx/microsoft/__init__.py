@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ..errors import Unsupported
 from ..node import Converter, Node, Outputs, Versions
-from . import alike, attention, experts, few_bits, fused, grouped, quantized
+from . import alike, attention, experts, few_bits, fused, grouped, quantized, recurrent
 
 DOMAIN = "com.microsoft"
 
@@ -54,4 +54,5 @@ CONVERTERS: dict[str, Versions] = {
     **_versions(attention.OPERATORS),
     **_versions(experts.OPERATORS),
     **_versions(grouped.OPERATORS),
+    **_versions(recurrent.OPERATORS),
 }

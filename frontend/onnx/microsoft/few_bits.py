@@ -6,13 +6,14 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import IntegerType, Signedness, f32
 from xdsl.ir import SSAValue
 
-from ....dialects.relay.base import tensor
+from ....dialects.relay.base import shape_of, tensor
 from ....dialects.support.dtypes import numpy_dtype
 from ..errors import Malformed, Unsupported
 from ..indexing import take_along
-from ..linear import product
+from ..linear import product, swap_last
 from ..node import Converter, Node
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
     """`a @ b.T`, where rows of `b` are blocks of numbers of 2, 4 or 8 bits, each block with a scale and a zero point.
     What is told of groups is the block whose scale and zero point each column has.
 
-    The weights become floats where the model is imported.
+    The weights become floats where the model is imported, or, if it takes them, each time it runs.
     """
     import numpy as np
 
+    if not all(map(node.is_known, (1, 2, 3))):
+        return _matmul_of_given(node)
     a, bits, block = node.input(0, at_least=1), node.integer("bits", 4), node.integer("block_size")
     rows, columns = node.integer("N"), node.integer("K")
     if bits not in (2, 4, 8):
@@ -56,6 +59,49 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
     dtype = numpy_dtype(tensor(a).element_type)
     y = product(node, a, node.constant(np.ascontiguousarray(weights.T, dtype)))
     return y if (bias := node.optional(5)) is None else node.emit("add", y, bias)
+
+
+def _matmul_of_given(node: Node) -> SSAValue:
+    """`matmul_of_few_bits`, whose weights are inputs of the model, or computed.
+
+    Raises:
+        Unsupported: which block's scale a column has is told, or the numbers are of other bits.
+        Malformed: the inputs have not as many elements as the attributes ask for.
+    """
+    a, bits, block = node.input(0, at_least=1), node.integer("bits", 4), node.integer("block_size")
+    rows, columns = node.integer("N"), node.integer("K")
+    if node.optional(4) is not None:
+        raise Unsupported("groups (input 4) of weights that are known at run time only")
+    if bits not in (2, 4, 8) or block < 1:
+        raise Unsupported(f"numbers of {bits} bits in blocks of {block}")
+    blocks = -(-columns // block)
+    codes = _unpacked_told(node, node.reshape(node.input(1), [rows * blocks, block * bits // 8]), bits)
+    codes = node.cast(node.reshape(codes, [rows, blocks, block]), f32)
+    scales = node.cast(node.reshape(node.input(2), [rows, blocks, 1]), f32)
+    zeros = node.scalar(2.0 ** (bits - 1), scales)
+    if (given := node.optional(3)) is not None:
+        if tensor(given).element_type == IntegerType(8, Signedness.UNSIGNED):
+            given = _unpacked_told(node, node.reshape(given, [rows, -1]), bits)
+            given = node.emit("strided_slice", given, begin=[0], end=[blocks], axes=[1])
+        zeros = node.cast(node.reshape(given, [rows, blocks, 1]), f32)
+    weights = node.emit("multiply", node.emit("subtract", codes, zeros), scales)
+    weights = node.emit(
+        "strided_slice", node.reshape(weights, [rows, blocks * block]), begin=[0], end=[columns], axes=[1]
+    )
+    y = product(node, a, node.cast(swap_last(node, weights), tensor(a).element_type))
+    return y if (bias := node.optional(5)) is None else node.emit("add", y, bias)
+
+
+def _unpacked_told(node: Node, packed: SSAValue, bits: int) -> SSAValue:
+    """Rows of bytes as rows of numbers of `bits` bits, the lowest bits of a byte first."""
+    if bits == 8:
+        return packed
+    mask = node.scalar(2**bits - 1, packed)
+    parts = [
+        node.emit("bitwise_and", node.emit("right_shift", packed, node.scalar(shift, packed)), mask)
+        for shift in range(0, 8, bits)
+    ]
+    return node.reshape(node.emit("stack", node.emitter.tuple(parts), axis=2), [shape_of(packed)[0], -1])
 
 
 def rows_of_few_bits(node: Node) -> SSAValue:

@@ -1,0 +1,216 @@
+"""Operators of `ai.onnx.ml` give what ONNX Runtime gives."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from onnx import helper  # noqa: E402
+
+import weft  # noqa: E402
+from weft.dialects.relay.functions import FuncOp  # noqa: E402
+from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.frontend.onnx import from_onnx  # noqa: E402
+
+ort: Any = import_module("onnxruntime")
+
+NDArray = npt.NDArray[Any]
+X = np.array([[-1.0, 2.0], [0.0, 0.0], [3.0, -4.0], [0.1, 0.2]], np.float32)
+WITH_NAN = np.concatenate([X, np.array([[np.nan, 1.0]], np.float32)])
+TRANSFORMS = ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
+
+
+def model(operator: str, inputs: list[NDArray], outputs: int, version: int = 3, **attributes: Any) -> Any:
+    names = [f"x{number}" for number in range(len(inputs))]
+    results = [f"y{number}" for number in range(outputs)]
+    node = helper.make_node(operator, names, results, domain="ai.onnx.ml", **attributes)
+    given = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), ["n", *x.shape[1:]])
+        for name, x in zip(names, inputs, strict=True)
+    ]
+    graph = helper.make_graph([node], "g", given, [helper.make_empty_tensor_value_info(name) for name in results])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", version)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
+
+
+def theirs(made: Any, inputs: list[NDArray]) -> list[NDArray]:
+    session = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {f"x{number}": x for number, x in enumerate(inputs)})
+
+
+def same(ours: NDArray, expected: NDArray) -> None:
+    assert ours.shape == expected.shape and ours.dtype == expected.dtype
+    np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-5)
+
+
+def check(operator: str, *inputs: NDArray, outputs: int = 1, version: int = 3, **attributes: Any) -> None:
+    made = model(operator, list(inputs), outputs, version, **attributes)
+    (function,) = from_onnx(made).body.ops
+    assert isinstance(function, FuncOp)
+    for ours, expected in zip(evaluate_function(function, inputs), theirs(made, list(inputs)), strict=True):
+        same(ours, expected)
+
+
+def refused(match: str, operator: str, outputs: int = 1, **attributes: Any) -> None:
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(model(operator, [X], outputs, **attributes))
+    assert match in str(error.value)
+
+
+@pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
+def test_rows_are_normalized(norm: str) -> None:
+    check("Normalizer", X, norm=norm)
+    check("Normalizer", np.arange(6).reshape(2, 3), norm=norm)
+
+
+def test_features_are_scaled_filled_in_and_put_together() -> None:
+    check("Scaler", X, offset=[1.0, 2.0], scale=[3.0, 4.0])
+    check("Scaler", np.arange(6).reshape(2, 3), offset=[1.0], scale=[3.0])
+    check("Imputer", WITH_NAN, imputed_value_floats=[1.0, 2.0], replaced_value_float=float("nan"))
+    check("Imputer", X, imputed_value_floats=[7.0], replaced_value_float=-1.0)
+    check("Imputer", np.arange(6).reshape(2, 3), imputed_value_int64s=[1, 2, 3], replaced_value_int64=4)
+    check("FeatureVectorizer", X, X, inputdimensions=[2, 2])
+    check("ArrayFeatureExtractor", X, np.array([[1], [0], [1]]))
+    refused("3 numbers for 2 features", "Scaler", offset=[1.0] * 3, scale=[1.0])
+
+
+def test_categories_and_labels_are_looked_up() -> None:
+    check("OneHotEncoder", np.array([[1, 2], [3, 9]]), cats_int64s=[1, 2, 3])
+    check("OneHotEncoder", np.array([1.0, 3.0], np.float32), cats_int64s=[1, 2, 3])
+    check("LabelEncoder", np.array([1, 5, 9]), keys_int64s=[5, 1], values_floats=[0.5, 0.25])
+    check("LabelEncoder", np.array([1, 5, 9]), keys_int64s=[5, 1], values_int64s=[50, 10], default_int64=3)
+    keys: dict[str, Any] = {"keys_floats": [float("nan"), 1.0], "values_int64s": [50, 10]}
+    for version in (3, 4):  # what is no number has been found since
+        check("LabelEncoder", np.array([1, np.nan, 9], np.float32), version=version, **keys)
+    refused("strings are no elements", "LabelEncoder", keys_strings=["a"], values_int64s=[1])
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_linear_models(transform: str) -> None:
+    given: dict[str, Any] = {"post_transform": transform, "intercepts": [0.05, 0.1]}
+    check("LinearRegressor", X, coefficients=[0.1, 0.2, -0.1, 0.3], targets=2, **given)
+    check("LinearRegressor", X, coefficients=[0.1, 0.2], targets=1, post_transform=transform)
+    three: dict[str, Any] = {"coefficients": [0.1, 0.2, -0.1, 0.3, 0.5, 0.6], "intercepts": [0.05, 0.1, 0.0]}
+    check("LinearClassifier", X, outputs=2, classlabels_ints=[3, 4, 9], post_transform=transform, **three)
+    one: dict[str, Any] = {
+        "coefficients": [0.1, 0.2],
+        "intercepts": [0.05],
+        "classlabels_ints": [3, 4],
+        "post_transform": transform,
+    }
+    if transform == "PROBIT":
+        refused("of one score for two classes", "LinearClassifier", outputs=2, **one)
+    else:
+        check("LinearClassifier", X, outputs=2, **one)
+
+
+VECTORS: dict[str, Any] = {"kernel_params": [0.4, 0.3, 2.0], "support_vectors": [1.0, 2.0, 3.0, 4.0, 0.5, 0.6]}
+
+
+@pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
+def test_support_vectors(kernel: str) -> None:
+    given: dict[str, Any] = {"kernel_type": kernel, "coefficients": [0.3, -0.2, 0.9], **VECTORS}
+    check("SVMRegressor", X, n_supports=3, rho=[0.1], **given)
+    check("SVMRegressor", X, n_supports=3, rho=[-0.4], one_class=1, **given)
+    for transform in TRANSFORMS[:3]:
+        two: dict[str, Any] = {
+            "classlabels_ints": [7, 8],
+            "vectors_per_class": [1, 2],
+            "post_transform": transform,
+            "rho": [0.2],
+        }
+        check("SVMClassifier", X, outputs=2, **given, **two)
+        check("SVMClassifier", X, outputs=2, prob_a=[-1.2], prob_b=[0.3], **given, **two)
+
+
+def test_support_vectors_of_three_classes() -> None:
+    vectors = np.random.default_rng(0).standard_normal((5, 2)).round(2)
+    coefficients = np.random.default_rng(1).standard_normal((2, 5)).round(2)
+    given: dict[str, Any] = {
+        "kernel_type": "RBF", "kernel_params": [0.5, 0.0, 3.0], "support_vectors": vectors.reshape(-1).tolist(),
+        "coefficients": coefficients.reshape(-1).tolist(), "rho": [0.1, -0.2, 0.05],
+        "vectors_per_class": [2, 1, 2], "classlabels_ints": [4, 5, 6],
+    }  # fmt: skip
+    for transform in TRANSFORMS[:3]:
+        check("SVMClassifier", X, outputs=2, post_transform=transform, **given)
+    refused("more than two", "SVMClassifier", outputs=2, prob_a=[1.0] * 3, prob_b=[0.0] * 3, **given)
+
+
+def trees(which: str, targets: int, weights: list[float], mode: str = "BRANCH_LEQ") -> dict[str, Any]:
+    """A tree of two levels, in which what is no number goes with what is small, and one of a leaf."""
+    ids, leaves = list(range(targets)), ([(0, 1), (0, 3), (0, 4), (1, 0)])
+    return {
+        "nodes_treeids": [0, 0, 0, 0, 0, 1], "nodes_nodeids": [0, 1, 2, 3, 4, 0],
+        "nodes_featureids": [0, 0, 1, 0, 0, 0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", mode, "LEAF", "LEAF", "LEAF"],
+        "nodes_values": [0.05, 0.0, -0.5, 0.0, 0.0, 0.0], "nodes_truenodeids": [1, 0, 3, 0, 0, 0],
+        "nodes_falsenodeids": [2, 0, 4, 0, 0, 0], "nodes_missing_value_tracks_true": [1, 0, 0, 0, 0, 0],
+        f"{which}_treeids": [tree for tree, _ in leaves for _ in ids],
+        f"{which}_nodeids": [node for _, node in leaves for _ in ids],
+        f"{which}_ids": ids * 4, f"{which}_weights": weights,
+    }  # fmt: skip
+
+
+TWELVE = [0.3, 0.8, 0.1, 0.2, 0.5, 0.1, 0.6, 0.7, 0.01, 0.02, 0.3, 0.1]
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_trees(transform: str) -> None:
+    given: dict[str, Any] = {"post_transform": transform}
+    bases: list[dict[str, Any]] = [{}, {"base_values": [0.25, 0.1, 0.3]}]
+    for base in bases:
+        check("TreeEnsembleRegressor", WITH_NAN, n_targets=3, **trees("target", 3, TWELVE), **given, **base)
+        several: dict[str, Any] = {"classlabels_int64s": [7, 9, 11], **trees("class", 3, TWELVE)}
+        check("TreeEnsembleClassifier", WITH_NAN, outputs=2, **several, **given, **base)
+    for weights in ([0.3, 0.8, 0.1, 0.1], [-0.3, 0.8, 0.1, 0.1]):
+        for base in ({}, {"base_values": [0.25]}):
+            two: dict[str, Any] = {"classlabels_int64s": [7, 9], **trees("class", 1, weights), **given, **base}
+            if transform == "PROBIT":
+                refused("of one score for two classes", "TreeEnsembleClassifier", outputs=2, **two)
+            else:
+                check("TreeEnsembleClassifier", WITH_NAN, outputs=2, **two)
+
+
+def test_trees_compare_and_put_together_in_all_ways() -> None:
+    weights = [0.3, 0.8, 0.1, 0.4]
+    for mode in ("BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"):
+        check("TreeEnsembleRegressor", WITH_NAN, n_targets=1, **trees("target", 1, weights, mode))
+    for how in ("AVERAGE", "MIN", "MAX"):
+        check("TreeEnsembleRegressor", X, n_targets=1, aggregate_function=how, **trees("target", 1, weights))
+
+
+@pytest.mark.parametrize(
+    ("match", "changes"),
+    [
+        (
+            "round in a circle",
+            {
+                "nodes_truenodeids": [1, 0, 3, 2, 0, 0],
+                "nodes_falsenodeids": [2, 0, 4, 2, 0, 0],
+                "nodes_modes": ["BRANCH_LEQ", "LEAF", "BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF"],
+            },
+        ),
+        ("has not one root", {"nodes_truenodeids": [1, 0, 4, 0, 0, 0]}),
+        ("which there is not", {"nodes_truenodeids": [1, 0, 9, 0, 0, 0]}),
+        ("a weight for target 3", {"target_ids": [0, 0, 0, 3]}),
+        ("a node of mode 'BRANCH'", {"nodes_modes": ["BRANCH", *["LEAF"] * 5]}),
+    ],
+)
+def test_what_are_no_trees_is_refused(match: str, changes: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"n_targets": 1, **trees("target", 1, [0.1] * 4), **changes}
+    refused(match, "TreeEnsembleRegressor", **given)
+
+
+def test_trees_are_compiled_for_any_number_of_rows() -> None:
+    made = model("TreeEnsembleRegressor", [X], 1, n_targets=3, **trees("target", 3, TWELVE))
+    compiled = weft.compile(made)
+    for rows in (1, 0, 4):
+        same(np.asarray(compiled(X[:rows])), theirs(made, [X[:rows]])[0])
