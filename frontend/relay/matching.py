@@ -118,6 +118,7 @@ class _Row:
             value, pattern = pending.pop()
             match pattern:
                 case PatternVar(var):
+                    value._type = merged(value.type, var.value.type)  # pyright: ignore[reportPrivateUsage]
                     bound[var.value] = value
                 case PatternTuple(patterns):
                     pending += reversed(list(zip(_fields(value, len(patterns), block), patterns, strict=True)))

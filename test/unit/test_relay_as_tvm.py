@@ -104,3 +104,35 @@ def test_the_first_of_each_row_is_a_kernel_of_one_column(is_ascend: bool):
     ):
         found = weft.compile(relay.Function([x], relay.topk(x, 1, -1, ret_type, is_ascend, "int64")))(data)
         assert np.array_equal(found, first(axis=1, keepdims=True))
+
+
+@KINDS
+@pytest.mark.parametrize("layouts", [("NCHW", "OIHW"), ("NHWC", "HWOI")])
+def test_a_depthwise_weight_has_a_multiplier_of_channels(kind: str, layouts: tuple[str, str]):
+    rng = np.random.default_rng(0)
+    data, weight = rng.normal(size=(2, 3, 5, 5)).astype(np.float32), rng.normal(size=(3, 2, 3, 3)).astype(np.float32)
+    if layouts[0] == "NHWC":
+        data, weight = data.transpose(0, 2, 3, 1), weight.transpose(2, 3, 0, 1)
+    x, w = relay.var("x", shape=data.shape), relay.var("w", shape=weight.shape)
+    y = relay.nn.conv2d(
+        x, w, groups=3, channels=6, kernel_size=(3, 3), data_layout=layouts[0], kernel_layout=layouts[1]
+    )
+    found = run(kind, relay.Function([x, w], y), data, weight)
+    if layouts[0] == "NHWC":
+        data, weight, found = data.transpose(0, 3, 1, 2), weight.transpose(2, 3, 0, 1), found.transpose(0, 3, 1, 2)
+    windows = np.lib.stride_tricks.sliding_window_view(data, (3, 3), (2, 3))
+    expected = np.einsum("nchwij,cmij->ncmhw", windows, weight).reshape(2, 6, 3, 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@KINDS
+def test_zero_points_of_a_depthwise_weight_are_those_of_channels(kind: str):
+    rng = np.random.default_rng(0)
+    data, weight = rng.integers(0, 255, (1, 3, 4, 4), np.uint8), rng.integers(0, 255, (3, 2, 3, 3), np.uint8)
+    x, w = relay.var("x", shape=data.shape, dtype="uint8"), relay.var("w", shape=weight.shape, dtype="uint8")
+    points, scale = np.array([1, 20, 3], np.int32), relay.const(1.0)
+    y = relay.qnn.conv2d(x, w, relay.const(7), relay.const(points), scale, scale, (3, 3), 6, groups=3)
+    found = run(kind, relay.Function([x, w], y), data, weight)
+    windows = np.lib.stride_tricks.sliding_window_view(data.astype(np.int32) - 7, (3, 3), (2, 3))
+    taps = weight.astype(np.int32) - points[:, None, None, None]
+    assert np.array_equal(found, np.einsum("nchwij,cmij->ncmhw", windows, taps).reshape(1, 6, 2, 2))

@@ -301,3 +301,13 @@ def test_integers_are_natural_numbers_and_back(prelude: Any) -> None:
 def test_data_types_are_in_the_module_that_tvm_has_them_in() -> None:
     adt: Any = import_module("weft.relay.adt")
     assert adt.TypeData is relay.TypeData and adt.Match is relay.Match and relay.adt.Clause is relay.Clause
+
+
+def test_the_type_of_a_patterns_variable_says_what_is_matched():
+    T, box, type = relay.TypeVar("T"), relay.GlobalTypeVar("box"), relay.TensorType((2, 2))
+    make = relay.Constructor("make", [T], box)
+    module = relay.IRModule(type_definitions={box: relay.TypeData(box, [T], [make])})
+    x, inner = relay.var("x"), relay.var("inner", type)
+    clause = relay.Clause(relay.PatternConstructor(make, [relay.PatternVar(inner)]), relay.Tuple([]))
+    module["main"] = relay.Function([x], relay.Match(make(x), [clause]))
+    assert module["main"].params[0].checked_type == type

@@ -155,8 +155,12 @@ def _complete_parts(op: Operation) -> bool:
                 type = op.data.type
                 assert isinstance(type, AdtType)
                 for name, region in zip(op.names, op.regions, strict=True):
-                    declared = definition.fields_of(name, type) if name in definition.names else ()
-                    pairs += zip(region.block.args, declared, strict=False)
+                    if name not in definition.names:
+                        continue
+                    pairs += zip(region.block.args, definition.fields_of(name, type), strict=False)
+                    declared = [*definition.fields_of(name, definition.type), definition.type]
+                    found = [*(argument.type for argument in region.block.args), type]
+                    pairs.append((op.data, instance(declared, found)[-1]))
             for region in op.regions:
                 for result, given in zip(op.results, _given(region.block), strict=False):
                     pairs += [(result, given.type), (given, result.type)]
