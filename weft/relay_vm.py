@@ -25,11 +25,12 @@ from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
-from .relay_executors import in_order, leaves, unflatten
+from .relay_executors import in_order, leaves, optimize, unflatten
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params, input_names
 
 if TYPE_CHECKING:
+    from .frontend.relay.module import IRModule
     from .lowering.machine.target import Target
     from .runtime.benchmark import BenchmarkResult
     from .runtime.executable import Executable as NativeExecutable
@@ -114,6 +115,49 @@ def compile(
     return made
 
 
+class VMCompiler:
+    """Compiles in steps: `lower`, `codegen`, then `get_exec`."""
+
+    def __init__(self) -> None:
+        self._params: dict[str, npt.ArrayLike] = {}
+        self._made: Executable | None = None
+
+    def set_params(self, params: Mapping[str, npt.ArrayLike]) -> None:
+        """Inputs of `@main` that become constants in what is lowered from now on, by name."""
+        self._params = dict(params)
+
+    def lower(self, mod: ModuleOp | FuncOp, target: str | Target | None = None) -> None:
+        """Compile a module; see `compile`."""
+        self._made = compile(mod, target, self._params)
+
+    def codegen(self) -> None:
+        """What `lower` has done."""
+        self.get_exec()
+
+    def optimize(
+        self,
+        mod: ModuleOp | FuncOp,
+        target: str | Target | None = None,
+        params: Mapping[str, npt.ArrayLike] | None = None,
+    ) -> tuple[IRModule, dict[str, NDArray]]:
+        """The module as it is before its operators are fused; see `relay.optimize`."""
+        return optimize(mod, target, {**self._params, **(params or {})})
+
+    def get_exec(self) -> Executable:
+        """The functions that were compiled.
+
+        Raises:
+            UsageError: nothing was lowered.
+        """
+        if self._made is None:
+            raise UsageError("nothing was compiled: call lower(module, target) first")
+        return self._made
+
+
+def _listed(arrays: Sequence[NDArray]) -> str:
+    return f"[{', '.join(f'{each.dtype} {list(each.shape)}' for each in arrays)}]"
+
+
 @checked_methods
 class VirtualMachine:
     """Runs the functions of an `Executable`. It keeps inputs and results of its own: one thread uses it at a time."""
@@ -141,29 +185,32 @@ class VirtualMachine:
         names = self._exe.get_function_params(func_name)
         self._inputs[func_name] = dict(enumerate(in_order(names, args, kwargs)))
 
-    def set_one_input(self, func_name: str, tag: int | str, value: object) -> None:
-        """The same for one argument, by its number or name.
+    def set_one_input(self, func_name: str, *args: object, **kwargs: object) -> None:
+        """The same for one argument: its number or name, and its value, or `name=value`.
 
         Raises:
-            UsageError: there is no such function or argument.
+            UsageError: there is no such function or argument, or not one argument is given.
         """
-        place = tag if isinstance(tag, int) else self.get_input_index(tag, func_name)
-        count = len(self._exe.get_function_params(func_name))
-        if not 0 <= place < count:
-            raise UsageError(f"there is no input {tag}; '{func_name}' takes {count}")
-        self._inputs.setdefault(func_name, {})[place] = value
+        given = [tuple(args), *kwargs.items()] if args else list(kwargs.items())
+        if len(given) != 1 or len(given[0]) != 2 or not isinstance(tag := given[0][0], int | str):
+            raise UsageError("one input is set by its number or name and its value, or by name=value")
+        names = self._exe.get_function_params(func_name)
+        if isinstance(tag, str) and tag not in names:
+            hint = did_you_mean(tag, names)
+            raise UsageError(f"there is no input '{tag}'; inputs: {', '.join(names)}", hint=hint)
+        place = tag if isinstance(tag, int) else names.index(tag)
+        if not 0 <= place < len(names):
+            raise UsageError(f"there is no input {tag}; '{func_name}' takes {len(names)}")
+        self._inputs.setdefault(func_name, {})[place] = given[0][1]
 
     def get_input_index(self, input_name: str, func_name: str = "main") -> int:
-        """The number of an argument.
+        """The number of an argument; `-1`, as in TVM, where there is none of this name.
 
         Raises:
-            UsageError: there is none of this name.
+            UsageError: there is no such function.
         """
         names = self._exe.get_function_params(func_name)
-        if input_name not in names:
-            hint = did_you_mean(input_name, names)
-            raise UsageError(f"there is no input '{input_name}'; inputs: {', '.join(names)}", hint=hint)
-        return names.index(input_name)
+        return names.index(input_name) if input_name in names else -1
 
     def invoke(self, func_name: str, *args: object, **kwargs: object) -> Result:
         """What a function gives, tuples as tuples; of what was set, where no arguments are given.
@@ -189,6 +236,21 @@ class VirtualMachine:
         """The same, with the results kept for `get_outputs`."""
         self.invoke(func_name, *args, **kwargs)
 
+    def invoke_with_outputs(
+        self, func_name: str, input_args: Mapping[str, object], output_args: Sequence[NDArray]
+    ) -> None:
+        """Call a function by the names of its arguments, and write the tensors that it gives to arrays.
+
+        Raises:
+            UsageError: arguments are missing or unknown, or the arrays are not those that the function gives.
+        """
+        self.invoke(func_name, **input_args)
+        kinds = [[(each.shape, each.dtype) for each in arrays] for arrays in (self._outputs, output_args)]
+        if kinds[0] != kinds[1]:
+            raise UsageError(f"'{func_name}' gives {_listed(self._outputs)}, not {_listed(output_args)}")
+        for array, result in zip(output_args, self._outputs, strict=True):
+            np.copyto(array, result)
+
     def get_outputs(self) -> list[NDArray]:
         """The tensors that the last call has given, those of tuples one by one."""
         return list(self._outputs)
@@ -200,9 +262,18 @@ class VirtualMachine:
         repeat: int = 5,
         number: int = 5,
         min_repeat_ms: float = 0,
+        end_to_end: bool = False,
         **kwargs: object,
     ) -> BenchmarkResult:
-        """Time calls of a function; see `weft.Executable.benchmark`."""
+        """Time calls of a function; see `weft.Executable.benchmark`. As in TVM, a device may stand before the
+        arguments. Arrays are on the host, so that calls are timed from end to end always.
+
+        Raises:
+            UsageError: the device is not one of the target.
+        """
+        if args and isinstance(args[0], VirtualDevice):
+            check_devices(args[0], self._exe.target)
+            args = args[1:]
         program, arrays = self._bound(func_name, args, kwargs)
         return program.benchmark(*arrays, repeat=repeat, number=number, min_repeat_ms=min_repeat_ms)
 

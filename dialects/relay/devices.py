@@ -120,6 +120,16 @@ class VirtualDevice:
             raise DeviceError(f"the target '{self.target}' is for {needs} devices, and this one has {has}")
 
     @property
+    def device_type(self) -> int:
+        """The type by DLPack's number, as TVM's devices have it; `-1` where it is free."""
+        return -1 if self.type is None else DEVICE_TYPES[self.type]
+
+    @property
+    def device_id(self) -> int:
+        """Which of its type it is; `-1` where that is free."""
+        return -1 if self.id is None else self.id
+
+    @property
     def is_free(self) -> bool:
         """Whether nothing is known."""
         return self == FREE

@@ -39,8 +39,11 @@ def depthwise(name: str, weight: str) -> Operator:
     return rebound(make, call)
 
 
-def _multiplier(data: Expr, weight: Expr, groups: int, data_layout: str, kernel_layout: str) -> int:
-    """How many outputs each channel has by a weight `[channels, multiplier]`; 1 where it is no such weight."""
+def _multiplier(data: Expr, weight: Expr, groups: object, data_layout: object, kernel_layout: object) -> int:
+    """How many outputs each channel has by a weight `[channels, multiplier]`; 1 where it is no such weight, or what is
+    given is wrong, which the operator says."""
+    if not (isinstance(groups, int) and isinstance(data_layout, str) and isinstance(kernel_layout, str)):
+        return 1
     types = data.value.type, weight.value.type
     is_blocked = not (data_layout.isalpha() and kernel_layout.isalpha())
     if groups < 2 or is_blocked or "OI" not in kernel_layout or not all(isinstance(type, TensorType) for type in types):

@@ -100,3 +100,9 @@ def test_what_is_not_said_stays_open() -> None:
 def test_an_axis_that_there_is_not_is_refused() -> None:
     with pytest.raises(Diagnostic, match=r"bias_add.*axis 9 is out of range"):
         relay.nn.bias_add(relay.var("x", shape=IMAGE), relay.var("b"), axis=9)
+
+
+def test_the_condition_of_an_if_is_a_truth_value() -> None:
+    b, x = relay.var("b"), relay.var("x", shape=(2,))
+    module = relay.IRModule.from_expr(relay.Function([b, x], relay.If(b, x, x + x)))
+    assert str(module["main"].checked_type) == "(tensor<i1>, tensor<2xf32>) -> tensor<2xf32>"

@@ -62,3 +62,7 @@ def test_modules_are_where_tvm_has_them():
     assert ty.TypeVar is relay.TypeVar and relay.op.const is relay.const
     with pytest.raises(weft.Diagnostic, match="is to stand for a ShapeVar"):
         relay.TypeVar("n", 1)
+
+
+def test_devices_have_a_number_for_their_type():
+    assert (weft.cpu().device_type, weft.cuda(1).device_type, weft.cuda(1).device_id) == (1, 2, 1)

@@ -93,3 +93,51 @@ def test_an_executor_gives_all_results_of_a_function() -> None:
         first, second = found(X[:2])
         np.testing.assert_array_equal(first, -X[:2])
         np.testing.assert_allclose(second, np.exp(X[:2]), rtol=1e-6)
+
+
+def test_a_virtual_machine_is_compiled_in_steps() -> None:
+    x, w = relay.var("x", shape=(2,)), relay.var("w", shape=(2,))
+    module, compiler = relay.IRModule.from_expr(relay.Function([x, w], x * w)), relay.vm.VMCompiler()
+    with pytest.raises(UsageError, match="nothing was compiled"):
+        compiler.get_exec()
+    compiler.set_params({"w": np.array([2, 3], np.float32)})
+    optimized, _ = compiler.optimize(module, "llvm")
+    assert len(optimized["main"].params) == 1
+    compiler.lower(module, "llvm")
+    compiler.codegen()
+    machine = relay.vm.VirtualMachine(compiler.get_exec(), weft.cpu())
+    assert np.array_equal(cast(Any, machine.invoke("main", np.ones(2, np.float32))), [2, 3])
+
+
+def test_one_input_is_set_by_number_or_name() -> None:
+    x, y = relay.var("x", shape=()), relay.var("y", shape=())
+    machine = relay.vm.VirtualMachine(relay.vm.compile(relay.Function([x, y], x - y)), weft.cpu())
+    machine.set_one_input("main", 0, np.float32(5))
+    machine.set_one_input("main", y=np.float32(2))
+    assert machine.invoke("main") == 3
+    machine.set_one_input("main", "x", np.float32(6))
+    assert machine.invoke("main") == 4 and machine.get_input_index("y") == 1 and machine.get_input_index("z") == -1
+    for args, kwargs in (((0,), {}), ((), {}), ((0, 1), {"x": 1}), ((), {"x": 1, "y": 2}), ((1.5, 2), {})):
+        with pytest.raises(UsageError, match="one input is set by its number or name"):
+            machine.set_one_input("main", *args, **kwargs)
+    with pytest.raises(UsageError, match="there is no input 'z'"):
+        machine.set_one_input("main", z=1)
+
+
+def test_results_are_written_to_arrays_that_are_given() -> None:
+    x = relay.var("x", shape=(2,))
+    machine = relay.vm.VirtualMachine(relay.vm.compile(relay.Function([x], relay.Tuple([x + x, x * x]))), weft.cpu())
+    twice, square = np.empty(2, np.float32), np.empty(2, np.float32)
+    machine.invoke_with_outputs("main", {"x": np.array([1, 3], np.float32)}, [twice, square])
+    assert twice.tolist() == [2, 6] and square.tolist() == [1, 9]
+    with pytest.raises(UsageError, match=r"gives \[float32 \[2\], float32 \[2\]\], not \[float32 \[2\]\]"):
+        machine.invoke_with_outputs("main", {"x": np.zeros(2, np.float32)}, [twice])
+
+
+def test_a_benchmark_takes_a_device_before_the_arguments() -> None:
+    x = relay.var("x", shape=(2,))
+    machine = relay.vm.VirtualMachine(relay.vm.compile(relay.Function([x], x + x)), weft.cpu())
+    result = machine.benchmark(weft.cpu(), np.ones(2, np.float32), repeat=2, number=1, end_to_end=True)
+    assert len(result.results) == 2
+    with pytest.raises(weft.Diagnostic, match="cuda"):
+        machine.benchmark(weft.cuda(), np.ones(2, np.float32))

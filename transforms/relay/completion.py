@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
@@ -151,6 +151,8 @@ def _complete_parts(op: Operation) -> bool:
         case FnOp():
             pairs += zip([*op.body.block.args, *_given(op.body.block)], _sides(op.result.type), strict=False)
         case IfOp() | MatchOp():
+            if isinstance(op, IfOp):
+                pairs.append((op.condition, TensorType(i1, [])))
             if isinstance(op, MatchOp) and (definition := _definition(op, op.data.type)) is not None:
                 type = op.data.type
                 assert isinstance(type, AdtType)
