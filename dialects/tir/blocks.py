@@ -409,7 +409,9 @@ class BlockOp(IRDLOperation):
                 if buffer not in found_here:
                     if buffer not in touched or not self.is_reduction:
                         raise Diagnostic(f"the block declares to {word} {_name(buffer)}, but its body does not")
-                elif not (type(map) is UnitAttr or _is_map(map, actual := found_here[buffer])):
+                elif type(map) is not UnitAttr and not _is_map(map, actual := found_here[buffer]):
+                    if not memref_of(buffer).get_num_dims():
+                        continue  # all of it, which a call is handed, is one element
                     where = "at several, or where data says" if actual is None else "elsewhere"
                     raise Diagnostic(
                         f"the block declares to {word} {_name(buffer)} at one place, but its body {word}s {where}",

@@ -175,11 +175,27 @@ def test_rules_that_cannot_be_are_refused() -> None:
 def test_a_location_that_is_no_more_is_the_next_one_outside() -> None:
     schedule = Schedule(function(PRODUCT))
     schedule.sample_compute_location("half", decision=7)
-    assert schedule.trace.insts[-1].decision == 2
+    assert schedule.trace.insts[-1].decision == 1  # the loop over k reduces, and has no spatial loop in it
     schedule.sample_compute_location("product", decision=-2)  # a reduction is not inlined: it stays
     assert schedule.trace.insts[-1].decision == -1
     with pytest.raises(ScheduleError, match="cannot be computed at location -3"):
         schedule.sample_compute_location("half", decision=-3)
+
+
+def test_locations_are_those_that_gain_something() -> None:
+    schedule = Schedule(function(PRODUCT))
+    i, j, k = schedule.get_loops("product")
+    i_0, i_1 = schedule.split(i, [4, 4])
+    j_0, j_1 = schedule.split(j, [1, 24])
+    k_0, k_1 = schedule.split(k, [8, 4])
+    schedule.reorder(i_0, j_0, k_0, i_1, j_1, k_1)
+    found: set[object] = set()
+    for seed in range(40):
+        schedule.seed(seed)
+        schedule.sample_compute_location("half")
+        found.add(schedule.trace.insts[-1].decision)
+    # j_0 has one iteration; i_1 and j_1 are in k_0, which reduces; k_1 has no spatial loop in it.
+    assert found == {-2, -1, 0, 2}
 
 
 def test_an_annotation_has_a_sampled_value_which_its_trace_redraws() -> None:

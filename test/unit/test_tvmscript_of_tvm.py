@@ -102,3 +102,18 @@ def f(A: T.Buffer[(2, 4), "float32"]):
 """
     with pytest.raises(Diagnostic, match="an array is all of a buffer, of its own shape"):
         tir.from_source(text)
+
+
+def test_a_call_that_is_handed_a_buffer_of_one_element_touches_that() -> None:
+    function = T.from_source(
+        """
+@T.prim_func
+def f(A: T.Buffer((4,), "float32"), C: T.Buffer((), "float32")):
+    with T.block("whole"):
+        T.reads(C[()], A[0:4])
+        T.writes(C[()])
+        T.evaluate(T.call_extern("sum4", C.data, C.elem_offset, A.data, A.elem_offset, dtype="int32"))
+"""
+    )
+    assert "T.writes(C[()])" in function.script()
+    T.assert_structural_equal(T.from_source(function.script()), function)

@@ -11,8 +11,10 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 
 from ..dialects.tir.affine import dims_in
 from ..dialects.tir.buffers import shape_of
-from ..dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops
+from ..dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, enclosing_loops
 from ..transforms.tir.analysis.block_scopes import scope_of
+from ..transforms.tir.analysis.loop_kinds import bound_dims as bound_dims
+from ..transforms.tir.analysis.loop_kinds import loop_kind as loop_kind
 from ..transforms.tir.schedule.annotate import annotations_of
 from ..transforms.tir.scheduling.handles import BlockRV
 from ..transforms.tir.scheduling.schedule import Schedule
@@ -75,20 +77,6 @@ def is_trivially_bound(block: BlockOp) -> bool:
     ]
     bound = [None if number is None else block.loop_vars[number] for number in dims]
     return bound == [loop.var for loop in loops_around(block)]
-
-
-def bound_dims(block: BlockOp, loop: ForOp) -> list[int]:
-    """The numbers of the iterators whose values follow from the loop's variable."""
-    places = {number for number, value in enumerate(block.loop_vars) if value is loop.var}
-    return [n for n, expr in enumerate(block.bindings.data.results) if dims_in(expr) & places]
-
-
-def loop_kind(loop: ForOp) -> IterKind:
-    """Spatial or reducing, as all iterators that are bound to it; opaque where they differ."""
-    kinds = {block.kinds[n] for block in blocks_under(loop) for n in bound_dims(block, loop)}
-    if not kinds <= {IterKind.SPATIAL, IterKind.REDUCE} or len(kinds) > 1:
-        return IterKind.OPAQUE
-    return kinds.pop() if kinds else IterKind.SPATIAL
 
 
 def has_one_statement(loop: ForOp) -> bool:

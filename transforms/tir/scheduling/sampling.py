@@ -7,7 +7,8 @@ from functools import lru_cache
 from math import comb, prod
 from random import Random
 
-from ....dialects.tir.core import BlockOp, ForOp, enclosing_loops
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, enclosing_loops
+from ..analysis.loop_kinds import loop_kind
 from ..analysis.producers import consumers
 from ..schedule.checks import check_known_trips
 from ..schedule.compute_at import check_compute_at
@@ -62,20 +63,40 @@ def _ways(n: int, count: int) -> int:
 
 def locations(block: BlockOp) -> list[int]:
     """Where `block` may be computed: -2, inlined; -1, where it stands; else the loop of that number around its first
-    reader. In order; the numbers are TVM's."""
+    reader, which is around all of them. In order; the numbers are TVM's.
+
+    Of the loops those are left out that gain nothing, as in TVM's `CollectComputeLocation`: loops of one iteration,
+    spatial ones in one that is not, and all that are not behind the last spatial one.
+    """
     found = [-1]
     try:
         check_inline(block)
         found.insert(0, -2)
     except ScheduleError:
         pass
-    for number, loop in enumerate(loops_of_reader(block)):
+    around = _loops_of_readers(block)
+    kinds = [loop_kind(loop) for loop in around]
+    last = max((n for n, kind in enumerate(kinds) if kind is IterKind.SPATIAL), default=-1)
+    first_other = next((n for n, kind in enumerate(kinds) if kind is not IterKind.SPATIAL), len(kinds))
+    for number, (loop, kind) in enumerate(zip(around, kinds, strict=True)):
+        if loop.size == 1:
+            continue
+        if number > (first_other if kind is IterKind.SPATIAL else last):
+            break
         try:
             check_compute_at(block, loop)
             found.append(number)
         except ScheduleError:
             continue
     return found
+
+
+def _loops_of_readers(block: BlockOp) -> list[ForOp]:
+    """Of the loops around the first block that reads what `block` writes those that are around all of these blocks."""
+    if len(block.writes) != 1:
+        return []
+    nests = [enclosing_loops(each) for each in consumers(block)]
+    return [loop for n, loop in enumerate(nests[0]) if all(loop in nest[: n + 1] for nest in nests)] if nests else []
 
 
 def loops_of_reader(block: BlockOp) -> list[ForOp]:
