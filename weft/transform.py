@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .transforms.infra.pipeline import parse_pipeline as parse_pipeline
     from .transforms.infra.registry import register_pass as register_pass
     from .transforms.infra.sequential import Sequential as Sequential
+    from .transforms.tir.hoist_expression import HoistedConditionals as HoistedConditionals
+    from .transforms.tir.hoist_expression import HoistedLetBindings as HoistedLetBindings
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

@@ -42,6 +42,9 @@ class Expr:
     does_more: ClassVar[Callable[[Expr], bool]] = lambda expr: False
     """Whether a call in one may do more than give a value (`te.integer_forms`)."""
 
+    is_read: ClassVar[bool] = False
+    """Whether one is an element of memory, which is another value at another time."""
+
     matched_lanes: ClassVar[Callable[[str, Expr, Expr], tuple[Expr, Expr]]]
     converted_lanes: ClassVar[Callable[[Expr, Attribute], Expr]]
     """How vectors meet, and what a value is as one (`te.vectors`)."""
@@ -283,6 +286,11 @@ class Const(Expr):
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def __bool__(self) -> bool:
+        if isinstance(self.value, float):
+            raise NoTruthError(NO_TRUTH)
+        return bool(self.value)
 
 
 @dataclass(frozen=True, eq=False)

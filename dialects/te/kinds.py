@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, i1
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, VectorType, i1
 from xdsl.ir import Attribute
 
 from ..support.hints import isa
@@ -107,14 +107,14 @@ ReduceKind: TypeAlias = Literal["sum", "prod", "max", "min", "and", "or"]
 
 
 def common_type(a: Attribute, b: Attribute) -> Attribute | None:
-    """The type in which values of two meet, as TVM has it: an index gives way to every other number, an integer to a
-    float, what is narrower to what is wider of its kind. `None` where neither gives way: conditions, integers with and
-    without a sign, the two floats of 16 bits.
+    """The type in which values of two meet, as TVM has it: a condition gives way to every number, an index to every
+    other one, an integer to a float, what is narrower to what is wider, a sign to none. `None` where neither gives way:
+    the two floats of 16 bits.
     """
     if a == b:
         return a
     if i1 in (a, b):
-        return None
+        return b if a == i1 else a
     if index in (a, b):
         return b if a == index else a
     floats = [each for each in (a, b) if isa(each, AnyFloat)]
@@ -124,7 +124,9 @@ def common_type(a: Attribute, b: Attribute) -> Attribute | None:
         if floats[0].bitwidth == floats[1].bitwidth:
             return None
         return max(floats, key=lambda each: each.bitwidth)
-    if isa(a, IntegerType) and isa(b, IntegerType) and a.signedness == b.signedness:
+    if isa(a, IntegerType) and isa(b, IntegerType):
+        if a.bitwidth == b.bitwidth:
+            return a if a.signedness.data == Signedness.UNSIGNED else b
         return a if a.bitwidth > b.bitwidth else b
     return None
 

@@ -3,7 +3,8 @@
     i + n < 10     for all n from 0 to 7 where     i + 7 < 10
 
 A side that rises or falls with the free parameters is replaced by that end of it which makes the condition hard to
-fulfil, or under a `not` easy. What is no such comparison is decided by its form (`analyzer.narrowing`).
+fulfil, or under a `not` easy. What is no such comparison is decided by its form (`analyzer.narrowing`). What is read
+from memory may be anything where the condition is asked, and is taken for what says least.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..tir.analyzer.build import negate
 from ..tir.analyzer.intset import Interval
 from ..tir.analyzer.narrowing import ends_of, narrow_predicate_expression
 from .expr import Binary, Const, Expr, Unary, binary, const, unary
-from .integer_forms import integer_form, is_integer
+from .integer_forms import direct_parts, integer_form, is_integer
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
 from .written_forms import written
@@ -48,13 +49,15 @@ class _Narrowing:
 
     def of(self, expr: Expr, *, for_all: bool) -> Expr:
         """What `expr` follows from for all values; or, if it is not for all, what follows from it for any."""
-        if self._is_fixed(expr):
+        if self._is_fixed(expr) and not _reads(expr):
             return expr
         match expr:
             case Binary(kind, lhs, rhs) if kind in (B.AND, B.OR) and lhs.type == i1:
                 return binary(kind, self.of(lhs, for_all=for_all), self.of(rhs, for_all=for_all))
             case Unary(U.NOT, operand) if operand.type == i1:
                 return unary(U.NOT, self.of(operand, for_all=not for_all))
+            case _ if _reads(expr):
+                return const(not for_all, i1)
             case Binary(kind, lhs, rhs) if kind.is_comparison and is_integer(lhs.type) and lhs.type != i1:
                 if self._is_fixed(lhs) != self._is_fixed(rhs):  # of one that has them on both sides the form says more
                     return self._compared(kind, self._ends(lhs), self._ends(rhs), for_all)
@@ -101,6 +104,10 @@ class _Narrowing:
             case _:
                 found = self.over.get(integer_form(expr)) or (None, None)
                 return _written(found[0], expr), _written(found[1], expr)
+
+
+def _reads(expr: Expr) -> bool:
+    return expr.is_read or any(map(_reads, direct_parts(expr)))
 
 
 def _joined(kind: B, a: Expr | None, b: Expr | None) -> Expr | None:

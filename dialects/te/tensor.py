@@ -247,6 +247,7 @@ class Read(Expr):
     tensor: Tensor
     indices: tuple[Expr, ...]
 
+    is_read = True
     __iter__ = None
 
     @property

@@ -412,3 +412,23 @@ def test_literals_beyond_the_default_types_are_of_wider_ones():
         assert isinstance(made, Const) and (made.dtype, made.value) == (dtype, value)
     for value, dtype in ((3.4e38, "float32"), (3.5e38, "float64"), (-3.5e38, "float64"), (float("inf"), "float32")):
         assert te.const(value).dtype == dtype
+
+
+def test_what_is_read_is_not_known_where_a_narrowed_condition_is_asked() -> None:
+    i, n = tir.Var("i", "int32"), tir.Var("n", "int32")
+    table = tir.decl_buffer((4,), "int32", name="table")
+    free = {n: arith.Range(0, 8)}
+
+    def narrow(condition: Expr) -> str:
+        return str(arith.narrow_predicate_expression(condition, free))
+
+    assert narrow(table.vload(0) > 0) == "False"
+    assert narrow(tir.Not(table.vload(0) > 0)) == "False"
+    assert narrow(tir.Or(table.vload(i) > 0, i <= n)) == "i <= 0"
+    assert narrow(tir.EQ(i, 4)) == "i == 4"
+
+
+def test_literals_of_integers_are_true_or_false() -> None:
+    assert te.const(3, "int32") and not te.const(0, "int32") and te.const(1, "int32") < 20
+    with pytest.raises(ValueError, match="no truth value"):
+        assert te.const(1.0)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import FunctionType, TensorType, f32, f64, i1
+from xdsl.dialects.builtin import FunctionType, TensorType, bf16, f16, f32, f64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, var_result_def
 
@@ -78,7 +78,10 @@ CASES: list[tuple[Body, str]] = [
     ),
     (lambda x: te.compute((2, 8), lambda i, j: x[i]), r"has rank 2 but is read with 1 indices"),
     (lambda x: te.compute((2, 8), lambda i, j: x[i, j] if x[i, j] > 0 else 0), r"has no truth value"),
-    (lambda x: te.compute((2, 8), lambda i, j: x[i, j] + te.const(1, i1)), r"have different types: f32 and i1"),
+    (
+        lambda x: te.compute((2, 8), lambda i, j: te.cast(x[i, j], f16) + te.const(1, bf16)),
+        r"different types: f16 and bf16",
+    ),
 ]
 
 

@@ -337,9 +337,8 @@ def test_numbers_meet_in_the_wider_type(one: str, other: str, dtype: str) -> Non
     np.testing.assert_array_equal(evaluate([te.compute((4,), lambda i: x[i] + y[i])], {x: a, y: b})[0], a + b)
 
 
-@pytest.mark.parametrize(("one", "other"), [("int8", "uint8"), ("bool", "int32"), ("float16", "bfloat16")])
-def test_numbers_that_do_not_meet_are_refused(one: str, other: str) -> None:
-    x, y = te.placeholder((4,), one, "x"), te.placeholder((4,), other, "y")
+def test_numbers_that_do_not_meet_are_refused() -> None:
+    x, y = te.placeholder((4,), "float16", "x"), te.placeholder((4,), "bfloat16", "y")
     with pytest.raises(TypeError, match="different types"):
         te.compute((4,), lambda i: x[i] * y[i])
 
@@ -589,3 +588,38 @@ def test_integers_are_round_and_finite() -> None:
     assert te.floor(n) is n and te.ceil(n) is n and te.trunc(n) is n and te.round(n) is n
     known = [te.isnan(n), te.isinf(n), te.isfinite(n)]
     assert [each.value for each in known if isinstance(each, Const)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "a, b, wanted",
+    [
+        ("bool", "int32", "int32"),
+        ("bool", "float32", "float32"),
+        ("uint32", "int32", "uint32"),
+        ("int8", "uint32", "uint32"),
+        ("uint8", "int16", "int16"),
+        ("int64", "uint32", "int64"),
+    ],
+)
+def test_numbers_of_two_types_meet_as_in_tvm(a: str, b: str, wanted: str) -> None:
+    x, y = tir.Var("x", a), tir.Var("y", b)
+    assert (x + y).dtype == (y + x).dtype == wanted
+    assert te.if_then_else(te.var("n") > 0, x, y).dtype == wanted
+    assert (x < y).dtype == "bool"
+
+
+@pytest.mark.parametrize("a, b, wanted", [("bool", "int32", "int32"), ("int8", "uint32", "uint32")])
+def test_numbers_of_two_types_are_converted_where_they_meet(a: str, b: str, wanted: str) -> None:
+    x, y = te.placeholder((4,), a, "x"), te.placeholder((4,), b, "y")
+    z = te.compute((4,), lambda i: x[i] + y[i], name="z")
+    left = np.array([0, 1, -1, 7]).astype(a)
+    right = np.array([5, 6, 7, 8], b)
+    found = np.zeros(4, wanted)
+    weft.build(te.create_schedule(z.op), [x, y, z])(left, right, found)
+    np.testing.assert_array_equal(found, left.astype(wanted) + right)
+    np.testing.assert_array_equal(evaluate([z], {x: left, y: right})[0], found)
+
+
+def test_a_condition_counts_as_an_index_where_it_meets_one() -> None:
+    n, flag = te.var("n"), tir.Var("flag", "bool")
+    assert (n + flag).type == (flag + n).type == n.type

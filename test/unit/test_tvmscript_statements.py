@@ -501,3 +501,20 @@ def f(C: T.Buffer[(8,), "float32"]):
         C[i] = T.float32(1)
 """
     assert_structural_equal(from_source(bound.replace('0, 8, thread="', '8, "')), from_source(bound))
+
+
+def test_branches_around_loops_may_say_what_is_not_equal() -> None:
+    text = """
+def f(A: T.Buffer[(6, 4), "float32"], n: T.int32):
+    for i in range(6):
+        if i != 3:
+            for j in range(4):
+                A[i, j] = A[i, j] + T.float32(1)
+"""
+    array = np.zeros((6, 4), np.float32)
+    weft.build(from_source(text.replace(", n: T.int32", "")))(array)
+    np.testing.assert_array_equal(
+        array, np.array([1, 1, 1, 0, 1, 1], np.float32)[:, None] * np.ones((1, 4), np.float32)
+    )
+    with pytest.raises(Diagnostic, match="compares loop variables by <, <=, ==, !=, > and >="):
+        from_source(text.replace("i != 3", "i != n"))

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntFlag
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
@@ -43,8 +44,31 @@ from .convert_blocks_to_opaque import say_what_is_left_out
 from .schedule.copies import drop_unused
 from .schedule.rebind import assign
 
-IF_ELSE_STMT, IF_ELSE_EXPR, BOOLEAN_EXPRESSION, USING_BLOCK_VAR = 1, 2, 4, 8
-"""What `hoisted_conditionals` is a sum of: TVM's `HoistedConditionals`."""
+
+class HoistedConditionals(IntFlag):
+    """What `hoisted_conditionals` is a sum of."""
+
+    Never = 0
+    IfElseStmt = 1
+    """Branches."""
+    IfElseExpr = 2
+    """Values that are chosen, which are left to LLVM."""
+    BooleanExpression = 4
+    """Parts of an `and`."""
+    UsingBlockVar = 8
+    """Conditions of a thread's number."""
+    All = IfElseStmt | IfElseExpr | BooleanExpression | UsingBlockVar
+
+
+class HoistedLetBindings(IntFlag):
+    """What `hoisted_let_bindings` is a sum of."""
+
+    Never = 0
+    RequiredByConditional = 1
+    LetStmt = 2
+    LetExpr = 4
+    All = RequiredByConditional | LetStmt | LetExpr
+
 
 _AT_LEAST_ZERO = {0: ((1, 0), (-1, 0)), 2: ((-1, -1),), 3: ((-1, 0),), 4: ((1, -1),), 5: ((1, 0),)}
 """Of eq, slt, sle, sgt and sge between `a` and `b`: the factors and addends with which `a - b` is at least 0."""
@@ -58,14 +82,13 @@ class HoistExpressionPass(PrimFuncPass):
     tvm_name = "HoistExpression"
     tvm_parts = ("HoistIfThenElse", "InsertHoistIfThenElse")
 
-    hoisted_conditionals: int = IF_ELSE_STMT | IF_ELSE_EXPR | BOOLEAN_EXPRESSION | USING_BLOCK_VAR
-    """A sum of 1 (branches), 4 (parts of an `and`) and 8 (conditions of a thread's number); 2, values that are chosen,
-    are left to LLVM."""
-    hoisted_let_bindings: int = 7
+    hoisted_conditionals: int = int(HoistedConditionals.All)
+    """A sum of `HoistedConditionals`."""
+    hoisted_let_bindings: int = int(HoistedLetBindings.All)
     """TVM's `HoistedLetBindings`: values have no bindings here that could stay behind, so that it says nothing."""
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        if not self.hoisted_conditionals & IF_ELSE_STMT:
+        if not self.hoisted_conditionals & HoistedConditionals.IfElseStmt:
             report_changed(False)
             return
         report_changed(any([_hoist(block, self.hoisted_conditionals) for block in blocks_under(func)]))
@@ -84,7 +107,7 @@ def _hoist(block: BlockOp, what: int) -> bool:
         bounds = {part: _bounds(block, part, loop, what) for part in _parts(branch.cond)}
         found = [bound for each in bounds.values() for bound in each]
         left = [part for part, each in bounds.items() if not each]
-        if not found or (left and not what & BOOLEAN_EXPRESSION):
+        if not found or (left and not what & HoistedConditionals.BooleanExpression):
             return changed
         values = list(block.loop_vars)
         _keep(branch, left)
@@ -126,7 +149,7 @@ def _bounds(block: BlockOp, condition: SSAValue, innermost: ForOp, what: int) ->
     used = [block.loop_vars[number] for number in sorted(dims_in(over_loops))]
     if any(variable is innermost.var for variable in used):
         return []
-    if not what & USING_BLOCK_VAR and any(_is_thread(variable) for variable in used):
+    if not what & HoistedConditionals.UsingBlockVar and any(_is_thread(variable) for variable in used):
         return []
     return [over_loops * factor + addend for factor, addend in forms]
 

@@ -221,6 +221,7 @@ class BufferLoad(Expr):
     buffer: Buffer
     indices: tuple[Expr, ...]
 
+    is_read = True
     __iter__ = None
 
     @checked

@@ -126,14 +126,14 @@ class LoopIndices:
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 sides = [self.expr(each) for each in (left, *comparators)]
                 found = [
-                    each for op, pair in zip(ops, pairwise(sides), strict=True) for each in self._compared(op, *pair)
+                    each
+                    for op, pair in zip(ops, pairwise(sides), strict=True)
+                    for each in self._compared(node, op, *pair)
                 ]
-                if None in found:
-                    raise self._error(node, "T.where compares with <, <=, ==, > and >=")
-                return [simplify(each) for each in found if each is not None]
+                return [simplify(each) for each in found]
             case _:
                 raise self._error(
-                    node, "T.where takes comparisons (<, <=, ==, >, >=) of loop indices, joined by 'and' and 'or'"
+                    node, "T.where takes comparisons (<, <=, ==, !=, >, >=) of loop indices, joined by 'and' and 'or'"
                 )
 
     def _any_of(self, node: ast.expr, nodes: Sequence[ast.expr]) -> AffineExpr:
@@ -142,12 +142,15 @@ class LoopIndices:
         for each, found in zip(nodes, given, strict=True):
             if len(found) != 1:
                 raise self._error(each, "'or' stands between comparisons, not between several joined by 'and'")
-        either = any_of([found[0] for found in given], dimension_ranges(self.variables))
+        return self._either(node, [found[0] for found in given], "'or' stands between comparisons")
+
+    def _either(self, node: ast.expr, conditions: Sequence[AffineExpr], what: str) -> AffineExpr:
+        either = any_of(conditions, dimension_ranges(self.variables))
         if either is None:
-            raise self._error(node, "'or' stands between comparisons of loops that are known to end")
+            raise self._error(node, f"{what} of loops that are known to end")
         return either
 
-    def _compared(self, op: ast.cmpop, a: AffineExpr, b: AffineExpr) -> list[AffineExpr | None]:
+    def _compared(self, node: ast.expr, op: ast.cmpop, a: AffineExpr, b: AffineExpr) -> list[AffineExpr]:
         """Expressions that are at least 0 where a comparison holds."""
         match op:
             case ast.Lt():
@@ -160,8 +163,11 @@ class LoopIndices:
                 return [a + b * -1]
             case ast.Eq():
                 return [a + b * -1, b + a * -1]
+            case ast.NotEq():
+                sides = [simplify(each + AffineConstantExpr(-1)) for each in (a + b * -1, b + a * -1)]
+                return [self._either(node, sides, "'!=' compares expressions")]
             case _:
-                return [None]
+                raise self._error(node, "T.where compares with <, <=, ==, !=, > and >=")
 
     def _error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:
         return self.scope.source.error(node, message, hint)

@@ -499,7 +499,7 @@ class FunctionParser:
         except Diagnostic as error:
             raise self._error(
                 statement.test,
-                "an if around loops and blocks compares loop variables by <, <=, > and >=, joined by 'and'",
+                "an if around loops and blocks compares loop variables by <, <=, ==, !=, > and >=, joined by 'and'",
             ) from error
         first = len(list(body.ops))
         self._statements(statement.body, body)
