@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
 from .analyzer import Analyzer, Flag, IntExpr, const, maximum, minimum, select, var
-from .analyzer.build import floordiv, floormod
+from .analyzer.build import floordiv, floormod, power_of_two
 from .checks import CheckOp
 from .symbols import MAX_EXTENT
 
@@ -37,7 +37,7 @@ MAX_WORK = 256
 
 _READ = (
     arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.MinSIOp, arith.MaxSIOp, arith.SelectOp, arith.FloorDivSIOp,
-    arith.RemUIOp, arith.DivUIOp, arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp,
+    arith.RemUIOp, arith.DivUIOp, arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.ShLIOp,
 )  # fmt: skip
 
 
@@ -122,6 +122,8 @@ class ValueRanges:
                 return self.form(op.lhs) - self.form(op.rhs)
             case arith.MuliOp() as op:
                 return self.form(op.lhs) * self.form(op.rhs)
+            case arith.ShLIOp() as op if self.is_within(op.rhs, _width(op.result.type)):
+                return self.form(op.lhs) * power_of_two(self.exact(op.rhs))
             case arith.SelectOp() as op:
                 return select(var(op.cond, "c", Flag), self.form(op.lhs), self.form(op.rhs))
             case arith.MinSIOp() as op:
@@ -160,6 +162,11 @@ def type_range(type: Attribute) -> Range:
         half = 1 << (type.width.data - 1)
         return (0, 1) if type.width.data == 1 else (-half, half - 1)
     return _LEAST, _GREATEST
+
+
+def _width(type: Attribute) -> int:
+    """The bits of an integer; those of a register, of an index."""
+    return type.width.data if isa(type, IntegerType) else 64
 
 
 def _positive(value: SSAValue) -> int | None:

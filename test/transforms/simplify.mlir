@@ -146,3 +146,41 @@ tir.prim_func @sides_that_exclude_each_other_never_hold(%x: memref<8xf32>, %a: f
     }
   }
 }
+
+// Integers that indices decide: a shift by less than their width is a product, and what may not fit has wrapped.
+// CHECK-LABEL: tir.prim_func @shifts_of_indices_are_bounded
+// CHECK-NOT:       arith.shli
+// CHECK:           memref.store %a, %x[%v]
+// CHECK-NOT:       scf.if
+tir.prim_func @shifts_of_indices_are_bounded(%x: memref<16xf32>, %a: f32) {
+  tir.for %i = 0 to 16 {
+    tir.block @b(%v: spatial 16) = [%i] reads() writes(%x[%v] : memref<16xf32>) {
+      %n = arith.index_cast %v : index to i32
+      %c31 = arith.constant 31 : i32
+      %most = arith.constant 1015808 : i32
+      %shifted = arith.shli %c31, %n : i32
+      %fits = arith.cmpi sle, %shifted, %most : i32
+      scf.if %fits {
+        memref.store %a, %x[%v] : memref<16xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @shifts_that_wrap_are_asked
+// CHECK:           arith.shli
+// CHECK:           scf.if
+tir.prim_func @shifts_that_wrap_are_asked(%x: memref<16xf32>, %a: f32) {
+  tir.for %i = 0 to 16 {
+    tir.block @b(%v: spatial 16) = [%i] reads() writes(%x[%v] : memref<16xf32>) {
+      %n = arith.index_cast %v : index to i32
+      %big = arith.constant 131072 : i32
+      %least = arith.constant 131072 : i32
+      %shifted = arith.shli %big, %n : i32
+      %fits = arith.cmpi sge, %shifted, %least : i32
+      scf.if %fits {
+        memref.store %a, %x[%v] : memref<16xf32>
+      }
+    }
+  }
+}

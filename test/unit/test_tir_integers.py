@@ -17,6 +17,7 @@ from xdsl.dialects.arith import (
     MuliOp,
     RemUIOp,
     SelectOp,
+    ShLIOp,
     SubiOp,
 )
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i8, i32
@@ -112,3 +113,11 @@ def test_long_chains_and_what_is_used_twice_are_read_once() -> None:
     assert value_range(small, ITERATORS) == (0, 3)
     assert value_range(product, ITERATORS) == (LEAST, GREATEST)
     assert value_range(clamped, ITERATORS) == (0, 12)
+
+
+def test_a_shift_by_less_than_the_width_is_a_product() -> None:
+    counts = {i: (0, 3), j: (0, 64)}
+    assert value_range(ShLIOp(number(3), i).result, counts) == (3, 24)
+    assert value_range(ShLIOp(number(1), j).result, counts) == (LEAST, GREATEST)
+    narrow = ConstantOp(IntegerAttr(100, i8)).result
+    assert value_range(ShLIOp(narrow, ConstantOp(IntegerAttr(1, i8)).result).result, {}) == (-128, 127)

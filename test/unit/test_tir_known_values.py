@@ -267,3 +267,21 @@ def f(A: T.Buffer[(100,), "int8"]):
     before, after_pass = run_after(source, "Simplify", propagate_knowns_to_prove_conditional=True)
     np.testing.assert_array_equal(before, np.arange(100) < 64)
     np.testing.assert_array_equal(after_pass, before)
+
+
+def test_elements_that_are_stored_one_after_the_other_are_known() -> None:
+    store = "with T.block('first'):\n    A[0] = 3\n    A[1] = 4\n    A[2] = 5\n    A[2] = 6\n"
+    asked = "if A[{}] == {}:\n    B[{}] = 1\n"
+    tests = "".join(asked.format(n, value, n) for n, value in ((0, 3), (1, 4), (2, 6)))
+    assert_becomes(store + tests, store + "B[0] = 1\nB[1] = 1\nB[2] = 1\n")
+    for other in ("A[n % 12] = 4", "A[1] = B[3]", "if B[3] == 0:\n        A[1] = 9"):
+        body = store.replace("A[1] = 4", other) + asked.format(0, 3, 0)
+        T.assert_structural_equal(after("Simplify", body, propagate_knowns_to_prove_conditional=True), function(body))
+
+
+def test_other_elements_than_those_written_are_known_still() -> None:
+    store = "for i in range(12):\n    A[i] = i * 2\n"
+    asked = "if A[5] == 10:\n    B[5] = 1\n"
+    assert_becomes(f"{store}A[4] = 7\n{asked}", f"{store}A[4] = 7\nB[5] = 1\n")
+    body = f"{store}A[5] = 10 + n\n{asked}"
+    T.assert_structural_equal(after("Simplify", body, propagate_knowns_to_prove_conditional=True), function(body))

@@ -43,6 +43,7 @@ from ...dialects.tir.affine import Range, affine_of, expr_range, over_dimensions
 from ...dialects.tir.analyzer.convert import from_affine
 from ...dialects.tir.analyzer.nodes import Const, IntExpr
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under, dimension_ranges
+from ...dialects.tir.integers import ValueRanges
 from ...dialects.tir.symbols import as_affine, greatest
 from ..infra import PrimFuncPass, report_changed
 from .analysis.and_of_ors import is_whole, without_implied_parts
@@ -176,6 +177,8 @@ class _Body:
                     _replace(op, known)
                 else:
                     self._by_branches(op)
+            case arith.CmpiOp() if (known := self._by_ranges(op)) is not None:
+                _replace(op, known)
             case arith.CmpiOp() if self.options.propagate_knowns_to_prove_conditional:
                 if op.lhs.type != i1:
                     self._by_branches(op)
@@ -196,8 +199,16 @@ class _Body:
         """The outcome of a comparison of indices, where it is always the same."""
         lhs, rhs = affine_of(op.lhs, self.dims), affine_of(op.rhs, self.dims)
         if lhs is None or rhs is None:
-            return None
+            return self._by_ranges(op)
         return outcome(op.predicate.value.data, expr_range(simplify(lhs + rhs * -1, self.ranges), self.ranges))
+
+    def _by_ranges(self, op: arith.CmpiOp) -> bool | None:
+        """The outcome of a comparison of integers that are computed from indices, where it is always the same."""
+        if op.lhs.type == i1:
+            return None
+        values = ValueRanges({value: self.ranges[dim] for value, dim in self.dims.items() if dim in self.ranges})
+        low, high = values.analyzer.range(values.exact(op.lhs) - values.exact(op.rhs))
+        return None if low is None or high is None else outcome(op.predicate.value.data, (low, high))
 
     def _by_branches(self, op: arith.CmpiOp) -> None:
         """Let the users of a comparison that stand in branches know what follows from their conditions."""

@@ -11,7 +11,7 @@ before it writes the same one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,7 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from ....dialects.support.hints import isa
 from ....dialects.support.walking import in_order
 from ....dialects.tir.affine import Range, access_map_over, linear, over_dimensions
-from ....dialects.tir.analyzer.build import negate
+from ....dialects.tir.analyzer.build import any_of, negate
 from ....dialects.tir.analyzer.convert import dim, from_affine, substitute
 from ....dialects.tir.analyzer.nodes import IntExpr, const, var
 from ....dialects.tir.core import AssumeOp, BlockOp, PrimFuncOp, blocks_under, enclosing_loops
@@ -38,6 +38,11 @@ class Fact:
 
     where: tuple[IntExpr, ...]
     value: IntExpr
+
+    def apart_from(self, elements: Collection[tuple[int, ...]]) -> Fact:
+        """What is left of it where elements are written."""
+        others = (any_of(*(place(n).differs(at) for n, at in enumerate(each))) for each in elements)
+        return Fact((*self.where, *others), self.value)
 
 
 def place(number: int) -> IntExpr:
@@ -73,8 +78,9 @@ class KnownValues:
             knowledge = Knowledge(nest, dict(facts), tuple(sizes), written)
             for block in blocks:
                 self.at[block] = knowledge
-            for buffer in written:
-                facts.pop(buffer, None)
+            for buffer in written & facts.keys():
+                elements = _written_elements(blocks, buffer)
+                facts[buffer] = () if elements is None else tuple(f.apart_from(elements) for f in facts[buffer])
             for block in blocks:
                 reader = _Reader(block)
                 reader.conditions.element = partial(self.element, block, reader.conditions)
@@ -103,6 +109,23 @@ class KnownValues:
             if all(conditions.proves(substitute(each, values), facts) for each in fact.where):
                 return substitute(fact.value, values)
         return None
+
+
+MANY = 8
+"""Of more elements that are written one by one it is not told apart which others are not."""
+
+
+def _written_elements(blocks: Sequence[BlockOp], buffer: SSAValue) -> set[tuple[int, ...]] | None:
+    """The elements of a buffer that blocks write, where these are the same for all of their instances, and few."""
+    found: set[tuple[int, ...]] = set()
+    for block in blocks:
+        for touch in block.touches():
+            if touch.is_write and touch.buffer is buffer:
+                forms = None if touch.map is None else [linear(each) for each in touch.map.results]
+                if forms is None or any(form.terms for form in forms):
+                    return None
+                found.add(tuple(form.constant for form in forms))
+    return found if len(found) <= MANY else None
 
 
 def _comes_first(load: memref.LoadOp | memref.StoreOp, map: AffineMap, block: BlockOp, nest: Operation) -> bool:
@@ -188,16 +211,30 @@ class _Reader:
         return None
 
     def stored(self, blocks: Sequence[BlockOp]) -> list[tuple[SSAValue, Fact]]:
-        """What the only store of a nest to a buffer leaves in it."""
+        """What the only store of a nest to a buffer leaves in it; or several, one after the other, each to an element
+        of its own."""
         found: list[tuple[SSAValue, Fact]] = []
+        stores: dict[SSAValue, list[memref.StoreOp]] = {}
         for op in self.block.body.walk():
-            if not isinstance(op, memref.StoreOp) or self.block.init is not None:
+            if isinstance(op, memref.StoreOp) and self.block.init is None:
+                stores.setdefault(op.memref, []).append(op)
+        for buffer, ops in stores.items():
+            writes = [t for each in blocks for t in each.touches() if t.is_write and t.buffer is buffer]
+            if len(writes) != len(ops) or (len(ops) > 1 and not all(map(self._is_to_one_element, ops))):
                 continue
-            writes = [t for each in blocks for t in each.touches() if t.is_write and t.buffer is op.memref]
-            where = self._where(op)
-            if len(writes) == 1 and where is not None and (fact := self._fact(op, op.value, where)) is not None:
-                found.append((op.memref, fact))
+            wheres = [self._where(op) for op in ops]
+            facts = [
+                None if where is None else self._fact(op, op.value, where)
+                for op, where in zip(ops, wheres, strict=True)
+            ]
+            if None not in facts:
+                found += [(buffer, fact) for fact in facts if fact is not None]
         return found
+
+    def _is_to_one_element(self, op: memref.StoreOp) -> bool:
+        """Whether a store is done in each instance of the block, to the same element."""
+        map = access_map_over(op, self.dims)
+        return op.parent_op() is self.block and map is not None and not any(linear(each).terms for each in map.results)
 
     def _where(self, op: Operation) -> list[IntExpr] | None:
         """The conditions under which `op` is done in an instance of the block; `None` where they are not known."""
