@@ -443,3 +443,11 @@ def test_registered_functions_are_called_with_arrays_that_answer_as_tvms() -> No
 def test_attributes_are_read_as_values() -> None:
     func = tir.PrimFunc([A], tir.BufferStore(A, 1.0, [0, 0]), attrs={"global_symbol": "f", "key": [1, "x"]})
     assert func.attrs["global_symbol"] == "f" and func.attrs["key"] == [1, "x"]
+
+
+def test_the_extents_of_memory_are_expressions() -> None:
+    ib, n = tir.ir_builder.create(), te.var("n")
+    b = ib.allocate("float32", (n, 8), name="b")
+    b[0, 0] = 1.0
+    alloc = ib.get()
+    assert alloc.extents[0] is n and isinstance(alloc.extents[1], tir.IntImm) and alloc.extents[1].value == 8

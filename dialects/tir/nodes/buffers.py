@@ -264,9 +264,9 @@ class Memory(Stmt):
         return self.buffer.dtype
 
     @property
-    def extents(self) -> tuple[Dim, ...]:
-        """The extents of the memory."""
-        return self.buffer.shape
+    def extents(self) -> tuple[Expr, ...]:
+        """The extents of the memory, as expressions."""
+        return tuple(as_expr(each, index) for each in self.buffer.shape)
 
 
 @dataclass(frozen=True, eq=False)
