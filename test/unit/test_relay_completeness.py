@@ -134,7 +134,7 @@ WITHOUT_LAYOUT_RULE = {
     ),
     **for_each(
         "not worth it so far: rare between convolutions",
-        "image.dilation2d", "nn.deformable_conv2d",
+        "image.dilation2d", "nn.correlation", "nn.deformable_conv2d",
         "image.affine_grid", "image.crop_and_resize", "image.grid_sample", "image.resize1d", "image.resize3d",
         "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose", "nn.dilate",
         "nn.mirror_pad", "nn.prelu", "vision.all_class_non_max_suppression", "vision.get_valid_counts",

@@ -12,10 +12,13 @@ pytest.importorskip("onnx")
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
+import weft
+from weft import relay
 from weft.dialects.relay.ops.dilation import Dilation2dOp
 from weft.dialects.relay.ops.fixed_point import FixedPointMultiplyOp
 from weft.dialects.relay.ops.nn.backward_weight import Conv2dBackwardWeightOp
 from weft.dialects.relay.ops.nn.convolution import Conv2dOp
+from weft.dialects.relay.ops.nn.correlation import CorrelationOp
 from weft.dialects.relay.ops.nn.deformable import DeformableConv2dOp
 from weft.dialects.relay.ops.nn.loss import CrossEntropyOp, NllLossOp
 from weft.dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
@@ -118,6 +121,29 @@ def test_a_dilation_is_the_maximum_of_shifted_images() -> None:
     assert_close(turned.transpose(0, 3, 1, 2), found)
 
 
+@pytest.mark.parametrize("is_multiply", [True, False])
+def test_a_correlation_is_the_mean_of_products_with_a_moved_image(is_multiply: bool) -> None:
+    a, b = random_floats(2, 3, 9, 10), random_floats(2, 3, 9, 10)
+    one, other = (np.pad(x, [(0, 0), (0, 0), (2, 2), (1, 1)]) for x in (a, b))
+    size, reach, step, stride = 3, 2, 2, 2
+    rows, columns = -(-(13 - 2 * (reach + 1)) // step), -(-(12 - 2 * (reach + 1)) // step)
+    wanted = np.zeros((2, 9, rows, columns), np.float32)
+    for q in range(9):
+        down, right = (q // 3 - 1) * stride, (q % 3 - 1) * stride
+        for i in range(rows):
+            for j in range(columns):
+                y, x = i * step + reach, j * step + reach
+                first = one[:, :, y : y + size, x : x + size]
+                second = other[:, :, y + down : y + down + size, x + right : x + right + size]
+                met = first * second if is_multiply else abs(first - second)
+                wanted[:, q, i, j] = met.mean(axis=(1, 2, 3))
+    found = run_operator(
+        CorrelationOp, [a, b], kernel_size=size, max_displacement=reach, stride1=step, stride2=stride, padding=[2, 1],
+        is_multiply=is_multiply,
+    )  # fmt: skip
+    assert_close(found, wanted)
+
+
 def test_a_deformed_convolution_without_offsets_is_none() -> None:
     x, w = random_floats(1, 4, 5, 6), random_floats(6, 2, 3, 2)
     window = {"strides": [1, 2], "padding": [1, 1], "groups": 2}
@@ -147,3 +173,13 @@ def test_a_tap_between_the_first_element_and_what_is_before_it(edges: str) -> No
     offset[0, 1] = [[-0.25, 0.25]]
     found = run_operator(DeformableConv2dOp, [x, offset, np.ones((1, 1, 1, 1), np.float32)], edges=edges)
     assert_close(found, np.array([[[[0.0 if edges == "cut" else 1.5, 3.0]]]]))
+
+
+def test_a_correlation_of_any_number_of_images_is_compiled() -> None:
+    x, y = (relay.var(name, shape=(relay.Any(), 2, 5, 6)) for name in "xy")
+    moved = relay.nn.correlation(x, y, 1, 1, 1, 1, (1, 1), True, "NCHW")
+    compiled = weft.compile(relay.Function([x, y], moved))
+    for count in (1, 3):
+        a, b = random_floats(count, 2, 5, 6), random_floats(count, 2, 5, 6)
+        wanted = run_operator(CorrelationOp, [a, b], padding=[1, 1])
+        assert_close(np.asarray(compiled(a, b)), wanted)

@@ -528,6 +528,22 @@ relay.func @bounds_for_one_of_two_dimensions(%x: tensor<4x4xf32>, %v: tensor<2x2
 
 // -----
 
+relay.func @images_that_are_smaller_than_displacements_reach(%a: tensor<1x2x4x6xf32>, %b: tensor<1x2x4x6xf32>) {
+  // expected-error@+1 {{displacements and windows reach 2 over an extent of 4}}
+  %r = relay.nn.correlation %a, %b {max_displacement = 2 : i64} : (tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>) -> tensor<1x25x1x2xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @a_window_of_an_even_size(%a: tensor<1x2x4x6xf32>, %b: tensor<1x2x4x6xf32>) {
+  // expected-error@+1 {{it needs a window of an odd size}}
+  %r = relay.nn.correlation %a, %b {kernel_size = 2 : i64} : (tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>) -> tensor<1x9x2x4xf32>
+  relay.return
+}
+
+// -----
+
 relay.func @a_weight_for_other_channels(%x: tensor<1x2x4x4xf32>, %w: tensor<3x3x3xf32>) {
   // expected-error@+1 {{the data has 2 channels, but the weight has 3}}
   %r = relay.image.dilation2d %x, %w : (tensor<1x2x4x4xf32>, tensor<3x3x3xf32>) -> tensor<1x2x2x2xf32>
