@@ -210,7 +210,7 @@ def top_of_data(node: Node, x: SSAValue, axis: int, options: Mapping[str, Value]
     count = node.input(1) if rank_of(node.input(1)) else node.reshape(node.input(1), [1])
     if node.symbolic_or_none(1) is None:
         count = node.written(DataExtentOp(count, extent_of(node.written, x, axis)))
-    return node.emit_tuple("dyn.topk", x, count, axis=axis, **options)
+    return node.emit_tuple("dyn.topk", x, count, axis=axis, zero_is_none=True, **options)
 
 
 def cumulative(operator: str) -> Converter:

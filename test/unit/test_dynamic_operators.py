@@ -90,7 +90,7 @@ def test_a_result_that_no_shape_was_told_of_has_open_extents():
     assert str(made.results[0].type) == "tuple<tensor<2x?xf32>, tensor<2x?xi32>>"
 
 
-@pytest.mark.parametrize(("count", "taken"), [(0, 0), (-1, 5), (2, 2)])
+@pytest.mark.parametrize(("count", "taken"), [(0, 5), (-1, 5), (2, 2)])
 def test_as_many_elements_are_taken_whether_their_number_is_computed_of_constants_or_given(
     count: int, taken: int
 ) -> None:
@@ -106,6 +106,15 @@ def test_as_many_elements_are_taken_whether_their_number_is_computed_of_constant
         np.testing.assert_array_equal(found, wanted)
     (found,) = weft.compile(computed).run({"x": array}).values()
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_no_elements_are_taken_where_zero_says_so() -> None:
+    x, k = relay.var("x", shape=(2, 5)), relay.var("k", shape=(1,), dtype="int64")
+    array = np.arange(10, dtype=np.float32).reshape(2, 5)
+    function = relay.Function([x, k], relay.dyn.topk(x, k, axis=1, ret_type="values", zero_is_none=True))
+    for count, taken in ((0, 0), (-1, 5), (2, 2)):
+        (found,) = evaluate_function(function, [array, np.array([count])])
+        assert found.shape == (2, taken)
 
 
 @pytest.mark.parametrize("begin, end, stride", [(1, 3, 1), (2, 9, 1), (1, 9, 2), (3, 5, 2)])

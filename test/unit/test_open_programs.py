@@ -123,7 +123,7 @@ relay.func @main(%x: tensor<?xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
 def test_a_computed_number_of_first_elements_may_be_none():
     text = """
 relay.func @main(%x: tensor<4xf32>, %k: tensor<i64>) -> tensor<?xf32> {
-  %y = relay.dyn.topk %x, %k {ret_type = "values"} : (tensor<4xf32>, tensor<i64>) -> tensor<?xf32>
+  %y = relay.dyn.topk %x, %k {ret_type = "values", zero_is_none = true} : (tensor<4xf32>, tensor<i64>) -> tensor<?xf32>
   relay.return %y : tensor<?xf32>
 }
 """

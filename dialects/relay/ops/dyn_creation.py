@@ -197,7 +197,7 @@ class DynOneHotOp(DynOp):
 class DynTopkOp(DynOp):
     """The first `k` elements along `axis` in order, their indices, or both.
 
-    A `k` of 0 gives none, one below 0 all.
+    A `k` below 1 gives all; with `zero_is_none`, one of 0 gives none.
 
     ```mlir
     %k = relay.constant dense<2> : tensor<i64>
@@ -217,18 +217,22 @@ class DynTopkOp(DynOp):
     ret_type = string("both")
     is_ascend = flag(False)
     dtype = string("int32")
+    zero_is_none = flag(False)
 
     traits = traits_def(Pure(), FusionPattern(Fusion.OPAQUE))
 
     def told_by(self, *values: NDArray) -> RelayOp:
         (k,) = numbers(values[0])
-        return TopkOp(self.data, k=k, zero_is_none=True, **self.properties)
+        return TopkOp(self.data, k=k, **self.properties)
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
         (x,), (k,) = data, extents(told[0])
         axis = normalize_axis(self.axis.value.data, x.rank)
-        if te.is_number(k) and k < 0:
+        least = 0 if is_true(self.zero_is_none) else 1
+        if te.is_number(k) and k < least:
             k = x.dims[axis]
+        if not te.is_number(k) and not at_most(least, k):
+            raise TypeError("te: whether all elements are taken is known only when it runs")
         if not at_most(k, x.dims[axis]):
             raise TypeError("te: whether there are so many elements is known only when it runs")
         indices = order(x, axis, k, is_true(self.is_ascend))
