@@ -24,8 +24,9 @@ def from_mlir(path: str | os.PathLike[str]) -> ModuleOp:
     path = Path(path)
     try:
         text = path.read_bytes()
-    except OSError as error:
-        raise Diagnostic((error.strerror or str(error)).lower(), Place(str(path))) from None
+    except (OSError, ValueError) as error:  # a name may have a character that none has
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise Diagnostic((reason or str(error)).lower(), Place(str(path))) from None
     module = parse_mlir(text, str(path))
     load_weights(module, path)
     return module

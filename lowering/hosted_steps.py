@@ -243,7 +243,7 @@ class _Reading:
         numbers = [AffineExpr.symbol(symbols.index(operand)) for operand in op.symbols]
         (expr,) = op.map.data.results
         (size,) = sizes_of(AffineMapAttr(affine_map(0, [expr.replace_dims_and_symbols([], numbers)])))
-        return "max", 0, size
+        return max(0, size) if isinstance(size, int) else ("max", 0, size)
 
     def _device(self, space: Attribute) -> int:
         """The number of a device, by the memory space of its buffers."""
@@ -315,7 +315,7 @@ class _Reading:
         taken = kernel.function_type.inputs.data
         if len([type for type in taken if isa(type, BufferType)]) != len(buffers):
             raise Diagnostic.at(op, f"passes {len(buffers)} buffers to {op.callee}, which takes others")
-        given, extents = iter(buffers), iter(op.extents if isinstance(op, CallOp) else ())
+        given, extents = iter(buffers), iter(op.extents)
         arguments: list[Argument] = []
         for type in taken:
             match type:
@@ -330,7 +330,7 @@ class _Reading:
                 case IndexType():
                     extent = next(extents, None)  # the last index of a kernel is the number of threads
                     size = None if extent is None else self.sizes[extent]
-                    arguments.append(Argument("threads") if size is None else Argument("extent", sizes=(size, 0)))
+                    arguments.append(Argument("threads") if size is None else _argument("extent", size, 0, 0))
                 case MemRefType():
                     arguments.append(next(given))
                 case _:

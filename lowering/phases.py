@@ -27,7 +27,7 @@ from ..dialects.support.plugins import loaded, warn
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart, Memo
 from ..transforms.infra.by_target import ByTarget
-from ..transforms.infra.config import BOUNDS_CHECKS, LOWER_ONLY, TUNING_RECORDS
+from ..transforms.infra.config import BOUNDS_CHECKS, LOWER_ONLY, PASS_EXTENTS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
 from ..transforms.infra.registry import canonical_name, get_pass_type, is_registered, outside_passes
@@ -306,12 +306,14 @@ def tir(target: Target) -> list[ModulePass]:
     from .relay_to_tir.strategies import is_empty
 
     gpu = None if target.gpu is None else "cuda"
+    beside = schedules_beside(target)
     if is_empty():
-        return [OutlineOpenSegmentsPass(), LowerTEPass(gpu=gpu), *schedules_beside(target)]
+        shared = not beside and PassContext.current().get_config(PASS_EXTENTS, True)  # a schedule is for one function
+        return [OutlineOpenSegmentsPass(), LowerTEPass(gpu=gpu, pass_extents=bool(shared)), *beside]
     return [
         OutlineOpenSegmentsPass(),
         LowerTEPass(gpu=gpu, target=str(target.processor), gpu_target=_gpu_text(target)),
-        *schedules_beside(target),
+        *beside,
     ]
 
 

@@ -308,7 +308,7 @@ class _Reading:
     def _argument(self, value: SSAValue) -> Argument:
         """What a kernel is given."""
         if (size := self.numbers.get(value)) is not None:
-            return Argument("extent", sizes=(size, 0))
+            return Argument("extent", size) if isinstance(size, int) else Argument("extent", sizes=(size, 0))
         return self._known(value)
 
     def _known(self, value: SSAValue) -> Argument:

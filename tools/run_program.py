@@ -28,7 +28,7 @@ from weft.testing.tolerance import Tolerance, tolerances_of
 from weft.tools.isolation import OPEN_PHASES, Executor, Isolated
 from weft.tools.output import STDIN_NAME, read_text
 from weft.tools.peers import PEERS, open_peer
-from weft.transforms.infra.config import BOUNDS_CHECKS, UNROLL_SCANS
+from weft.transforms.infra.config import BOUNDS_CHECKS, NODE_BY_NODE
 from weft.transforms.infra.context import PassContext
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Program:
         match name:
             case "aot" | "graph":
                 phase = None if self.module is None else phase_of(self.module)
-                compiled = self.compiled(settings, {UNROLL_SCANS: True} if name == "graph" else {})
+                compiled = self.compiled(settings, NODE_BY_NODE if name == "graph" else {})
                 executor = compiled if name == "aot" else graph_module(compiled)
                 return Isolated(executor, self.path, phase) if phase in OPEN_PHASES else executor
             case "interpreter":

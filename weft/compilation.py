@@ -28,7 +28,7 @@ from .lowering.phase_texts import PhaseTexts
 from .lowering.phases import PHASES
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
-from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS, UNROLL_SCANS
+from .transforms.infra.config import NODE_BY_NODE, RECORDS_THREADS, TUNING_RECORDS
 from .transforms.infra.timing import timed
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params
@@ -75,7 +75,7 @@ def compile(
     if tuning_records is not None:
         config = {TUNING_RECORDS: os.fspath(tuning_records), RECORDS_THREADS: Executable.usable(threads)}
     if executor == "graph":
-        config[UNROLL_SCANS] = True
+        config |= NODE_BY_NODE
     level = current.opt_level if opt_level is None else opt_level
     with nullcontext(current) if opt_level is None and not config else current.at_level(level, config) as context:
         if executor == "aot":
@@ -257,8 +257,10 @@ def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None)
             from .frontend.mlir import from_mlir
 
             return _with_shapes(from_mlir(model), shapes)
-        if suffix != ".onnx" and not Path(model).exists():
-            raise Diagnostic("no such file or directory", Place(os.fspath(model)))
+        if "\n" in (name := os.fspath(model)):
+            raise UsageError("a model is given by a path, and this is text", hint="write the text to an .mlir file")
+        if suffix != ".onnx" and not os.path.exists(name):
+            raise Diagnostic("no such file or directory", Place(name))
         if suffix != ".onnx":
             what = "this is a folder, and no model" if Path(model).is_dir() else f"unknown kind of model '{suffix}'"
             others = "; weft-run and weft.load take a saved executable too, a .weft file"

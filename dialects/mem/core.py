@@ -381,21 +381,31 @@ class CopyOp(IRDLOperation):
     mem.copy %c to %b by @fused_strided_slice {offset = 32 : i64} : memref<16xf32> to memref<8xf32>
     ```
 
-    With `offset`, it is what one buffer has from that byte on, which a kernel copies.
+    With `offset`, it is what one buffer has from that byte on, which a kernel copies. `extents` are the kernel's
+    symbols.
     """
 
     name = "mem.copy"
     sources = var_operand_def(MemRefType)
     target = operand_def(MemRefType)
+    extents = var_operand_def(IndexType())
     callee = opt_prop_def(FlatSymbolRefAttrConstr)
     offset = opt_prop_def(IntegerAttr.constr(i64))
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "$sources `to` $target (`by` $callee^)? attr-dict `:` type($sources) `to` type($target)"
+    irdl_options = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
+    assembly_format = (
+        "$sources `to` $target (`by` $callee^)? (`extents` `(` $extents^ `)`)? attr-dict"
+        " `:` type($sources) `to` type($target)"
+    )
 
     def __init__(
-        self, sources: Sequence[SSAValue], target: SSAValue, callee: str | None = None, offset: int | None = None
+        self,
+        sources: Sequence[SSAValue],
+        target: SSAValue,
+        callee: str | None = None,
+        offset: int | None = None,
+        extents: Sequence[SSAValue] = (),
     ):
-        super().__init__(operands=[sources, target])
+        super().__init__(operands=[sources, target, extents])
         if callee is not None:
             self.callee = SymbolRefAttr(callee)
         if offset is not None:

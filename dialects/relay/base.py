@@ -170,6 +170,8 @@ class RelayOp(IRDLOperation, ABC):
     """The ONNX operators that this is, one to one: inputs are the operands, attributes the properties of their names.
     Those of other domains than ONNX's own are written with it: `"com.example.Softcap"`. What is not one to one has a
     converter, found by `weft.frontend.onnx.registry`."""
+    IMPLIED: ClassVar[tuple[str, ...]] = ()
+    """The properties that say of extents what the operands' types say as well, and may be left out."""
 
     def __init__(self, *operands: SSAValue | Operation | Sequence[SSAValue], **properties: Value):
         segments: list[SSAValue | Sequence[SSAValue]]

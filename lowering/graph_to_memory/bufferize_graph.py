@@ -84,6 +84,7 @@ from ...dialects.tir.symbols import affine_map, as_affine, as_extent
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_segments import CONTROL, SEGMENT
+from ..relay_to_tir.alike_functions import SIZES, passed_sizes
 from ..relay_to_tir.dynamic_calls import SHAPES, SYMBOLS, lowered_shapes, lowered_symbols
 from ..relay_to_tir.graph_symbols import EXTENTS
 from ..relay_to_tir.place_calls import (
@@ -167,6 +168,8 @@ class _Bufferization:
         self.decided = DataExtents(self.function)
         self.actual: dict[int, SSAValue] = {}
         """What symbols are that data has decided; as arguments, they are what they are at most."""
+        self.numbers: dict[int, SSAValue] = {}
+        """What kernels are passed that is known."""
 
     def run(self, depth_first: bool) -> GraphOp:
         arguments, end = self.function.body.block.args, self.function.return_op
@@ -241,7 +244,10 @@ class _Bufferization:
         """A number that is computed of symbols by now."""
         match size:
             case int():
+                if (known := self.numbers.get(size)) is not None:
+                    return known
                 op = ExtentOp(AffineMapAttr(AffineMap(0, 0, (AffineExpr.constant(size),))), [])
+                self.numbers[size] = op.result
             case (_, int(number)):
                 return self._symbol(number)
             case (kind, lhs, rhs):
@@ -372,14 +378,16 @@ class _Bufferization:
             for source, target in zip(inputs, outputs, strict=True):
                 self._add(CopyOp([source], target), op)
             return
-        workspaces = self._workspaces(kernel, len(inputs) + len(outputs), symbols, op)
+        passed = [("n", number) for number in symbols] or passed_sizes(op)
+        workspaces = self._workspaces(kernel, len(inputs) + len(outputs), passed, op)
         callee = op.callee.root_reference.data
+        extents = [self._size(size) for size in passed]
         made = (
-            CopyOp(inputs, outputs[0], callee, _offset(inputs, outputs[0], copies))
+            CopyOp(inputs, outputs[0], callee, _offset(inputs, outputs[0], copies), extents)
             if copies is not None and not workspaces
-            else CallOp(callee, inputs, outputs, workspaces, [self._symbol(number) for number in symbols])
+            else CallOp(callee, inputs, outputs, workspaces, extents)
         )
-        made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES)}
+        made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES, SIZES)}
         if device is not None and isinstance(op, relay.CallLoweredOp) and op.updates is not None:
             made.attributes[UPDATES] = UnitAttr()
         self._add(made, op)
@@ -430,12 +438,14 @@ class _Bufferization:
         self._add(CopyOp([buffer], copy), op)
         return copy
 
-    def _workspaces(self, kernel: Kernel, used: int, symbols: Sequence[int], op: Operation) -> list[SSAValue]:
-        """Buffers for the workspaces of a kernel, whose symbols are those numbers of the graph's."""
+    def _workspaces(
+        self, kernel: Kernel, used: int, sizes: Sequence[int | tuple[str, int]], op: Operation
+    ) -> list[SSAValue]:
+        """Buffers for the workspaces of a kernel, whose symbols are these numbers, or symbols of the graph's."""
         types = _workspaces(kernel, used)
-        if not isinstance(kernel, func.FuncOp) or not symbols:
+        if not isinstance(kernel, func.FuncOp) or not sizes:
             return [self._alloc(_on(device_of(op), type), op, "workspace") for type in types]
-        passed = [AffineExpr.symbol(number) for number in symbols]
+        passed = [AffineExpr.constant(size) if isinstance(size, int) else AffineExpr.symbol(size[1]) for size in sizes]
         renumbered = [AffineExpr.constant(0)] * used + passed  # a kernel's symbols are its arguments, by number
         found: list[SSAValue] = []
         for type, shape in zip(types, workspace_shapes(kernel, types), strict=True):

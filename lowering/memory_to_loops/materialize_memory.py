@@ -200,6 +200,9 @@ class _Materialization:
         for op in graph.body.block.ops:
             if isinstance(op, ReadExtentOp | SizeOp):
                 self.values[op.result] = self._number(op)
+            elif isinstance(op, ExtentOp) and not op.symbols:  # which is passed to kernels that others are passed to
+                (known,) = op.map.data.results
+                self.values[op.result] = IndexBuilder(self.block).extent(known)
             elif isinstance(op, ScanOp):
                 self._emit_scan(op)
             elif (step := first.get(op)) is not None:
@@ -381,7 +384,7 @@ class _Materialization:
         if given != wanted:
             raise Diagnostic.at(op, f"passes ({_listed(given)}) to {op.callee}, which takes ({_listed(wanted)})")
         remaining = iter(buffers)
-        extents = iter(op.extents if isinstance(op, CallOp) else ())
+        extents = iter(op.extents)
         arguments: list[SSAValue] = []
         for type in taken:
             match type:
@@ -404,8 +407,12 @@ class _Materialization:
         given = memref_of(buffer)
         if given == wanted or given.element_type != wanted.element_type or wanted.has_static_shape():
             return buffer
-        self.block.add_op(cast := memref.CastOp.get(buffer, wanted))
-        return cast.dest
+        if (known := self.views.get((buffer, 0, wanted))) is None:
+            cast = memref.CastOp.get(buffer, wanted)
+            self.block.add_op(cast)
+            known = self.views[buffer, 0, wanted] = cast.dest
+            known.name_hint = buffer.name_hint
+        return known
 
     def _record(self) -> SSAValue:
         """The next record for what checks find; they stand behind the slots."""

@@ -13,7 +13,8 @@ tir.prim_func @fused_nn_relu(%p0: memref<8xf32>, %out: memref<8xf32>) { ... one 
 ```
 
 Tuples are opened: a tuple operand becomes several buffers. A constant inside a function (`fuse-ops{link-params}`) is
-its own: `tir.alloc_buffer "global" = dense<...>`. A function for another compiler (`Compiler`) becomes a
+its own: `tir.alloc_buffer "global" = dense<...>`. With `pass-extents`, functions that differ in outer extents alone
+share a kernel, which is passed them (`alike_functions`). A function for another compiler (`Compiler`) becomes a
 `tir.prim_func` that calls what its backend says (`external`). Does not: schedule anything; functions that are not
 primitive stay. Counterpart of TVM's LowerTE (TECompiler, LowerToTECompute).
 """
@@ -26,12 +27,14 @@ from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     LocationAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
     TupleType,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -55,6 +58,7 @@ from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from ...transforms.relay.outline_segments import CONTROL
 from ..abi import PROCESSORS
 from . import strategies
+from .alike_functions import SIZES, shared_kernels
 from .calls import lower_call
 from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
@@ -71,7 +75,8 @@ Compute: TypeAlias = Callable[[RelayOp, Sequence[te.Tensor]], list[te.Tensor]]
 class LowerTEPass(ModulePass):
     """Primitive `relay.func`s -> `tir.prim_func`s; calls of them -> `relay.call_lowered`. `gpu=cuda` says that there is
     code for GPUs too: what is called there becomes functions of its own, with `tir.target`. `target` and `gpu-target`
-    are what implementations of operators are chosen for (`strategies`): this machine, unless given."""
+    are what implementations of operators are chosen for (`strategies`): this machine, unless given. With
+    `pass-extents`, functions that are alike share a kernel."""
 
     name = "lower-te"
     required: ClassVar[tuple[str, ...]] = ("outline-primitives",)
@@ -80,6 +85,7 @@ class LowerTEPass(ModulePass):
     gpu: str | None = None
     target: str | None = None
     gpu_target: str | None = None
+    pass_extents: bool = False
 
     def __post_init__(self) -> None:
         if self.gpu not in (None, "cuda"):
@@ -104,22 +110,41 @@ class LowerTEPass(ModulePass):
         left: dict[str, list[CallOp]] = {}
         for call in all_within(op, CallOp):
             left.setdefault(call.callee.root_reference.data, []).append(call)
-        for function in [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]:
-            if (name := function.sym_name.data) in dynamic.called and name in left:
+        functions = [f for f in op.ops if isinstance(f, FuncOp) and f.is_primitive]
+        sizes = self._share([f for f in functions if f.sym_name.data not in dynamic.called])
+        for function in functions:
+            name = function.sym_name.data
+            if name in dynamic.called and name in left:
                 function.sym_name = StringAttr(dynamic.free_name(name))
                 for call in left[name]:  # in a graph without symbols
                     call.callee = SymbolRefAttr(function.sym_name)
-            elif name in dynamic.called:
-                function.detach()
-                function.erase()
-                continue
-            op.body.block.insert_ops_before(self._lowered(function), function)
+            if name not in sizes and (name not in dynamic.called or name in left):
+                op.body.block.insert_ops_before(self._lowered(function), function)
             copies[function.sym_name.data] = copied_from(function)
             function.detach()
             function.erase()
         for call in all_within(op, CallOp):
-            if (callee := call.callee.root_reference.data) in copies:
+            callee = call.callee.root_reference.data
+            if callee in sizes:
+                kernel, numbers = sizes[callee]
+                lower_call(call, copies[callee], kernel, {SIZES: DenseArrayBase.from_list(i64, numbers)})
+            elif callee in copies:
                 lower_call(call, copies[callee])
+
+    def _share(self, functions: Sequence[FuncOp]) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Put the kernels beside `functions` that several of them share: by a function's name, its kernel's, and the
+        numbers that this is passed."""
+        if not self.pass_extents:
+            return {}
+        found: dict[str, tuple[str, tuple[int, ...]]] = {}
+        by_name = {f.sym_name.data: f for f in functions}
+        for shared in shared_kernels([f for f in functions if TARGET not in f.attributes], lower_at):
+            name = shared.kernel.sym_name.data
+            block = by_name[name].parent
+            assert block is not None
+            block.insert_op_before(shared.kernel, by_name[name])
+            found |= {function: (name, numbers) for function, numbers in shared.sizes.items()}
+        return found
 
     def _lowered(self, function: FuncOp) -> list[Operation]:
         """The `tir.prim_func` of a function, and the schedule beside it, if it has one."""

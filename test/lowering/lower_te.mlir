@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -p lower-te --split-input-file | filecheck %s
+// RUN: weft-opt %s -p 'lower-te{pass-extents=true}' --split-input-file | filecheck %s --check-prefix SHARED
 
 // CHECK-LABEL: relay.func @calls_become_calls_on_tensors(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:    %0 = relay.call_lowered @one_operator(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
@@ -451,4 +452,36 @@ relay.func private @double(%p0: tensor<2xi64>) -> tensor<2xi64> attributes {prim
 relay.func private @negative(%p0: tensor<?xf32>) -> tensor<?xf32> attributes {primitive} {
   %0 = relay.negative %p0 : tensor<?xf32>
   relay.return %0 : tensor<?xf32>
+}
+
+// -----
+
+// With `pass-extents`, functions that differ in outer extents alone share a kernel.
+
+// SHARED-LABEL: relay.func @blocks_of_channels
+// SHARED: %0 = relay.call_lowered @relu(%x) {sizes = array<i64: 2>} : (tensor<1x2x3x3x8xf32>) -> tensor<1x2x3x3x8xf32>
+// SHARED-NEXT: %1 = relay.call_lowered @relu(%y) {sizes = array<i64: 5>} : (tensor<1x5x3x3x8xf32>) -> tensor<1x5x3x3x8xf32>
+// SHARED-NEXT: %2 = relay.call_lowered @relu_2(%z) : (tensor<1x5x4x3x8xf32>) -> tensor<1x5x4x3x8xf32>
+// SHARED: tir.prim_func @relu(%p0: memref<1x?x3x3x8xf32>, %out: memref<1x?x3x3x8xf32>, %n0: index)
+// SHARED-NOT: @relu_1
+// CHECK-LABEL: relay.func @blocks_of_channels
+// CHECK: %0 = relay.call_lowered @relu(%x) :
+// CHECK-NEXT: %1 = relay.call_lowered @relu_1(%y) :
+relay.func @blocks_of_channels(%x: tensor<1x2x3x3x8xf32>, %y: tensor<1x5x3x3x8xf32>, %z: tensor<1x5x4x3x8xf32>) -> (tensor<1x2x3x3x8xf32>, tensor<1x5x3x3x8xf32>, tensor<1x5x4x3x8xf32>) {
+  %0 = relay.call @relu(%x) : (tensor<1x2x3x3x8xf32>) -> tensor<1x2x3x3x8xf32>
+  %1 = relay.call @relu_1(%y) : (tensor<1x5x3x3x8xf32>) -> tensor<1x5x3x3x8xf32>
+  %2 = relay.call @relu_2(%z) : (tensor<1x5x4x3x8xf32>) -> tensor<1x5x4x3x8xf32>
+  relay.return %0, %1, %2 : tensor<1x2x3x3x8xf32>, tensor<1x5x3x3x8xf32>, tensor<1x5x4x3x8xf32>
+}
+relay.func private @relu(%p0: tensor<1x2x3x3x8xf32>) -> tensor<1x2x3x3x8xf32> attributes {primitive} {
+  %0 = relay.nn.relu %p0 : tensor<1x2x3x3x8xf32>
+  relay.return %0 : tensor<1x2x3x3x8xf32>
+}
+relay.func private @relu_1(%p0: tensor<1x5x3x3x8xf32>) -> tensor<1x5x3x3x8xf32> attributes {primitive} {
+  %0 = relay.nn.relu %p0 : tensor<1x5x3x3x8xf32>
+  relay.return %0 : tensor<1x5x3x3x8xf32>
+}
+relay.func private @relu_2(%p0: tensor<1x5x4x3x8xf32>) -> tensor<1x5x4x3x8xf32> attributes {primitive} {
+  %0 = relay.nn.relu %p0 : tensor<1x5x4x3x8xf32>
+  relay.return %0 : tensor<1x5x4x3x8xf32>
 }

@@ -387,6 +387,19 @@ def test_the_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         weft.compile(tmp_path / "model.txt")
 
 
+@pytest.mark.parametrize(
+    "path", ["x" * 5000, "a\0b", "a\0.mlir", "a\0.onnx", "x" * 5000 + ".onnx", "x" * 5000 + ".mlir"]
+)
+def test_a_path_that_no_file_has_is_refused(path: str) -> None:
+    with pytest.raises(Diagnostic):
+        weft.compile(path)
+
+
+def test_the_text_of_a_module_is_no_path() -> None:
+    with pytest.raises(UsageError, match="a model is given by a path, and this is text"):
+        weft.compile("builtin.module {\n}")
+
+
 def test_a_folder_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="this is a folder, and no model"):
         weft.compile(tmp_path)

@@ -173,7 +173,11 @@ BOUNDS_CHECKS = "tir.bounds-checks"
 register_config_option(BOUNDS_CHECKS, bool, "check when it runs every access that was not proved to be inside")
 
 UNROLL_SCANS = "unroll-scans.all"
-"""Whether the turns of scans are written out, as what runs a graph node by node needs them."""
+"""Whether the turns of scans are written out."""
+PASS_EXTENTS = "lower-te.pass-extents"
+"""Whether functions that differ in extents alone share a kernel; a compilation has them do so, unless it is told."""
+NODE_BY_NODE: Mapping[str, object] = {UNROLL_SCANS: True, PASS_EXTENTS: False}
+"""How a graph is compiled that is run node by node: each has a kernel of its name, and there are no loops of nodes."""
 
 ADD_LOWER_PASS = "tir.add_lower_pass"
 register_config_option(ADD_LOWER_PASS, tuple, "(phase, pass) each: passes that `weft.lower` and `weft.build` run too")

@@ -19,6 +19,8 @@ from ..dialects.tir.core import PrimFuncOp
 from ..lowering.compiler import compile_graph, lower
 from ..lowering.machine.target import Target
 from ..runtime.executable import Executable
+from ..transforms.infra.config import PASS_EXTENTS
+from ..transforms.infra.context import PassContext
 from ..transforms.infra.walk import clone, walk
 from ..transforms.tir.attach_tuned_schedules import kernel_key
 
@@ -72,7 +74,9 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
     Raises:
         Diagnostic: the model cannot be compiled or run.
     """
-    lower(module, target, "tir", start)
+    current = PassContext.current()
+    with current.at_level(current.opt_level, {PASS_EXTENTS: False}):  # a schedule is for known extents
+        lower(module, target, "tir", start)
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, PrimFuncOp)}
     scheduled = {op.function_name for op in module.ops if isinstance(op, SequenceOp)}
     calls: dict[str, list[CallLoweredOp]] = {}

@@ -185,8 +185,8 @@ class _Fits:
 
     def columns(self, column: int | None) -> Sequence[int]:
         """The sizes of a tile along its columns."""
-        if column in self.open:
-            return OPEN_COLUMNS if column == self.vector else [1]
+        if column is not None and column in self.open:
+            return OPEN_COLUMNS if column == self.vector else _divisors(self.factors[column])
         return [1] if column is None else _divisors(self.extents[column])
 
 

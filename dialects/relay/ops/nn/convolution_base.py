@@ -79,6 +79,7 @@ class ConvolutionBase(RelayOp, ABC):
 
     PRECISION: ClassVar[Precision | None] = Precision.ALWAYS
     LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
+    IMPLIED: ClassVar[tuple[str, ...]] = ("channels",)
 
     data = operand_def(TensorType)
     weight = operand_def(TensorType)

@@ -1,0 +1,209 @@
+"""Functions that differ in extents alone share a kernel, which is passed them.
+
+The blocks of a network do the same to more and more channels. In blocked layouts these are the outer dimensions of
+tensors: how often the outer loops of a kernel run, and how far apart in memory their turns are, which makes no other
+machine code, and no slower.
+
+Before -> after:
+
+```mlir
+%1 = relay.call @fused_nn_relu(%0)   : (tensor<1x4x8x8x16xf32>) -> ...
+%3 = relay.call @fused_nn_relu_1(%2) : (tensor<1x6x8x8x16xf32>) -> ...
+%5 = relay.call @fused_nn_relu_2(%4) : (tensor<1x8x8x8x16xf32>) -> ...
+
+%1 = relay.call_lowered @fused_nn_relu(%0) {sizes = array<i64: 4>} : (tensor<1x4x8x8x16xf32>) -> ...
+%3 = relay.call_lowered @fused_nn_relu(%2) {sizes = array<i64: 6>} : (tensor<1x6x8x8x16xf32>) -> ...
+%5 = relay.call_lowered @fused_nn_relu(%4) {sizes = array<i64: 8>} : (tensor<1x8x8x8x16xf32>) -> ...
+tir.prim_func @fused_nn_relu(%p0: memref<1x?x8x8x16xf32>, %out: memref<1x?x8x8x16xf32>, %n0: index) shapes(...) { ...
+```
+
+The kernel is made as those of open extents are (`dynamic_calls`), of a function that knows no more than what all of
+them have in common. Where that asks anything of extents, or does not give the extents that the functions have, each
+keeps a kernel of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.dialects.builtin import DenseArrayBase, FunctionType, TensorType, TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import te
+from ...dialects.relay.base import DYNAMIC, Fusion, RelayOp, flatten_types, fusion_pattern
+from ...dialects.relay.core import FuncOp
+from ...dialects.relay.extents import Known
+from ...dialects.relay.nn_common import tuple_type
+from ...dialects.relay.telling import told_inputs
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
+from ...dialects.te.assume import assuming
+from ...dialects.te.dims import substituted
+from ...dialects.tir.core import PrimFuncOp
+from ...transforms.infra import remarks
+from ...transforms.infra.walk import walk
+from .te_symbols import opaque_extents
+
+SIZES = "sizes"
+"""The attribute of a call that says which numbers the kernel is passed as its symbols."""
+
+FEWEST = 2
+"""So many functions that are alike share a kernel."""
+MOST_SYMBOLS = 4
+"""They may differ in no more extents."""
+LEAST_RANK, OUTER = 5, 2
+"""The extents that may differ: these outermost ones of tensors of so many dimensions, which those of blocked layouts
+have."""
+FACTORS = 4
+"""Extents of products are divided alike by the factors of this: their tiles are of so many blocks."""
+
+Lower = Callable[[FuncOp, Sequence[Known], Sequence[te.Var]], tuple[PrimFuncOp, list[te.Tensor]]]
+"""Makes a kernel of a function for inputs of which something is known, and symbols; gives it, and its outputs."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A kernel, and what each function that has it passes as its symbols, by the function's name."""
+
+    kernel: PrimFuncOp
+    sizes: dict[str, tuple[int, ...]]
+
+
+def shared_kernels(functions: Sequence[FuncOp], lower: Lower) -> list[Shared]:
+    """The kernels of functions that are alike, by `lower`; functions that are like none other have none."""
+    groups: dict[Hashable, list[FuncOp]] = {}
+    for function in functions:
+        if not told_inputs(function):
+            groups.setdefault(_likeness(function), []).append(function)
+    found = [_shared(group, lower) for group in groups.values() if len(group) >= FEWEST]
+    return [shared for shared in found if shared is not None]
+
+
+def _values(function: FuncOp) -> Iterator[SSAValue]:
+    """All values of a function, in order."""
+    for op in walk(function):
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
+def _may_differ(place: int, extent: int, rank: int) -> bool:
+    """Whether an extent may be another in a function that is alike. What is one is repeated, or is no dimension."""
+    return rank >= LEAST_RANK and place < OUTER and extent > 1
+
+
+def _likeness(function: FuncOp) -> Hashable:
+    """What functions that are alike have in common: operations, wiring, attributes, and types but for outer extents."""
+    numbers: dict[SSAValue, int] = {}
+    tiled = _has_product(function)
+    key: list[Hashable] = [_told(function, ("sym_name", "function_type"))]
+    for value in _values(function):
+        numbers[value] = len(numbers)
+        key.append(_look(value.type, tiled))
+    for op in walk(function):
+        if op is not function:
+            implied = op.IMPLIED if isinstance(op, RelayOp) else ()
+            shape = tuple(tuple((len(b.args), len(b.ops)) for b in region.blocks) for region in op.regions)
+            key.append((op.name, tuple(numbers[o] for o in op.operands), _told(op, implied), len(op.results), shape))
+    return tuple(key)
+
+
+def _told(op: Operation, without: Sequence[str]) -> Hashable:
+    properties = frozenset((name, value) for name, value in op.properties.items() if name not in without)
+    return properties, frozenset(op.attributes.items())
+
+
+def _has_product(function: FuncOp) -> bool:
+    return any(fusion_pattern(type(op)) == Fusion.OUT_ELEMWISE_FUSABLE for op in function.body.block.ops)
+
+
+def _look(type: Attribute, tiled: bool) -> Hashable:
+    if isa(type, TupleType):
+        return tuple(_look(field, tiled) for field in type.types)
+    if not isa(type, TensorType[Attribute]):
+        return type
+    shape = type.get_shape()
+    return type.element_type, *(
+        ("open", _factor(extent, tiled)) if _may_differ(place, extent, len(shape)) else extent
+        for place, extent in enumerate(shape)
+    )
+
+
+def _factor(extent: int, tiled: bool) -> int:
+    """What a kernel knows to divide an extent."""
+    return gcd(extent, FACTORS) if tiled else 1
+
+
+def _shared(group: Sequence[FuncOp], lower: Lower) -> Shared | None:
+    """The kernel of functions that are alike, if there is one for all."""
+    types = [[argument.type for argument in function.body.block.args] for function in group]
+    shapes = [[tuple(t.get_shape()) for t in flatten_types(each)] for each in types]
+    symbols: dict[tuple[int, ...], te.Var] = {}
+    tiled = _has_product(group[0])
+
+    def dim(extents: tuple[int, ...]) -> te.Dim:
+        if len(set(extents)) == 1:
+            return extents[0]
+        factor = _factor(extents[0], tiled)
+        symbol = symbols.setdefault(tuple(n // factor for n in extents), te.var(f"n{len(symbols)}"))
+        return symbol * factor if factor > 1 else symbol
+
+    known = [
+        Known(tuple(dim(extents) for extents in zip(*tensors, strict=True))) for tensors in zip(*shapes, strict=True)
+    ]
+    if not 0 < len(symbols) <= MOST_SYMBOLS:
+        return None
+    try:
+        with assuming() as asked:
+            kernel, outputs = lower(_opened(group), known, list(symbols.values()))
+    except Diagnostic:
+        return None
+    if asked.equal or asked.at_most or opaque_extents(outputs):
+        return None
+    sizes = {function.sym_name.data: tuple(sizes[n] for sizes in symbols) for n, function in enumerate(group)}
+    for function, numbers in zip(group, sizes.values(), strict=True):
+        given: dict[te.Var, te.Dim] = dict(zip(symbols.values(), numbers, strict=True))
+        results = flatten_types([value.type for value in function.return_op.arguments])
+        if [tuple(t.get_shape()) for t in results] != [_dims(output, given) for output in outputs]:
+            return None
+    for function in group[1:]:
+        remarks.passed("lower-te", function, f"shares @{kernel.sym_name.data}, which is passed extents")
+    return Shared(kernel, sizes)
+
+
+def _dims(tensor: te.Tensor, given: dict[te.Var, te.Dim]) -> tuple[te.Dim, ...]:
+    return tuple(substituted(dim, given) if isinstance(dim, te.Expr) else dim for dim in tensor.dims)
+
+
+def _opened(group: Sequence[FuncOp]) -> FuncOp:
+    """A function that knows what those of a group have in common: extents in which they differ are open, and what
+    operators say of them beside their types goes."""
+    function = group[0].clone()
+    for values in zip(*map(_values, (function, *group)), strict=True):
+        values[0]._type = _common([value.type for value in values])  # pyright: ignore[reportPrivateUsage]
+    for op in walk(function):
+        for name in op.IMPLIED if isinstance(op, RelayOp) else ():
+            op.properties.pop(name, None)
+    arguments, results = function.body.block.args, function.return_op.arguments
+    function.function_type = FunctionType.from_lists([v.type for v in arguments], [v.type for v in results])
+    return function
+
+
+def _common(types: Sequence[Attribute]) -> Attribute:
+    first = types[0]
+    if isa(first, TupleType):
+        return tuple_type(*map(_common, zip(*(type.types for type in types if isa(type, TupleType)), strict=True)))
+    if not isa(first, TensorType[Attribute]):
+        return first
+    shapes = [type.get_shape() for type in types if isa(type, TensorType[Attribute])]
+    dims = [extents[0] if len(set(extents)) == 1 else DYNAMIC for extents in zip(*shapes, strict=True)]
+    return TensorType(first.element_type, dims)
+
+
+def passed_sizes(op: Operation) -> list[int]:
+    """The numbers that a `relay.call_lowered` passes as its kernel's symbols."""
+    sizes = op.attributes.get(SIZES)
+    return [int(n) for n in sizes.get_values()] if isinstance(sizes, DenseArrayBase) else []

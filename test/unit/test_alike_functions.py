@@ -1,0 +1,205 @@
+"""Functions that differ in outer extents alone share a kernel, which is passed them; each gives what it gave alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import weft
+from weft import relay
+from weft.dialects.relay.core import CallLoweredOp
+from weft.frontend.mlir import parse_mlir
+from weft.testing.operators import random_floats
+
+Array = npt.NDArray[Any]
+
+
+def chains(*shapes: tuple[tuple[int, ...], tuple[int, ...]], after: str = "") -> str:
+    """A function for each pair of shapes, which adds two tensors and takes the exponential."""
+    arguments: list[str] = []
+    body: list[str] = []
+    types: list[str] = []
+    results: list[str] = []
+    for number, (a, b) in enumerate(shapes):
+        left, right = (f"tensor<{'x'.join(map(str, shape))}xf32>" for shape in (a, b))
+        result = f"tensor<{'x'.join(str(max(each)) for each in zip(a, b, strict=True))}xf32>"
+        arguments += [f"%a{number}: {left}", f"%b{number}: {right}"]
+        body.append(f"%s{number} = relay.add %a{number}, %b{number} : ({left}, {right}) -> {result}")
+        body.append(f"%r{number} = relay.exp %s{number} : {result}")
+        if after:
+            body.append(f"%d{number} = {after.format(f'%r{number}')} : {result}")
+        results.append(f"%{'d' if after else 'r'}{number}")
+        types.append(result)
+    lines = "\n".join(body)
+    head = f"relay.func @main({', '.join(arguments)}) -> ({', '.join(types)})"
+    return f"{head} {{\n{lines}\nrelay.return {', '.join(results)} : {', '.join(types)}\n}}"
+
+
+def blocks(*channels: int) -> str:
+    return chains(*(((1, c, 3, 3, 8), (1, c, 1, 1, 8)) for c in channels))
+
+
+def module(text: str) -> ModuleOp:
+    return parse_mlir(text, "test")
+
+
+def given(text: str) -> list[Array]:
+    main = next(op for op in module(text).ops)
+    return [random_floats(*type.get_shape()) for type in cast("Any", main).function_type.inputs]
+
+
+def sizes(exe: weft.Executable) -> list[list[int]]:
+    """What each call in a graph passes to its kernel."""
+    lowered = module(exe.ir["tir"])
+    calls = [op for op in lowered.walk() if isinstance(op, CallLoweredOp)]
+    return [list(cast("Any", op.attributes["sizes"]).get_values()) if "sizes" in op.attributes else [] for op in calls]
+
+
+def kernels(exe: weft.Executable) -> int:
+    return exe.ir["tir"].count("tir.prim_func @")
+
+
+def check(exe: weft.Executable, text: str) -> None:
+    values = given(text)
+    found: Any = exe(*values)
+    for number, each in enumerate(found):
+        wanted = np.exp(values[2 * number] + values[2 * number + 1])
+        np.testing.assert_allclose(np.asarray(each), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["llvm", "c", "llvm -mcpu=x86-64-v2"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_kernel_is_passed_the_extents_in_which_its_functions_differ(target: str, threads: int) -> None:
+    text = blocks(2, 5, 7)
+    exe = weft.compile(module(text), target, threads=threads)
+    assert kernels(exe) == 1
+    assert sizes(exe) == [[2], [5], [7]]
+    check(exe, text)
+
+
+def test_extents_that_are_equal_in_all_functions_are_known() -> None:
+    text = chains(*(((4, c, 3, 3, 8), (4, c, 3, 3, 8)) for c in (2, 3)))
+    exe = weft.compile(module(text))
+    assert "memref<4x?x3x3x8xf32>" in exe.ir["tir"]
+    assert sizes(exe) == [[2], [3]]
+    check(exe, text)
+
+
+def test_extents_that_differ_apart_from_one_another_are_passed_apart() -> None:
+    text = chains(*(((n, c, 3, 3, 8), (n, c, 3, 3, 8)) for n, c in ((2, 3), (3, 2), (4, 4))))
+    exe = weft.compile(module(text))
+    assert sizes(exe) == [[2, 3], [3, 2], [4, 4]]
+    check(exe, text)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [((1, 2, 3, 3, 8), (1, 2, 3, 3, 8)), ((1, 2, 4, 3, 8), (1, 2, 4, 3, 8))],  # inner extents
+        [((2, 8), (2, 8)), ((3, 8), (3, 8))],  # of no block
+        [((1, 2, 3, 3, 8), (1, 2, 1, 1, 8)), ((1, 4, 3, 3, 8), (1, 1, 1, 1, 8))],  # one is repeated
+        [((1, 0, 3, 3, 8), (1, 0, 3, 3, 8)), ((1, 4, 3, 3, 8), (1, 4, 3, 3, 8))],  # one is empty
+    ],
+)
+def test_other_functions_keep_kernels_of_their_own(shapes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
+    text = chains(*shapes)
+    exe = weft.compile(module(text))
+    assert sizes(exe) == [[], []]
+    check(exe, text)
+
+
+def convolutions(*channels: tuple[int, int]) -> ModuleOp:
+    """A convolution and an activation of each pair of numbers of channels."""
+    results: list[Any] = []
+    inputs: list[Any] = []
+    for number, (taken, made) in enumerate(channels):
+        x = relay.var(f"x{number}", shape=(1, taken, 9, 9))
+        weight = relay.const(random_floats(made, taken, 1, 1))
+        inputs.append(x)
+        results.append(relay.nn.relu(relay.nn.conv2d(x, weight, channels=made, kernel_size=(1, 1))))
+    return relay.IRModule.from_expr(relay.Function(inputs, relay.Tuple(results)))
+
+
+def test_convolutions_share_a_kernel_whose_tiles_fit_all() -> None:
+    """What they take and make is divided alike: 32, 96 and 160 channels are 4, 12 and 20 blocks of 8; those of 48 are
+    6."""
+    source = convolutions((32, 32), (96, 32), (64, 160), (48, 160))
+    exe = weft.compile(source, "llvm -mcpu=x86-64-v3")
+    assert [each for each in sizes(exe) if len(each) == 2] == [[1, 1], [3, 1], [2, 5]]
+    values = [random_floats(1, c, 9, 9) for c in (32, 96, 64, 48)]
+    wanted = cast("Any", relay.create_executor("debug", source).evaluate())(*values)
+    for each, other in zip(cast("Any", exe(*values)), wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(each), np.asarray(other), rtol=1e-4, atol=1e-5)
+
+
+def test_what_operators_say_of_extents_beside_their_types_does_not_keep_them_apart() -> None:
+    exe = weft.compile(convolutions((32, 32), (32, 96)))
+    assert exe.ir["fuse"].count("channels = 32") == exe.ir["fuse"].count("channels = 96") == 1
+    assert sum(map(bool, sizes(exe))) >= 2
+
+
+def test_tensors_that_lie_one_after_the_other_are_joined_by_one_kernel() -> None:
+    """Joins of the graph's own results cannot be left out: they run as kernels or as copies."""
+    inputs = [relay.var(f"x{c}", shape=(1, c, 3, 3, 8)) for c in (2, 3, 4)]
+    joins = [relay.concatenate([x, x], axis=1) for x in inputs]
+    exe = weft.compile(relay.IRModule.from_expr(relay.Function(inputs, relay.Tuple(joins))))
+    assert sizes(exe) == [[2], [3], [4]]
+    values = [random_floats(1, c, 3, 3, 8) for c in (2, 3, 4)]
+    for each, x in zip(cast("Any", exe(*values)), values, strict=True):
+        np.testing.assert_array_equal(np.asarray(each), np.concatenate([x, x], axis=1))
+
+
+def test_every_access_is_checked_at_the_sizes_of_the_call() -> None:
+    text = blocks(2, 5)
+    with weft.PassContext(opt_level=3, config={"tir.bounds-checks": True}):
+        exe = weft.compile(module(text))
+    assert sizes(exe) == [[2], [5]]
+    check(exe, text)
+
+
+def test_a_saved_executable_passes_the_same(tmp_path: Path) -> None:
+    text = blocks(2, 5)
+    weft.compile(module(text)).save(tmp_path / "m.weft")
+    check(weft.load(tmp_path / "m.weft"), text)
+
+
+def test_steps_are_run_and_timed_at_their_sizes() -> None:
+    text = blocks(2, 2000)
+    exe = weft.compile(module(text), threads=1)
+    profile = exe.profile(*given(text), repeat=20)
+    assert [step.kernel for step in profile.steps] == ["fused_add_exp", "fused_add_exp"]
+    small, large = (min(step.lasts) for step in profile.steps)
+    assert large > 4 * small
+
+
+def test_another_device_is_passed_them_too() -> None:
+    away = "relay.on_device {} {{virtual_device = #relay.virtual_device<ext_dev>}}"
+    text = chains(*(((1, c, 3, 3, 8), (1, c, 1, 1, 8)) for c in (2, 5)), after=away)
+    exe = weft.compile(module(text))
+    assert sorted(each for each in sizes(exe) if each)[0] == [2]
+    check(exe, text)
+
+
+def test_functions_with_schedules_of_their_own_are_not_shared(tmp_path: Path) -> None:
+    records = tmp_path / "records.jsonl"
+    records.touch()
+    with weft.PassContext(opt_level=3, config={"attach-tuned-schedules.records": str(records)}):
+        exe = weft.compile(module(blocks(2, 5)))
+    assert sizes(exe) == [[], []]
+
+
+def test_the_graph_executor_has_a_kernel_for_each_node() -> None:
+    text = blocks(2, 5)
+    graph: Any = weft.compile(module(text), executor="graph")
+    for name, value in zip([f"{kind}{number}" for number in (0, 1) for kind in "ab"], given(text), strict=True):
+        graph.set_input(name, value)
+    graph.run()
+    values = given(text)
+    for number in (0, 1):
+        wanted = np.exp(values[2 * number] + values[2 * number + 1])
+        np.testing.assert_allclose(np.asarray(graph.get_output(number)), wanted, rtol=1e-5)
