@@ -54,6 +54,12 @@ def _as_number(attribute: Attribute) -> object:
 
 
 def _number(attribute: IntAttr) -> int:
+    """
+    Raises:
+        TypeError: it is an extent that is not known.
+    """
+    if attribute.data == DYNAMIC:
+        raise TypeError("an extent that is not known is no number")
     return attribute.data
 
 

@@ -20,6 +20,8 @@ def test_an_open_extent_is_no_number_of_a_concrete_shape():
     type: Any = relay.TensorType((relay.Any(), 3))
     with pytest.raises(UsageError, match="tensor<\\?x3xf32> has an extent that is not known"):
         _ = type.concrete_shape
+    with pytest.raises(TypeError, match="an extent that is not known is no number"):
+        int(type.shape[0])
 
 
 def test_an_extent_may_be_an_integer_of_tir():
