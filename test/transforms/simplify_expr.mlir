@@ -378,3 +378,22 @@ relay.func @that_of_another_logarithm_stays(%x: tensor<4xf32>, %y: tensor<4xf32>
   %2 = relay.tanh %lz : tensor<4xbf16>
   relay.return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>
 }
+
+// CHECK-LABEL: relay.func @a_product_with_what_is_turned_reads_it_as_it_stands
+// CHECK-NEXT: %y = relay.nn.matmul %x, %w {units = 5 : i64} : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+// CHECK-NEXT: relay.return
+relay.func @a_product_with_what_is_turned_reads_it_as_it_stands(%x: tensor<2x3xf32>, %w: tensor<3x5xf32>) -> tensor<2x5xf32> {
+  %0 = relay.transpose %w {axes = array<i64: 1, 0>} : (tensor<3x5xf32>) -> tensor<5x3xf32>
+  %y = relay.nn.dense %x, %0 {units = 5 : i64} : (tensor<2x3xf32>, tensor<5x3xf32>) -> tensor<2x5xf32>
+  relay.return %y : tensor<2x5xf32>
+}
+
+// Weights are packed by another pass, which knows dense layers.
+// CHECK-LABEL: relay.func @a_product_with_weights_stays_a_dense_layer
+// CHECK: relay.nn.dense
+relay.func @a_product_with_weights_stays_a_dense_layer(%x: tensor<2x3xf32>) -> tensor<2x1xf32> {
+  %w = relay.constant dense<[[1.0], [2.0], [3.0]]> : tensor<3x1xf32>
+  %0 = relay.transpose %w {axes = array<i64: 1, 0>} : (tensor<3x1xf32>) -> tensor<1x3xf32>
+  %y = relay.nn.dense %x, %0 : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x1xf32>
+  relay.return %y : tensor<2x1xf32>
+}

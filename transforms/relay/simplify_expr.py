@@ -32,6 +32,7 @@ from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.broadcast import AddOp, BinaryFunction, MultiplyOp
 from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
+from ...dialects.relay.ops.nn.dense import MatmulOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp
 from ...dialects.relay.ops.transcendental import RsqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
@@ -152,6 +153,17 @@ def merged_transpose(site: Site) -> SSAValue:
     return site.emit(TransposeOp(site[x], axes=[first[d] for d in order(site.op)]))
 
 
+def is_turned(site: Site) -> bool:
+    """Whether the second operand is a matrix that is transposed."""
+    turned = site.op.operands[1].owner
+    return isinstance(turned, TransposeOp) and order(turned) == (1, 0)
+
+
+def as_it_stands(site: Site) -> SSAValue:
+    """The product of a dense layer whose weights are transposed, with these as they were before."""
+    return site.emit(MatmulOp(site[x], site[varying], **site.op.properties))
+
+
 def transforms(site: Site) -> tuple[LayoutTransformOp, LayoutTransformOp]:
     """Two layout transformations in a row."""
     first, second = inner(site), site.op
@@ -210,6 +222,9 @@ ROWS = (
     Row("transpose(x, 0, 1, ..) = x", transpose(x), lambda s: s[x],
         lambda s: order(s.op) == tuple(range(len(order(s.op))))),
     Row("transpose(transpose(x, p), q) = transpose(x, p[q])", transpose(transpose(x)), merged_transpose),
+    # Products with what is computed read it as it stands; weights are packed by another pass.
+    Row("dense(x, transpose(w)) = matmul(x, w)", is_op("nn.dense")(x, transpose(varying)), as_it_stands,
+        is_turned),
     # Layouts.
     Row("layout_transform(x, A -> A) = x", layout_transform(x), lambda s: s[x], keeps_layout),
     Row("layout_transform(layout_transform(x, A -> B), B -> C) = layout_transform(x, A -> C)",
