@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 GPU_TRIPLE, GPU_ARCH = "nvptx64-nvidia-cuda", "sm_80"
 
 
+class KindName(str):
+    """The name of a target's kind, which is a text, and answers TVM's `target.kind.name`."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The text."""
+        return str(self)
+
+
 @checked_methods
 @dataclass(frozen=True)
 class Target:
@@ -54,6 +65,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.kind in kinds() and (self.kind != "cuda" or self.triple):
+            object.__setattr__(self, "kind", KindName(self.kind))
             return
         made = Target.parse(self.kind)
         made = made if self.host is None else with_host(made, self.host)
@@ -99,6 +111,19 @@ class Target:
         if target is None and not allow_none:
             raise UsageError("no target is in scope", hint="with weft.Target('llvm'): ...")
         return target
+
+    @staticmethod
+    def list_kinds() -> list[str]:
+        """The names of all kinds, those of users too, as TVM's `Target.list_kinds`."""
+        return sorted(kinds())
+
+    def with_host(self, host: str | Target | Mapping[str, object] | None = None) -> Target:
+        """This target with a host; as it is, where none is given.
+
+        Raises:
+            TargetError: it has another one, or is its own.
+        """
+        return self if host is None else with_host(self, Target.parse(host))
 
     def export(self) -> dict[str, object]:
         """The target as JSON has it, which `parse` reads."""

@@ -53,6 +53,20 @@ def test_the_host_of_a_gpu_is_given_once() -> None:
         Target.parse({"kind": "cuda", "host": "cuda"})
 
 
+def test_kinds_have_names_as_tvms_have() -> None:
+    kind = Target("llvm -mcpu=native").kind
+    assert kind == getattr(kind, "name") == "llvm"  # noqa: B009
+    assert {"c", "cuda", "llvm"} <= set(Target.list_kinds())
+    assert all(str(Target(name)).startswith(name) for name in ("c", "cuda", "llvm"))
+
+
+def test_a_target_is_given_a_host() -> None:
+    assert Target("cuda").with_host("llvm").host == Target("llvm")
+    assert Target("cuda").with_host() == Target("cuda")
+    with pytest.raises(TargetError, match="has a host, which is not"):
+        Target("cuda -host=llvm").with_host("llvm -mcpu=x86-64-v2")
+
+
 def test_a_target_tells_of_itself() -> None:
     target = Target("llvm -device=arm_cpu -model=board")
     assert (target.keys, target.option("model"), target.option("tag")) == (("arm_cpu", "cpu"), "board", None)
