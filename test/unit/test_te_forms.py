@@ -414,6 +414,17 @@ def test_a_module_is_made_of_functions_by_name() -> None:
     assert function.sym_name.data == "main" and function.parent is None
 
 
+def test_modules_of_one_function_are_one_whatever_it_is_called() -> None:
+    a = te.placeholder((4,), name="a")
+    made = te.create_prim_func([a, te.compute((4,), lambda i: a[i] + 1.0, name="b")], name="added")
+    other = te.create_prim_func([a, te.compute((4,), lambda i: a[i] + 2.0, name="b")])
+    alone, called = tir.IRModule.of(made), tir.IRModule({"main": made})
+    assert tir.structural_equal(alone, called) and tir.structural_hash(alone) == tir.structural_hash(called)
+    assert not tir.structural_equal(alone, tir.IRModule.of(other))
+    two = [tir.IRModule({"main": made, name: other}) for name in ("one", "two")]
+    assert not tir.structural_equal(two[0], two[1])
+
+
 def test_tir_has_the_functions_of_expressions() -> None:
     x = te.placeholder((6,), name="x")
     tir = cast("Any", weft.tir)

@@ -48,8 +48,9 @@ Compared: TypeAlias = PrimFuncOp | ModuleOp | ForOp | BlockOp | OuterBlockOp
 
 @checked
 def structural_equal(lhs: Compared, rhs: Compared) -> bool:
-    """Whether two functions, modules of functions, loops or blocks are the same but for names of values. What a loop or
-    block uses from outside is told apart by the order in which it is used."""
+    """Whether two functions, modules of functions, loops or blocks are the same but for names of values, and for that
+    of an only function, which TVM calls `main` where it makes a module of it. What a loop or block uses from outside is
+    told apart by the order in which it is used."""
     if isinstance(lhs, STATEMENTS) or isinstance(rhs, STATEMENTS):
         if not (isinstance(lhs, STATEMENTS) and isinstance(rhs, STATEMENTS)):
             return False
@@ -65,8 +66,10 @@ def function_form(func: PrimFuncOp) -> Form:
 
 
 def _by_name(op: PrimFuncOp | ModuleOp) -> Mapping[str, object]:
+    """The forms of functions by name; that of an only function, which may be called so whatever its name, by `main`."""
     functions = [op] if isinstance(op, PrimFuncOp) else [each for each in op.ops if isinstance(each, PrimFuncOp)]
-    return {func.sym_name.data: _FunctionForm().form(func) for func in functions}
+    names = ["main"] if len(functions) == 1 else [func.sym_name.data for func in functions]
+    return {name: _FunctionForm().form(func) for name, func in zip(names, functions, strict=True)}
 
 
 @checked
