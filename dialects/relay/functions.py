@@ -7,11 +7,12 @@ from importlib import import_module
 from typing import Any, ClassVar, SupportsInt
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FunctionType,
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     opt_prop_def,
@@ -33,6 +34,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.diagnostics import Diagnostic, did_you_mean
+from ..support.hints import isa
 from ..support.operations import irdl_op_definition
 from ..support.symbols import symbol_names
 from .base import compatible
@@ -42,6 +44,29 @@ from .signature_syntax import parse_function, print_function
 
 COMPILER, COMPOSITE = "Compiler", "Composite"
 """Attributes that say who compiles a function or region, and what a region is as a whole, for whoever compiles it."""
+
+
+INPUT_NAMES = "input_names"
+"""The attribute that names a function's parameters, where these are called otherwise than values of a text can be."""
+
+
+class NamedBlock(Block):
+    """Where a variable stands that no function has taken yet, with its name."""
+
+    name: str = ""
+
+
+def name_of(value: SSAValue) -> str:
+    """What a variable, or a parameter of a function, is called. The text calls the value so, but for what it does not
+    take: the number at the end of `x_1`, which tells values of one name apart there."""
+    owner = value.owner
+    if isinstance(owner, NamedBlock):
+        return owner.name
+    if isinstance(value, BlockArgument) and isinstance(function := value.block.parent_op(), FuncOp):
+        names = function.attributes.get(INPUT_NAMES)
+        if isa(names, ArrayAttr[StringAttr]) and len(names) == len(value.block.args):
+            return names.data[value.index].data
+    return value.name_hint or ""
 
 
 def is_for(op: Operation, compiler: str = "") -> bool:

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES
+from ...dialects.relay.functions import INPUT_NAMES
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.types import is_complete
 from ...dialects.support.arguments import checked
@@ -18,7 +19,7 @@ from ...dialects.support.diagnostics import UsageError
 from ...transforms.relay.completion import complete
 from .expr import Expr, Function, Operand, Var, as_value, free_vars, operations_of
 
-OF_PARAMETERS = (DIM_NAMES, "input_names")
+OF_PARAMETERS = (DIM_NAMES, INPUT_NAMES)
 """Attributes of functions that say something of each parameter."""
 
 
@@ -91,7 +92,7 @@ def _named_by(variable: Var, params: Sequence[Var]) -> list[Var]:
 
 
 def _looks(variable: Var) -> tuple[str | None, Attribute]:
-    return variable.value.name_hint, variable.value.type
+    return variable.name_hint, variable.value.type
 
 
 @overload

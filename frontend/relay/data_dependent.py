@@ -15,6 +15,7 @@ import numpy.typing as npt
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.functions import name_of
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.dense import DenseOp
 from ...dialects.support.arguments import checked
@@ -88,7 +89,7 @@ def process_conv2d_params(
 def _names_of(func: FuncOp, weights: Collection[SSAValue], params: Mapping[str, NDArray]) -> dict[str, BlockArgument]:
     """Which parameters of a function are among weights, by their names, in their order."""
     arguments = [each for each in func.body.block.args if each in weights]
-    return {name: each for each in arguments if (name := each.name_hint) is not None and name in params}
+    return {name: each for each in arguments if (name := name_of(each)) in params}
 
 
 def _put(

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from ...dialects.relay.base import Value, as_attribute, flatten_types
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
 from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleOp, YieldOp
-from ...dialects.relay.functions import Trees
+from ...dialects.relay.functions import INPUT_NAMES, Trees
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.types import ParamType, RefType, is_complete, merged
@@ -198,6 +198,9 @@ def Function(
     attributes = {key: as_attribute(value) for key, value in (attrs or {}).items()}
     if (names := _extent_names(params)) is not None:
         attributes.setdefault(DIM_NAMES, names)
+    if any(param.name_hint != (param.value.name_hint or "") for param in params):
+        named = [param.name_hint or f"in{place}" for place, param in enumerate(params)]
+        attributes.setdefault(INPUT_NAMES, ArrayAttr(map(StringAttr, named)))
     function = FuncOp(name, types, attributes=attributes)
     block = function.body.block
     values: dict[SSAValue, SSAValue] = {}

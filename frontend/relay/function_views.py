@@ -14,7 +14,7 @@ from typing import Any, cast
 from xdsl.ir import Attribute, Operation, Region
 
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.functions import Trees
+from ...dialects.relay.functions import INPUT_NAMES, Trees
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from .attrs import python_value
 
@@ -23,7 +23,8 @@ class FunctionAttrs(Mapping[str, object]):
     """The attributes of a function, as Python's values; also by name, `attrs.Composite`."""
 
     def __init__(self, attributes: Mapping[str, Attribute]):
-        self._values = {name: python_value(each) for name, each in attributes.items() if name != DIM_NAMES}
+        shown = {name: each for name, each in attributes.items() if name not in (DIM_NAMES, INPUT_NAMES)}
+        self._values = {name: python_value(each) for name, each in shown.items()}
 
     def __getitem__(self, name: str) -> object:
         return self._values[name]

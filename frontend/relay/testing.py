@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.functions import name_of
 from ...dialects.support.dtypes import numpy_dtype
 from .expr import Expr, Function, Operand, Tuple, Var, const, free_vars, var
 from .module import IRModule
@@ -49,7 +50,7 @@ def create_workload(
     module = IRModule.from_expr(net)
     params: dict[str, NDArray] = {}
     for argument in module["main"].body.block.args:
-        name, type = argument.name_hint or "", tensor(argument)
+        name, type = name_of(argument), tensor(argument)
         if name == "data":
             continue
         if initializer is None:

@@ -5,6 +5,7 @@ What is made of several, functions and branches and tuples, is in `expr.py`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
@@ -19,7 +20,7 @@ from ...dialects.relay.attributes import copied
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
-from ...dialects.relay.functions import Trees
+from ...dialects.relay.functions import INPUT_NAMES, NamedBlock, Trees, name_of
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops import broadcast, elementwise
@@ -282,9 +283,6 @@ class Var(Expr):
     Args:
         name_hint: its name, as for `var`; or the value that it is.
         type_annotation: its type, where it is a new one; without it, it has that of what it will be bound to.
-
-    Raises:
-        UsageError: there cannot be such a name.
     """
 
     def __init__(self, name_hint: str | SSAValue, type_annotation: Attribute | None = None):
@@ -293,7 +291,8 @@ class Var(Expr):
 
     @property
     def name_hint(self) -> str:
-        return self.value.name_hint or ""
+        """Its name; a text may call it otherwise."""
+        return name_of(self.value)
 
     @property
     def vid(self) -> Var:
@@ -439,7 +438,7 @@ def function_value(func: FuncOp) -> SSAValue:
             values.update(zip(op.results, copy.results, strict=True))
     block.add_op(YieldOp(*(values.get(each, each) for each in end.arguments)))
     made = FnOp(func.function_type, Region(block))
-    made.attributes |= {name: each for name, each in func.attributes.items() if name != DIM_NAMES}
+    made.attributes |= {name: each for name, each in func.attributes.items() if name not in (DIM_NAMES, INPUT_NAMES)}
     return made.result
 
 
@@ -465,9 +464,9 @@ Extent: TypeAlias = "int | AnyExtent | IndexExpr"
 computed of variables, `n * 2`, is not known."""
 
 
-class VariableBlock(Block):
-    """Where a variable stands until a function takes it: with the symbols that its open extents were given as, in the
-    order of its axes. Those of one function that were given as one symbol are one extent."""
+class VariableBlock(NamedBlock):
+    """Where a variable stands until a function takes it: with its name, and the symbols that its open extents were
+    given as, in the order of its axes. Those of one function that were given as one symbol are one extent."""
 
     symbols: Sequence[Symbol | None] = ()
 
@@ -514,7 +513,7 @@ def var(
     kept: a variable has no place of its own.
 
     Raises:
-        UsageError: both a type and a shape are given, or there cannot be such a name.
+        UsageError: both a type and a shape are given.
     """
     if type_annotation is not None and shape is not None:
         raise UsageError(f"the variable '{name_hint}' is given either a type or a shape")
@@ -526,13 +525,16 @@ def var(
     block = VariableBlock(arg_types=[type])
     block.symbols = getattr(type, _SYMBOLS, ())
     value = block.args[0]
-    if not SSAValue.is_valid_name(name_hint):
-        raise UsageError(
-            f"a variable cannot be called '{name_hint}'",
-            hint="a name is made of letters, digits and _ $ . - and does not begin with a digit",
-        )
-    value.name_hint = name_hint
+    block.name = name_hint
+    value.name_hint = _name_in_text(name_hint)
     return Var(value)
+
+
+def _name_in_text(name: str) -> str | None:
+    """What a text calls a variable of a name: letters, digits and `_ $ . -`, and no digit first."""
+    if not SSAValue.is_valid_name(name):
+        name = "v" + re.sub(r"[^\w$.-]", "_", name, flags=re.ASCII)
+    return name or None
 
 
 def _annotated(type: Attribute | str | Sequence[Extent], dtype: str) -> Attribute:

@@ -126,3 +126,41 @@ relay.func @constants_that_a_branch_sees(%c: tensor<i1>, %x: tensor<4xf32>) -> t
   }
   relay.return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: relay.func @the_branch_that_is_taken_stands_in_the_place_of_an_if
+// CHECK-NEXT: %[[C:.*]] = relay.constant dense<6.000000e+00> : tensor<3xf32>
+// CHECK-NEXT: %[[Y:.*]] = relay.add %x, %[[C]]
+// CHECK-NEXT: relay.return %[[Y]]
+relay.func @the_branch_that_is_taken_stands_in_the_place_of_an_if(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %t = relay.constant dense<true> : tensor<i1>
+  %f = relay.logical_not %t : tensor<i1>
+  %two = relay.constant dense<2.0> : tensor<3xf32>
+  %four = relay.add %two, %two : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %0 = relay.if %f : (tensor<i1>) -> tensor<3xf32> {
+    %1 = relay.multiply %four, %four : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    relay.yield %1 : tensor<3xf32>
+  } else {
+    %2 = relay.if %t : (tensor<i1>) -> tensor<3xf32> {
+      %3 = relay.add %two, %two : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      %4 = relay.add %3, %two : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      %5 = relay.add %x, %4 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      relay.yield %5 : tensor<3xf32>
+    } else {
+      relay.yield %x : tensor<3xf32>
+    }
+    relay.yield %2 : tensor<3xf32>
+  }
+  relay.return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: relay.func @an_if_whose_condition_is_given_stays
+// CHECK: relay.if %c
+relay.func @an_if_whose_condition_is_given_stays(%c: tensor<i1>, %x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = relay.if %c : (tensor<i1>) -> tensor<3xf32> {
+    relay.yield %x : tensor<3xf32>
+  } else {
+    %1 = relay.exp %x : tensor<3xf32>
+    relay.yield %1 : tensor<3xf32>
+  }
+  relay.return %0 : tensor<3xf32>
+}

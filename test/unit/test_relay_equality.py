@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import UnitAttr
 
 from weft import relay
 from weft.dialects.relay.core import FuncOp
@@ -144,6 +145,25 @@ def test_the_layout_of_a_result_is_that_of_the_data_unless_it_is_another() -> No
     plain = relay.nn.conv2d(m, w, **layouts)
     assert equal(plain, relay.nn.conv2d(m, w, **layouts, out_layout="NHWC"))
     assert not equal(plain, relay.nn.conv2d(m, w, **layouts, out_layout="NCHW"))
+
+
+def test_constants_are_compared_by_their_data() -> None:
+    large = np.arange(600, dtype=np.float32)
+    one, other = relay.const(large) * relay.const(2.0), relay.const(large) * relay.const(2.0)
+    named = relay.bind_params_by_name(relay.Function([X], X), {"x": large[:3]})
+    assert equal(one, other) and equal(named, relay.Function([], relay.const(large[:3])))
+    wide = relay.var("weight", shape=(600,))
+    bound = relay.bind_params_by_name(relay.Function([wide], wide * relay.const(2.0)), {"weight": large})
+    assert equal(bound, relay.Function([], one)) and not equal(
+        bound, relay.Function([], relay.const(large + 1) * relay.const(2.0))
+    )
+
+
+def test_marks_of_functions_are_those_of_tvm() -> None:
+    marked = relay.Function([X], X).with_attr("Primitive", 1).with_attr("Inline", 1)
+    own = relay.Function([X], X)
+    own.attributes |= {"primitive": UnitAttr(), "Inline": UnitAttr()}
+    assert equal(marked, own) and not equal(marked, relay.Function([X], X).with_attr("Inline", 1))
 
 
 def test_branches_are_compared() -> None:

@@ -106,3 +106,20 @@ def test_extents_are_numbers() -> None:
 
 def test_an_expression_has_a_text() -> None:
     assert "relay.exp" in relay.exp(X).astext() and "%x" in X.astext()
+
+
+def test_variables_keep_names_that_no_text_has() -> None:
+    data, weight, odd = (relay.var(name, shape=(2,)) for name in ("data_0", "w_12", "0 of x'"))
+    function = relay.Function([data, weight, odd], data + weight * odd)
+    assert [each.name_hint for each in function.params] == ["data_0", "w_12", "0 of x'"] and not function.attrs
+    module = relay.transform.SimplifyExpr()(relay.IRModule.from_expr(function))
+    assert [each.name_hint for each in module["main"].params] == ["data_0", "w_12", "0 of x'"]
+    one, two, three = (np.full(2, n, np.float32) for n in (1, 2, 3))
+    exe: Any = weft.compile(module)
+    np.testing.assert_array_equal(exe.run({"data_0": one, "w_12": two, "0 of x'": three})["out"], [7, 7])
+    bound = relay.bind_params_by_name(function, {"w_12": two})
+    assert [each.name_hint for each in bound.params] == ["data_0", "0 of x'"]
+    assert [each.name_hint for each in relay.bind(function, {weight: relay.const(two)}).params] == ["data_0", "0 of x'"]
+    assert weft.ir.structural_equal(relay.Function([data], data), relay.Function([weight], weight))
+    bodies = [relay.IRModule.from_expr(each)["main"].body for each in (data - weight, data - weight, weight - data)]
+    assert weft.ir.structural_equal(*bodies[:2]) and not weft.ir.structural_equal(*bodies[1:])

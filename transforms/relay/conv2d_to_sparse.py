@@ -20,6 +20,7 @@ from xdsl.context import Context
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.functions import name_of
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.sparse_conv2d import ORDERS, SparseConv2dOp
 from ...dialects.support.diagnostics import UsageError
@@ -63,7 +64,7 @@ class Conv2dToSparsePass(FunctionPass):
         parts = parts_of(self.weight_name, self.weight_shape)
         changed = False
         for argument in list(func.body.block.args):
-            if (extents := parts.get(argument.name_hint or "")) is not None:
+            if (extents := parts.get(name_of(argument))) is not None:
                 changed |= self._take_sparse(func, argument, extents)
         report_changed(changed)
 

@@ -22,6 +22,7 @@ from xdsl.context import Context
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.functions import name_of
 from ...dialects.relay.ops.nn.dense import DenseOp
 from ...dialects.relay.ops.nn.sparse import SparseDenseOp
 from ..infra import FunctionPass, report_changed
@@ -50,7 +51,7 @@ class DenseToSparsePass(FunctionPass):
         parts = parts_of(self.weight_name, self.weight_shape)
         changed = False
         for argument in list(func.body.block.args):
-            if (extents := parts.get(argument.name_hint or "")) is not None:
+            if (extents := parts.get(name_of(argument))) is not None:
                 changed |= self._take_sparse(func, argument, extents)
         report_changed(changed)
 

@@ -7,10 +7,11 @@
 
 Folded are pure operators whose operands are all constants or tuples of them, projections of tuples, and `shape_of` and
 `ndarray_size` of values with static shapes. An operator without operands (`ones`, `full`) stays where it is, for to
-store its result would only cost memory, but is evaluated where another operator folds over it. Left alone are stateful
-operators, those that are not computations (unless `fold-qnn`), those that fail on their operands, calls, and the bodies
-of `relay.primitive`. An operator of `relay.dyn` whose operands say a shape that is known becomes the one that is told
-it by properties (TVM's `DynamicToStatic`), and what follows is typed anew.
+store its result would only cost memory, but is evaluated where another operator folds over it. Of an `if` whose
+condition is known, the branch that is taken stands in its place. Left alone are stateful operators, those that are not
+computations (unless `fold-qnn`), those that fail on their operands, calls, and the bodies of `relay.primitive`. An
+operator of `relay.dyn` whose operands say a shape that is known becomes the one that is told it by properties (TVM's
+`DynamicToStatic`), and what follows is typed anew.
 
 One walk in the order of the block, into branches where they stand. Arrays live in NumPy while they are used, and become
 attributes only where something that does not fold reads them: a chain of operators on a large weight makes one
@@ -22,6 +23,7 @@ Counterpart of TVM's `FoldConstant`, which compiles and runs every subgraph; her
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -33,6 +35,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...dialects.relay.base import DYNAMIC, NonComputational, Pointwise, RelayOp, is_static, shape_of, tensor
+from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
@@ -42,6 +45,7 @@ from ...dialects.support.checks import CheckError
 from ...dialects.support.dtypes import numpy_dtype
 from ..infra import FunctionPass, report_changed
 from ..infra.remarks import missed
+from ..infra.visitors import values_used_by
 from .dead_code_elimination import eliminate_dead_code
 from .infer_type import infer_function
 from .purity import is_pure
@@ -94,7 +98,12 @@ class _Folder:
     """Whether a value has got a type that says more."""
 
     def run(self, block: Block) -> None:
-        for op in list(block.ops):
+        pending = deque(block.ops)
+        while pending:
+            op = pending.popleft()
+            if isinstance(op, IfOp) and (holds := self.known.get(op.condition)) is not None:
+                pending.extendleft(reversed(self._take_branch(op, bool(holds))))
+                continue
             if isinstance(op, DynOp):
                 op = self._told(op)
             if isinstance(op, ConstantOp):
@@ -113,6 +122,23 @@ class _Folder:
                 if op.regions and not op.has_trait(IsolatedFromAbove):
                     for inner in [inner for region in op.regions for inner in region.blocks]:
                         self.run(inner)
+
+    def _take_branch(self, op: IfOp, holds: bool) -> list[Operation]:
+        """Have the branch that is taken stand in the place of an `if`; gives what is computed there."""
+        block, outer = (op.then_region if holds else op.else_region).block, op.parent
+        end = block.last_op
+        assert end is not None and outer is not None
+        moved, read = [each for each in block.ops if each is not end], values_used_by(op)
+        for each in moved:
+            each.detach()
+            outer.insert_op_before(each, op)
+        for result, given in zip(op.results, list(end.operands), strict=True):
+            result.replace_all_uses_with(given)
+        _erase(op)
+        for value in read:
+            self._drop_if_dead(value)
+        self.changed = True
+        return moved
 
     def _evaluate(self, op: Operation) -> list[Known] | None:
         """The values of `op`'s results, or `None` if it does not fold."""

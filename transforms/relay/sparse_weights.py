@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import FunctionType, TensorType, i32
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, i32
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.functions import INPUT_NAMES, name_of
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.sparse_conv2d import ORDERS
 from ...dialects.support.diagnostics import UsageError
@@ -57,14 +58,15 @@ def take_sparse(
         sparse: the operation that is computed with these arguments in its place.
         whole_elements: whether blocks of one element are numbers, and no blocks.
     """
+    name = name_of(argument)
     if is_referred_to(func):
-        given = f"%{argument.name_hint} as it is"
+        given = f"%{name} as it is"
         remarks.missed(pass_name, func, f"@{func.sym_name.data} is called, by what gives {given}")
         return False
     users = list(dict.fromkeys(use.operation for use in argument.uses))
     for op in users:
         if (why := obstacle(op)) is not None:
-            remarks.missed(pass_name, op, f"%{argument.name_hint} is left as it is: {why}")
+            remarks.missed(pass_name, op, f"%{name} is left as it is: {why}")
             return False
     *block, columns, beginnings = extents
     whole = block[:1] if whole_elements and block[1:] == [1, 1] else block
@@ -75,12 +77,15 @@ def take_sparse(
     }
     body = func.body.block
     parts: list[BlockArgument] = []
-    for number, (name, type) in enumerate(types.items()):
+    names = [[f"{name}.{part}" for part in types] if each is argument else [name_of(each)] for each in body.args]
+    for number, (part, type) in enumerate(types.items()):
         parts.append(body.insert_arg(type, argument.index + 1 + number))
-        parts[-1].name_hint = f"{argument.name_hint}.{name}"
+        parts[-1].name_hint = f"{argument.name_hint}.{part}"
     for op in users:
         put_in_place(op, sparse(op, parts))
     body.erase_arg(argument)
+    if INPUT_NAMES in func.attributes:
+        func.attributes[INPUT_NAMES] = ArrayAttr(StringAttr(each) for both in names for each in both)
     func.function_type = FunctionType.from_lists(body.arg_types, func.function_type.outputs.data)
     return True
 

@@ -1,10 +1,10 @@
 """Are two graphs the same but for names of values? Counterpart of TVM's `structural_equal` for Relay.
 
 Values are numbered: two have one number where they are made by the same operation, with the same attributes, of values
-that have the same numbers. So it is the same whether something is computed once or twice, in which order values without
-effects are, and whether something is there that nothing uses. Parameters are the same where they stand at the same
-place, and are of the same type; those of a function that is applied where it is written are what they are given, so
-their order does not count. A `relay.primitive` is such a function, as TVM has it.
+that have the same numbers, and constants where their data is the same. So it is the same whether something is computed
+once or twice, in which order values without effects are, and whether something is there that nothing uses. Parameters
+are the same where they stand at the same place, and are of the same type; those of a function that is applied where it
+is written are what they are given, so their order does not count. A `relay.primitive` is such a function, as in TVM.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from hashlib import blake2b
 
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, tensors_in
 from ....dialects.relay.control import ApplyOp, FnOp
-from ....dialects.relay.core import FuncOp, PrimitiveOp, TupleGetOp, TupleOp
+from ....dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
+from ....dialects.relay.functions import INPUT_NAMES, name_of
 from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.script.equality import function_form
 from ...infra.visitors import dataflow_post_order, values_used_by
@@ -85,7 +87,8 @@ class _Graph:
 
     def function(self, func: FuncOp) -> Hashable:
         properties = {k: v for k, v in func.properties.items() if k not in ("sym_name", "sym_visibility")}
-        return ("function", _items(properties), _items(func.attributes), self._block(func.body.block))
+        attributes = {k: v for k, v in func.attributes.items() if k != INPUT_NAMES}
+        return ("function", _items(properties), _of_function(attributes), self._block(func.body.block))
 
     def _of(self, value: SSAValue) -> int:
         if value not in self._known:
@@ -94,7 +97,7 @@ class _Graph:
                 key = ("free", self._free, value.type)
                 self._free += 1
             elif self._numbering.by_name:
-                look = (value.name_hint, value.type)
+                look = (name_of(value), value.type)
                 key = ("named", look, self._looks[look])
                 self._looks[look] += 1
             self._known[value] = self._numbering.number(key)
@@ -104,6 +107,10 @@ class _Graph:
         """Number an operation, whose operands are known, and its results; one with an effect is where it stands."""
         if (applied := _applied(op)) is not None:
             return self._enter_applied(op, *applied, place)
+        if isinstance(op, ConstantOp) and (array := op.numpy()) is not None:
+            key = ("constant", op.result.type, blake2b(array.tobytes()).digest())
+            self._known[op.result] = self._numbering.number(key)
+            return self._known[op.result]
         if isinstance(op, TupleOp):
             self._known[op.result] = self._tuple(tuple(map(self._of, op.fields)))
             return self._known[op.result]
@@ -178,17 +185,19 @@ def _applied(op: Operation) -> tuple[Block, Sequence[SSAValue], Hashable] | None
     """The body of a function that is applied where it is written, its arguments and its attributes."""
     match op:
         case PrimitiveOp():
-            return op.body.block, op.arguments, _of_function(op)
+            return op.body.block, op.arguments, _of_function(op.function_attributes)
         case ApplyOp() if isinstance(function := op.callee.owner, FnOp):
-            return function.body.block, op.arguments, _of_function(function)
+            return function.body.block, op.arguments, _of_function(function.attributes)
         case _:
             return None
 
 
-def _of_function(op: PrimitiveOp | FnOp) -> Hashable:
-    """The attributes of a function, as TVM has them."""
-    given = op.function_attributes if isinstance(op, PrimitiveOp) else op.attributes
-    return _items({name: _python(value) for name, value in given.items()})
+def _of_function(attributes: Mapping[str, Attribute]) -> Hashable:
+    """The attributes of a function, as TVM has them: `primitive` is `Primitive`, and a mark a number that is not 0."""
+    given = {name: _python(value) for name, value in attributes.items()}
+    if "primitive" in given:
+        given["Primitive"] = given.pop("primitive")
+    return _items(given)
 
 
 def _python(value: Attribute) -> object:
@@ -198,6 +207,8 @@ def _python(value: Attribute) -> object:
             return value.value.data
         case StringAttr():
             return value.data
+        case UnitAttr():
+            return 1
         case _:
             return value
 
