@@ -16,7 +16,7 @@ import ctypes
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,21 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..lowering.abi import NDArray
+
+
+@runtime_checkable
+class Device(Protocol):
+    """A device by its type and its number: `weft.cpu()`."""
+
+    @property
+    def type(self) -> str | None: ...
+    @property
+    def id(self) -> int | None: ...
+
+
+def _check_function(name: str) -> None:
+    if name != "run":
+        raise UsageError(f"'{name}' cannot be timed", hint="the function that can be timed is 'run'")
 
 
 @checked_methods
@@ -294,16 +309,41 @@ class GraphModule:
         return {spec.name: spec.shape for spec in specs}, {spec.name: spec.dtype for spec in specs}
 
     def benchmark(
-        self, *arrays: npt.ArrayLike, repeat: int = 5, number: int = 5, min_repeat_ms: float = 0
+        self,
+        *args: Device | npt.ArrayLike,
+        func_name: str = "run",
+        repeat: int = 5,
+        number: int = 5,
+        min_repeat_ms: float = 0,
+        end_to_end: bool = False,
+        **inputs: npt.ArrayLike,
     ) -> BenchmarkResult:
-        """Time runs, without setting inputs and reading outputs.
+        """Time runs, without setting inputs and reading outputs, unless `end_to_end`. Inputs may be given in their
+        order or by their names, and, as in TVM, after the device that the graph runs on.
 
         Raises:
-            UsageError: a number is not positive.
-            InputError: the number of arrays, a shape or a dtype does not fit.
+            UsageError: a number is not positive, the device is another, or the function is not `run`.
+            InputError: there is no such input, or the number of arrays, a shape or a dtype does not fit.
         """
-        self._set(arrays)
-        return benchmark(self._nodes.run, repeat, number, min_repeat_ms)
+        _check_function(func_name)
+        if args and isinstance(device := args[0], Device):
+            if device.type not in (None, "cpu"):
+                raise UsageError(f"the graph runs on the processor, and not on <{device}>")
+            args = args[1:]
+        arrays = cast("Sequence[npt.ArrayLike]", args)
+        if arrays or not inputs:
+            self._set(arrays)
+        for name, array in inputs.items():
+            self.set_input(name, array)
+
+        def whole() -> None:
+            for spec in self.inputs:
+                self.set_input(spec.name, self.get_input(spec.name))
+            self._nodes.run()
+            for place in range(self.get_num_outputs()):
+                self.get_output(place)
+
+        return benchmark(whole if end_to_end else self._nodes.run, repeat, number, min_repeat_ms)
 
     def time_evaluator(
         self, function: str = "run", number: int = 10, repeat: int = 1, min_repeat_ms: float = 0
@@ -313,8 +353,7 @@ class GraphModule:
         Raises:
             UsageError: the function is not `run`.
         """
-        if function != "run":
-            raise UsageError(f"'{function}' cannot be timed", hint="the function that can be timed is 'run'")
+        _check_function(function)
         return lambda: benchmark(self._nodes.run, repeat, number, min_repeat_ms)
 
     def _set(self, arrays: Sequence[npt.ArrayLike]) -> None:

@@ -41,6 +41,7 @@ from .base import compatible
 from .devices import DeviceError, check_places
 from .fields import Value, as_attribute
 from .signature_syntax import parse_function, print_function
+from .types import ParamType, type_params
 
 COMPILER, COMPOSITE = "Compiler", "Composite"
 """Attributes that say who compiles a function or region, and what a region is as a whole, for whoever compiles it."""
@@ -193,6 +194,11 @@ class FuncOp(IRDLOperation):
     def tree(self) -> Any:
         """What the function gives, as an expression of its `params`: TVM's `func.body`, which is the region here."""
         return _trees().body(self)
+
+    @property
+    def type_params(self) -> list[ParamType]:
+        """The types that are left open in its types."""
+        return [ParamType(label) for label in sorted(type_params(self.function_type))]
 
     @property
     def attrs(self) -> Any:

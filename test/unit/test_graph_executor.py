@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft import relay as _relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.graph_executor import (
@@ -578,3 +579,20 @@ def test_a_library_made_by_way_of_c_runs_as_a_whole_alone(exe: weft.Executable, 
     library = replace(exe.graph, parameters=())
     with pytest.raises(Diagnostic, match="it is not known what the kernels of this library take"):
         GraphModule(module.graph, library)
+
+
+def test_runs_are_timed_with_inputs_by_name_on_a_device() -> None:
+    relay: Any = _relay
+    x, y = relay.var("x_1", shape=(2,)), relay.var("x_2", shape=(2,))
+    built: Any = relay.build(relay.IRModule.from_expr(relay.Function([x, y], x - y)), "llvm")
+    module: Any = GraphModule(built["default"](weft.cpu()))
+    assert [module.get_input_index(name) for name in ("x_1", "x_2", "x")] == [0, 1, -1]
+    one, two = np.ones(2, np.float32), np.full(2, 2, np.float32)
+    for options in ({}, {"end_to_end": True}):
+        timed = module.benchmark(weft.cpu(), x_1=two, x_2=one, func_name="run", repeat=2, number=1, **options)
+        assert len(timed.results) == 2 and timed.mean > 0
+        np.testing.assert_array_equal(module.get_output(0), [1, 1])
+    with pytest.raises(UsageError, match="not on <cuda"):
+        module.benchmark(weft.cuda(), x_1=two, x_2=one)
+    with pytest.raises(UsageError, match="cannot be timed"):
+        module.benchmark(func_name="main")

@@ -166,6 +166,27 @@ def test_marks_of_functions_are_those_of_tvm() -> None:
     assert equal(marked, own) and not equal(marked, relay.Function([X], X).with_attr("Inline", 1))
 
 
+def test_functions_of_several_results_give_the_tuple_that_tvm_has() -> None:
+    text = """
+    relay.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %0, %1 = relay.call @two(%x) : (tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
+      %2 = relay.subtract %0, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      relay.return %2 : tensor<3xf32>
+    }
+    relay.func @two(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+      %0 = relay.exp %x : tensor<3xf32>
+      relay.return %x, %0 : tensor<3xf32>, tensor<3xf32>
+    }"""
+    two = relay.GlobalVar("two", relay.FuncType([X.checked_type], relay.TupleType([X.checked_type, X.checked_type])))
+
+    def module(first: int) -> Any:
+        both = two(X)
+        functions = {"two": relay.Function([X], relay.Tuple([X, relay.exp(X)]))}
+        return relay.IRModule({"main": relay.Function([X], both[first] - both[1 - first]), **functions})
+
+    assert equal(parse_mlir(text, "t"), module(0)) and not equal(parse_mlir(text, "t"), module(1))
+
+
 def test_branches_are_compared() -> None:
     assert equal(relay.If(C, X + Y, X * Y), relay.If(C, X + Y, X * Y))
     assert not equal(relay.If(C, X + Y, X * Y), relay.If(C, X * Y, X + Y))

@@ -14,7 +14,17 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from hashlib import blake2b
 
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TupleType,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.relay.base import RelayOp, tensors_in
@@ -87,6 +97,9 @@ class _Graph:
 
     def function(self, func: FuncOp) -> Hashable:
         properties = {k: v for k, v in func.properties.items() if k not in ("sym_name", "sym_visibility")}
+        properties["function_type"] = FunctionType.from_lists(
+            func.function_type.inputs.data, [_as_one(func.function_type.outputs.data)]
+        )
         attributes = {k: v for k, v in func.attributes.items() if k != INPUT_NAMES}
         return ("function", _items(properties), _of_function(attributes), self._block(func.body.block))
 
@@ -119,11 +132,11 @@ class _Graph:
             return self._known[op.result]
         regions = tuple(tuple(self._block(block) for block in region.blocks) for region in op.regions)
         operands = tuple(map(self._of, op.operands))
-        types = tuple(result.type for result in op.results)
-        key = (op.name, place, operands, types, _properties(op), _items(op.attributes), regions)
+        key = (op.name, place, operands, _as_one(op.result_types), _properties(op), _items(op.attributes), regions)
+        number = self._numbering.number(key)
         for index, result in enumerate(op.results):
-            self._known[result] = self._numbering.number((key, index))
-        return self._numbering.number(key)
+            self._known[result] = number if len(op.results) == 1 else self._field(number, index)
+        return number
 
     def _enter_applied(
         self, op: Operation, block: Block, arguments: Sequence[SSAValue], attributes: Hashable, place: int | None
@@ -134,13 +147,17 @@ class _Graph:
         self._known.update(zip(block.args, given, strict=True))
         effects, last = self._effects(block), block.last_op
         assert last is not None
-        results = self.numbers(list(last.operands))
-        result = results[0] if len(results) == 1 else self._tuple(results)
+        result = self._given(last)
         self._forget(block)
         number = self._numbering.number(("applied", place, attributes, frozenset(given), effects, result))
         for index, value in enumerate(op.results):
             self._known[value] = number if len(op.results) == 1 else self._field(number, index)
         return number
+
+    def _given(self, end: Operation) -> int:
+        """The number of what a block gives; several values are the tuple of them that TVM has there."""
+        numbers = self.numbers(list(end.operands))
+        return numbers[0] if len(numbers) == 1 else self._tuple(numbers)
 
     def _tuple(self, fields: tuple[int, ...]) -> int:
         number = self._numbering.number(("tuple", fields))
@@ -167,7 +184,7 @@ class _Graph:
             key = ("bound", self._depth, argument.index, argument.type)
             self._known[argument] = self._numbering.number(key)
         effects, last = self._effects(block), block.last_op
-        given = () if last is None else (last.name, self.numbers(list(last.operands)))
+        given = () if last is None else (last.name, self._given(last))
         self._depth -= 1
         return ("block", effects, given)
 
@@ -179,6 +196,11 @@ class _Graph:
                 self.numbers(values_used_by(op))
                 effects.append(self._enter(op, len(effects)))
         return tuple(effects)
+
+
+def _as_one(types: Sequence[Attribute]) -> Attribute:
+    """The type of several results, which in TVM are a tuple."""
+    return types[0] if len(types) == 1 else TupleType(ArrayAttr(types))  # pyright: ignore[reportArgumentType]
 
 
 def _applied(op: Operation) -> tuple[Block, Sequence[SSAValue], Hashable] | None:
