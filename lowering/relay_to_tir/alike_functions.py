@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -38,6 +38,7 @@ from ...dialects.relay.extents import Known
 from ...dialects.relay.nn_common import tuple_type
 from ...dialects.relay.telling import told_inputs
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dtypes import byte_width
 from ...dialects.support.hints import isa
 from ...dialects.te.assume import assuming
 from ...dialects.te.dims import substituted
@@ -53,6 +54,9 @@ FEWEST = 2
 """So many functions that are alike share a kernel."""
 MOST_SYMBOLS = 4
 """They may differ in no more extents."""
+MOST_WEIGHTS = 512 << 10
+"""Products with more bytes of weights have kernels of their own: how weights come from memory is scheduled by how many
+there are."""
 LEAST_RANK, OUTER = 5, 2
 """The extents that may differ: these outermost ones of tensors of so many dimensions, which those of blocked layouts
 have."""
@@ -75,7 +79,7 @@ def shared_kernels(functions: Sequence[FuncOp], lower: Lower) -> list[Shared]:
     """The kernels of functions that are alike, by `lower`; functions that are like none other have none."""
     groups: dict[Hashable, list[FuncOp]] = {}
     for function in functions:
-        if not told_inputs(function):
+        if _weights(function) <= MOST_WEIGHTS and not told_inputs(function):
             groups.setdefault(_likeness(function), []).append(function)
     found = [_shared(group, lower) for group in groups.values() if len(group) >= FEWEST]
     return [shared for shared in found if shared is not None]
@@ -98,8 +102,10 @@ def _may_differ(place: int, extent: int, rank: int) -> bool:
 def _likeness(function: FuncOp) -> Hashable:
     """What functions that are alike have in common: operations, wiring, attributes, and types but for outer extents."""
     numbers: dict[SSAValue, int] = {}
-    tiled = _has_product(function)
     key: list[Hashable] = [_told(function, ("sym_name", "function_type"))]
+    if tiled := bool(_products(function)):  # tiles of an odd number of blocks fit that number alone
+        made = flatten_types([value.type for value in function.return_op.arguments])
+        key.append(tuple(tuple(n for n in type.get_shape()[:OUTER] if n % 2) for type in made))
     for value in _values(function):
         numbers[value] = len(numbers)
         key.append(_look(value.type, tiled))
@@ -116,8 +122,14 @@ def _told(op: Operation, without: Sequence[str]) -> Hashable:
     return properties, frozenset(op.attributes.items())
 
 
-def _has_product(function: FuncOp) -> bool:
-    return any(fusion_pattern(type(op)) == Fusion.OUT_ELEMWISE_FUSABLE for op in function.body.block.ops)
+def _products(function: FuncOp) -> list[Operation]:
+    return [op for op in function.body.block.ops if fusion_pattern(type(op)) == Fusion.OUT_ELEMWISE_FUSABLE]
+
+
+def _weights(function: FuncOp) -> int:
+    """The bytes of what a product takes beside its data."""
+    types = [type for op in _products(function) for type in flatten_types([v.type for v in op.operands[1:]])]
+    return sum(prod(type.get_shape()) * byte_width(type.element_type) for type in types)
 
 
 def _look(type: Attribute, tiled: bool) -> Hashable:
@@ -142,7 +154,7 @@ def _shared(group: Sequence[FuncOp], lower: Lower) -> Shared | None:
     types = [[argument.type for argument in function.body.block.args] for function in group]
     shapes = [[tuple(t.get_shape()) for t in flatten_types(each)] for each in types]
     symbols: dict[tuple[int, ...], te.Var] = {}
-    tiled = _has_product(group[0])
+    tiled = bool(_products(group[0]))
 
     def dim(extents: tuple[int, ...]) -> te.Dim:
         if len(set(extents)) == 1:

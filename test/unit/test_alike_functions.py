@@ -137,6 +137,20 @@ def test_convolutions_share_a_kernel_whose_tiles_fit_all() -> None:
         np.testing.assert_allclose(np.asarray(each), np.asarray(other), rtol=1e-4, atol=1e-5)
 
 
+def test_products_of_an_odd_number_of_blocks_share_with_those_of_as_many() -> None:
+    exe = weft.compile(convolutions((32, 24), (96, 24), (32, 40)), "llvm -mcpu=x86-64-v3")
+    products = [line for line in exe.ir["tir"].split("\n") if "relay.call_lowered" in line and "conv2d" in line]
+    assert ["sizes" in line for line in products] == [True, True, False]
+
+
+def test_products_of_many_weights_keep_kernels_of_their_own() -> None:
+    """How these come from memory depends on how many there are: 2 MiB here, beside two times 4 KiB."""
+    exe = weft.compile(convolutions((32, 32), (96, 32), (512, 1024)))
+    assert sum(map(bool, sizes(exe))) >= 2
+    products = [line for line in exe.ir["tir"].split("\n") if "relay.call_lowered" in line and "conv2d" in line]
+    assert ["sizes" in line for line in products] == [True, True, False]
+
+
 def test_what_operators_say_of_extents_beside_their_types_does_not_keep_them_apart() -> None:
     exe = weft.compile(convolutions((32, 32), (32, 96)))
     assert exe.ir["fuse"].count("channels = 32") == exe.ir["fuse"].count("channels = 96") == 1
