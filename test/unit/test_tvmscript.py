@@ -208,6 +208,23 @@ def test_unscheduled_and_scheduled_functions_survive_printing(name: str) -> None
             assert from_source(again.script()).script() == again.script()
 
 
+def test_a_block_counts_a_loop_whose_end_is_a_value() -> None:
+    text = """from weft.script import tir as T
+
+
+@T.prim_func
+def kernel(a: T.Buffer[(6,), "int64"], b: T.Buffer[(1,), "int64"]):
+    with T.block("count"):
+        T.reads(a[0:6], b[0])
+        T.writes(b[0])
+        for i in range(T.index(6)):
+            b[0] = b[0] + a[i]
+"""
+    func = from_source(text)
+    assert "scf.while" in str(func) and "tir.for" not in str(func)
+    assert structural_equal(from_source(func.script()), func)
+
+
 @pytest.mark.parametrize("first", range(4))
 def test_the_kernels_of_operators_survive_printing(first: int) -> None:
     """Of every sixteenth operator, four times."""

@@ -59,6 +59,16 @@ def counted(scope: Scope, statement: ast.For) -> tuple[Counted, list[ast.stmt]]:
     return Counted(names[0], ast.Constant(0), call.args[0]), body
 
 
+def is_counted(scope: Scope, statement: ast.stmt) -> bool:
+    """Whether a block counts a loop itself, as one that is printed `for i in range(T.index(6))`: what it runs to is a
+    value, and no extent of loops around blocks."""
+    match statement:
+        case ast.For(iter=ast.Call(args=[*_, ast.Call(func=end)])):
+            return scope.word(end) == "index"
+        case _:
+            return False
+
+
 def counting(low: SSAValue, end: SSAValue, name: str) -> tuple[scf.WhileOp, SSAValue]:
     """A loop from `low` to below `end` whose body is empty, and its number there; `count_on` ends the body."""
     before, after = Block(arg_types=[_INDEX]), Block(arg_types=[_INDEX])

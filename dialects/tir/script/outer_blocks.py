@@ -26,6 +26,7 @@ from ..blocks import BlockOp, IterKind, blocks_under
 from ..outer_blocks import OuterBlockOp
 from ..symbols import as_affine, as_extent
 from .block_parser import BlockParser
+from .counting import is_counted
 from .parts import fixed_in, without_parts
 from .scope import OuterIterator, Scope
 
@@ -36,7 +37,7 @@ Read = Callable[[ast.stmt, Block], None]
 def is_outer(scope: Scope, statement: ast.With) -> bool:
     """Whether a block holds loops or blocks."""
     return any(
-        isinstance(inner, ast.For)
+        (isinstance(inner, ast.For) and not is_counted(scope, inner))
         or (isinstance(inner, ast.With) and scope.word(getattr(inner.items[0].context_expr, "func", inner)) == "block")  # pyright: ignore[reportArgumentType]
         for inner in statement.body
     )
