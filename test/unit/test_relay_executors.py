@@ -297,6 +297,23 @@ def test_arrays_are_converted_where_the_dtype_holds_their_numbers(kind: str):
             run(np.zeros(2, np.uint8), lost)
 
 
+@pytest.mark.parametrize(
+    ("lost", "dtype"),
+    [
+        (np.int8(-1), "uint8"),
+        (np.uint8(200), "int8"),
+        (np.int64(-1), "uint64"),
+        (np.uint64(2**63), "int64"),
+        (-1, "uint64"),
+    ],
+)
+def test_numbers_that_the_other_sign_would_read_as_others_are_not_converted(lost: Any, dtype: str):
+    x = relay.var("x", shape=(), dtype=dtype)
+    run: Any = relay.create_executor("graph").evaluate(relay.Function([x], x))
+    with pytest.raises(InputError, match=f"the graph takes {dtype}"):
+        run(lost)
+
+
 def test_constants_are_arguments_too():
     x = relay.var("x", shape=(), dtype="int32")
     assert relay.create_executor().evaluate(relay.Function([x], x + x))(relay.const(3)) == 6
