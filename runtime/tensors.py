@@ -36,8 +36,8 @@ def held_as(array: NDArray, dtype: np.dtype[np.generic]) -> NDArray:
         if array.dtype.kind == "f" and dtype.kind not in "biu":
             is_held = bool((np.isfinite(converted) | ~np.isfinite(array)).all())
         else:
-            is_same = (converted.astype(array.dtype) == array) & ((converted < 0) == (array < 0))  # -1 is no 255
-            is_held = bool(is_same.all())
+            is_same = np.equal(converted.astype(array.dtype), array)
+            is_held = bool((is_same & (np.less(converted, 0) == np.less(array, 0))).all())  # -1 is no 255
     return converted if is_held else array
 
 

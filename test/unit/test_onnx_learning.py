@@ -120,6 +120,8 @@ def test_support_vectors(kernel: str) -> None:
     given: dict[str, Any] = {"kernel_type": kernel, "coefficients": [0.3, -0.2, 0.9], **VECTORS}
     check("SVMRegressor", X, n_supports=3, rho=[0.1], **given)
     check("SVMRegressor", X, n_supports=3, rho=[-0.4], one_class=1, **given)
+    refused("2 kernel_params", "SVMRegressor", n_supports=3, rho=[0.1], **{**given, "kernel_params": [0.1, 0.2]})
+    refused("'rho' holds 2 numbers", "SVMRegressor", n_supports=3, rho=[0.1, 0.2], **given)
     for transform in TRANSFORMS[:3]:
         two: dict[str, Any] = {
             "classlabels_ints": [7, 8],
@@ -187,6 +189,33 @@ def test_trees_compare_and_put_together_in_all_ways() -> None:
         check("TreeEnsembleRegressor", X, n_targets=1, aggregate_function=how, **trees("target", 1, weights))
 
 
+@pytest.mark.parametrize("how", ["SUM", "AVERAGE", "MIN", "MAX"])
+def test_trees_that_say_nothing_of_a_target_take_no_part(how: str) -> None:
+    for weights in ([3.0, 8.0, 1.0, 4.0], [-3.0, -8.0, -1.0, -4.0]):
+        given = {**trees("target", 1, weights), "target_ids": [0, 1, 1, 1]}
+        check("TreeEnsembleRegressor", X, n_targets=3, aggregate_function=how, **given)
+
+
+def test_what_leaves_say_of_features_is_not_looked_at() -> None:
+    given = trees("target", 1, [0.3, 0.8, 0.1, 0.4])
+    leaf = [mode == "LEAF" for mode in given["nodes_modes"]]
+    features = [99 if at else n for n, at in zip(given["nodes_featureids"], leaf, strict=True)]
+    check("TreeEnsembleRegressor", X, n_targets=1, **{**given, "nodes_featureids": features})
+    alone: dict[str, Any] = {f"nodes_{name}": [0] for name in ("treeids", "nodeids", "truenodeids", "falsenodeids")}
+    alone |= {"nodes_values": [0.0], "nodes_featureids": [7], "nodes_modes": ["LEAF"]}
+    target = {f"target_{name}": [0] for name in ("treeids", "nodeids", "ids")}
+    check("TreeEnsembleRegressor", X, n_targets=1, target_weights=[3.0], **alone, **target)
+
+
+def test_a_threshold_of_integers_may_lie_between_them() -> None:
+    x = np.array([[-2, -1, 0, 1, 2]])
+    for threshold in (-1.5, -0.5, 0.5, 1.0):
+        (function,) = from_onnx(model("Binarizer", [x], 1, threshold=threshold)).body.ops
+        assert isinstance(function, FuncOp)
+        (ours,) = evaluate_function(function, [x])
+        np.testing.assert_array_equal(ours, x > threshold)
+
+
 @pytest.mark.parametrize(
     ("match", "changes"),
     [
@@ -201,6 +230,7 @@ def test_trees_compare_and_put_together_in_all_ways() -> None:
         ("has not one root", {"nodes_truenodeids": [1, 0, 4, 0, 0, 0]}),
         ("which there is not", {"nodes_truenodeids": [1, 0, 9, 0, 0, 0]}),
         ("a weight for target 3", {"target_ids": [0, 0, 0, 3]}),
+        ("a branch on feature 2, where there are 2", {"nodes_featureids": [0, 0, 2, 0, 0, 0]}),
         ("a node of mode 'BRANCH'", {"nodes_modes": ["BRANCH", *["LEAF"] * 5]}),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor
 
 from xdsl.dialects.builtin import AnyFloat, f32, i64
 from xdsl.ir import SSAValue
@@ -20,8 +21,12 @@ NAN_IS_A_KEY = 4
 
 def binarizer(node: Node) -> SSAValue:
     """One above the threshold, else zero."""
-    x = node.input(0)
-    above = node.emit("greater", x, node.scalar(node.real("threshold", 0.0), x))
+    x, threshold = node.input(0), node.real("threshold", 0.0)
+    if not isa(tensor(x).element_type, AnyFloat):
+        if not -(2.0**31) <= threshold < 2.0**31:
+            raise Unsupported(f"attribute 'threshold' is {threshold}, of integers")
+        threshold = floor(threshold)  # an integer is above -0.5 where it is above -1
+    above = node.emit("greater", x, node.scalar(threshold, x))
     return node.cast(above, tensor(x).element_type)
 
 

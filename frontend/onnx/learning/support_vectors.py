@@ -26,8 +26,12 @@ def kernel(node: Node, x: SSAValue, vectors: Numbers) -> SSAValue:
     """How alike rows of `x` are to each of `vectors`, `[n, vectors]`."""
     import numpy as np
 
-    given = needed(node, "kernel_params") if "kernel_params" in node.attributes else np.zeros(3, np.float32)
-    gamma, offset, degree = (float(value) for value in given[:3])
+    given = numbers(node, "kernel_params")
+    if given is None or not given.size:
+        given = np.zeros(3, np.float32)
+    if given.size != 3:
+        raise Malformed(f"{given.size} kernel_params, and not 3")
+    gamma, offset, degree = (float(value) for value in given)
     kind = node.choice("kernel_type", {name: name for name in ("LINEAR", "POLY", "RBF", "SIGMOID")}, "LINEAR")
 
     def of(value: float) -> SSAValue:
@@ -51,7 +55,7 @@ def svm_regressor(node: Node) -> SSAValue:
     """
     import numpy as np
 
-    x, coefficients, offset = features_of(node), needed(node, "coefficients").astype(np.float32), needed(node, "rho")
+    x, coefficients, offset = features_of(node), needed(node, "coefficients").astype(np.float32), needed(node, "rho", 1)
     count = node.integer("n_supports", 0)
     if count:
         vectors = needed(node, "support_vectors").astype(np.float32)
@@ -61,7 +65,7 @@ def svm_regressor(node: Node) -> SSAValue:
     else:
         alike, weights = x, coefficients
     y = product(node, alike, node.constant(weights[:, None]))
-    y = node.emit("add", y, node.constant(offset[:1].astype(np.float32)))
+    y = node.emit("add", y, node.constant(offset.astype(np.float32)))
     if node.integer("one_class", 0):
         above = node.emit("greater", y, node.scalar(0.0, y))
         return node.emit("where", above, node.scalar(1.0, y), node.scalar(-1.0, y))

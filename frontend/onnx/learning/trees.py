@@ -15,16 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ....dialects.relay.base import shape_of
+from ....dialects.relay.base import DYNAMIC, shape_of
 from ..errors import Malformed, Unsupported
 from ..node import Converter, Node
 from .attributes import Numbers, names, needed, numbers
 from .linear import features_of
 from .scores import best_labels, both_scores, class_labels, label_of_two, transform_of, transformed
+
+if TYPE_CHECKING:
+    import numpy as np
 
 COMPARISONS = {
     "BRANCH_LEQ": "less_equal",
@@ -72,13 +76,16 @@ def forest_of(node: Node) -> Forest:
 
     trees, ids = needed(node, "nodes_treeids"), needed(node, "nodes_nodeids")
     count = trees.size
-    features = needed(node, "nodes_featureids", count)
+    given = needed(node, "nodes_featureids", count)
     thresholds = needed(node, "nodes_values", count).astype(np.float32)
     modes = names(node, "nodes_modes")
     if ids.size != count or len(modes) != count:
         raise Malformed(f"{count} nodes with {ids.size} numbers and {len(modes)} modes")
     if unknown := sorted(set(modes) - {*COMPARISONS, "LEAF"}):
         raise Malformed(f"a node of mode '{unknown[0]}'")
+    features = np.where([mode == "LEAF" for mode in modes], 0, given)  # what a leaf says is not looked at
+    if features.size and features.min() < 0:
+        raise Malformed(f"a branch on feature {features.min()}")
     places = {(int(tree), int(id)): at for at, (tree, id) in enumerate(zip(trees, ids, strict=True))}
     if len(places) != count:
         raise Malformed("two nodes of a tree have one number")
@@ -125,8 +132,19 @@ def _depth(roots: Numbers, branches: Sequence[Numbers]) -> int:
 
 
 def leaves_of(node: Node, forest: Forest) -> SSAValue:
-    """At which leaf each row of the node's input ends in each tree, `[n, trees]`."""
+    """At which leaf each row of the node's input ends in each tree, `[n, trees]`.
+
+    Raises:
+        Malformed: a node asks for a feature that there is not.
+    """
+    import numpy as np
+
     x = features_of(node)
+    last = int(forest.features.max())
+    if (count := shape_of(x)[1]) == DYNAMIC:  # how many there are is checked when it runs
+        x = node.emit("take", x, node.constant(np.arange(last + 1)), axis=1, mode="error")
+    elif last >= count:
+        raise Malformed(f"a branch on feature {last}, where there are {count}")
     if forest.depth == 0:
         nothing = node.emit("zeros_like", node.emit("take", x, node.constant(forest.roots * 0), axis=1))
         return node.emit("add", node.cast(nothing, i64), node.constant(forest.roots))
@@ -146,7 +164,7 @@ def _level(node: Node, forest: Forest, x: SSAValue, places: SSAValue | None) -> 
         return node.emit("take", node.constant(values), places, axis=0)
 
     if places is None:
-        found = node.emit("take", x, table(forest.features), axis=1, mode="error")
+        found = node.emit("take", x, table(forest.features), axis=1)
     else:
         found = node.emit("gather", x, table(forest.features), axis=1)
     threshold = table(forest.thresholds)
@@ -171,8 +189,29 @@ def _bools(values: list[bool]) -> Numbers:
     return np.array(values)
 
 
-def _leaf_weights(node: Node, forest: Forest, which: str, targets: int) -> Numbers:
-    """What each node adds to each target, `[nodes, targets]`.
+@dataclass(frozen=True)
+class _Aggregation:
+    """How weights are put together: those of one leaf for one target, and those of all trees."""
+
+    operator: str
+    of_leaf: np.ufunc
+    nothing: float = 0.0
+    """What a leaf has for a target for which it has no weight: such a tree takes no part."""
+
+
+def _aggregations() -> dict[str, _Aggregation]:
+    import numpy as np
+
+    return {
+        "SUM": _Aggregation("sum", np.add),
+        "AVERAGE": _Aggregation("mean", np.add),
+        "MIN": _Aggregation("min", np.minimum, np.inf),
+        "MAX": _Aggregation("max", np.maximum, -np.inf),
+    }
+
+
+def _leaf_weights(node: Node, forest: Forest, which: str, targets: int, how: _Aggregation) -> Numbers:
+    """What each node says of each target, `[nodes, targets]`.
 
     Raises:
         Malformed: a weight is for a node or a target that there is not.
@@ -181,18 +220,24 @@ def _leaf_weights(node: Node, forest: Forest, which: str, targets: int) -> Numbe
 
     trees = needed(node, f"{which}_treeids")
     ids, of, weights = (needed(node, f"{which}_{name}", trees.size) for name in ("nodeids", "ids", "weights"))
-    table = np.zeros((len(forest.modes), targets), np.float32)
+    table = np.full((len(forest.modes), targets), how.nothing, np.float32)
     for tree, id, target, weight in zip(trees, ids, of, weights, strict=True):
         if (at := forest.places.get((int(tree), int(id)))) is None or not 0 <= target < targets:
             raise Malformed(f"a weight for target {target} at node {id} of tree {tree}")
-        table[at, target] += weight
+        table[at, target] = how.of_leaf(table[at, target], weight)
     return table
 
 
-def _summed(node: Node, forest: Forest, weights: Numbers, operator: str = "sum") -> SSAValue:
-    """The weights of the leaves where rows end, `[n, targets]`, put together over all trees."""
+def _aggregated(node: Node, forest: Forest, weights: Numbers, how: _Aggregation) -> SSAValue:
+    """The weights of the leaves where rows end, `[n, targets]`, put together over all trees; zero for targets of which
+    no tree says anything."""
+    import numpy as np
+
     found = node.emit("take", node.constant(weights), leaves_of(node, forest), axis=0)
-    return node.emit(operator, found, axis=[1], keepdims=False)
+    y = node.emit(how.operator, found, axis=[1], keepdims=False)
+    if np.isfinite(weights[[mode == "LEAF" for mode in forest.modes]]).all():
+        return y
+    return node.emit("where", node.emit("isinf", y), node.scalar(0.0, y), y)
 
 
 def tree_ensemble_regressor(node: Node) -> SSAValue:
@@ -200,9 +245,8 @@ def tree_ensemble_regressor(node: Node) -> SSAValue:
     import numpy as np
 
     forest, targets = forest_of(node), node.integer("n_targets", 1)
-    weights = _leaf_weights(node, forest, "target", targets)
-    how = node.choice("aggregate_function", {"SUM": "sum", "AVERAGE": "mean", "MIN": "min", "MAX": "max"}, "SUM")
-    y = _summed(node, forest, weights, how)
+    how = node.choice("aggregate_function", _aggregations(), "SUM")
+    y = _aggregated(node, forest, _leaf_weights(node, forest, "target", targets, how), how)
     if (base := numbers(node, "base_values")) is not None and base.size:
         if base.size not in (1, targets):
             raise Malformed(f"{base.size} base values for {targets} targets")
@@ -219,18 +263,19 @@ def tree_ensemble_classifier(node: Node) -> list[SSAValue]:
     classes = shape_of(labels)[0]
     ids, base = needed(node, "class_ids"), numbers(node, "base_values")
     offsets = np.zeros(0, np.float32) if base is None else base.astype(np.float32)
-    weights = _leaf_weights(node, forest, "class", classes)
+    how = _aggregations()["SUM"]
+    weights = _leaf_weights(node, forest, "class", classes, how)
     if classes != 2 or set(ids.tolist()) != {0}:
         if offsets.size not in (0, classes):
             raise Unsupported(f"{offsets.size} base values for {classes} classes")
         if classes == 2 and len(set(ids.tolist())) == 1:
             raise Unsupported("weights for the second of two classes alone")
-        scores = _summed(node, forest, weights)
+        scores = _aggregated(node, forest, weights, how)
         scores = node.emit("add", scores, node.constant(offsets)) if offsets.size else scores
         return [best_labels(node, scores, labels), transformed(node, scores)]
     if offsets.size > 1:
         raise Unsupported("a base value for each of two classes, where all weights are for the first")
-    score = _summed(node, forest, weights[:, :1])
+    score = _aggregated(node, forest, weights[:, :1], how)
     score = node.emit("add", score, node.constant(offsets)) if offsets.size else score
     is_share = bool((needed(node, "class_weights") >= 0).all())
     label = label_of_two(node, score, labels, 0.5 if is_share else 0.0)
