@@ -2,6 +2,7 @@
 
 // CHECK: remark: {{.*}}too few of its blocks are zeros (3 are not)
 // CHECK: remark: {{.*}}its weight is no constant
+// CHECK: remark: {{.*}}it computes with f16, f32, and not with floats of one type
 
 // CHECK-LABEL: relay.func @a_weight_of_zeros_is_sparse
 // CHECK: %0 = relay.constant dense<{{\[\[\[}}5.000000e+00], [7.000000e+00]]]> : tensor<1x2x1xf32>
@@ -26,5 +27,13 @@ relay.func @a_weight_of_other_numbers_stays(%x: tensor<1x5x5x3xf32>) -> tensor<1
 // CHECK: relay.nn.conv2d
 relay.func @a_weight_that_is_given_stays(%x: tensor<1x5x5x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<1x5x5x2xf32> {
   %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x5x5x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x5x5x2xf32>
+  relay.return %0 : tensor<1x5x5x2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_weight_whose_sums_are_wider_stays
+// CHECK: relay.nn.conv2d
+relay.func @a_weight_whose_sums_are_wider_stays(%x: tensor<1x5x5x3xf16>) -> tensor<1x5x5x2xf32> {
+  %w = relay.constant dense<0.0> : tensor<1x1x3x2xf16>
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO", out_dtype = "float32"} : (tensor<1x5x5x3xf16>, tensor<1x1x3x2xf16>) -> tensor<1x5x5x2xf32>
   relay.return %0 : tensor<1x5x5x2xf32>
 }

@@ -37,3 +37,19 @@ def test_what_does_not_fit_the_new_size_is_refused() -> None:
     fused = relay.transform.FuseOps()(relay.IRModule.from_expr(relay.exp(x)))
     with pytest.raises(UsageError, match="fused already"):
         relay.transform.ChangeBatch({"x": 0}, 4)(fused)
+
+
+def test_branches_are_of_the_new_size_too() -> None:
+    condition, x = relay.var("condition", shape=(), dtype="bool"), relay.var("x", shape=(1, 8))
+    module = relay.IRModule.from_expr(relay.Function([condition, x], relay.If(condition, relay.exp(x), relay.abs(x))))
+    changed = relay.transform.ChangeBatch({"x": 0}, 4)(module)
+    assert changed["main"].checked_type.ret_type.shape[0] == 4
+    np.testing.assert_array_equal(np.asarray(compiled(changed)(np.array(False), -np.ones((4, 8), np.float32))), 1)
+
+
+def test_a_function_that_is_called_has_to_take_the_new_size() -> None:
+    x, y, double = relay.var("x", shape=(1, 8)), relay.var("y", shape=(1, 8)), relay.GlobalVar("double")
+    module = relay.IRModule({double: relay.Function([y], y + y), "main": relay.Function([x], double(x))})
+    with pytest.raises(Diagnostic, match="do not match the inputs of @double"):
+        relay.transform.ChangeBatch({"x": 0}, 4)(module)
+    relay.transform.ChangeBatch({"x": 0, "y": 0}, 4)(module)

@@ -54,6 +54,9 @@ def test_blocks_must_divide_a_weight() -> None:
 def test_extents_are_asked_for_each_weight() -> None:
     with pytest.raises(UsageError, match="weight-shape has 4 numbers, and weight-name 1 names"):
         DenseToSparsePass(("w",), (1, 2, 3, 4))(relay.IRModule.from_expr(layer()))
+    for shape in ((2, 3, 4, 2, 3), (2, 1, 4, 2, 2)):
+        with pytest.raises(UsageError, match=r"weight-shape: .* parts of 'w'"):
+            DenseToSparsePass(("w",), shape)(relay.IRModule.from_expr(layer()))
 
 
 def convolution(layout: str, side: int, weight_layout: str) -> tuple[Any, dict[str, Any]]:

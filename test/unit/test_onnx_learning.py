@@ -120,7 +120,8 @@ def test_support_vectors(kernel: str) -> None:
     given: dict[str, Any] = {"kernel_type": kernel, "coefficients": [0.3, -0.2, 0.9], **VECTORS}
     check("SVMRegressor", X, n_supports=3, rho=[0.1], **given)
     check("SVMRegressor", X, n_supports=3, rho=[-0.4], one_class=1, **given)
-    refused("2 kernel_params", "SVMRegressor", n_supports=3, rho=[0.1], **{**given, "kernel_params": [0.1, 0.2]})
+    short: dict[str, Any] = {**given, "kernel_params": [0.1, 0.2]}
+    refused("2 kernel_params", "SVMRegressor", n_supports=3, rho=[0.1], **short)
     refused("'rho' holds 2 numbers", "SVMRegressor", n_supports=3, rho=[0.1, 0.2], **given)
     for transform in TRANSFORMS[:3]:
         two: dict[str, Any] = {
@@ -192,7 +193,7 @@ def test_trees_compare_and_put_together_in_all_ways() -> None:
 @pytest.mark.parametrize("how", ["SUM", "AVERAGE", "MIN", "MAX"])
 def test_trees_that_say_nothing_of_a_target_take_no_part(how: str) -> None:
     for weights in ([3.0, 8.0, 1.0, 4.0], [-3.0, -8.0, -1.0, -4.0]):
-        given = {**trees("target", 1, weights), "target_ids": [0, 1, 1, 1]}
+        given: dict[str, Any] = {**trees("target", 1, weights), "target_ids": [0, 1, 1, 1]}
         check("TreeEnsembleRegressor", X, n_targets=3, aggregate_function=how, **given)
 
 
@@ -200,10 +201,11 @@ def test_what_leaves_say_of_features_is_not_looked_at() -> None:
     given = trees("target", 1, [0.3, 0.8, 0.1, 0.4])
     leaf = [mode == "LEAF" for mode in given["nodes_modes"]]
     features = [99 if at else n for n, at in zip(given["nodes_featureids"], leaf, strict=True)]
-    check("TreeEnsembleRegressor", X, n_targets=1, **{**given, "nodes_featureids": features})
+    given["nodes_featureids"] = features
+    check("TreeEnsembleRegressor", X, n_targets=1, **given)
     alone: dict[str, Any] = {f"nodes_{name}": [0] for name in ("treeids", "nodeids", "truenodeids", "falsenodeids")}
     alone |= {"nodes_values": [0.0], "nodes_featureids": [7], "nodes_modes": ["LEAF"]}
-    target = {f"target_{name}": [0] for name in ("treeids", "nodeids", "ids")}
+    target: dict[str, Any] = {f"target_{name}": [0] for name in ("treeids", "nodeids", "ids")}
     check("TreeEnsembleRegressor", X, n_targets=1, target_weights=[3.0], **alone, **target)
 
 

@@ -20,10 +20,12 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
 from xdsl.ir import Attribute, BlockArgument
 
 from ...dialects.relay.base import RelayOp, tensor
-from ...dialects.relay.core import FuncOp, PrimitiveOp, TupleGetOp, TupleOp
+from ...dialects.relay.control import IfOp
+from ...dialects.relay.core import CallOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.hints import isa
+from ...dialects.support.verifier import verify
 from ..infra import ModulePass
 from ..infra.walk import walk
 from .bind_params import input_names
@@ -48,7 +50,7 @@ class ChangeBatchPass(ModulePass):
         """
         Raises:
             UsageError: there is no such input, or it has no such axis.
-            Diagnostic: an operator does not take its operands with these shapes.
+            Diagnostic: an operator, or a function that is called, does not take its operands with these shapes.
         """
         if len(self.data) != len(self.axes):
             raise UsageError(
@@ -72,6 +74,7 @@ class ChangeBatchPass(ModulePass):
         for func in changed:
             _forget_types(func)
         complete_module(op)
+        verify(op)
 
     def _change(self, name: str, argument: BlockArgument, axis: int) -> None:
         type = argument.type
@@ -88,7 +91,7 @@ def _forget_types(func: FuncOp) -> None:
     for op in walk(func):
         if isinstance(op, PrimitiveOp):
             raise UsageError(f"{NAME}: @{func.sym_name.data} is fused already", hint="change its batch before that")
-        if isinstance(op, RelayOp | TupleOp | TupleGetOp):
+        if isinstance(op, RelayOp | TupleOp | TupleGetOp | IfOp | CallOp):
             for result in op.results:
                 result._type = IncompleteType()  # pyright: ignore[reportPrivateUsage]
     func.function_type = FunctionType.from_lists(func.body.block.arg_types, [IncompleteType()])

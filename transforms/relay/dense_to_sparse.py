@@ -21,12 +21,13 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.functions import name_of
 from ...dialects.relay.ops.nn.dense import DenseOp
 from ...dialects.relay.ops.nn.sparse import SparseDenseOp
 from ..infra import FunctionPass, report_changed
-from .sparse_weights import parts_of, take_sparse
+from .sparse_weights import parts_of, take_sparse, why_not_in_floats
 
 NAME = "dense-to-sparse"
 
@@ -57,8 +58,11 @@ class DenseToSparsePass(FunctionPass):
 
     def _take_sparse(self, func: FuncOp, weight: BlockArgument, extents: Sequence[int]) -> bool:
         def obstacle(op: Operation) -> str | None:
-            fits = isinstance(op, DenseOp) and op.data is not weight
-            return None if fits else "it is not only the weight of dense layers"
+            if not isinstance(op, DenseOp) or op.data is weight:
+                return "it is not only the weight of dense layers"
+            if (rank := len(tensor(op.data).get_shape())) != 2:
+                return f"the data is of rank {rank}, and no matrix"
+            return why_not_in_floats(op)
 
         def sparse(op: Operation, parts: Sequence[SSAValue]) -> Operation:
             assert isinstance(op, DenseOp)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, i32
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FunctionType, StringAttr, TensorType, i32
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
@@ -57,6 +58,9 @@ def take_sparse(
         obstacle: why an operation that reads the weight cannot be computed with a sparse one, if it cannot.
         sparse: the operation that is computed with these arguments in its place.
         whole_elements: whether blocks of one element are numbers, and no blocks.
+
+    Raises:
+        UsageError: the parts are not those of the weight.
     """
     name = name_of(argument)
     if is_referred_to(func):
@@ -82,12 +86,28 @@ def take_sparse(
         parts.append(body.insert_arg(type, argument.index + 1 + number))
         parts[-1].name_hint = f"{argument.name_hint}.{part}"
     for op in users:
-        put_in_place(op, sparse(op, parts))
+        put_in_place(op, _made(name, op, lambda op=op: sparse(op, parts)))
     body.erase_arg(argument)
     if INPUT_NAMES in func.attributes:
         func.attributes[INPUT_NAMES] = ArrayAttr(StringAttr(each) for both in names for each in both)
     func.function_type = FunctionType.from_lists(body.arg_types, func.function_type.outputs.data)
     return True
+
+
+def _made(name: str, op: Operation, sparse: Callable[[], Operation]) -> Operation:
+    """What is computed with the parts of a weight in the place of `op`.
+
+    Raises:
+        UsageError: they are not the parts of a weight that gives what `op` does.
+    """
+    try:
+        new = sparse()
+    except VerifyException as error:
+        raise UsageError(f"weight-shape: the parts of '{name}' do not fit: {error}") from None
+    (given,), (wanted,) = new.result_types, op.result_types
+    if given != wanted:
+        raise UsageError(f"weight-shape: with the parts of '{name}' the result is {given}, and not {wanted}")
+    return new
 
 
 def put_in_place(op: Operation, new: Operation) -> None:
@@ -102,9 +122,19 @@ def put_in_place(op: Operation, new: Operation) -> None:
     op.erase()
 
 
+def why_not_in_floats(op: Operation) -> str | None:
+    """Why a product is none of sparse matrices by its element types: those compute in floats of one type."""
+    types = {tensor(value).element_type for value in (*op.operands, *op.results)}
+    if len(types) > 1 or not all(isinstance(type, AnyFloat) for type in types):
+        return f"it computes with {', '.join(sorted(map(str, types)))}, and not with floats of one type"
+    return None
+
+
 def why_not_sparse(op: Conv2dOp, layout: str, side: int) -> str | None:
     """Why a convolution is none that `nn.sparse_conv2d` computes of data in a layout, with `side` rows of taps; `None`
     where it is."""
+    if (why := why_not_in_floats(op)) is not None:
+        return why
     data, kernel, out = op.layouts()
     window = op.window(tensor(op.weight).get_shape())
     if (data.text, out.text) != (layout, layout) or {*kernel.text} != {*ORDERS[layout]} or len(kernel.text) != 4:
@@ -113,6 +143,8 @@ def why_not_sparse(op: Conv2dOp, layout: str, side: int) -> str | None:
         return "it has groups"
     if tuple(window.kernel) != (side, side):
         return f"its taps are {' x '.join(map(str, window.kernel))}"
+    if side % 2 == 0:
+        return "its taps have none in the middle"
     if {*window.strides, *window.dilation} != {1}:
         return "it takes steps"
     if {*window.before, *window.after} != {side // 2}:
