@@ -35,7 +35,7 @@ from ..dialects.mem.core import (
     unit_bytes,
 )
 from ..dialects.mem.graph import GraphOp
-from ..dialects.mem.in_place import check_overlaps
+from ..dialects.mem.in_place import check_extents, check_overlaps
 from ..dialects.relay.attributes import attribute_to_array
 from ..dialects.relay.base import flatten_types
 from ..dialects.relay.devices import VirtualDeviceAttr
@@ -312,6 +312,7 @@ class _Reading:
         if kernel is None:
             return Step("", layers_of(op.location), tuple(buffers), device)
         check_overlaps(op, kernel)
+        check_extents(op, kernel)
         taken = kernel.function_type.inputs.data
         if len([type for type in taken if isa(type, BufferType)]) != len(buffers):
             raise Diagnostic.at(op, f"passes {len(buffers)} buffers to {op.callee}, which takes others")

@@ -1,11 +1,12 @@
-"""What kernels say of inputs that they may find overwritten, and the calls that make use of it."""
+"""What kernels say of inputs that they may find overwritten, and the calls that make use of it; what calls pass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ..support.diagnostics import Diagnostic
@@ -44,6 +45,18 @@ def check_overlaps(op: CallOp | CopyOp, kernel: Operation) -> None:
             if not same or (number, place) not in overwritable(kernel):
                 message = f"writes over its input {number}, and {op.callee} does not say that it can ({IN_PLACE})"
                 raise Diagnostic.at(op, message, hint="give the output memory of its own")
+
+
+def check_extents(op: CallOp | CopyOp, kernel: func.FuncOp) -> None:
+    """See that a call passes as many extents as the kernel has symbols: its indices, the last of which is the number of
+    threads.
+
+    Raises:
+        Diagnostic: it passes others.
+    """
+    indices = [type for type in kernel.function_type.inputs if isinstance(type, IndexType)]
+    if len(op.extents) != (count := max(len(indices) - 1, 0)):
+        raise Diagnostic.at(op, f"passes {len(op.extents)} extents to {op.callee}, which takes {count}")
 
 
 def _overlap(one: SSAValue, other: SSAValue) -> bool:

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     FlatSymbolRefAttrConstr,
     IntegerAttr,
     SymbolRefAttr,
@@ -43,6 +44,10 @@ from .types import bind_params, substituted, type_params
 
 if TYPE_CHECKING:
     pass
+
+
+SYMBOLS = "symbols"
+"""The attribute of a call of a kernel that says which of the graph's symbols are the kernel's, by number."""
 
 
 class _CallSymbolUser(SymbolUserOpInterface):
@@ -96,7 +101,13 @@ class _CallLoweredCallsKernel(CallsKernel):
         start = op.properties.get("start")
         copied_from = start.value.data if isinstance(start, IntegerAttr) else 0
         copies = copied_from if "copies" in op.properties else None
-        return KernelCall(op, callee.string_value(), inputs, outputs, copies, "updates" in op.properties)
+        sizes = None if SYMBOLS in op.attributes else _sizes(op)
+        return KernelCall(op, callee.string_value(), inputs, outputs, copies, "updates" in op.properties, sizes)
+
+
+def _sizes(op: Operation) -> tuple[int, ...]:
+    sizes = op.properties.get("sizes")
+    return tuple(int(n) for n in sizes.get_values()) if isinstance(sizes, DenseArrayBase) else ()
 
 
 @irdl_op_definition
@@ -107,12 +118,14 @@ class CallLoweredOp(IRDLOperation):
     tensor its place in memory. `copies` says that all the kernel does is to lay its operands one after the other in
     memory, a reshape or a concatenation, so that there is no need to call it where they lie so already; with `start`
     it lays there what one operand has from that element on. `updates` says that results are memory of the caller's, of
-    which the kernel may read what is there, and need not write all.
+    which the kernel may read what is there, and need not write all. `sizes` are the numbers that the kernel is passed
+    as its symbols; where they are extents that a graph does not know yet, `symbols` says which of the graph's.
 
     ```mlir
     %y = relay.call_lowered @fused_nn_relu(%x) : (tensor<1x8xf32>) -> tensor<1x8xf32>
     %z = relay.call_lowered @fused_reshape(%y) {copies} : (tensor<1x8xf32>) -> tensor<2x4xf32>
     %a = relay.call_lowered @fused_strided_slice(%z) {copies, start = 4 : i64} : (tensor<2x4xf32>) -> tensor<1x4xf32>
+    %b = relay.call_lowered @fused_exp(%a) {sizes = array<i64: 1>} : (tensor<1x4xf32>) -> tensor<1x4xf32>
     ```
     """
 
@@ -122,6 +135,7 @@ class CallLoweredOp(IRDLOperation):
     copies = opt_prop_def(UnitAttr)
     start = opt_prop_def(IntegerAttr.constr(i64))
     updates = opt_prop_def(UnitAttr)
+    sizes = opt_prop_def(DenseArrayBase.constr(i64))
     arguments = var_operand_def(TensorType)
     res = var_result_def(TensorType)
 
@@ -137,8 +151,10 @@ class CallLoweredOp(IRDLOperation):
         *,
         copies: int | None = None,
         updates: bool = False,
+        sizes: Sequence[int] = (),
     ):
-        """`copies`: the element of the arguments from which the kernel copies, where it does nothing else."""
+        """`copies`: the element of the arguments from which the kernel copies, where it does nothing else; `sizes`:
+        what it is passed as its symbols."""
         said = {"copies": copies is not None, "updates": updates}
         super().__init__(
             operands=[arguments],
@@ -147,6 +163,13 @@ class CallLoweredOp(IRDLOperation):
         )
         if copies:
             self.start = IntegerAttr(copies, i64)
+        if sizes:
+            self.sizes = DenseArrayBase.from_list(i64, sizes)
+
+    @property
+    def passed_sizes(self) -> tuple[int, ...]:
+        """The numbers that the kernel is passed as its symbols."""
+        return _sizes(self)
 
     @property
     def copied_from(self) -> int | None:
@@ -157,6 +180,8 @@ class CallLoweredOp(IRDLOperation):
 
     @by_looks()
     def verify_(self) -> None:
+        if self.sizes is not None and SYMBOLS in self.attributes:
+            raise VerifyException(f"a kernel is passed numbers, 'sizes', or a graph's symbols, '{SYMBOLS}', not both")
         if self.copies is None:
             if self.start is not None:
                 raise VerifyException("'start' is of what copies, and this is not said to")

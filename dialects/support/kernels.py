@@ -24,6 +24,8 @@ class KernelCall:
     """The kernel does nothing but lay its inputs one after the other, or what they have from this element on."""
     updates: bool
     """The outputs have values before."""
+    sizes: Sequence[int] | None = None
+    """What the kernel is passed as its symbols; `None` where that are numbers which the graph does not know yet."""
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ class PrimFuncOp(IRDLOperation):
         module = self.parent_op()
         checked: set[tuple[object, ...]] = set()
         for call in () if module is None else kernel_calls(module).get(self.sym_name.data, ()):
-            asks = (*map(id, call.inputs), None, *map(id, call.outputs), None, call.copies, call.updates)
+            asks = (*map(id, (*call.inputs, None, *call.outputs)), call.copies, call.updates, call.sizes)
             if asks not in checked:
                 check_call(self, call)
                 checked.add(asks)

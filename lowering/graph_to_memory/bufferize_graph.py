@@ -68,6 +68,7 @@ from ...dialects.mem.core import (
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
 from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
+from ...dialects.relay.calls import SYMBOLS
 from ...dialects.relay.copying import copied_from
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.relay.scan import ScanOp as RelayScanOp
@@ -84,8 +85,7 @@ from ...dialects.tir.symbols import affine_map, as_affine, as_extent
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_segments import CONTROL, SEGMENT
-from ..relay_to_tir.alike_functions import SIZES, passed_sizes
-from ..relay_to_tir.dynamic_calls import SHAPES, SYMBOLS, lowered_shapes, lowered_symbols
+from ..relay_to_tir.dynamic_calls import SHAPES, lowered_shapes, lowered_symbols
 from ..relay_to_tir.graph_symbols import EXTENTS
 from ..relay_to_tir.place_calls import (
     argument_devices,
@@ -378,7 +378,10 @@ class _Bufferization:
             for source, target in zip(inputs, outputs, strict=True):
                 self._add(CopyOp([source], target), op)
             return
-        passed = [("n", number) for number in symbols] or passed_sizes(op)
+        sizes = op.passed_sizes if isinstance(op, relay.CallLoweredOp) else ()
+        passed: list[int | tuple[str, int]] = [*sizes, *(("n", number) for number in symbols)]
+        if any(not 0 <= number < len(self.symbols) for number in symbols):
+            raise Diagnostic.at(op, f"passes symbols {list(symbols)} of a graph that has {len(self.symbols)}")
         workspaces = self._workspaces(kernel, len(inputs) + len(outputs), passed, op)
         callee = op.callee.root_reference.data
         extents = [self._size(size) for size in passed]
@@ -387,7 +390,7 @@ class _Bufferization:
             if copies is not None and not workspaces
             else CallOp(callee, inputs, outputs, workspaces, extents)
         )
-        made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES, SIZES)}
+        made.attributes |= {k: v for k, v in _kept(op).items() if k not in (SYMBOLS, SHAPES)}
         if device is not None and isinstance(op, relay.CallLoweredOp) and op.updates is not None:
             made.attributes[UPDATES] = UnitAttr()
         self._add(made, op)

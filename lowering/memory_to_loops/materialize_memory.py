@@ -76,7 +76,7 @@ from ...dialects.mem.core import (
     start_in_root,
 )
 from ...dialects.mem.graph import GraphOp
-from ...dialects.mem.in_place import check_overlaps
+from ...dialects.mem.in_place import check_extents, check_overlaps
 from ...dialects.relay.core import ConstantOp as RelayConstantOp
 from ...dialects.rt.checks import RecordOp, RecordType
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
@@ -381,6 +381,7 @@ class _Materialization:
         buffers = [*map(self._opened, buffers, wanted), *buffers[len(wanted) :]]
         given = [buffer.type for buffer in buffers]
         check_overlaps(op, kernel)
+        check_extents(op, kernel)
         if given != wanted:
             raise Diagnostic.at(op, f"passes ({_listed(given)}) to {op.callee}, which takes ({_listed(wanted)})")
         remaining = iter(buffers)

@@ -28,7 +28,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 
-from xdsl.dialects.builtin import DenseArrayBase, FunctionType, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
@@ -46,9 +46,6 @@ from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from .te_symbols import opaque_extents
-
-SIZES = "sizes"
-"""The attribute of a call that says which numbers the kernel is passed as its symbols."""
 
 FEWEST = 2
 """So many functions that are alike share a kernel."""
@@ -213,9 +210,3 @@ def _common(types: Sequence[Attribute]) -> Attribute:
     shapes = [type.get_shape() for type in types if isa(type, TensorType[Attribute])]
     dims = [extents[0] if len(set(extents)) == 1 else DYNAMIC for extents in zip(*shapes, strict=True)]
     return TensorType(first.element_type, dims)
-
-
-def passed_sizes(op: Operation) -> list[int]:
-    """The numbers that a `relay.call_lowered` passes as its kernel's symbols."""
-    sizes = op.attributes.get(SIZES)
-    return [int(n) for n in sizes.get_values()] if isinstance(sizes, DenseArrayBase) else []

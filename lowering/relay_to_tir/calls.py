@@ -18,10 +18,11 @@ def lower_call(
     attributes: dict[str, Attribute] | None = None,
     constants: Sequence[SSAValue] = (),
     dropped: Collection[int] = (),
+    sizes: Sequence[int] = (),
 ) -> None:
     """Replace a call by one on tensors: tuples are taken apart before it and put together after it.
     `copies`: where what the kernel copies begins, if it does nothing else. `constants`: what it takes besides;
-    `dropped`: the tensors, by number, that it does not take."""
+    `dropped`: the tensors, by number, that it does not take; `sizes`: what it is passed as its symbols."""
     assert call.parent is not None
     block = call.parent
 
@@ -39,7 +40,8 @@ def lower_call(
     given = [v for argument in call.arguments for v in opened(argument)]
     arguments = [*(v for number, v in enumerate(given) if number not in dropped), *constants]
     types = flatten_types([r.type for r in call.results])
-    lowered = insert(CallLoweredOp(callee or call.callee.root_reference.data, arguments, types, copies=copies))
+    name = callee or call.callee.root_reference.data
+    lowered = insert(CallLoweredOp(name, arguments, types, copies=copies, sizes=sizes))
     lowered.attributes |= call.attributes
     lowered.attributes |= attributes or {}
     flat = iter(lowered.results)

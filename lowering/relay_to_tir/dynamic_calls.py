@@ -41,6 +41,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, flatten_types, is_dynamic, tensor
+from ...dialects.relay.calls import SYMBOLS
 from ...dialects.relay.core import (
     CallLoweredOp,
     CallOp,
@@ -68,8 +69,8 @@ from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 from .place_calls import device_of
 from .te_symbols import opaque_extents
 
-SYMBOLS, SHAPES = "symbols", "shapes"
-"""Attributes of a graph's function: its symbols, and the extents of its arguments."""
+SHAPES = "shapes"
+"""With `SYMBOLS`, attributes of a graph's function: its symbols, and the extents of its arguments."""
 
 Dims = tuple[te.Dim, ...]
 Lower = Callable[[FuncOp, Sequence[Known], Sequence[te.Var]], tuple[PrimFuncOp, list[te.Tensor]]]

@@ -27,14 +27,12 @@ from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     LocationAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
     TupleType,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -58,7 +56,7 @@ from ...transforms.relay.outline_primitives import OutlinePrimitivesPass
 from ...transforms.relay.outline_segments import CONTROL
 from ..abi import PROCESSORS
 from . import strategies
-from .alike_functions import SIZES, shared_kernels
+from .alike_functions import shared_kernels
 from .calls import lower_call
 from .divide_by_target import divide_by_target
 from .dynamic_calls import DynamicCalls, Kernel
@@ -127,7 +125,7 @@ class LowerTEPass(ModulePass):
             callee = call.callee.root_reference.data
             if callee in sizes:
                 kernel, numbers = sizes[callee]
-                lower_call(call, copies[callee], kernel, {SIZES: DenseArrayBase.from_list(i64, numbers)})
+                lower_call(call, copies[callee], kernel, sizes=numbers)
             elif callee in copies:
                 lower_call(call, copies[callee])
 

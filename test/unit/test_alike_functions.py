@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 import weft
 from weft import relay
 from weft.dialects.relay.core import CallLoweredOp
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.testing.operators import random_floats
 
@@ -57,7 +58,7 @@ def sizes(exe: weft.Executable) -> list[list[int]]:
     """What each call in a graph passes to its kernel."""
     lowered = module(exe.ir["tir"])
     calls = [op for op in lowered.walk() if isinstance(op, CallLoweredOp)]
-    return [list(cast("Any", op.attributes["sizes"]).get_values()) if "sizes" in op.attributes else [] for op in calls]
+    return [list(call.passed_sizes) for call in calls]
 
 
 def kernels(exe: weft.Executable) -> int:
@@ -180,6 +181,47 @@ def test_a_saved_executable_passes_the_same(tmp_path: Path) -> None:
     text = blocks(2, 5)
     weft.compile(module(text)).save(tmp_path / "m.weft")
     check(weft.load(tmp_path / "m.weft"), text)
+
+
+WRONG_SIZES = {
+    "": "passes 0 sizes to a kernel of 1 symbols",
+    "{sizes = array<i64>}": "passes 0 sizes to a kernel of 1 symbols",
+    "{sizes = array<i64: 5, 5>}": "passes 2 sizes to a kernel of 1 symbols",
+    "{sizes = array<i64: -5>}": "passes -5 as a size, which none is",
+    "{sizes = array<i64: 6>}": "%p0 is memref<1x6x3x3x8xf32>, not tensor<1x5x3x3x8xf32>",
+    "{sizes = array<i64: 4611686018427387904>}": "%p0 is memref<1x4611686018427387904x3x3x8xf32>, not tensor",
+    "{sizes = array<i32: 5>}": "Expected attribute i64 but got i32",
+    "{sizes = [5]}": "should be of base attribute array",
+    "{sizes = array<i64: 5>, symbols = array<i64: 0>}": "a kernel is passed numbers, 'sizes', or a graph's symbols",
+    "{symbols = array<i64: 0>}": "passes symbols [0] of a graph that has 0",
+}
+
+
+@pytest.mark.parametrize("phase", ["tir", "schedule"])
+@pytest.mark.parametrize("said", WRONG_SIZES)
+def test_a_call_that_passes_what_does_not_fit_is_refused_at_its_place(phase: str, said: str) -> None:
+    text = weft.compile(module(blocks(2, 5)), threads=1).ir[phase]
+    edited = text.replace("{sizes = array<i64: 5>}", said)
+    assert edited != text
+    line = 1 + next(n for n, each in enumerate(edited.splitlines()) if "%r1 = relay.call_lowered" in each)
+    with pytest.raises(Diagnostic) as caught:
+        weft.compile(module(edited))
+    assert WRONG_SIZES[said] in str(caught.value)
+    assert f"test:{line}:" in str(caught.value)
+
+
+def test_a_kernel_of_known_extents_is_passed_no_sizes() -> None:
+    text = weft.compile(module(blocks(2)), threads=1).ir["tir"]
+    edited = text.replace("(%a0, %b0)", "(%a0, %b0) {sizes = array<i64: 2>}")
+    with pytest.raises(Diagnostic, match="passes 1 sizes to a kernel of 0 symbols"):
+        weft.compile(module(edited))
+
+
+def test_a_kernel_that_is_shared_does_not_write_what_calls_give_it() -> None:
+    text = weft.compile(module(blocks(2, 5)), threads=1).ir["tir"]
+    edited = text.replace("%out[%vi_1, %vj_1", "%p0[%vi_1, %vj_1")
+    with pytest.raises(Diagnostic, match="writes %p0, which calls of the kernel give it"):
+        weft.compile(module(edited))
 
 
 def test_steps_are_run_and_timed_at_their_sizes() -> None:

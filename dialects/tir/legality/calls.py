@@ -16,8 +16,8 @@ from ...support.diagnostics import Diagnostic
 from ...support.kernels import KernelCall
 from ..affine import substitute
 from ..blocks import BlockOp, blocks_under
-from ..buffers import memref_of
-from ..specialize import symbols_of
+from ..buffers import memref_of, memref_type
+from ..specialize import known_shape, symbols_of
 from .bounds import buffer_name, never_runs, space_of
 from .definedness import check_results
 from .finding import Finding
@@ -29,31 +29,41 @@ def check_call(kernel: Operation, call: KernelCall) -> None:
     Raises:
         Diagnostic: something in the kernel does not fit the call, or the call the kernel, at its place.
     """
-    if symbols_of(kernel):
+    if call.sizes is None:
         return  # what fits depends on what they are
-    buffers = kernel.regions[0].block.args
+    symbols = symbols_of(kernel)
+    if len(symbols) != len(call.sizes):
+        raise Diagnostic.at(call.op, f"passes {len(call.sizes)} sizes to a kernel of {len(symbols)} symbols")
+    sizes = {symbol.index: size for symbol, size in zip(symbols, call.sizes, strict=True)}
+    if any(size < 0 for size in sizes.values()):
+        raise Diagnostic.at(call.op, f"passes {min(sizes.values())} as a size, which none is")
+    buffers = [argument for argument in kernel.regions[0].block.args if argument not in symbols]
     given, taken = buffers[: len(call.inputs)], buffers[len(call.inputs) :]
     if len(buffers) != len(call.inputs) + len(call.outputs):
         message = f"the kernel has {len(buffers)} buffers, not {len(call.inputs)} and {len(call.outputs)} more"
         raise Diagnostic.at(call.op, message)
     for buffer, tensor in zip(buffers, (*call.inputs, *call.outputs), strict=True):
-        if not isinstance(tensor, TensorType) or not _holds(buffer, cast("TensorType[Attribute]", tensor)):
-            raise Diagnostic.at(call.op, f"the kernel's {buffer_name(buffer)} is {buffer.type}, not {tensor}")
+        shape = known_shape(buffer, sizes)
+        if not isinstance(tensor, TensorType) or not _holds(buffer, shape, cast("TensorType[Attribute]", tensor)):
+            type = memref_type(memref_of(buffer).element_type, shape)
+            raise Diagnostic.at(call.op, f"the kernel's {buffer_name(buffer)} is {type}, not {tensor}")
     blocks = blocks_under(kernel)
+    for finding in _check_given(given, blocks):
+        raise finding.diagnostic()
+    if symbols:
+        return  # which elements it writes is not known before, one call beside the other
     for finding in (
-        *_check_given(given, blocks),
         *(() if call.updates else check_results(blocks, taken)),
         *(_check_copies(blocks, given, call.copies) if call.copies is not None else ()),
     ):
         raise finding.diagnostic()
 
 
-def _holds(buffer: SSAValue, tensor: TensorType[Attribute]) -> bool:
-    """Whether a buffer has the elements of a tensor; integers in buffers are without a sign."""
-    type = memref_of(buffer)
-    a, b = type.element_type, tensor.element_type
+def _holds(buffer: SSAValue, shape: Sequence[int], tensor: TensorType[Attribute]) -> bool:
+    """Whether a buffer of these extents has the elements of a tensor; integers in buffers are without a sign."""
+    a, b = memref_of(buffer).element_type, tensor.element_type
     same = a == b or (isinstance(a, IntegerType) and isinstance(b, IntegerType) and a.bitwidth == b.bitwidth)
-    return same and type.get_shape() == tensor.get_shape()
+    return same and tuple(shape) == tensor.get_shape()
 
 
 def _check_given(given: Sequence[SSAValue], blocks: Sequence[BlockOp]) -> Iterator[Finding]:

@@ -52,3 +52,20 @@ mem.graph @a_part_of_an_output(%x: memref<2xf32>) writes(%out: memref<2xf32>) {
   %part = mem.part %out[4] : memref<2xf32> to memref<1xf32>
   mem.call @k(%x) writes(%part) : (memref<2xf32>) writes(memref<1xf32>)
 }
+
+// -----
+
+func.func private @k(memref<?xf32>, memref<?xf32>, index, !rt.slots<1>, index) -> ()
+mem.graph @a_kernel_that_is_not_passed_its_extents(%x: memref<2xf32>) writes(%out: memref<2xf32>) {
+  // expected-error @+1 {{passes 0 extents to @k, which takes 1}}
+  mem.call @k(%x) writes(%out) : (memref<2xf32>) writes(memref<2xf32>)
+}
+
+// -----
+
+func.func private @k(memref<2xf32>, memref<2xf32>, !rt.slots<1>, index) -> ()
+mem.graph @a_kernel_that_takes_no_extents(%x: memref<2xf32>) writes(%out: memref<2xf32>) {
+  %n = mem.extent affine_map<() -> (2)>()
+  // expected-error @+1 {{passes 1 extents to @k, which takes 0}}
+  mem.call @k(%x) writes(%out) extents(%n) : (memref<2xf32>) writes(memref<2xf32>)
+}
