@@ -142,3 +142,26 @@ tir.prim_func @what_symbols_prove_is_not_checked(%x: memref<?xf32>, %y: memref<?
     }
   }
 }
+
+// What is left of tiles of 8 is a tile of 4, or none, then tiles of 2.
+
+// CHECK-LABEL: tir.prim_func @smaller_tiles_of_what_is_left_are_not_checked
+// CHECK-NOT:     tir.check
+tir.prim_func @smaller_tiles_of_what_is_left_are_not_checked(%x: memref<?xf32>, %n: index) shapes(%x[%n]) {
+  tir.for %a = 0 to (%n floordiv 4) mod 2 {
+    tir.for %b = 0 to 4 {
+      tir.block @fill(%v: partial spatial %n) = [(%n floordiv 8) * 8 + %a * 4 + %b] reads() writes(%x[%v] : memref<?xf32>) {
+        %z = arith.constant 0.0 : f32
+        memref.store %z, %x[%v] : memref<?xf32>
+      }
+    }
+  }
+  tir.for %a = 0 to (%n floordiv 2) mod 2 {
+    tir.for %b = 0 to 2 {
+      tir.block @fill(%v: partial spatial %n) = [(%n floordiv 4) * 4 + %a * 2 + %b] reads() writes(%x[%v] : memref<?xf32>) {
+        %z = arith.constant 0.0 : f32
+        memref.store %z, %x[%v] : memref<?xf32>
+      }
+    }
+  }
+}

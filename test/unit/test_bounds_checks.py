@@ -201,6 +201,19 @@ def test_an_operator_whose_indices_are_clipped_is_proved_and_one_that_wraps() ->
         assert not compiled(text, 1).graph.checks
 
 
+def test_tiles_of_open_rows_in_parallel_loops_are_proved() -> None:
+    """Where smaller tiles of what is left over were checked, it was not known any more that iterations do not meet."""
+    text = """relay.func @main(%x: tensor<?x?x4x5x8xi1>) -> tensor<?x4x5x8xi1> {
+      %0 = relay.any %x {axis = array<i64: 1>} : (tensor<?x?x4x5x8xi1>) -> tensor<?x4x5x8xi1>
+      relay.return %0 : tensor<?x4x5x8xi1>
+    }"""
+    with weft.PassContext(opt_level=3, config=CHECKED):
+        exe = weft.compile(parse_mlir(text, "test"))
+    for rows in (1, 7, 15):
+        x = np.random.default_rng(rows).random((rows, 3, 4, 5, 8)) > 0.8
+        np.testing.assert_array_equal(np.asarray(exe(x)), x.any(axis=1))
+
+
 def test_a_saved_executable_still_says_what_failed(tmp_path: Path) -> None:
     executable = compiled(TAKE, 1)
     executable.save(tmp_path / "take.weft")

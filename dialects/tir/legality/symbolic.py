@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Access, Range, affine_of, linear, substitute
 from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum, sym
@@ -52,7 +52,7 @@ def _facts(block: BlockOp) -> Analyzer:
         loop = loop_of(var)
         size = as_affine(loop.size)
         exprs.append(size)
-        analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(size) + loop.start)
+        analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(_by_quotients(size)) + loop.start)
     assumed = list(assumed_around(block))
     _assume_symbols(analyzer, [*exprs, *assumed])
     for expr in assumed:
@@ -60,6 +60,23 @@ def _facts(block: BlockOp) -> Analyzer:
     for condition in block.conditions:
         analyzer.assume(from_affine(condition) >= 0)
     return analyzer
+
+
+def _by_quotients(expr: AffineExpr) -> AffineExpr:
+    """`expr` where digits are differences of quotients, `n floordiv 4 - n floordiv 8 * 2` for `n floordiv 4 mod 2`:
+    loops over what is left of larger tiles are as long, and start where those end."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return expr
+    lhs, rhs = _by_quotients(expr.lhs), _by_quotients(expr.rhs)
+    match expr.kind, lhs, rhs:
+        case (
+            AffineBinaryOpKind.Mod,
+            AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, number, AffineConstantExpr(below)),
+            AffineConstantExpr(base),
+        ):
+            return lhs - number // (below * base) * base
+        case _:
+            return AffineBinaryOpExpr(expr.kind, lhs, rhs)
 
 
 def _assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
