@@ -262,7 +262,7 @@ def const(value: ExprLike, dtype: DType | None = None) -> Expr:
     number, own = _plain(value)
     type = element_type(own or _dtype_of(number) if dtype is None else dtype)
     made = literal(number, type)
-    if isfinite(number) and not isfinite(made.value):
+    if isinstance(made.value, float) and not isfinite(made.value) and (isinstance(number, int) or isfinite(number)):
         raise ArgumentError(f"te: {number} is beyond all numbers of {type}", hint="tir.infinity is what is beyond")
     return made
 

@@ -86,7 +86,8 @@ def held(value: Number, type: Attribute) -> Number | None:
     if isa(type, IntegerType) and type.width.data == 1:
         return bool(value)
     if isa(type, IntegerType | IndexType):
-        return int(value) if isfinite(value) and holds(type, int(value)) else None
+        is_number = isinstance(value, int) or isfinite(value)
+        return int(value) if is_number and holds(type, int(value)) else None
     number = value if isinstance(value, float) else _wide(int(value), type)
     if is_small_float(type):
         return float(numpy_dtype(type).type(number))

@@ -65,6 +65,10 @@ def test_a_literal_beyond_all_numbers_is_refused() -> None:
     for dtype, value in (("float16", 1e5), ("float32", -1e39)):
         with pytest.raises(UsageError, match="is beyond all numbers"):
             tir.FloatImm(dtype, value)
+    with pytest.raises(UsageError, match="is beyond all numbers of f32"):
+        tir.const(10**400, "float32")
+    with pytest.raises(UsageError, match="is no i64"):
+        tir.const(10**400)
 
 
 def test_a_name_for_a_size_stands_around_loops() -> None:
