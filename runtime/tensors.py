@@ -24,23 +24,6 @@ NUMBERS = "biufc"
 """The kinds of NumPy's own dtypes that can be converted to what a graph takes."""
 
 
-def held_as(array: NDArray, dtype: np.dtype[np.generic]) -> NDArray:
-    """An array in another dtype, if that holds its numbers: each integer as it is, and floats rounded. Itself if not.
-
-    TVM's executors take NumPy's arrays so, but cut off whatever the dtype does not hold.
-    """
-    if array.dtype == dtype or array.dtype.kind not in "biuf":
-        return array
-    with np.errstate(over="ignore", invalid="ignore"):
-        converted = array.astype(dtype)
-        if array.dtype.kind == "f" and dtype.kind not in "biu":
-            is_held = bool((np.isfinite(converted) | ~np.isfinite(array)).all())
-        else:
-            is_same = np.equal(converted.astype(array.dtype), array)
-            is_held = bool((is_same & (np.less(converted, 0) == np.less(array, 0))).all())  # -1 is no 255
-    return converted if is_held else array
-
-
 class InputError(Diagnostic):
     """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
 
@@ -64,7 +47,7 @@ class Input:
         """
         array = self._array(value)
         if array.dtype != self.dtype and type(value) in (bool, int, float):  # Python's numbers have no dtype
-            array = held_as(array, self.dtype)
+            array = self._held(array)
         if array.dtype != self.dtype:
             if array.dtype.kind not in NUMBERS and array.dtype.name not in MLIR_NAMES:
                 raise InputError(f"input '{self.name}' takes numbers of {self.dtype.name}, and no {_described(value)}")
@@ -90,7 +73,7 @@ class Input:
             InputError: it is no array, or one of another shape, or of numbers that are not held.
             NotEnoughMemory: it is not dense, and the system has not so much for a copy.
         """
-        return self.checked(held_as(self._array(value), self.dtype))
+        return self.checked(self._held(self._array(value)))
 
     def example(self, seed: int) -> NDArray:
         """An array that fits: floats from 0 to 1, all else zero.
@@ -104,6 +87,11 @@ class Input:
         if array.dtype.kind not in "biu":
             array[...] = np.random.default_rng(seed).random(self.shape).astype(self.dtype)
         return array
+
+    def _held(self, array: NDArray) -> NDArray:
+        from ..dialects.support.held import held_as
+
+        return held_as(array, self.dtype)
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a shape is one of those that an input with open extents may have."""

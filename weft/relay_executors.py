@@ -406,7 +406,7 @@ def dtypes_of(types: Sequence[Attribute]) -> list[np.dtype[np.generic]]:
 
 def in_dtypes(values: Iterable[object], takes: Sequence[np.dtype[np.generic]]) -> list[NDArray]:
     """The tensors of values, each converted where the dtype that is taken holds its numbers."""
-    from .runtime.tensors import held_as
+    from .dialects.support.held import held_as
 
     found = [leaf for value in values for leaf in leaves(value)]
     return [held_as(each, dtype) for each, dtype in zip(found, takes, strict=False)] + found[len(takes) :]

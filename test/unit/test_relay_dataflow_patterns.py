@@ -185,3 +185,11 @@ def test_products_and_quotients_match_in_any_order_of_computing() -> None:
         assert all(pattern.match(each) for each in (x * y / z, y * x / z, x * (y / z), (y / z) * x))
         assert not any(pattern.match(each) for each in (z * y / x, x * (z / y), x / (y * z), x * y * z))
     assert (a * b / c).match(y * (x / z)) and not (a * b * c).match(x * y / z)
+
+
+def test_quotients_of_integers_are_matched_in_their_order_alone() -> None:
+    given = relay.var("x", shape=(4,), dtype="int32")
+    a, b, c = (is_op(name)(wildcard()) for name in ("negative", "sign", "abs"))
+    x, y, z = relay.negative(given), relay.sign(given), relay.abs(given)
+    assert (a * b / c).match(y * x / z) and (a * (b / c)).match((y / z) * x)
+    assert not (a * b / c).match(x * (y / z)) and not (a * (b / c)).match(x * y / z)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import UnitAttr
 
 from weft import relay
 from weft.dialects.relay.core import FuncOp
+from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.mlir import parse_mlir
 
 relay: Any = relay
@@ -240,3 +241,10 @@ def test_the_new_axis_of_one_hot_counts_in_the_result() -> None:
     on, off = relay.const(1.0), relay.const(0.0)
     first, last = (relay.dyn.one_hot(i, on, off, n, axis=axis, dtype="float32") for axis in (0, 1))
     assert not equal(first, last)
+
+
+def test_parameters_of_64_bits_are_other_numbers_neither_beyond_a_float_nor_without_a_sign() -> None:
+    for array, dtype in ((np.array([1e300]), "float32"), (np.array([-1]), "uint64"), (np.array([300]), "uint8")):
+        x = relay.var("x", shape=(1,), dtype=dtype)
+        with pytest.raises(UsageError, match="parameter 'x' is"):
+            relay.bind_params_by_name(relay.Function([x], x), {"x": array})

@@ -16,6 +16,7 @@ from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.held import held_as
 from ...dialects.support.hints import isa
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function: str = "main") -> None:
     """Replace inputs of `@function` by constants, in place; `params` gives their arrays by the inputs' names, of which
     copies are held: who gave them may write to them. What has 64 bits is made what the input takes, as `relay.const`
-    does: integers if they are the same there, floats rounded.
+    does: integers if they are the same there, floats rounded unless they are beyond all numbers there.
 
     Raises:
         UsageError: there is no such function or input, or an array does not fit its input's type.
@@ -82,10 +83,8 @@ def _held(array: npt.NDArray[np.generic], wanted: Attribute) -> npt.NDArray[np.g
     dtype = numpy_dtype(wanted.element_type)
     if dtype == np.bool_ or (array.dtype.kind == "f" and np.issubdtype(dtype, np.integer)):
         return None
-    with np.errstate(over="ignore"):
-        held = array.astype(dtype)
-    same = np.array_equal(held.astype(array.dtype), array) if array.dtype.kind == "i" else True
-    return held if same else None
+    held = held_as(array, dtype)
+    return None if held is array else held
 
 
 def input_names(func: FuncOp) -> list[str]:

@@ -22,10 +22,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from ....dialects.relay.base import Value, as_attribute, fusion_pattern
+from ....dialects.relay.base import Value, as_attribute, fusion_pattern, tensors_in
 from ....dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import scalar_type
@@ -255,9 +255,9 @@ class CallPattern(DFPattern):
 
     def _associated(self, op: Operation) -> Iterator[Sequence[Goal]]:
         """How an operation matches this pattern where it multiplies and divides in another order: `a * b / c` is
-        `a * (b / c)`, as in TVM."""
+        `a * (b / c)`, as in TVM; not of integers, whose quotients are rounded."""
         for outer, inner in (("divide", "multiply"), ("multiply", "divide")):
-            if op.name != f"relay.{inner}" or not self._is_of(outer):
+            if op.name != f"relay.{inner}" or not self._is_of(outer) or _is_of_integers(op):
                 continue
             assert self.arguments is not None
             for place, part in enumerate(self.arguments):
@@ -277,6 +277,11 @@ class CallPattern(DFPattern):
         """Whether this is the pattern of one operator on two operands."""
         named = isinstance(self.op, OpPattern) and f"relay.{name}" in self.op.names
         return named and self.arguments is not None and len(self.arguments) == 2
+
+
+def _is_of_integers(op: Operation) -> bool:
+    """Whether an operation is known to give integers."""
+    return any(isinstance(each.element_type, IntegerType) for each in tensors_in(op.results[0].type))
 
 
 class TuplePattern(DFPattern):
