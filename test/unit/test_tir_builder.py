@@ -451,3 +451,20 @@ def test_the_extents_of_memory_are_expressions() -> None:
     b[0, 0] = 1.0
     alloc = ib.get()
     assert alloc.extents[0] is n and isinstance(alloc.extents[1], tir.IntImm) and alloc.extents[1].value == 8
+
+
+def test_the_extent_of_a_pointer_follows_from_named_places() -> None:
+    ib = tir.ir_builder.create()
+    a = ib.pointer("float32", name="A")
+    with ib.for_range(0, 8) as i:
+        a[ib.let("x", i * 2)] = 1.0
+    found = tir.PrimFunc([a], ib.get())
+    assert [int(n) for n in found.buffer_map[found.params[0]].shape] == [15]
+
+
+def test_the_extent_of_a_pointer_is_not_seen_from_steps_that_are_not_known() -> None:
+    n, ib = te.var("n", dtype="int32"), tir.ir_builder.create()
+    a = ib.pointer("float32", name="A")
+    a[tir.Ramp(0, n, 4)] = tir.Broadcast(tir.const(1.0, "float32"), 4)
+    with pytest.raises(UsageError, match="how many elements 'A' has"):
+        tir.PrimFunc([a, n], ib.get())

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from ...support.diagnostics import UsageError
 from ...te.dims import written
 from ...te.expr import Const, Dim, Expr
-from ...te.integer_forms import integer_form
+from ...te.integer_forms import integer_form, is_integer
 from ..analyzer.analyzer import Analyzer
 from ..analyzer.build import add
 from ..analyzer.intset import interval
 from ..analyzer.nodes import IntExpr, const
 from .buffers import Buffer, BufferLoad, BufferStore, Pointer
 from .expressions import Ramp
-from .statements import For, Stmt
+from .statements import For, LetStmt, Stmt
 from .stmt_functor import Node, Substitution, parts_of
 
 
@@ -30,29 +30,36 @@ def with_extents(body: Stmt) -> tuple[Stmt, dict[Buffer, Buffer]]:
         UsageError: how far a pointer's memory is used is known only from data, or not by one expression of sizes.
     """
     ends: dict[Pointer, list[IntExpr]] = {}
-    stack: list[tuple[Node, tuple[For, ...]]] = [(body, ())]
+    stack: list[tuple[Node, tuple[For | LetStmt, ...]]] = [(body, ())]
     while stack:
-        node, loops = stack.pop()
+        node, around = stack.pop()
         if isinstance(node, BufferLoad | BufferStore) and isinstance(node.buffer, Pointer):
-            ends.setdefault(node.buffer, []).append(_end(node.buffer, node.indices[0], loops))
+            ends.setdefault(node.buffer, []).append(_end(node.buffer, node.indices[0], around))
         for part in parts_of(node):
-            stack.append((part, (*loops, node) if isinstance(node, For) and part is node.body else loops))
+            stack.append((part, (*around, node) if isinstance(node, For | LetStmt) and part is node.body else around))
     made: dict[Buffer, Buffer] = {
         pointer: pointer.of_elements(_greatest(pointer, each)) for pointer, each in ends.items()
     }
     return (Substitution({}, made).of(body) if made else body), made
 
 
-def _end(pointer: Pointer, place: Expr, loops: Sequence[For]) -> IntExpr:
+def _end(pointer: Pointer, place: Expr, around: Sequence[For | LetStmt]) -> IntExpr:
     """One more than the greatest number of an element, over all iterations."""
     if isinstance(place, Ramp):
-        steps = place.stride.value if isinstance(place.stride, Const) else 0
-        place = place.base + max(0, int(steps)) * (place.lanes - 1)
+        if not isinstance(place.stride, Const):
+            raise _unknown(pointer)
+        place = place.base + max(0, int(place.stride.value)) * (place.lanes - 1)
     last = integer_form(place)
-    for loop in reversed(loops):
-        first = integer_form(loop.min)
-        final = add(add(first, integer_form(loop.extent)), const(-1))
-        _, high = interval(Analyzer(), last, {integer_form(loop.loop_var): (first, final)})
+    for each in reversed(around):
+        if isinstance(each, LetStmt):
+            if not is_integer(each.value.type):
+                continue
+            variable, first = integer_form(each.var), integer_form(each.value)
+            final = first
+        else:
+            variable, first = integer_form(each.loop_var), integer_form(each.min)
+            final = add(add(first, integer_form(each.extent)), const(-1))
+        _, high = interval(Analyzer(), last, {variable: (first, final)})
         if high is None:
             raise _unknown(pointer)
         last = high
