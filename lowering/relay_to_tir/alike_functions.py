@@ -170,7 +170,7 @@ def _shared(group: Sequence[FuncOp], lower: Lower) -> Shared | None:
             kernel, outputs = lower(_opened(group), known, list(symbols.values()))
     except Diagnostic:
         return None
-    if asked.equal or asked.at_most or opaque_extents(outputs):
+    if asked.equal or asked.at_most or opaque_extents(outputs) or not _is_scheduled_alike(outputs, tiled):
         return None
     sizes = {function.sym_name.data: tuple(sizes[n] for sizes in symbols) for n, function in enumerate(group)}
     for function, numbers in zip(group, sizes.values(), strict=True):
@@ -181,6 +181,19 @@ def _shared(group: Sequence[FuncOp], lower: Lower) -> Shared | None:
     for function in group[1:]:
         remarks.passed("lower-te", function, f"shares @{kernel.sym_name.data}, which is passed extents")
     return Shared(kernel, sizes)
+
+
+def _is_scheduled_alike(outputs: Sequence[te.Tensor], tiled: bool) -> bool:
+    """Whether a kernel is as fast that does not know its outer extents. Where they are reduced over, and where what is
+    reduced is computed before, as padding is, knowing them makes another schedule: a stage is computed where it is
+    read, in memory of a size that is known. A product's own sums are as good over open extents."""
+    for tensor in te.topological_order(outputs):
+        axes = tensor.op.reduce_axis
+        if not tiled and any(isinstance(axis.dim, te.Expr) for axis in axes):
+            return False
+        if axes and any(each.producer is not None for each in tensor.op.input_tensors):
+            return False
+    return True
 
 
 def _dims(tensor: te.Tensor, given: dict[te.Var, te.Dim]) -> tuple[te.Dim, ...]:

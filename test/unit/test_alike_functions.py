@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -112,6 +113,21 @@ def test_other_functions_keep_kernels_of_their_own(shapes: list[tuple[tuple[int,
     exe = weft.compile(module(text))
     assert sizes(exe) == [[], []]
     check(exe, text)
+
+
+APART: dict[str, Callable[[Any], Any]] = {
+    "softmax": lambda x: relay.nn.softmax(x, axis=1),
+    "mean": lambda x: relay.mean(x, axis=1),
+    "padded": lambda x: relay.nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1, 1, 1), layout="NCHW8c"),
+}
+
+
+@pytest.mark.parametrize("operator", APART)
+def test_kernels_whose_schedule_depends_on_outer_extents_are_not_shared(operator: str) -> None:
+    """They reduce over them, or reduce what is padded before, in memory that is small where sizes are known."""
+    inputs = [relay.var(f"x{c}", shape=(1, c, 8, 8, 8)) for c in (4, 8, 12)]
+    source = relay.IRModule.from_expr(relay.Function(inputs, relay.Tuple([APART[operator](x) for x in inputs])))
+    assert sizes(weft.compile(source)) == [[], [], []]
 
 
 def convolutions(*channels: tuple[int, int]) -> ModuleOp:
