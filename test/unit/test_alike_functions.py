@@ -115,6 +115,20 @@ def test_other_functions_keep_kernels_of_their_own(shapes: list[tuple[tuple[int,
     check(exe, text)
 
 
+@pytest.mark.parametrize(("inner", "vectors"), [(8, 1), (5, 0)])
+def test_blocks_of_channels_are_taken_in_vectors(inner: int, vectors: int) -> None:
+    """LLVM does not take what has branches in vectors; a block is whole vectors, however many blocks there are."""
+    inputs = [relay.var(f"x{c}", shape=(1, c, 3, 3, inner)) for c in (4, 6)]
+    swish = [relay.multiply(x, relay.sigmoid(x)) for x in inputs]
+    source = relay.IRModule.from_expr(relay.Function(inputs, relay.Tuple(swish)))
+    exe = weft.compile(source, "llvm -mcpu=x86-64-v3")
+    assert sizes(exe) == [[4], [6]]
+    assert exe.ir["schedule"].count("tir.for vectorized") == vectors
+    values = [random_floats(1, c, 3, 3, inner) for c in (4, 6)]
+    for each, x in zip(cast("Any", exe(*values)), values, strict=True):
+        np.testing.assert_allclose(np.asarray(each), x / (1 + np.exp(-x)), rtol=1e-5, atol=1e-6)
+
+
 APART: dict[str, Callable[[Any], Any]] = {
     "softmax": lambda x: relay.nn.softmax(x, axis=1),
     "mean": lambda x: relay.mean(x, axis=1),

@@ -9,7 +9,9 @@ at a time (`lowering/tir_to_loops/lane_reductions.py`).
 from __future__ import annotations
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.affine import linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
+from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import flat_accesses, steps_along
 from ..scheduling.recorded import in_lanes, set_kind, split
@@ -38,12 +40,18 @@ def vectorize_along(block: BlockOp, registers: VectorRegisters) -> None:
     if block.kinds[iterator] == IterKind.REDUCE:
         if block.init is None and is_chosen("lanes", block):
             in_lanes(loop, lanes)
-    elif isinstance(loop.size, int) and is_chosen("vectorize", block):
+    elif (isinstance(loop.size, int) or _divides(lanes, loop.size)) and is_chosen("vectorize", block):
         _vectorize(loop, lanes)
 
 
+def _divides(lanes: int, size: Extent) -> bool:
+    """Whether an extent, whatever its symbols are, leaves nothing over, as blocks of channels of an open number do."""
+    form = linear(as_affine(size))
+    return all(number % lanes == 0 for number in (*form.terms.values(), form.constant))
+
+
 def _vectorize(loop: ForOp, lanes: int) -> None:
-    if loop.likely_trips > lanes:
+    if loop.is_symbolic or loop.likely_trips > lanes:
         loop = split(loop, [lanes])[-1]
     set_kind(loop, ForKind.VECTORIZED)
 
