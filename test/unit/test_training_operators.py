@@ -183,3 +183,10 @@ def test_a_correlation_of_any_number_of_images_is_compiled() -> None:
         a, b = random_floats(count, 2, 5, 6), random_floats(count, 2, 5, 6)
         wanted = run_operator(CorrelationOp, [a, b], padding=[1, 1])
         assert_close(np.asarray(compiled(a, b)), wanted)
+
+
+def test_a_correlation_of_half_floats_is_summed_in_wider_ones() -> None:
+    x, y = (relay.var(name, shape=(1, 4096, 2, 2), dtype="float16") for name in "xy")
+    compiled = weft.compile(relay.Function([x, y], relay.nn.correlation(x, y, 1, 0, 1, 1, (0, 0), True, "NCHW")))
+    fours = np.full((1, 4096, 2, 2), 4, np.float16)
+    np.testing.assert_array_equal(np.asarray(compiled(fours, fours)), np.full((1, 1, 2, 2), 16, np.float16))

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, string, tensor
-from ...nn_common import normalize_padding, pad_stage
+from ...nn_common import accumulator, normalize_padding, pad_stage
 
 if TYPE_CHECKING:
     from ...gradient import Gradient, Term, Terms
@@ -92,18 +92,20 @@ class CorrelationOp(RelayOp):
             (extent + first + last - 2 * border + step - 1) // step
             for extent, first, last in zip(extents, *self._padding(), strict=True)
         ]
+        element = inputs[0].element_type
+        wide = accumulator(element)
         k, u, v = te.reduce_axis(channels, "k"), te.reduce_axis(size, "u"), te.reduce_axis(size, "v")
 
         def body(*at: te.IterVar) -> te.Expr:
             n, q, i, j = at
             y, x = i * step + start + u, j * step + start + v
             down, right = (q // moves - moves // 2) * stride, (q % moves - moves // 2) * stride
-            one, other = a[n, k, y, x], b[n, k, y + down, x + right]
+            one, other = te.cast(a[n, k, y, x], wide), te.cast(b[n, k, y + down, x + right], wide)
             return te.sum(one * other if is_true(self.is_multiply) else te.abs(one - other), [k, u, v])
 
         total = te.compute((batch, moves * moves, *places), body, "correlation")
         count = te.cast(te.const(size * size, te.index) * channels, total.element_type)
-        return te.compute(total.dims, lambda *at: total[at] / count, "correlation_mean")
+        return te.compute(total.dims, lambda *at: te.cast(total[at] / count, element), "correlation_mean")
 
     def gradient(self, g: Gradient) -> Terms:
         """Of the mean of products of slices, one for each displacement and each place in a window."""
