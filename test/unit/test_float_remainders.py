@@ -33,7 +33,7 @@ def test_a_floored_remainder_has_the_divisors_sign_also_where_it_is_zero(dtype: 
     name = np.dtype(dtype).name
     x, y = (relay.var(k, shape=a.shape, dtype=name) for k in "xy")
     function = relay.Function([x, y], relay.floor_mod(x, y))
-    folded = relay.Function([], relay.floor_mod(relay.const(a), relay.const(b)))
+    folded = relay.Function([], relay.floor_mod(relay.const(a, a.dtype.name), relay.const(b, b.dtype.name)))
     with np.errstate(all="ignore"):
         wanted = np.mod(a.astype(np.float64), b.astype(np.float64)).astype(dtype)
         found: dict[str, Any] = {"machine": weft.compile(function)(a, b), "folded": weft.compile(folded)()}

@@ -61,7 +61,7 @@ def test_constants_of_every_type_can_be_linked(dtype: str) -> None:
     held = (numbers % 2 if dtype == "bool" else numbers * 7 - (0 if dtype.startswith("u") else 40)).astype(element)
     x = relay.var("x", shape=(3, 5), dtype=dtype)
     call = relay.logical_and if dtype == "bool" else relay.add
-    both(relay.Function([x], call(x, relay.const(held))), (numbers % 3 == 0).astype(element))
+    both(relay.Function([x], call(x, relay.const(held, held.dtype.name))), (numbers % 3 == 0).astype(element))
 
 
 @pytest.mark.parametrize("target", ["llvm", "c"])

@@ -28,8 +28,9 @@ BUILT = [(tvm.strip("`"), ours.strip("`")) for tvm, ours, _ in ROWS if re.fullma
 RENAMED = {"ManifestAlloc", "ManifestLifetimes", "MemoryPlan", "RemoveStandaloneReshapes"}
 """TVM's passes that do what passes of other names do here."""
 WITH_TVMS_ARGUMENTS: dict[str, tuple[object, ...]] = {
-    "BackwardFoldScaleAxis": (), "DeadCodeElimination": (), "Defunctionalization": (), "DenseToSparse": ([], []),
-    "FoldScaleAxis": (), "ForwardFoldScaleAxis": (), "RemoveUnusedFunctions": (),
+    "BackwardFoldScaleAxis": (), "ChangeBatch": ({"x": 0}, 4), "Conv2dToSparse": ([], []),
+    "Conv2dToSparse2": ("NHWC", 1, (1, 1), 0.5), "DeadCodeElimination": (), "Defunctionalization": (),
+    "DenseToSparse": ([], []), "FoldScaleAxis": (), "ForwardFoldScaleAxis": (), "RemoveUnusedFunctions": (),
 }  # fmt: skip
 """TVM's passes whose arguments, or defaults, are others there, with arguments that each takes."""
 

@@ -70,7 +70,7 @@ def test_a_double_is_rounded_to_bf16_once() -> None:
     assert isinstance(kernel, PrimFuncOp)
     found: dict[str, Any] = {
         "machine": weft.compile(function)(given),
-        "folded": weft.compile(relay.Function([], relay.cast(relay.const(given), "bfloat16")))(),
+        "folded": weft.compile(relay.Function([], relay.cast(relay.const(given, given.dtype.name), "bfloat16")))(),
         "tir": Interpreter(kernel)([given])[0],
     }
     if has_compiler():
@@ -107,7 +107,7 @@ def test_an_integer_is_rounded_to_bf16_once(dtype: str) -> None:
     function = relay.Function([x], relay.cast(x, "bfloat16"))
     found: dict[str, Any] = {
         "machine": weft.compile(function)(given),
-        "folded": weft.compile(relay.Function([], relay.cast(relay.const(given), "bfloat16")))(),
+        "folded": weft.compile(relay.Function([], relay.cast(relay.const(given, given.dtype.name), "bfloat16")))(),
         "interpreter": evaluate_function(function, [given])[0],
     }
     if dtype.startswith("i"):

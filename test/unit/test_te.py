@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from tir_run import assert_computes, prim_func
-from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i32, i64
 
 from weft.dialects import te
 from weft.dialects.support.arguments import ArgumentError
@@ -338,7 +338,7 @@ def test_values_that_do_not_fit_their_placeholder_are_rejected():
 
 
 def test_operands_whose_types_do_not_meet_are_rejected():
-    x, n = te.placeholder((4,), f32), te.placeholder((4,), i1)
+    x, n = te.placeholder((4,), f16), te.placeholder((4,), bf16)
     with pytest.raises(TypeError, match="different types"):
         te.compute((4,), lambda i: x[i] + n[i])
 
