@@ -9,6 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from ..rt.core import SlotsType
 from ..support.diagnostics import Diagnostic
 from ..support.hints import isa
 from .core import CallOp, CopyOp, buffer_type, byte_size, root_of, start_in_root
@@ -48,14 +49,16 @@ def check_overlaps(op: CallOp | CopyOp, kernel: Operation) -> None:
 
 
 def check_extents(op: CallOp | CopyOp, kernel: func.FuncOp) -> None:
-    """See that a call passes as many extents as the kernel has symbols: its indices, the last of which is the number of
-    threads.
+    """See that a call passes as many extents as the kernel has symbols: its indices, but for the number of threads,
+    which stands behind the slots by which a processor's share work.
 
     Raises:
         Diagnostic: it passes others.
     """
-    indices = [type for type in kernel.function_type.inputs if isinstance(type, IndexType)]
-    if len(op.extents) != (count := max(len(indices) - 1, 0)):
+    types = kernel.function_type.inputs.data
+    before = [None, *types]
+    count = sum(isinstance(b, IndexType) and not isinstance(a, SlotsType) for a, b in zip(before, types, strict=False))
+    if len(op.extents) != count:
         raise Diagnostic.at(op, f"passes {len(op.extents)} extents to {op.callee}, which takes {count}")
 
 
