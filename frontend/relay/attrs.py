@@ -27,17 +27,10 @@ def python_value(attribute: Attribute) -> object:
             return attribute
 
 
-class Attrs(Mapping[str, object]):
-    """The properties of an operation by TVM's names of them, with their defaults; `None` for what is not given."""
+class NamedValues(Mapping[str, object]):
+    """Values by name, which are attributes too: `attrs.strides`."""
 
-    def __init__(self, op: Operation):
-        form = call_forms().get(op.name.removeprefix("relay."))
-        known = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
-        names = {field: name for name, field in form.fields.items()} if form is not None else {}
-        self._values: dict[str, object] = {}
-        for field, default in known.items():
-            given = op.properties.get(field, default.default_value)
-            self._values[names.get(field, field)] = None if given is None else python_value(given)
+    _values: Mapping[str, object]
 
     def __getitem__(self, name: str) -> object:
         return self._values[name]
@@ -52,3 +45,17 @@ class Attrs(Mapping[str, object]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+
+class Attrs(NamedValues):
+    """The properties of an operation by TVM's names of them, with their defaults; `None` for what is not given."""
+
+    def __init__(self, op: Operation):
+        form = call_forms().get(op.name.removeprefix("relay."))
+        known = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
+        names = {field: name for name, field in form.fields.items()} if form is not None else {}
+        values: dict[str, object] = {}
+        for field, default in known.items():
+            given = op.properties.get(field, default.default_value)
+            values[names.get(field, field)] = None if given is None else python_value(given)
+        self._values = values

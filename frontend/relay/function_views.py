@@ -8,7 +8,7 @@ that both have, `op`, is the expression's: a function's region has no only opera
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Operation, Region
@@ -16,29 +16,15 @@ from xdsl.ir import Attribute, Operation, Region
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.functions import INPUT_NAMES, Trees
 from ...dialects.relay.graph_arguments import DIM_NAMES
-from .attrs import python_value
+from .attrs import NamedValues, python_value
 
 
-class FunctionAttrs(Mapping[str, object]):
+class FunctionAttrs(NamedValues):
     """The attributes of a function, as Python's values; also by name, `attrs.Composite`."""
 
     def __init__(self, attributes: Mapping[str, Attribute]):
         shown = {name: each for name, each in attributes.items() if name not in (DIM_NAMES, INPUT_NAMES)}
         self._values = {name: python_value(each) for name, each in shown.items()}
-
-    def __getitem__(self, name: str) -> object:
-        return self._values[name]
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("_") or name not in self._values:
-            raise AttributeError(f"there is no attribute '{name}'; they are: {', '.join(self._values)}")
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 def function_attrs(function: Operation) -> FunctionAttrs:

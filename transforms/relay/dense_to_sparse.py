@@ -50,11 +50,8 @@ class DenseToSparsePass(FunctionPass):
             UsageError: there are not five numbers for each weight.
         """
         parts = parts_of(self.weight_name, self.weight_shape)
-        changed = False
-        for argument in list(func.body.block.args):
-            if (extents := parts.get(name_of(argument))) is not None:
-                changed |= self._take_sparse(func, argument, extents)
-        report_changed(changed)
+        named = [(each, parts[name]) for each in func.body.block.args if (name := name_of(each)) in parts]
+        report_changed(any([self._take_sparse(func, *each) for each in named]))
 
     def _take_sparse(self, func: FuncOp, weight: BlockArgument, extents: Sequence[int]) -> bool:
         def obstacle(op: Operation) -> str | None:
