@@ -1,8 +1,9 @@
 """Functions that differ in extents alone share a kernel, which is passed them.
 
 The blocks of a network do the same to more and more channels. In blocked layouts these are the outer dimensions of
-tensors: how often the outer loops of a kernel run, and how far apart in memory their turns are, which makes no other
-machine code, and no slower.
+tensors: how often the outer loops of a kernel run, and how far apart in memory their turns are. Where a schedule
+depends on such extents, functions keep kernels of their own: of products with many weights (`MOST_WEIGHTS`) or an odd
+number of blocks, and of reductions over what is open.
 
 Before -> after:
 
@@ -47,8 +48,6 @@ from ...transforms.infra import remarks
 from ...transforms.infra.walk import walk
 from .te_symbols import opaque_extents
 
-FEWEST = 2
-"""So many functions that are alike share a kernel."""
 MOST_SYMBOLS = 4
 """They may differ in no more extents."""
 MOST_WEIGHTS = 512 << 10
@@ -78,8 +77,19 @@ def shared_kernels(functions: Sequence[FuncOp], lower: Lower) -> list[Shared]:
     for function in functions:
         if _weights(function) <= MOST_WEIGHTS and not told_inputs(function):
             groups.setdefault(_likeness(function), []).append(function)
-    found = [_shared(group, lower) for group in groups.values() if len(group) >= FEWEST]
-    return [shared for shared in found if shared is not None]
+    found: list[Shared] = []
+    for group in groups.values():
+        if len(group) < 2:
+            continue
+        if (shared := _shared(group, lower)) is not None:
+            found.append(shared)
+            for function in group[1:]:
+                name = shared.kernel.sym_name.data
+                remarks.passed("lower-te", function, f"shares @{name}, which is passed extents")
+        else:
+            reason = f"{len(group)} functions that differ in outer extents alone depend on what these are"
+            remarks.missed("lower-te", group[0], reason)
+    return found
 
 
 def _values(function: FuncOp) -> Iterator[SSAValue]:
@@ -178,8 +188,6 @@ def _shared(group: Sequence[FuncOp], lower: Lower) -> Shared | None:
         results = flatten_types([value.type for value in function.return_op.arguments])
         if [tuple(t.get_shape()) for t in results] != [_dims(output, given) for output in outputs]:
             return None
-    for function in group[1:]:
-        remarks.passed("lower-te", function, f"shares @{kernel.sym_name.data}, which is passed extents")
     return Shared(kernel, sizes)
 
 

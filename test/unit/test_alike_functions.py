@@ -17,6 +17,7 @@ from weft.dialects.relay.core import CallLoweredOp
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.testing.operators import random_floats
+from weft.transforms.infra.remarks import collect
 
 Array = npt.NDArray[Any]
 
@@ -141,7 +142,11 @@ def test_kernels_whose_schedule_depends_on_outer_extents_are_not_shared(operator
     """They reduce over them, or reduce what is padded before, in memory that is small where sizes are known."""
     inputs = [relay.var(f"x{c}", shape=(1, c, 8, 8, 8)) for c in (4, 8, 12)]
     source = relay.IRModule.from_expr(relay.Function(inputs, relay.Tuple([APART[operator](x) for x in inputs])))
-    assert sizes(weft.compile(source)) == [[], [], []]
+    with collect() as remarks:
+        exe = weft.compile(source)
+    assert sizes(exe) == [[], [], []]
+    (told,) = [each.message for each in remarks if each.pass_name == "lower-te"]
+    assert told.startswith("3 functions that differ in outer extents alone")
 
 
 def convolutions(*channels: tuple[int, int]) -> ModuleOp:
