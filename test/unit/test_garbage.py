@@ -32,12 +32,12 @@ def test_what_is_there_is_old_once_and_what_comes_later_is_young(before: str, kn
 
 
 def test_a_compilation_does_not_end_with_a_look_through_the_compiler() -> None:
-    """What modules hold are some hundred thousand objects; what compiling this leaves is one hundred thousand."""
+    """What modules hold are some hundred thousand objects; what compiling this leaves is less than half."""
     script = """
 import gc, weft
 young = []
 gc.callbacks.append(lambda phase, _: phase == "start" and young.append(len(gc.get_objects(generation=0))))
 weft.compile("examples/perceptron.mlir")
-print(max(young) < 140_000 < len(gc.get_objects()))
+print(2 * max(young) < len(gc.get_objects()) > 100_000)
 """
     assert said(script) == "True"
