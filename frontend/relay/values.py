@@ -584,7 +584,10 @@ def _held(array: npt.NDArray[np.generic], dtype: np.dtype[np.generic]) -> npt.ND
             converted = array.astype(dtype)
     except (OverflowError, TypeError, ValueError):  # integers beyond 64 bits, or what is no number
         raise UsageError(f"a constant of {dtype} does not hold what it is given") from None
-    if array.dtype.kind in "iufO" and "int" in dtype.name and not np.array_equal(converted.astype(array.dtype), array):
+    if array.dtype.kind not in "iufO" or "int" not in dtype.name:
+        return converted
+    is_same = np.array_equal(converted.astype(array.dtype), array)
+    if not is_same or not np.array_equal(np.less(converted, 0), np.less(array, 0)):  # -1 is no 255
         raise UsageError(
             f"a constant of {dtype} does not hold what it is given", hint="say a type that does: dtype=..."
         )

@@ -257,6 +257,9 @@ def test_a_constant_holds_the_integers_that_it_is_given() -> None:
         (-1, "uint32"),
         (8, "int4"),
         (1.5, "int32"),
+        (np.int8(-1), "uint8"),
+        (np.uint8(200), "int8"),
+        (np.array([1, 2**63], np.uint64), "int64"),
     ):
         with pytest.raises(UsageError, match="does not hold what it is given"):
             relay.const(value, dtype)
