@@ -7,7 +7,7 @@ the content, so that equal keys mean equal data and two constants can be compare
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,8 +31,59 @@ MAX_INLINE_ELEMENTS = 16
 """Constants up to this size are printed in the text."""
 
 
+class Later:
+    """An array that is made where somebody first asks for its elements, which may be at the end of a compilation.
+
+    Where one reader alone will ask, as for a step on the way to a weight as it is packed, it is made for that one and
+    not kept: many weights that are made one after another take the same memory for their steps.
+
+    Two are equal if they are made of the same in the same way, which says nothing of others.
+
+    Args:
+        shape, dtype: of the array.
+        make: what makes it. It may come in any order in memory.
+        recipe: of what, and how.
+    """
+
+    def __init__(
+        self, shape: Sequence[int], dtype: np.dtype[np.generic], make: Callable[[], NDArray], recipe: tuple[object, ...]
+    ):
+        self.shape, self.dtype, self.recipe = tuple(shape), dtype, recipe
+        self.readers = 0
+        """How many will ask for it."""
+        steps = [each.depth for each in recipe if isinstance(each, Later)]
+        self.depth = 1 + max(steps, default=0)
+        """How many follow each other until it is made."""
+        self._make: Callable[[], NDArray] | None = make
+        self._made: NDArray | None = None
+        self._making = RLock()
+
+    @property
+    def array(self) -> NDArray:
+        """The array. Do not write to it."""
+        with self._making:
+            if self._made is not None:
+                return self._made
+            assert self._make is not None
+            made = self._make()
+            if self.readers != 1:
+                self._made, self._make = made, None  # and what it was made of may go
+            return made
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Later)
+            and (self.shape, self.dtype) == (other.shape, other.dtype)
+            and self.recipe == other.recipe
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+
 class Resource:
-    """A named array, or what reads it where it is first asked for. Two are equal if their keys are.
+    """A named array, or what reads or makes it where it is first asked for. Two are equal if their keys are; of those
+    that are made of others, if they are made of the same in the same way.
 
     Args:
         key: its key, or what makes it where it is first asked for: a digest of hundreds of MiB takes long, and mostly
@@ -41,6 +92,7 @@ class Resource:
         later: what reads or makes it.
         name: what the key begins with, up to the last underscore.
         seen: the elements of an array that is made later, in another order in memory.
+        pending: what the array is made of, in its own order in memory, where it is made later.
     """
 
     def __init__(
@@ -50,12 +102,15 @@ class Resource:
         later: Callable[[], NDArray] | None = None,
         name: str | None = None,
         seen: NDArray | None = None,
+        pending: Later | None = None,
     ):
         self._key = key
         self._seen = given if seen is None else seen
         self._name = key.rpartition("_")[0] if name is None and isinstance(key, str) else name
         self.given = given
         self.later = later
+        self._pending = pending
+        self._recipe = None if pending is None else pending.recipe
         self._made: NDArray | None = None
         self._making = RLock()
         """One for each: who reads a weight keeps nobody from another, not even in a process that was forked then."""
@@ -79,9 +134,14 @@ class Resource:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Resource):
             return self is other
-        if self._name != other._name or _seen_to_differ(self._seen, other._seen):
+        if self._name != other._name or _seen_to_differ(self._glance(), other._glance()):
             return False
+        if self._recipe is not None and other._recipe is not None:
+            return self._recipe == other._recipe
         return self.key == other.key
+
+    def _glance(self) -> NDArray | Later | None:
+        return self._pending if self._seen is None else self._seen
 
     def __hash__(self) -> int:
         return hash(self._name)
@@ -92,7 +152,7 @@ class Resource:
     @property
     def is_known(self) -> bool:
         """Whether there is an array."""
-        return self.given is not None or self.later is not None
+        return self.given is not None or self._made is not None or self.later is not None
 
     @property
     def array(self) -> NDArray | None:
@@ -101,12 +161,18 @@ class Resource:
         Raises:
             Diagnostic: it cannot be read.
         """
-        if self.given is not None or self.later is None:
+        if self.given is not None:
             return self.given
         with self._making:
-            if self._made is None:
+            if self._made is None and self.later is not None:
                 self._made = self._seen = self.later()
-        return self._made
+                self.later = self._pending = None  # and what it was made of may go
+            return self._made
+
+    @property
+    def pending(self) -> Later | None:
+        """What makes the array, as long as nobody has asked for it; `None` where it is there, or is read."""
+        return self._pending
 
     @property
     def seen(self) -> NDArray | None:
@@ -156,6 +222,25 @@ def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
     return ResourceAttr(Resource(partial(_key, array, name), array, name=name))
 
 
+def resource_later(pending: Later, name: str = "constant") -> ResourceAttr:
+    """An array that is not made yet as a resource; its key is as that of `resource`, and makes it."""
+    pending.readers += 1
+
+    def key() -> str:
+        array = made.array
+        assert array is not None
+        return _key(array, name)
+
+    made = Resource(key, later=partial(_own, pending), name=name, pending=pending)
+    return ResourceAttr(made)
+
+
+def _own(pending: Later) -> NDArray:
+    from ..support.aligned_arrays import contiguous
+
+    return contiguous(pending.array)
+
+
 def _has_axes_exchanged(array: NDArray) -> bool:
     """Whether the elements follow each other in memory in some order of the axes."""
     return array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis])).flags.c_contiguous
@@ -175,12 +260,14 @@ def _key(array: NDArray, name: str) -> str:
     return f"{name}_{digest.hexdigest()}"
 
 
-def _seen_to_differ(first: NDArray | None, second: NDArray | None) -> bool:
+def _seen_to_differ(first: NDArray | Later | None, second: NDArray | Later | None) -> bool:
     """Whether a glance tells that two arrays, if they are there, are not the same."""
-    if first is None or second is None or not first.size or not second.size:
+    if first is None or second is None:
         return False
     if first.dtype != second.dtype or first.shape != second.shape:
         return True
+    if isinstance(first, Later) or isinstance(second, Later) or not first.size:
+        return False
     corners = ((0,) * first.ndim, (-1,) * first.ndim)
     return any(first[corner].tobytes() != second[corner].tobytes() for corner in corners)
 

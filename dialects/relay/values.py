@@ -32,11 +32,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.dtypes import scalar_type
 from ..support.hints import isa
-from ..support.interned import integer_attribute
+from ..support.interned import integer_attribute, tensor_of
 from ..support.looks import by_looks
 from ..support.operations import irdl_op_definition
-from .attributes import ResourceAttr, array_to_attribute, attribute_to_array, tensor_type_of
+from .attributes import Later, ResourceAttr, array_to_attribute, attribute_to_array, resource_later, tensor_type_of
 from .base import Fusion, FusionPattern
 from .types import IncompleteType
 
@@ -67,6 +68,17 @@ class ConstantOp(IRDLOperation):
     def from_numpy(array: NDArray, name: str = "constant") -> ConstantOp:
         """A constant that holds `array`; `name` becomes part of a resource's key."""
         return ConstantOp(array_to_attribute(array, name), tensor_type_of(array))
+
+    @staticmethod
+    def later(pending: Later, name: str = "constant") -> ConstantOp:
+        """A constant that holds an array which is not made yet; `name` becomes part of its key."""
+        type = tensor_of(scalar_type(pending.dtype), pending.shape)
+        return ConstantOp(resource_later(pending, name), type)
+
+    @property
+    def pending(self) -> Later | None:
+        """What makes the data, as long as nobody has asked for them."""
+        return self.value.data.pending if isinstance(self.value, ResourceAttr) else None
 
     def numpy(self) -> NDArray | None:
         """The data; `None` for a resource that was not loaded. Do not write to it."""

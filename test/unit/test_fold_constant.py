@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from weft.dialects.relay import reference
+from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
 from weft.dialects.relay.layout import LayoutTransformOp
 from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
@@ -130,3 +132,95 @@ def test_a_transposed_weight_that_is_packed_by_a_later_pass_is_copied_once(monke
     (result,) = (op.numpy() for op in packed.walk() if isinstance(op, ConstantOp))
     assert copied == [(6, 64, 16)]
     np.testing.assert_array_equal(result, array.T.reshape(6, 16, 64).transpose(0, 2, 1))
+
+
+def test_a_large_array_is_made_when_somebody_asks_for_it_and_its_steps_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    array = np.random.default_rng(0).random((128, 64, 3, 3), np.float32)
+    made: list[str] = []
+    evaluate = reference.evaluate_op
+
+    def noted(op: RelayOp, inputs: Sequence[npt.NDArray[np.generic]]) -> list[npt.NDArray[np.generic]]:
+        made.append(op.name)
+        return evaluate(op, inputs)
+
+    monkeypatch.setattr(reference, "evaluate_op", noted)
+    weight = ConstantOp.from_numpy(array)
+    scale = ConstantOp.from_numpy(np.arange(128, dtype=np.float32).reshape(128, 1, 1, 1))
+    scaled = MultiplyOp(weight.result, scale.result)
+    packed = LayoutTransformOp(scaled.result, src_layout="OIHW", dst_layout="OIHW16i16o")
+    again = AddOp(packed.result, packed.result)
+    constant = _returned(_fold(weight, scale, scaled, packed, again))
+    assert made == [] and constant.pending is not None
+    found = constant.numpy()
+    assert made == ["relay.multiply", "relay.layout_transform", "relay.add"] and constant.pending is None
+    expected = 2 * (array * np.arange(128, dtype=np.float32).reshape(128, 1, 1, 1))
+    expected = expected.reshape(8, 16, 4, 16, 3, 3).transpose(0, 2, 4, 5, 3, 1)
+    assert found is not None and found.flags.c_contiguous
+    np.testing.assert_array_equal(found, expected)
+    assert constant.numpy() is found and len(made) == 3
+
+
+def test_what_later_passes_make_of_an_array_that_is_not_there_is_not_made_either() -> None:
+    array = np.random.default_rng(0).random((256, 512), np.float32)
+    weight = ConstantOp.from_numpy(array)
+    first = _fold(weight, MultiplyOp(weight.result, weight.result))
+    constant = _returned(first)
+    func = constant.parent_op()
+    assert isinstance(func, FuncOp)
+    root = AbsOp(constant.result)
+    end = func.body.block.last_op
+    assert end is not None
+    func.body.block.insert_op_before(root, end)
+    end.operands = root.results
+    with PassContext(opt_level=3):
+        after = _returned(FoldConstantPass()(first))
+    assert constant.pending is not None and after.pending is not None
+    np.testing.assert_array_equal(np.asarray(after.numpy()), array * array)
+
+
+@pytest.mark.parametrize("other, same", [(2.0, True), (3.0, False)])
+def test_arrays_that_are_made_of_the_same_in_the_same_way_are_equal_before_they_are_there(
+    other: float, same: bool
+) -> None:
+    def made(factor: float) -> ConstantOp:
+        weight = ConstantOp.from_numpy(np.random.default_rng(0).random((256, 512), np.float32))
+        scale = ConstantOp.from_numpy(np.full(512, factor, np.float32) + np.arange(512, dtype=np.float32))
+        return _returned(_fold(weight, scale, MultiplyOp(weight.result, scale.result)))
+
+    first, second = made(2.0), made(other)
+    assert (first.value == second.value) is same
+    assert first.pending is not None and second.pending is not None
+    first.numpy()
+    assert (first.value == second.value) is same
+    second.numpy()
+    assert (first.value == second.value) is same
+
+
+def test_a_chain_of_large_arrays_longer_than_the_limit_of_recursion_folds() -> None:
+    weight = ConstantOp.from_numpy(np.random.default_rng(0).random((1 << 16,), np.float32))
+    chain: list[Operation] = [weight]
+    for _ in range(1500):
+        chain.append(AbsOp(chain[-1].results[0]))
+    np.testing.assert_array_equal(np.asarray(_returned(_fold(*chain)).numpy()), np.asarray(weight.numpy()))
+
+
+def _fold(*operations: Operation) -> ModuleOp:
+    """A function that returns the last of `operations`, folded."""
+    result = operations[-1].results[0]
+    func = FuncOp("main", FunctionType.from_lists([], [result.type]))
+    func.body.block.add_ops([*operations, ReturnOp(result)])
+    with PassContext(opt_level=3):
+        return FoldConstantPass()(ModuleOp([func]))
+
+
+def _returned(module: ModuleOp) -> ConstantOp:
+    """The constant that is all the function returns."""
+    (func,) = module.ops
+    assert isinstance(func, FuncOp)
+    end = func.body.block.last_op
+    assert end is not None
+    constant = end.operands[0].owner
+    assert isinstance(constant, ConstantOp)
+    return constant

@@ -16,7 +16,9 @@ operator of `relay.dyn` whose operands say a shape that is known becomes the one
 One walk in the order of the block, into branches where they stand. Arrays live in NumPy while they are used, and become
 attributes only where something that does not fold reads them: a chain of operators on a large weight makes one
 constant, and each array is dropped with its last reader. Arrays whose elements are all equal stay one element in memory
-as far as the operators allow.
+as far as the operators allow. What a large array is made of is noted only, where that cannot fail: it is made where
+somebody first asks for its elements (`Later`), which for most weights is when code is generated, step by step in the
+same memory.
 
 Counterpart of TVM's `FoldConstant`, which compiles and runs every subgraph; here `dialects/relay/reference.py` does.
 """
@@ -34,12 +36,24 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ...dialects.relay.base import DYNAMIC, NonComputational, Pointwise, RelayOp, is_static, shape_of, tensor
+from ...dialects.relay.attributes import Later
+from ...dialects.relay.base import (
+    DYNAMIC,
+    NonComputational,
+    Pointwise,
+    RelayOp,
+    ReshapeLike,
+    is_static,
+    shape_of,
+    tensor,
+)
 from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
 from ...dialects.relay.ops.dyn import DynReshapeOp
+from ...dialects.relay.ops.nn.winograd import WinogradWeightTransformOp
+from ...dialects.relay.ops.transform import TransposeOp
 from ...dialects.relay.told import DynOp
 from ...dialects.support.checks import CheckError
 from ...dialects.support.dtypes import numpy_dtype
@@ -55,7 +69,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
-    Known: TypeAlias = "NDArray | tuple[Known, ...]"
+    Known: TypeAlias = "NDArray | Later | tuple[Known, ...]"
+
+LARGE = 1 << 18
+"""Bytes of an array that is made later."""
+
+DEEP = 64
+"""How many arrays that are made later are made of each other: making them is recursive."""
+
+_SURE = (LayoutTransformOp, TransposeOp, WinogradWeightTransformOp)
+"""Operators that give a result whatever the elements are, beside those that are pointwise or see another shape."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +125,14 @@ class _Folder:
         while pending:
             op = pending.popleft()
             if isinstance(op, IfOp) and (holds := self.known.get(op.condition)) is not None:
-                pending.extendleft(reversed(self._take_branch(op, bool(holds))))
+                pending.extendleft(reversed(self._take_branch(op, bool(_array(holds)))))
                 continue
             if isinstance(op, DynOp):
                 op = self._told(op)
             if isinstance(op, ConstantOp):
-                if (array := op.seen()) is not None:
-                    self.known[op.result] = array
+                value = op.seen() if op.pending is None else op.pending
+                if value is not None:
+                    self.known[op.result] = value
             elif isinstance(op, TupleGetOp) and isinstance(source := op.tuple.owner, TupleOp) and source.fields:
                 self._forward(op, source.fields[op.index.value.data])
             elif (values := self._evaluate(op)) is not None:
@@ -153,10 +177,37 @@ class _Folder:
             return None
         assert isinstance(op, RelayOp)
         try:
-            return _evaluate(op, [self._value(operand) for operand in op.operands])
+            return self._noted(op) or _evaluate(op, [self._value(operand) for operand in op.operands])
         except CheckError as error:
             missed("fold-constant", op, f"it is left to fail when it runs: {error.message}")
             return None
+
+    def _noted(self, op: RelayOp) -> list[Known] | None:
+        """The result of `op`, made later, where it is large and sure to be there when somebody asks for it."""
+        if not _is_sure(op):
+            return None
+        type = tensor(op.results[0])
+        dtype = numpy_dtype(type.element_type)
+        given = [self._value(operand) for operand in op.operands]
+        if prod(type.get_shape()) * dtype.itemsize < LARGE or any(isinstance(each, tuple) for each in given):
+            return None
+        later = [each for each in given if isinstance(each, Later)]
+        if any(each.depth >= DEEP for each in later):
+            return None
+        if not later and (_is_view(op) or all(map(_is_one_element, given))):
+            return None
+        sources = [_source(operand, value) for operand, value in zip(op.operands, given, strict=True)]
+        step = op.clone({}, {})
+        step.operands = Block(arg_types=op.operand_types).args
+
+        def make() -> NDArray:
+            from ...dialects.relay.reference import evaluate_op
+
+            return evaluate_op(step, list(map(_array, given)))[0]
+
+        for each in later:
+            each.readers += 1
+        return [Later(type.get_shape(), dtype, make, (op.name, op.properties, *sources))]
 
     def _folds(self, op: Operation) -> bool:
         if not isinstance(op, RelayOp) or not is_pure(op) or not all(map(is_static, op.result_types)):
@@ -181,8 +232,7 @@ class _Folder:
             return op
         values: list[NDArray] = []
         for value in map(self._value, op.told()):
-            assert not isinstance(value, tuple)
-            values.append(value)
+            values.append(_array(value))
         static = op.told_by(*values)
         block = op.parent_block()
         assert block is not None
@@ -245,7 +295,7 @@ def _evaluate(op: RelayOp, operands: Sequence[Known]) -> list[Known]:
     from ...dialects.relay.reference import evaluate_compute, evaluate_op, specialize
 
     inputs = list(_flatten(operands))
-    if inputs and all(array.size and not any(array.strides) for array in inputs):
+    if inputs and all(map(_is_one_element, inputs)):
         elements = [array[(slice(0, 1),) * array.ndim] for array in inputs]
         if op.has_trait(Pointwise):
             return [np.broadcast_to(evaluate_compute(specialize(op, elements), elements)[0], shape_of(op.results[0]))]
@@ -255,12 +305,46 @@ def _evaluate(op: RelayOp, operands: Sequence[Known]) -> list[Known]:
     return [_unflatten(type, results) for type in op.result_types]
 
 
+def _is_sure(op: RelayOp) -> bool:
+    """Whether it has one result, whatever the elements are."""
+    if len(op.results) != 1:
+        return False
+    return isinstance(op, _SURE) or op.has_trait(Pointwise) or op.has_trait(ReshapeLike)
+
+
+def _is_view(op: RelayOp) -> bool:
+    """Whether an array that is there becomes the result without a copy."""
+    return op.has_trait(ReshapeLike) or isinstance(op, LayoutTransformOp | TransposeOp)
+
+
+def _is_one_element(value: Known) -> bool:
+    """Whether all elements are one in memory."""
+    assert not isinstance(value, tuple | Later)
+    return value.size > 0 and not any(value.strides)
+
+
+def _source(value: SSAValue, known: Known) -> object:
+    """What tells a value that something is made of from others: that two are equal says that their elements are."""
+    if isinstance(known, Later):
+        return known
+    if isinstance(owner := value.owner, ConstantOp):
+        return owner.value
+    assert not isinstance(known, tuple)
+    return (known.dtype, known.shape, known.tobytes()) if known.nbytes < LARGE else object()
+
+
+def _array(value: Known) -> NDArray:
+    """The array that a value is, made now if it was not yet."""
+    assert not isinstance(value, tuple)
+    return value.array if isinstance(value, Later) else value
+
+
 def _flatten(values: Iterable[Known]) -> Iterator[NDArray]:
     for value in values:
         if isinstance(value, tuple):
             yield from _flatten(value)
         else:
-            yield value
+            yield _array(value)
 
 
 def _unflatten(type: Attribute, arrays: Iterator[NDArray]) -> Known:
@@ -273,6 +357,8 @@ def _constant(value: Known, at: Operation, hint: str | None) -> SSAValue:
     """A constant, or a tuple of constants, that holds `value`, with the name and the location of what it replaces."""
     if isinstance(value, tuple):
         new = TupleOp(*(_constant(field, at, None) for field in value))
+    elif isinstance(value, Later):
+        new = ConstantOp.later(value, hint or "constant")
     else:
         new = ConstantOp.from_numpy(value, hint or "constant")
     block = at.parent
