@@ -27,6 +27,8 @@ STAGES: dict[str, Callable[[], Stage]] = {
     "dense_with_rests": lambda: dense(7, 50, 5),
     "one_row": lambda: dense(1, 64, 32),
     "batch_matmul": lambda: batch_matmul(3, 20, 32, 12),
+    "transposed_factor": lambda: batch_matmul(1, 20, 128, 12, transposed=True),
+    "whole_transposed_factor": lambda: batch_matmul(1, 20, 48, 12, transposed=True),
     "softmax": lambda: softmax(40, 90),
     "layer_norm": lambda: layer_norm(33, 64),
     "conv": lambda: conv(1, 4, 8, 9, 9, 3, pad=1),

@@ -30,9 +30,10 @@ from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, Scope, encl
 from ....dialects.tir.symbols import dimension
 from ..analysis.producers import written_buffer
 from ..analysis.strides import strides
-from ..scheduling.recorded import cache_read, compute_at, set_kind, split
+from ..scheduling.recorded import cache_read, compute_at, set_kind, set_scope, split
 from .choose_tile import PAGE, Tile
 from .choosing import is_chosen
+from .transposes import MAX_SIDE, in_squares
 
 MIN_TILES = 5
 """Tiles of rows from which on a copy pays where a panel's rows take one another's place in the nearest cache: it takes
@@ -51,6 +52,8 @@ class Panel:
     buffer: SSAValue
     along: frozenset[int]
     lanes: int
+    turned: BlockOp | None = None
+    """What copies it, where that also turns it (`turned_factors`)."""
 
 
 def propose_panel(block: BlockOp, tile: Tile, machine: MachineModel) -> Panel | None:
@@ -90,6 +93,11 @@ def _pays(tiles: int, steps: int, row: int, step: int, machine: MachineModel) ->
 
 def copy_panel(panel: Panel, loop: ForOp) -> None:
     """Let the panel be copied in `loop`, in vectors: it is the same for all that this goes around."""
+    if panel.turned is not None:
+        loops = compute_at(panel.turned, loop)
+        set_scope(panel.buffer, Scope.LOCAL)
+        in_squares(loops, loops[-1], loops[-2], min(MAX_SIDE, panel.lanes))
+        return
     copy = cache_read(panel.block, panel.buffer, Scope.LOCAL)
     compute_at(copy, loop)
     lanes = enclosing_loops(copy)[-1]

@@ -38,7 +38,7 @@ from ....dialects.tir.core import (
 )
 from ....dialects.tir.symbols import dimension
 from ..analysis.narrow_products import COLUMNS, way_of
-from ..analysis.producers import consumers, written_buffer
+from ..analysis.producers import consumers, is_before, nest_of, written_buffer
 from ..analysis.strides import strides
 from ..scheduling.recorded import (
     add_unit_loop,
@@ -60,6 +60,7 @@ from .pixels import fuse_pixels
 from .preceding import preceding
 from .registers import VectorRegisters
 from .spatial import fuse_known, split_loops
+from .turned_factors import copy_whole, turn_factor, turned_panel
 
 MIN_SHARES = 4
 """Tiles along a loop from which on it is the one whose iterations threads share."""
@@ -88,6 +89,7 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
         tile, in_vectors = matrix_tile(block, way), way == PAIRS
         use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, registers.machine, in_vectors)[0])
         return True
+    turned = turn_factor(block, registers)
     tiles = propose_tiles(block, registers)
     if tiles is None:
         return False
@@ -100,8 +102,13 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
         tiles = propose_tiles(block, registers)
         assert tiles is not None, "a tile of neighbours is one with fused iterators too"
     tile = tiles.choose()
-    panel = propose_panel(block, tile, registers.machine)
+    if turned is None:
+        panel = propose_panel(block, tile, registers.machine)
+    else:
+        panel = turned_panel(block, turned, tile, registers.machine)
     _apply(block, epilogue, tile, registers.machine, panel=panel, before=before)
+    if turned is not None and is_before(turned, nest_of(block)):
+        copy_whole(turned, registers)
     return True
 
 

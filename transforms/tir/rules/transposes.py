@@ -17,6 +17,7 @@ registers, and written as vectors (`lowering/tir_to_loops/squares.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.ir.affine import AffineExpr
@@ -51,18 +52,26 @@ def transpose_in_squares(block: BlockOp, registers: VectorRegisters) -> list[For
     if crossing is None or not is_chosen("squares", block):
         return None
     numbers = [number for number, size in enumerate(block.sizes) if size != 1]
-    outer, ragged, inner = list[ForOp](), list[ForOp](), list[ForOp]()
-    for number, loop in zip(numbers, enclosing_loops(block), strict=True):
-        if number not in (crossing, numbers[-1]):
+    loops = dict(zip(numbers, enclosing_loops(block), strict=True))
+    return in_squares(list(loops.values()), loops[crossing], loops[numbers[-1]], lanes)
+
+
+def in_squares(loops: Sequence[ForOp], rows: ForOp, columns: ForOp, lanes: int) -> list[ForOp]:
+    """Bring `loops`, nested perfectly, into the order that squares of `lanes` by `lanes` have along two of them: read
+    straight along `rows`, and written straight along `columns`. Gives those outside of them that may run in parallel
+    as one."""
+    outer, ragged, inner = list[ForOp](), list[ForOp](), dict[ForOp, ForOp]()
+    for loop in loops:
+        if loop not in (rows, columns):
             outer.append(loop)
             continue
         leaves_rest = loop.likely_trips % lanes > 0
         parts = split(loop, [lanes]) if loop.likely_trips > lanes else [loop]
-        inner.append(parts[-1])
+        inner[loop] = parts[-1]
         (ragged if leaves_rest else outer).extend(parts[:-1])
-    reorder(*outer, *ragged, *inner)
-    set_kind(inner[0], ForKind.UNROLLED)
-    set_kind(inner[1], ForKind.VECTORIZED)
+    reorder(*outer, *ragged, inner[rows], inner[columns])
+    set_kind(inner[rows], ForKind.UNROLLED)
+    set_kind(inner[columns], ForKind.VECTORIZED)
     return outer or ragged[:1]
 
 

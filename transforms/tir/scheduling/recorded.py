@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import Instruction, SequenceOp
@@ -42,6 +43,7 @@ from ..schedule import loops as _loops
 from ..schedule import merge as _merge
 from ..schedule import reduction as _reduction
 from ..schedule import tensorize as _tensorize
+from ..schedule import transform_layout as _layout
 from ..schedule.errors import ScheduleError
 from .trace import Trace
 
@@ -279,6 +281,20 @@ def set_scope(buffer: SSAValue, scope: str) -> None:
         lambda: _reduction.set_scope(buffer, scope),
         [block],
         lambda handles, _: (blocks.SetScopeOp.of(*handles, index=index, scope=str(scope)), []),
+    )
+
+
+def transform_layout(buffer: SSAValue, map: AffineMap) -> None:
+    """`schedule.transform_layout.transform_layout`, of a buffer that a block writes."""
+    block = writers(buffer)[0]
+    index = list(block.writes).index(buffer)
+    return _apply(
+        lambda: _layout.transform_layout(buffer, map),
+        [block],
+        lambda handles, _: (
+            blocks.TransformLayoutOp.of(*handles, buffer="write", index=index, map=AffineMapAttr(map)),
+            [],
+        ),
     )
 
 
