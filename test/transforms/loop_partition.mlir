@@ -377,17 +377,18 @@ tir.prim_func @the_rest_of_unrolled_rows_is_taken_in_halves(%x: memref<?xf32>, %
   }
 }
 
-// All rows of a tile walk through 256 KiB of %w: there are tiles of nearly every height, of which a rest takes one or two.
+// All rows of a tile walk through 256 KiB of %w: there are tiles of every height, and a rest is one of them.
 // CHECK-LABEL: tir.prim_func @the_rest_of_rows_that_share_much_is_taken_at_once
 // CHECK:         tir.for %a = 0 to %n floordiv 8 {
-// CHECK:         tir.for %a_1 = 0 to (%n mod 8) floordiv 6 {
-// CHECK:             tir.for unrolled %b_1 = 0 to 6 {
-// CHECK:         tir.for %a_2 = 0 to (%n mod 8 mod 6) floordiv 5 {
-// CHECK:             tir.for unrolled %b_2 = 0 to 5 {
-// CHECK:             tir.for unrolled %b_3 = 0 to 4 {
-// CHECK:             tir.for unrolled %b_4 = 0 to 3 {
-// CHECK:             tir.for unrolled %b_5 = 0 to 2 {
-// CHECK:             tir.for unrolled %b_6 = 0 to 1 {
+// CHECK:         tir.for %a_1 = 0 to (%n mod 8) floordiv 7 {
+// CHECK:             tir.for unrolled %b_1 = 0 to 7 {
+// CHECK:         tir.for %a_2 = 0 to (%n mod 8 mod 7) floordiv 6 {
+// CHECK:             tir.for unrolled %b_2 = 0 to 6 {
+// CHECK:             tir.for unrolled %b_3 = 0 to 5 {
+// CHECK:             tir.for unrolled %b_4 = 0 to 4 {
+// CHECK:             tir.for unrolled %b_5 = 0 to 3 {
+// CHECK:             tir.for unrolled %b_6 = 0 to 2 {
+// CHECK:             tir.for unrolled %b_7 = 0 to 1 {
 tir.prim_func @the_rest_of_rows_that_share_much_is_taken_at_once(%x: memref<?x4096xf32>, %w: memref<4096x16xf32>, %y: memref<?x16xf32>, %n: index) shapes(%x[%n, 4096], %y[%n, 16]) {
   tir.for %a = 0 to (%n + 7) floordiv 8 {
     tir.for %k = 0 to 4096 {

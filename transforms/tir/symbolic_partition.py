@@ -29,7 +29,7 @@ tir.for %p = 0 to %n mod 3 {
 ```
 
 Where the rows of a tile share more than stays in the nearest cache, as the weights of a product, each tile costs a walk
-through all of that: there are tiles of nearly every height then, and a rest is one of them, or one and a single row.
+through all of that: there are tiles of every height then, and a rest is one of them.
 """
 
 from __future__ import annotations
@@ -62,10 +62,7 @@ from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
 
 FEW_ROWS = 8
-"""Rows of a tile up to which there may be code for a rest of nearly every height."""
-
-MIN_ROWS = 4
-"""Rows of a tile up to which a rest that lacks one row has code of its own, too: two tiles would take twice as long."""
+"""Rows up to which there may be code for a rest of every height."""
 
 
 def linear_in(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Linear] | None:
@@ -159,7 +156,7 @@ def _heights(height: int, far: bool) -> Iterator[int]:
     while height > (FEW_ROWS if far else 1):
         yield (height := height // 2)
     if far:
-        yield from range(height - 1 - (height > MIN_ROWS), 0, -1)
+        yield from range(height - 1, 0, -1)
 
 
 def _shares_far(rest: ForOp, rows: Sequence[ForOp]) -> bool:
