@@ -242,7 +242,7 @@ PASSES = (
     built(
         "HoistExpression", "hoist-expression", note="bounds, to predicates of blocks; others by LLVM's loop unswitching"
     ),
-    upstream("HoistIfThenElse InsertHoistIfThenElse", "hoist-expression"),
+    built("HoistIfThenElse InsertHoistIfThenElse", "hoist-if-then-else"),
     upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
     upstream("SplitHostDevice", "convert-tir-to-gpu"),
     upstream(

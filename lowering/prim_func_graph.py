@@ -27,14 +27,14 @@ from .machine.target import Target
 def written_arguments(function: PrimFuncOp) -> list[int]:
     """The places of the arguments that a function writes."""
     written: set[SSAValue] = {buffer for block in blocks_under(function) for buffer in block.writes}
-    return [place for place, argument in enumerate(function.body.block.args) if argument in written]
+    return [place for place, argument in enumerate(function.region.block.args) if argument in written]
 
 
 def described_arguments(function: PrimFuncOp) -> list[tuple[str, int, bool]]:
     """The arguments in the order in which callers give them: the name of each, its number among the graph's inputs or
     outputs, and whether it is an output."""
     outputs = written_arguments(function)
-    inputs = [place for place in range(len(function.body.block.args)) if place not in outputs]
+    inputs = [place for place in range(len(function.region.block.args)) if place not in outputs]
     names = caller_order(function)
     return [(name, (outputs if place in outputs else inputs).index(place), place in outputs) for name, place in names]
 
@@ -49,14 +49,14 @@ def caller_order(function: PrimFuncOp) -> list[tuple[str, int]]:
             assert isinstance(name, StringAttr) and isinstance(place, IntegerAttr)
             found.append((name.data, place.value.data))
         return found
-    arguments = function.body.block.args
+    arguments = function.region.block.args
     return [(argument.name_hint or f"arg{place}", place) for place, argument in enumerate(arguments)]
 
 
 def argument_types(function: PrimFuncOp) -> list[Attribute]:
     """The tensor that each argument is; of a symbol its type."""
     types: list[Attribute] = []
-    for argument in function.body.block.args:
+    for argument in function.region.block.args:
         if isinstance(argument.type, MemRefType):
             type = memref_of(argument)
             types.append(TensorType(type.element_type, type.get_shape()))
@@ -78,7 +78,7 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
     Raises:
         Diagnostic: it writes none of its arguments, or takes what is no buffer.
     """
-    for argument in function.body.block.args:
+    for argument in function.region.block.args:
         if not isinstance(argument.type, MemRefType):
             what = f"an argument is of type {argument.type}, and graphs pass arrays"
             raise Diagnostic.at(function, what, hint="weft.build takes functions with symbols")
@@ -96,10 +96,10 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
     graph = FuncOp(name, FunctionType.from_lists(taken, given))
     arguments = graph.body.block.args
     for argument, place in zip(arguments, inputs, strict=True):
-        argument.name_hint = function.body.block.args[place].name_hint
+        argument.name_hint = function.region.block.args[place].name_hint
     call = CallLoweredOp(kernel.sym_name.data, list(arguments), given, updates=True)
     for result, place in zip(call.results, outputs, strict=True):
-        result.name_hint = function.body.block.args[place].name_hint
+        result.name_hint = function.region.block.args[place].name_hint
     graph.body.block.add_ops([call, ReturnOp(*call.results)])
     if target is not None and target.is_gpu:
         there = VirtualDeviceAttr(VirtualDevice("cuda", 0))

@@ -53,7 +53,7 @@ class GPUKernel:
         if CHECKS in lowered.attributes:
             what = f"@{name} makes checks while it runs, of which a kernel by itself cannot tell"
             raise Diagnostic.at(prim_func, what, hint="let a graph call it, and compile that")
-        types = lowered.function_type.inputs.data[len(prim_func.body.block.args) :]
+        types = lowered.function_type.inputs.data[len(prim_func.region.block.args) :]
         widths = [byte_width(type.element_type) for type in types if isa(type, MemRefType)]
         self._workspaces = list(zip(widths, workspace_shapes(lowered, types), strict=True))
         self._written = written_arguments(self.function)
@@ -83,7 +83,7 @@ class GPUKernel:
             for array, (place, size) in zip(buffers, places, strict=True):
                 device.write(address(array), place, size)
             arguments: list[tuple[int, int | None]] = [*places]
-            arguments += [(sizes[n], None) for n in range(len(buffers), len(self.function.body.block.args))]
+            arguments += [(sizes[n], None) for n in range(len(buffers), len(self.function.region.block.args))]
             for width, shape in self._workspaces:
                 count = prod(max(0, with_sizes(extent, sizes).eval([], [])) for extent in shape)
                 arguments.append(allocated(width * count))

@@ -95,7 +95,7 @@ class Kernel:
             what = f"@{name} makes checks while it runs, of which a kernel by itself cannot tell"
             raise Diagnostic.at(prim_func, what, hint="let a graph call it, and compile that")
         self._types = list(lowered.function_type.inputs.data)
-        workspaces = self._types[len(prim_func.body.block.args) : -len(("slots", "num_threads"))]
+        workspaces = self._types[len(prim_func.region.block.args) : -len(("slots", "num_threads"))]
         self._workspaces = workspace_shapes(lowered, workspaces)
         self.source: Mapping[str, str]
         """What was compiled: as `ll` of LLVM's, or as `c`."""
@@ -134,7 +134,7 @@ class Kernel:
         Raises:
             Diagnostic: an array does not fit, or a symbol is not known.
         """
-        arguments = self.function.body.block.args
+        arguments = self.function.region.block.args
         known = sizes_of_call(self.function, [array.shape for array in inputs], sizes or {})
         memories: list[NDArray] = []
         for number, argument in enumerate(arguments):
@@ -161,7 +161,7 @@ class Kernel:
             NoCompilerError: the function is for C, and there is no compiler.
         """
         words = [array.ctypes.data for array in buffers]
-        words += [sizes[number] for number in range(len(buffers), len(self.function.body.block.args))]
+        words += [sizes[number] for number in range(len(buffers), len(self.function.region.block.args))]
         kept: list[NDArray] = []
         for type, shape in zip(self._types[len(words) :], self._workspaces, strict=False):
             assert isa(type, MemRefType)

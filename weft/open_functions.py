@@ -83,7 +83,7 @@ class OpenFunction(Function):
         except Diagnostic as error:
             raise InputError(f"'{self.name}': {error.message}", hint=error.hint) from None
         for place, array in held.items():
-            wanted = known_shape(self._kernel.function.body.block.args[place], known)
+            wanted = known_shape(self._kernel.function.region.block.args[place], known)
             if array.shape != wanted:
                 name = self._inputs[place].name
                 raise InputError(f"input '{name}' has shape {list(array.shape)}, and {list(wanted)} is wanted")

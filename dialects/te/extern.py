@@ -152,7 +152,7 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: PrimFuncOp) -> Te
     name = primfunc.sym_name.data
     if primfunc.symbols:
         raise UsageError(f"te: the extents of @{name} depend on symbols", hint="te.extern takes statements on such")
-    arguments = list(primfunc.body.block.args)
+    arguments = list(primfunc.region.block.args)
     written = {buffer for block in blocks_under(primfunc) for buffer in block.writes}
     inputs = [number for number, argument in enumerate(arguments) if argument not in written]
     outputs = [number for number, argument in enumerate(arguments) if argument in written]

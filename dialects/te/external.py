@@ -58,7 +58,7 @@ class External:
         """What the results are, where the inputs and the symbols have these values."""
         from ..tir.interpreter import Interpreter  # which runs functions, and few computations have any
 
-        arguments = self.function.body.block.args[len(self.function.body.block.args) - len(self.symbols) :]
+        arguments = self.function.region.block.args[len(self.function.region.block.args) - len(self.symbols) :]
         given = {
             argument.name_hint or "": value_of(symbol, sizes)
             for argument, symbol in zip(arguments, self.symbols, strict=True)

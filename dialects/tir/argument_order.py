@@ -28,7 +28,7 @@ def keep_order(func: PrimFuncOp, kept: Sequence[int]) -> None:
         assert isinstance(place, IntegerAttr)
         if place.value.data in kept:
             number = kept.index(place.value.data)
-            memory = func.body.block.args[number].type
+            memory = func.region.block.args[number].type
             if isinstance(memory, MemRefType) and isa(type, TensorType[Attribute]):
                 type = TensorType(type.element_type, memory.get_shape())
             data: dict[str, Attribute] = {**entry.data, "place": IntegerAttr(number, i64), "type": type}
@@ -38,7 +38,7 @@ def keep_order(func: PrimFuncOp, kept: Sequence[int]) -> None:
 
 def sort_arguments(func: PrimFuncOp, order: Sequence[int]) -> None:
     """Let the arguments of a function without symbols stand in another order."""
-    block = func.body.block
+    block = func.region.block
     old = list(block.args)
     if list(order) == list(range(len(old))):
         return

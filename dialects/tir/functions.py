@@ -86,7 +86,7 @@ class PrimFuncOp(IRDLOperation):
     sym_name = prop_def(StringAttr)
     function_type = prop_def(FunctionType)
     shapes = opt_prop_def(ArrayAttr)
-    body = region_def("single_block")
+    region = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
 
@@ -171,8 +171,8 @@ class PrimFuncOp(IRDLOperation):
         return dict(parameters(self)[1])
 
     @property
-    def tree(self) -> Stmt:
-        """The statements as nodes, made anew each time; TVM's `func.body`.
+    def body(self) -> Stmt:
+        """The statements as nodes, made anew each time; the operations are those of `region`.
 
         Raises:
             Diagnostic: something in the function is no statement.
@@ -180,13 +180,18 @@ class PrimFuncOp(IRDLOperation):
         return _trees().read(self)
 
     def with_body(self, new_body: Stmt) -> PrimFuncOp:
-        """The function with other statements, made of its `tree` or over its `params` and `buffer_map`.
+        """The function with other statements, made of its `body` or over its `params` and `buffer_map`.
 
         Raises:
             UsageError: a variable in them has no value, or a buffer no memory.
             Diagnostic: what they make is not well formed.
         """
         return _trees().replace_body(self, new_body)
+
+    def take_region(self, other: PrimFuncOp) -> None:
+        """Hold what `other`, whose parameters are the same, holds; that is left without a region."""
+        self.detach_region(self.region)
+        self.add_region(other.detach_region(other.region))
 
     def specialize(self, param_map: Mapping[Expr, Expr | Buffer | int]) -> PrimFuncOp:
         """The function with some of its `params` known: a size is a number, or an expression of other sizes; a buffer
@@ -203,7 +208,7 @@ class PrimFuncOp(IRDLOperation):
         return self is other
 
     def verify_(self) -> None:
-        if tuple(a.type for a in self.body.block.args) != self.function_type.inputs.data:
+        if tuple(a.type for a in self.region.block.args) != self.function_type.inputs.data:
             raise VerifyException(f"the body's arguments differ from the type of @{self.sym_name.data}")
         self._verify_symbols()
         check_function(self)
@@ -244,10 +249,10 @@ class PrimFuncOp(IRDLOperation):
     @property
     def symbols(self) -> list[BlockArgument]:
         """The index arguments, by which extents are given."""
-        return [argument for argument in self.body.block.args if is_symbol(argument)]
+        return [argument for argument in self.region.block.args if is_symbol(argument)]
 
     def _verify_symbols(self) -> None:
-        arguments = self.body.block.args
+        arguments = self.region.block.args
         kinds = [isinstance(a.type, MemRefType) for a in arguments]
         if kinds != sorted(kinds, reverse=True):
             raise VerifyException("buffers come first among the arguments, then the index arguments")
@@ -258,7 +263,7 @@ class PrimFuncOp(IRDLOperation):
             if isinstance(argument.type, MemRefType):
                 name = f"%{argument.name_hint or argument.index}"
                 verify_shape(memref_of(argument), shape, name)
-        for op in (self, *in_order(self.body)):
+        for op in (self, *in_order(self.region)):
             for attribute in op.properties.values():
                 if type(attribute) is AffineMapAttr:
                     self._verify_map(op, attribute.data)
@@ -270,7 +275,7 @@ class PrimFuncOp(IRDLOperation):
     def _verify_map(self, op: Operation, map: AffineMap) -> None:
         if not map.num_symbols:
             return
-        arguments = self.body.block.args
+        arguments = self.region.block.args
         for number in {symbol for expr in map.results for symbol in symbols_in(expr)}:
             if number >= len(arguments) or not is_symbol(arguments[number]):
                 raise Diagnostic.at(
@@ -295,10 +300,10 @@ class PrimFuncOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        arguments = [to_text(printer, partial(printer.print_block_argument, a)) for a in self.body.block.args]
+        arguments = [to_text(printer, partial(printer.print_block_argument, a)) for a in self.region.block.args]
         parts = [Part("(", arguments, ")")]
         if self.shapes is not None:
-            values = self.body.block.args
+            values = self.region.block.args
             shapes = [
                 to_text(printer, partial(self._print_shape, printer, value, shape))
                 for value, shape in zip(values, self._shapes, strict=True)
@@ -307,11 +312,11 @@ class PrimFuncOp(IRDLOperation):
             parts.append(Part("shapes(", shapes, ")"))
         print_parts(printer, [*parts, *attribute_parts(printer, self.attributes)])
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+        printer.print_region(self.region, print_entry_block_args=False, print_empty_block=False)
 
     def _print_shape(self, printer: Printer, buffer: SSAValue, shape: AffineMapAttr) -> None:
         printer.print_ssa_value(buffer)
-        print_shape(printer, shape, self.body.block.args)
+        print_shape(printer, shape, self.region.block.args)
 
 
 def _parse_shapes(parser: Parser, arguments: Sequence[Parser.Argument]) -> list[AffineMapAttr | None]:

@@ -115,7 +115,7 @@ class Interpreter:
         """
         if self.symbolic:
             return self._at_sizes(inputs, seed, sizes or {})
-        arguments = self.func.body.block.args
+        arguments = self.func.region.block.args
         if len(inputs) > len(arguments):
             raise Diagnostic.at(self.func, f"{len(inputs)} inputs for {len(arguments)} buffers")
         memories: list[list[Any]] = []
@@ -198,7 +198,7 @@ class _Writer:
         """Whether what is written is a generator, which stops where threads wait."""
 
     def write(self) -> str:
-        block = self.func.body.block
+        block = self.func.region.block
         arguments = ", ".join(self.variable(argument) for argument in block.args)
         self.line(f"def run(unordered, {arguments}):")
         with self.indented():

@@ -135,7 +135,7 @@ def _prim_func(function: FuncOp, kernel: ExternalKernel, arrays: Sequence[NDArra
     )
     made.location = function.location
     made.attributes |= {k: v for k, v in function.attributes.items() if k not in ("primitive", COMPILER, "Inline")}
-    buffers = made.body.block.args
+    buffers = made.region.block.args
     names = [f"p{n}" for n in range(len(inputs))] + [f"c{n}" for n in range(len(constants))]
     for buffer, name in zip(buffers, [*names, *(f"out{n or ''}" for n in range(len(outputs)))], strict=True):
         buffer.name_hint = name
@@ -145,5 +145,5 @@ def _prim_func(function: FuncOp, kernel: ExternalKernel, arrays: Sequence[NDArra
     block = BlockOp(function.sym_name.data, [], AffineMap(0, 0, ()), [], Region(body))
     for op in (call, block):
         op.location = function.location
-    made.body.block.add_op(block)
+    made.region.block.add_op(block)
     return made

@@ -23,13 +23,13 @@ def emit_external(
 ) -> None:
     """Append what the function does with `buffers`, its inputs and results, where its symbols are `symbols`."""
     function = external.function.clone()
-    arguments = list(function.body.block.args)
+    arguments = list(function.region.block.args)
     given = [*buffers, *(symbols[symbol] for symbol in external.symbols)]
     numbers = {
         old.index: new.index for old, new in zip(arguments, given, strict=True) if isinstance(new, BlockArgument)
     }
     if external.symbols:
-        for op in function.body.walk():
+        for op in function.region.walk():
             for name, attribute in list(op.properties.items()):
                 op.properties[name] = _renumbered(attribute, numbers)
     for old, new in zip(arguments, given, strict=True):
@@ -38,7 +38,7 @@ def emit_external(
     for block in blocks_under(function):
         own = block.block_name
         block.properties["sym_name"] = StringAttr(unique(name.removesuffix(".v0") if own == "statement" else own))
-    for op in list(function.body.block.ops):
+    for op in list(function.region.block.ops):
         op.detach()
         into.add_op(op)
 

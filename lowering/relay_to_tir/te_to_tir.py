@@ -97,7 +97,7 @@ class _Function:
         given = [*inputs, *results]
         variables = list(dict.fromkeys([*symbols, *variables_of([*given, *tensors])]))
         self.func = PrimFuncOp(name, [*map(buffer_type, given), *(te.index for _ in variables)])
-        self._block = block = self.func.body.block
+        self._block = block = self.func.region.block
         arguments = dict(zip(variables, block.args[len(given) :], strict=True))
         self._arguments = {each: argument for each, argument in arguments.items() if isinstance(each, te.Var)}
         self._symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})

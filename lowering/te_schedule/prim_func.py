@@ -73,7 +73,7 @@ def function_of(
     nests: dict[object, Operation] = {}
     function = from_inputs_and_outputs(name, inputs, outputs, symbols=symbols, nests=nests, unit_loops=unit_loops)
     taken: dict[str, int] = {}
-    for argument, tensor in zip(function.body.block.args, [*inputs, *outputs], strict=False):
+    for argument, tensor in zip(function.region.block.args, [*inputs, *outputs], strict=False):
         count = taken[tensor.name] = taken.get(tensor.name, -1) + 1
         argument.name_hint = _identifier(tensor.name) + (f"_{count}" if count else "")
     order: list[Argument] = [*inputs, *outputs, *symbols]

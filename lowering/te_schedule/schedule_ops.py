@@ -48,7 +48,7 @@ def ScheduleOps(
     order = [*inputs, *(each for each in schedule.outputs if each not in inputs)]
     for buffer, tensor in zip(buffers, order, strict=True):
         _tensors[buffer] = tensor
-    return function.tree
+    return function.body
 
 
 @checked

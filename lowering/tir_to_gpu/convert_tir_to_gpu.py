@@ -111,7 +111,7 @@ def lower_prim_func(prim_func: PrimFuncOp) -> list[Operation]:
     check_buffers(prim_func, (*Scope, *SHARED), "a GPU")
     take_out_inits(prim_func)
     checks = checks_of(prim_func)
-    body = prim_func.body.block
+    body = prim_func.region.block
     allocs = [op for op in prim_func.walk() if isinstance(op, AllocBufferOp)]
     placed = [a for a in allocs if not (is_of_a_nest(a) or a.is_constant or is_shared(a.buffer))]
     sources: list[SSAValue] = [*body.args, *(alloc.buffer for alloc in placed)]

@@ -177,7 +177,7 @@ def lower_prim_func(
 def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     """The functions, of one that is ready for it, and stays as it is."""
     checks = checks_of(prim_func)
-    body = prim_func.body.block
+    body = prim_func.region.block
     allocs = all_within(prim_func, AllocBufferOp)
     shared = [alloc for alloc in allocs if not is_of_a_nest(alloc) and not alloc.is_constant]
     nests = [op for op in body.ops if not isinstance(op, AllocBufferOp)]
@@ -259,7 +259,7 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
     """
     allocs = all_within(prim_func, AllocBufferOp)
     symbols = prim_func.symbols
-    for value in (*(v for v in prim_func.body.block.args if v not in symbols), *(alloc.buffer for alloc in allocs)):
+    for value in (*(v for v in prim_func.region.block.args if v not in symbols), *(alloc.buffer for alloc in allocs)):
         owner = value.owner if isinstance(value.owner, AllocBufferOp) else prim_func
         name = f"%{value.name_hint}" if value.name_hint else "an argument"
         if not isinstance(value.type, MemRefType):

@@ -36,7 +36,7 @@ def pairs_in_place(prim_func: PrimFuncOp) -> list[tuple[int, int]]:
         for buffers, found in ((block.reads, read), (block.writes, written)):
             for buffer in buffers:
                 found.setdefault(buffer, []).append(block)
-    arguments = prim_func.body.block.args
+    arguments = prim_func.region.block.args
     outputs = [value for value in arguments if value in written and _is_written_once(value, written[value], read)]
     return [
         (source.index, output.index)

@@ -28,7 +28,7 @@ class Fuzzer:
         self.random = random.Random(seed)
         self.primitives = PRIMITIVES | FOR_THREADS if threads else PRIMITIVES
         self.applied: list[str] = []
-        buffers = [arg for arg in function(schedule).body.block.args if isinstance(arg.type, MemRefType)]
+        buffers = [arg for arg in function(schedule).region.block.args if isinstance(arg.type, MemRefType)]
         element = str(memref_of(buffers[-1]).element_type)
         self.dtype = element.replace("f", "float") if element.startswith("f") else element.replace("i", "int")
 
@@ -168,10 +168,10 @@ def _layout(f: Fuzzer) -> None:
     block = f.block()
     op, kind = f.op(block), f.random.choice(["read", "write"])
     buffers = op.reads if kind == "read" else op.writes
-    if not buffers or buffers[0].owner is function(f.schedule).body.block:
+    if not buffers or buffers[0].owner is function(f.schedule).region.block:
         return  # what the caller gives and takes stays as it is
     index = f.random.randrange(len(buffers))
-    if buffers[index].owner is function(f.schedule).body.block:
+    if buffers[index].owner is function(f.schedule).region.block:
         return
     shape = memref_of(buffers[index]).get_shape()
     value = f.random.choice([0, 7]) if f.maybe(0.25) else None
@@ -188,7 +188,7 @@ def _block_layout(f: Fuzzer) -> None:
 def _separator(f: Fuzzer) -> None:
     block = f.block(_copies)
     op = f.op(block)
-    if f.maybe(0.7) or not op.writes or op.writes[0].owner is function(f.schedule).body.block:
+    if f.maybe(0.7) or not op.writes or op.writes[0].owner is function(f.schedule).region.block:
         raise ScheduleError("machine code has no memory of several dimensions")
     f.schedule.set_axis_separator(block, ("write", 0), [1])
 

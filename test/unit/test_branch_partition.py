@@ -65,7 +65,7 @@ def test_parts_compute_what_the_loop_did(condition: str, parts: list[int]) -> No
     made = partitioned(func)
     np.testing.assert_array_equal(Interpreter(made)([A])[0], Interpreter(func)([A])[0])
     kept = partitioned(func, no_unroll_loop_with_extent_one=True)
-    assert [op.trip_count for op in kept.body.block.ops if isinstance(op, ForOp)] == parts
+    assert [op.trip_count for op in kept.region.block.ops if isinstance(op, ForOp)] == parts
 
 
 @pytest.mark.parametrize(("condition", "open_parts"), [(c, n) for c, _, n in CONDITIONS])
@@ -79,7 +79,7 @@ def test_parts_with_open_branches_are_unrolled_where_that_is_asked_for() -> None
     made = partitioned(
         function(CASES.format(condition="i * 3 + j < 20")), unroll_loop_with_partition_hint_no_interval=True
     )
-    kinds = [op.for_kind for op in made.body.block.ops if isinstance(op, ForOp)]
+    kinds = [op.for_kind for op in made.region.block.ops if isinstance(op, ForOp)]
     assert kinds == [ForKind.SERIAL, ForKind.UNROLLED, ForKind.SERIAL]
 
 
@@ -87,7 +87,7 @@ def test_loops_of_known_extents_stay_where_only_open_ones_are_to_be_cut() -> Non
     text = CASES.format(condition="i < 7").replace(', annotations={"pragma_loop_partition_hint": 1}', "")
     assert "hint" not in text
     made = partitioned(function(text), partition_const_loop=False)
-    assert len([op for op in made.body.block.ops if isinstance(op, ForOp)]) == 1
+    assert len([op for op in made.region.block.ops if isinstance(op, ForOp)]) == 1
 
 
 @pytest.mark.parametrize("factor", [-3, -2, -1, 1, 2, 3])

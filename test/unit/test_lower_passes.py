@@ -22,7 +22,7 @@ def twice(func: Any, mod: Any, ctx: Any) -> Any:
     def doubled(store: tir.BufferStore) -> tir.BufferStore:
         return tir.BufferStore(store.buffer, store.value * 2.0, store.indices)
 
-    return func.with_body(stmt_functor.ir_transform(func.tree, None, doubled, ["tir.BufferStore"]))
+    return func.with_body(stmt_functor.ir_transform(func.body, None, doubled, ["tir.BufferStore"]))
 
 
 @tir.transform.prim_func_pass(opt_level=0, name="more")
@@ -30,7 +30,7 @@ def more(func: Any, mod: Any, ctx: Any) -> Any:
     def added(store: tir.BufferStore) -> tir.BufferStore:
         return tir.BufferStore(store.buffer, store.value + 1.0, store.indices)
 
-    return func.with_body(stmt_functor.ir_transform(func.tree, None, added, ["tir.BufferStore"]))
+    return func.with_body(stmt_functor.ir_transform(func.body, None, added, ["tir.BufferStore"]))
 
 
 def scheduled() -> tuple[te.Schedule, list[te.Tensor]]:

@@ -44,7 +44,7 @@ def function(*nests: str) -> PrimFuncOp:
 
 
 def tops(func: PrimFuncOp) -> list[ForOp]:
-    return [op for op in func.body.block.ops if isinstance(op, ForOp)]
+    return [op for op in func.region.block.ops if isinstance(op, ForOp)]
 
 
 def computed(func: PrimFuncOp) -> list[object]:

@@ -46,7 +46,7 @@ def test_an_annotation_keeps_its_type_when_a_functions_body_is_replaced() -> Non
     }"""
     (func,) = parse_module(text, new_ir_context()).ops
     assert isinstance(func, PrimFuncOp)
-    again = str(func.with_body(func.tree))
+    again = str(func.with_body(func.body))
     assert f"short = {IntegerAttr(3, i8)}" in again and "long = 3 : i64" in again
 
 
@@ -55,6 +55,6 @@ def test_a_function_is_read_as_a_tree_by_whoever_has_just_the_dialect() -> None:
 from weft.dialects.support.parser import parse_module
 from weft.transforms.infra.registry import new_ir_context
 (func,) = parse_module("tir.prim_func @f(%a: memref<4xf32>) {}", new_ir_context()).ops
-print(type(func.tree).__name__)"""
+print(type(func.body).__name__)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "SeqStmt\n", done.stderr

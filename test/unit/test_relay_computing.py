@@ -101,7 +101,7 @@ def test_a_compute_that_gives_what_is_declared_is_taken(monkeypatch: pytest.Monk
     op = own(doubled, monkeypatch)
     function = op.parent_op()
     assert isinstance(function, FuncOp)
-    assert len(lower_function(function).body.block.args) == 2
+    assert len(lower_function(function).region.block.args) == 2
     (result,) = evaluate_op(op, [np.ones((2, 8), np.float32)])
     np.testing.assert_array_equal(result, np.full((2, 8), 2, np.float32))
 

@@ -37,7 +37,7 @@ DEPENDENT = {
 def loop_of(parts: dict[str, str]) -> ForOp:
     func = parse_module(TEXT.format(**parts), new_ir_context()).body.block.first_op
     assert isinstance(func, PrimFuncOp)
-    loop = func.body.block.first_op
+    loop = func.region.block.first_op
     assert isinstance(loop, ForOp)
     return loop
 

@@ -95,7 +95,7 @@ def interpreted(module: ModuleOp, seed: int | None = None) -> list[NDArray]:
     func = module.body.block.first_op
     assert isinstance(func, PrimFuncOp)
     generator = np.random.default_rng(0)
-    type = memref_of(func.body.block.args[0])
+    type = memref_of(func.region.block.args[0])
     array = generator.integers(-4, 4, type.get_shape()).astype(numpy_dtype(type.element_type))
     return Interpreter(func)([array], seed)
 

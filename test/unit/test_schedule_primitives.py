@@ -225,7 +225,7 @@ def test_several_producers_move_into_one_loop() -> None:
         compute_at(block_of(func, name), row)
     for alloc in [op for op in func.walk() if isinstance(op, AllocBufferOp)]:
         set_scope(alloc.buffer, Scope.LOCAL)
-    assert len([op for op in func.body.block.ops if isinstance(op, ForOp)]) == 1
+    assert len([op for op in func.region.block.ops if isinstance(op, ForOp)]) == 1
     assert_computes(func, stage)
 
 
@@ -307,7 +307,7 @@ def test_init_does_not_move_to_a_loop_elsewhere() -> None:
 
 def test_the_scope_of_an_argument_stays() -> None:
     func, _ = matmul()
-    refused(lambda: set_scope(func.body.block.args[0], Scope.LOCAL), func, "only an allocated buffer")
+    refused(lambda: set_scope(func.region.block.args[0], Scope.LOCAL), func, "only an allocated buffer")
 
 
 # fuse_iters, fuse_buffer_dims
@@ -362,7 +362,7 @@ def test_a_buffer_knows_the_block_that_defines_it() -> None:
     func = prim_func(dense(3, 4, 5))
     block = block_of(func, "dense")
     assert defining_block(block.writes[0]) is block
-    assert defining_block(func.body.block.args[0]) is None
+    assert defining_block(func.region.block.args[0]) is None
 
 
 def test_fused_steps_of_a_reduction_compute_the_same() -> None:

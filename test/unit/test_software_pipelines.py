@@ -228,7 +228,7 @@ def test_annotations_that_do_not_fit_are_refused_and_nothing_changes(old: str, n
 @pytest.mark.parametrize("is_empty", [True, False])
 def test_a_loop_that_does_nothing_is_refused(is_empty: bool) -> None:
     func = chain((0, 0, 0), (0, 1, 2), 4)
-    (loop,) = [op for op in func.body.block.ops if isinstance(op, ForOp)]
+    (loop,) = [op for op in func.region.block.ops if isinstance(op, ForOp)]
     if is_empty:
         for op in list(loop.body.block.ops)[::-1]:
             op.detach()

@@ -133,7 +133,7 @@ def test_buffers_of_bodies_one_after_the_other_share_a_workspace() -> None:
 
 def test_a_buffer_belongs_to_the_innermost_scope_that_has_all_its_uses() -> None:
     func = of(MATMUL)
-    a, b, c = func.body.block.args
+    a, b, c = func.region.block.args
     scopes = analysis.detect_buffer_access_lca(func)
     block = scopes[c]
     assert isinstance(block, BlockOp) and scopes[a] is scopes[b] is block
@@ -161,7 +161,7 @@ def launch(a: T.Buffer[({2 * threads},), "float32"], c: T.Buffer[({2 * threads},
 def test_global_memory_of_a_launch_belongs_outside_of_its_blocks() -> None:
     func = launch(32)
     scopes = {value.name_hint: scope for value, scope in analysis.detect_buffer_access_lca(func).items()}
-    outer = next(op for op in func.body.block.ops if isinstance(op, ForOp))
+    outer = next(op for op in func.region.block.ops if isinstance(op, ForOp))
     inner = next(op for op in outer.body.block.ops if isinstance(op, ForOp))
     assert scopes == {"a": outer, "c": outer, "S": inner}
 

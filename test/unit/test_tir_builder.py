@@ -139,10 +139,10 @@ def test_what_nothing_gives_is_a_parameter() -> None:
     x, y = tir.decl_buffer((4,), name="x"), tir.decl_buffer((n,), name="y")
     v, i = tir.Var("v", "float32"), tir.Var("i", "int32")
     func = tir.PrimFunc([], tir.For(i, 0, n, "serial", tir.BufferStore(y, v + x[0], [i])))
-    names = [argument.name_hint for argument in func.body.block.args]
+    names = [argument.name_hint for argument in func.region.block.args]
     assert names == ["y", "x", "v", "n"]
     given = tir.PrimFunc([x, v], tir.For(i, 0, n, "serial", tir.BufferStore(y, v + x[0], [i])))
-    assert [argument.name_hint for argument in given.body.block.args] == ["x", "v", "y", "n"]
+    assert [argument.name_hint for argument in given.region.block.args] == ["x", "v", "y", "n"]
     found = np.zeros(3, np.float32)
     weft.build(given)(np.full(4, 2, np.float32), 0.5, found)
     np.testing.assert_array_equal(found, np.full(3, 2.5, np.float32))
@@ -353,7 +353,7 @@ def test_loops_within_a_while_count_as_data_says() -> None:
 def test_sizes_stand_anywhere_among_the_parameters() -> None:
     text = 'def f(n: T.int32, x: T.handle):\n  X = T.match_buffer(x, (n,), "int8")\n  for i in range(n):\n    X[i] = 1'
     function = from_source(text)
-    assert [argument.name_hint for argument in function.body.block.args] == ["X", "n"]
+    assert [argument.name_hint for argument in function.region.block.args] == ["X", "n"]
 
 
 def test_a_name_of_the_builder_is_what_its_value_was_then() -> None:

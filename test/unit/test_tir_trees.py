@@ -72,7 +72,7 @@ def kinds(node: Any) -> list[str]:
 
 
 def test_the_tree_of_a_function_has_the_nodes_that_tvm_has() -> None:
-    root = product.tree
+    root = product.body
     assert isinstance(root, tir.BlockRealize) and root.block.name_hint == "root"
     (d,) = root.block.alloc_buffers
     assert d.name == "D" and d.shape == (8, 4)
@@ -93,22 +93,22 @@ def test_the_tree_of_a_function_has_the_nodes_that_tvm_has() -> None:
 
 
 def test_statements_among_loops_stand_in_the_tree_without_a_block() -> None:
-    loop, store = alone.tree
+    loop, store = alone.body
     assert isinstance(loop, tir.For) and isinstance(loop.body, tir.IfThenElse) and loop.body.else_case is None
-    assert isinstance(store, tir.BufferStore) and "Block" not in kinds(alone.tree)
+    assert isinstance(store, tir.BufferStore) and "Block" not in kinds(alone.body)
     assert loop.body.then_case.indices[0] is loop.loop_var
 
 
 @pytest.mark.parametrize("function", [product, everything, alone], ids=lambda function: function.sym_name.data)
 def test_a_function_is_made_of_its_tree_again(function: Any) -> None:
-    assert_structural_equal(function.with_body(function.tree), function)
-    assert tir.structural_equal(function.tree, function.tree)
-    assert tir.structural_hash(function.tree) == tir.structural_hash(function.tree)
+    assert_structural_equal(function.with_body(function.body), function)
+    assert tir.structural_equal(function.body, function.body)
+    assert tir.structural_hash(function.body) == tir.structural_hash(function.body)
 
 
 def test_trees_of_different_functions_differ() -> None:
-    other = stmt_functor.ir_transform(product.tree, None, lambda add: add.a - add.b, ["tir.Add"])
-    assert not tir.structural_equal(product.tree, other)
+    other = stmt_functor.ir_transform(product.body, None, lambda add: add.a - add.b, ["tir.Add"])
+    assert not tir.structural_equal(product.body, other)
 
 
 def test_scheduled_functions_and_those_of_formulas_are_made_of_their_trees_again() -> None:
@@ -120,27 +120,30 @@ def test_scheduled_functions_and_those_of_formulas_are_made_of_their_trees_again
     schedule.decompose_reduction("product", k)
     schedule.vectorize(schedule.get_loops("relu")[1])
     function = schedule.mod["main"]
-    assert_structural_equal(function.with_body(function.tree), function)
+    assert_structural_equal(function.with_body(function.body), function)
     n = te.var("n")
     x = te.placeholder((n, 4), name="x")
     formula = te.create_prim_func([x, te.compute((4, n), lambda i, j: te.sigmoid(x[j, i]) ** 2.0, name="y")])
-    assert_structural_equal(formula.with_body(formula.tree), formula)
+    assert_structural_equal(formula.with_body(formula.body), formula)
 
 
-def test_the_body_of_a_function_is_read_where_nodes_are_visited_or_compared() -> None:
+def test_the_body_of_a_function_is_its_statements_and_its_region_the_operations() -> None:
+    loop, store = alone.body
+    assert isinstance(loop, tir.For) and isinstance(store, tir.BufferStore)
+    assert [op.name for op in alone.region.block.ops] == ["tir.for", "tir.block"]
+
+
+def test_a_function_stands_for_its_statements_where_nodes_are_visited() -> None:
     for given in (alone, alone.body):
         seen: list[Any] = []
         stmt_functor.post_order_visit(given, seen.append)
-        assert list(map(kinds, seen)) == list(map(kinds, _visited(alone.tree)))
+        assert list(map(kinds, seen)) == list(map(kinds, _visited(alone.body)))
         fewer = stmt_functor.ir_transform(given, None, lambda loop: loop.body, ["tir.For"])
         assert "For" not in kinds(fewer) and "IfThenElse" in kinds(fewer)
-    assert tir.structural_equal(alone.body, alone.tree) and not tir.structural_equal(alone.body, product.body)
-    assert tir.structural_hash(alone.body) == tir.structural_hash(alone.tree)
+    assert tir.structural_equal(alone.body, alone.body) and not tir.structural_equal(alone.body, product.body)
+    assert tir.structural_hash(alone.body) == tir.structural_hash(alone.body)
     assert tir.get_first_structural_mismatch(alone.body, product.body) is not None
     assert_structural_equal(product.body, product.clone().body, map_free_vars=True)
-    (loop, *_) = (op for op in product.body.block.ops if op.regions)
-    with pytest.raises(UsageError, match="no body of a function"):
-        stmt_functor.post_order_visit(loop.regions[0], seen.append)
 
 
 def _visited(tree: Any) -> list[Any]:
@@ -155,7 +158,7 @@ def test_nodes_know_the_operations_that_they_were_read_from() -> None:
     assert [each.name_hint for each in blocks] == ["product", "relu", "root"]
     assert schedule.get_sref(blocks[0]) == schedule.get_sref(schedule.get_block("product"))
     assert schedule.get_sref(blocks[2]).op is schedule.mod["main"]
-    loops = [each for each in _visited(schedule.mod["main"].tree) if isinstance(each, tir.For)]
+    loops = [each for each in _visited(schedule.mod["main"].body) if isinstance(each, tir.For)]
     inner = schedule.get_loops("product")[2]
     assert schedule.get_sref(loops[0]) == schedule.get_sref(inner)
     store = blocks[1].body
@@ -168,7 +171,7 @@ def test_nodes_know_the_operations_that_they_were_read_from() -> None:
 
 def test_nodes_are_visited_with_their_parts_before_or_after_them() -> None:
     after: list[Any] = []
-    stmt_functor.post_order_visit(alone.tree, after.append)
+    stmt_functor.post_order_visit(alone.body, after.append)
     assert isinstance(after[-1], tir.SeqStmt)
     names = [type(each).__name__ for each in after]
     assert names.index("BufferStore") < names.index("IfThenElse") < names.index("For")
@@ -178,11 +181,11 @@ def test_nodes_are_visited_with_their_parts_before_or_after_them() -> None:
         before.append(type(node).__name__)
         return not isinstance(node, tir.For)
 
-    stmt_functor.pre_order_visit(alone.tree, look)
+    stmt_functor.pre_order_visit(alone.body, look)
     assert before[:2] == ["SeqStmt", "For"] and "IfThenElse" not in before
     blocks: list[str] = []
     stmt_functor.post_order_visit(
-        product.tree, lambda node: blocks.append(node.name_hint) if isinstance(node, tir.Block) else None
+        product.body, lambda node: blocks.append(node.name_hint) if isinstance(node, tir.Block) else None
     )
     assert blocks == ["product", "relu", "root"]
 
@@ -199,7 +202,7 @@ def test_a_pass_of_ones_own_changes_functions_by_their_trees() -> None:
 
     @weft.transform.prim_func_pass(opt_level=0, name="change")
     def apply(func: Any, module: Any, context: Any) -> Any:
-        return func.with_body(stmt_functor.ir_transform(func.tree, None, change))
+        return func.with_body(stmt_functor.ir_transform(func.body, None, change))
 
     changed = apply(tir.IRModule({"product": product}))["product"]
     assert "T.unroll(4)" in changed.script() and "T.min(" in changed.script() and "T.max(" not in changed.script()
@@ -216,19 +219,19 @@ def test_what_is_replaced_before_is_not_transformed_inside() -> None:
         seen.append(type(node).__name__)
         return tir.SeqStmt(()) if isinstance(node, tir.For) else None
 
-    left = stmt_functor.ir_transform(alone.tree, before, None, ["tir.For", "tir.IfThenElse"])
+    left = stmt_functor.ir_transform(alone.body, before, None, ["tir.For", "tir.IfThenElse"])
     assert seen == ["For"] and kinds(left)[:2] == ["SeqStmt", "BufferStore"]
 
 
 def test_a_statement_is_not_replaced_by_an_expression() -> None:
     with pytest.raises(UsageError, match=r"a For cannot be replaced by a Const"):
-        stmt_functor.ir_transform(alone.tree, None, lambda loop: loop.extent, ["tir.For"])
+        stmt_functor.ir_transform(alone.body, None, lambda loop: loop.extent, ["tir.For"])
 
 
 def test_variables_are_substituted_in_statements_and_expressions() -> None:
     x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
     assert tir.structural_equal(stmt_functor.substitute(x * 2 + y, {x: y, y: 3}), y * 2 + 3)
-    loop = alone.tree[0]
+    loop = alone.body[0]
     inner = stmt_functor.substitute(loop.body, {loop.loop_var: 5})
     assert isinstance(inner, tir.IfThenElse) and inner.then_case.indices[0].value == 5
 
@@ -304,10 +307,10 @@ def test_blocks_can_be_put_together_by_hand() -> None:
 
 
 def test_the_text_of_a_statement_is_its_tvmscript() -> None:
-    loop = alone.tree[0]
+    loop = alone.body[0]
     text = "for i in T.serial(0, 16):\n    if A[i] < 0.0:\n        A[i] = T.float32(0.0)"
     assert str(loop) == loop.script() == text
-    inside = str(product.tree.block.body[0].body.body)
+    inside = str(product.body.block.body[0].body.body)
     assert "vi = T.axis.spatial(8, i)" in inside and "with T.init():\n            D[vi, vj] = T.float32(0.0)" in inside
     x = te.placeholder((4,), name="x")
     stored = tir.decl_buffer((4,), name="y").vstore([0], x[0] + x[1])
@@ -327,3 +330,53 @@ def test_a_sequence_that_is_a_list_is_changed_like_any() -> None:
     assert named.value.dtype == "int32" and not tir.structural_equal(named, tir.LetStmt(x, 2, tir.Evaluate(x)))
     with pytest.raises(UsageError, match=r"'seq' of SeqStmt.* is a sequence of Stmt"):
         tir.SeqStmt([1])
+
+
+def test_the_branch_of_a_predicate_stands_around_all_that_it_is_of() -> None:
+    @T.prim_func
+    def guarded(A: T.Buffer[(8, 4), "int32"], B: T.Buffer[(8, 4), "int32"], n: T.int32):
+        for i in range(8):
+            if i < n:
+                for j in range(4):
+                    A[i, j] = 0
+                    if j < n and j < i:
+                        B[i, j] = 1
+
+    loop = guarded.body
+    assert isinstance(loop, tir.For) and isinstance(loop.body, tir.IfThenElse)
+    branch = loop.body
+    assert str(branch.condition) == "i < n" and isinstance(branch.then_case, tir.For)
+    zero, one = branch.then_case.body
+    assert isinstance(zero, tir.BufferStore) and isinstance(one, tir.IfThenElse)
+    assert_structural_equal(guarded.with_body(guarded.body), guarded)
+
+
+def test_branches_leave_the_loops_that_they_do_not_speak_of() -> None:
+    n = te.var("n")
+
+    def made(kind: str = "serial") -> Any:
+        builder = tir.ir_builder.create()
+        A = builder.buffer_ptr(tir.decl_buffer((8, 8, 8), "int32", name="A"))
+        with builder.for_range(0, 8, name="i", kind=kind) as i:
+            with builder.for_range(0, 8, name="j") as j:
+                with builder.for_range(0, 8, name="k") as k:
+                    with builder.if_scope(k < j):
+                        with builder.if_scope(i < n):
+                            A[i, j, k] = 1
+        return tir.PrimFunc([], builder.get())
+
+    def nested(node: Any) -> list[str]:
+        found: list[str] = []
+        while isinstance(node, tir.For | tir.IfThenElse):
+            found.append(node.loop_var.name if isinstance(node, tir.For) else str(node.condition))
+            node = node.body if isinstance(node, tir.For) else node.then_case
+        return found
+
+    hoisted = tir.transform.HoistIfThenElse()(tir.IRModule.of(made()))["main"]
+    assert nested(hoisted.body) == ["i", "i < n", "j", "k", "k < j"]
+    given = made()
+    for func in (given, hoisted):
+        run = weft.build(func)
+        run(a := np.zeros((8, 8, 8), np.int32), 3)
+        expected = (np.arange(8)[:, None, None] < 3) & (np.arange(8)[None, None] < np.arange(8)[:, None])
+        assert (a == expected).all()

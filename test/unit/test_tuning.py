@@ -88,7 +88,7 @@ def scheduled(stage: Any, candidate: Candidate) -> Any:
 def test_kernels_are_known_by_what_they_compute_and_not_by_what_they_are_called() -> None:
     one, other, third = prim_func(dense(6, 5, 32)), prim_func(dense(6, 5, 32)), prim_func(dense(6, 5, 16))
     other.properties["sym_name"] = StringAttr("another")
-    other.body.block.args[0].name_hint = "renamed"
+    other.region.block.args[0].name_hint = "renamed"
     assert kernel_key(one) == kernel_key(other) != kernel_key(third)
     assert other.sym_name.data == "another"
 

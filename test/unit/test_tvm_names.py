@@ -35,7 +35,7 @@ def test_the_parameters_of_a_function_are_nodes() -> None:
 def test_a_function_that_changes_has_other_parameters() -> None:
     func = scaled.clone()
     before = func.params
-    func.body.block.args[0].name_hint = "X"
+    func.region.block.args[0].name_hint = "X"
     assert before != func.params and func.buffer_map[func.params[0]].name == "X"
 
 

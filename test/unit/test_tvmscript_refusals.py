@@ -97,10 +97,10 @@ FUNCTIONS_REFUSED = {
     'def f(A: T.Buffer[(4,), "int8"]):\n    A[0] = T.shuffle([A[1], A[2]], [1, 0])': "2 lanes are stored to 1",
     "def f():\n    C[0] = 3": "'C' is no buffer",
     "def f():\n    x = y": "'y' is not defined",
-    'def f(A: T.Buffer[(4,), "int32"]):\n    x = A[0]\n    for i in range(3): A[i] = x': "has its name in a block",
-    'def f(A: T.Buffer[(4,), "int8"]):\n    if A[0] < 3:\n        for i in range(3): A[i] = 0': "compares loop",
+    'def f(A: T.Buffer[(4,), "int32"]):\n    x = A[0]\n    for i in T.parallel(3): A[i] = x': "has its name in a block",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    if A[0] < 3:\n        for i in T.parallel(3): A[i] = 0': "compares loop",
     'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(2):\n        if i < 1:\n'
-    "            for j in range(4): A[j] = 0\n        else: pass": "an if around loops and blocks has no else",
+    "            for j in T.parallel(4): A[j] = 0\n        else: pass": "an if around loops and blocks has no else",
     "def f():\n    return 3": "a function has no 'return 3'",
     "def f():\n    T.func_attr({'a': T.attribute('dense<')})": "this is no attribute",
     "def f(:": "this is no Python",

@@ -517,4 +517,43 @@ def f(A: T.Buffer[(6, 4), "float32"], n: T.int32):
         array, np.array([1, 1, 1, 0, 1, 1], np.float32)[:, None] * np.ones((1, 4), np.float32)
     )
     with pytest.raises(Diagnostic, match="compares loop variables by <, <=, ==, !=, > and >="):
-        from_source(text.replace("i != 3", "i != n"))
+        from_source(text.replace("i != 3", "i != n").replace("range(4)", "T.parallel(4)"))
+
+
+@T.prim_func
+def loops_in_branches(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        if i % 2 == 0:
+            for j in range(8):
+                B[i, j] = A[i, j]
+        else:
+            x: T.float32 = A[i, 0]
+            for j in range(1, 8):
+                B[i, j] = x
+            B[i, 0] = T.float32(3)
+
+
+@T.prim_func
+def loops_after_a_name(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        x: T.float32 = A[i, 0] + T.float32(1)
+        for j, k in T.grid(2, 4):
+            B[i, j * 4 + k] = x
+        with T.let(y, A[i, 1]):
+            for j in range(2):
+                B[i, j] = y
+
+
+def test_branches_and_names_that_no_predicate_says_may_hold_loops_that_count() -> None:
+    a = np.arange(32, dtype=np.float32).reshape(4, 8)
+    branched = np.where(
+        np.arange(4)[:, None] % 2 == 0, a, np.concatenate([np.full((4, 1), 3.0), a[:, :1] * np.ones(7)], 1)
+    )
+    named = np.repeat(a[:, :1] + 1, 8, 1)
+    named[:, :2] = a[:, 1:2]
+    for func, expected in ((loops_in_branches, branched), (loops_after_a_name, named)):
+        weft.build(func)(a, b := np.zeros((4, 8), np.float32))
+        assert (b == expected).all()
+        assert (np.asarray(Interpreter(func)([a])[0]) == expected).all()
+        assert_structural_equal(from_source(func.script()), func)
+    assert_structural_equal(loops_in_branches.with_body(loops_in_branches.body), loops_in_branches)

@@ -11,6 +11,7 @@ PASSES: dict[str, str] = {
     "gpu-schedule-rules": "gpu_schedule_rules:GPUScheduleRulesPass",
     "inject-virtual-thread": "inject_virtual_thread:InjectVirtualThreadPass",
     "hoist-expression": "hoist_expression:HoistExpressionPass",
+    "hoist-if-then-else": "hoist_if_then_else:HoistIfThenElsePass",
     "inject-software-pipeline": "inject_software_pipeline:InjectSoftwarePipelinePass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
     "loop-partition": "loop_partition:LoopPartitionPass",

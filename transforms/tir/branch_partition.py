@@ -156,7 +156,7 @@ def _drop(loop: ForOp, word: str) -> None:
 
 def _begin_at_zero(part: ForOp, first: int, last: int) -> None:
     """Let a loop be the iterations from `first` up to `last`, counted from 0."""
-    arguments = function_of(part).body.block.args
+    arguments = function_of(part).region.block.args
     part.properties["min"] = type(part.min)(0, IndexType())
     part.trip_count = last - first
     moved = ValueExpr(AffineExpr.dimension(0) + first, (part.var,))

@@ -88,7 +88,7 @@ def _compact(alloc: AllocBufferOp, func: PrimFuncOp) -> bool:
             box[dim] = AffineConstantExpr(0), shape[dim]
     if all(str(size) == str(extent) for (_, size), extent in zip(box, shape, strict=True)):
         return False
-    arguments = list(func.body.block.args)
+    arguments = list(func.region.block.args)
     for block, own in zip(blocks, known, strict=True):
         offsets = [substitute(offset, [own.get(v, AffineConstantExpr(0)) for v in still]) for offset, _ in box]
         _shift(block, buffer, offsets, arguments)

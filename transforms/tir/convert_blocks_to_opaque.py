@@ -59,7 +59,7 @@ class ConvertBlocksToOpaquePass(PrimFuncPass):
         for block in blocks:
             _check(block)
         for block in blocks:
-            with_loop_iterators(block, func.body.block.args)
+            with_loop_iterators(block, func.region.block.args)
         report_changed(bool(blocks))
 
 

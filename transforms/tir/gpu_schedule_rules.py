@@ -61,7 +61,7 @@ class GPUScheduleRulesPass(PrimFuncPass):
         if all(op.for_kind == ForKind.SERIAL for op in func.walk() if isinstance(op, ForOp)):
             inline_all(func)
         threads = min(THREADS, self.max_threads_per_block)
-        for nest in [op for op in func.body.block.ops if not isinstance(op, AllocBufferOp)]:
+        for nest in [op for op in func.region.block.ops if not isinstance(op, AllocBufferOp)]:
             schedule_nest(nest, threads)
 
 

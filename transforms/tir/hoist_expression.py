@@ -17,8 +17,8 @@ tir.for %i = 0 to 4 {
 A branch around all that a block does is split at `and`, and each part that is a bound of sums of loops and sizes goes
 to the predicate, if the innermost loop, which has nothing but the block in it, is none of those. A predicate is asked
 where its loops begin, vectors and all. Blocks speak of loops (`convert-blocks-to-opaque`). Does not: hoist branches
-with two sides, which loops would stand in twice, nor comparisons by `!=`, which are no bounds; LLVM takes those out of
-loops. Counterpart of TVM's HoistExpression and HoistIfThenElse.
+with two sides, which loops would stand in twice (`hoist-if-then-else`), nor comparisons by `!=`, which are no bounds;
+LLVM takes those out of loops. Counterpart of TVM's HoistExpression.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ class HoistExpressionPass(PrimFuncPass):
 
     name = "hoist-expression"
     tvm_name = "HoistExpression"
-    tvm_parts = ("HoistIfThenElse", "InsertHoistIfThenElse")
 
     hoisted_conditionals: int = int(HoistedConditionals.All)
     """A sum of `HoistedConditionals`."""

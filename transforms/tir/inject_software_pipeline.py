@@ -87,14 +87,13 @@ class InjectSoftwarePipelinePass(PrimFuncPass):
             report_changed(False)
             return
         tried = func.clone()
-        _Rewriter(tried).statements(tried.body.block)
+        _Rewriter(tried).statements(tried.region.block)
         try:
             verify(ModuleOp([tried]))
         except Diagnostic as error:
             raise Diagnostic.at(func, f"its pipelined loops are not valid: {error.message}", hint=error.hint) from error
         tried.detach()
-        func.detach_region(func.body)
-        func.add_region(tried.detach_region(tried.body))
+        func.take_region(tried)
         report_changed(True)
 
 
@@ -117,7 +116,7 @@ class _Time:
 
 class _Rewriter:
     def __init__(self, func: PrimFuncOp):
-        self.arguments: Sequence[SSAValue] = func.body.block.args
+        self.arguments: Sequence[SSAValue] = func.region.block.args
 
     def statements(self, block: Block) -> list[_Part]:
         """The statements of `block`, in which pipelined loops are rewritten."""

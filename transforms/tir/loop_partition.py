@@ -93,7 +93,7 @@ class LoopPartitionPass(PrimFuncPass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         shown = bool(func.symbols) and all(map(_is_shown_independent, _parallel_loops(func)))
         guarded = {block.block_name for block in blocks_under(func) if block.conditions}
-        self._partition_all(func.body.block)
+        self._partition_all(func.region.block)
         if shown:
             _keep_independent(func)
         erased: set[str] = set()

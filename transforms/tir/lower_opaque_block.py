@@ -63,7 +63,7 @@ class LowerOpaqueBlockPass(PrimFuncPass):
         for loop in [op for op in func.walk() if isinstance(op, ForOp) and _is_idle(op)]:
             bind_constant(loop)
             changed = True
-        arguments = list(func.body.block.args)
+        arguments = list(func.region.block.args)
         for block in blocks_under(func):
             changed |= _lower(block, arguments)
         report_changed(changed)

@@ -64,7 +64,7 @@ class RemoveNoOpPass(PrimFuncPass):
             if any([clean_body(region) for region in block.regions]):
                 block.update_accesses()
                 changed = True
-        changed |= _statements(func.body)
+        changed |= _statements(func.region)
         for alloc in [op for op in func.walk() if isinstance(op, AllocBufferOp) and not op.buffer.uses]:
             _erase(alloc)
             changed = True

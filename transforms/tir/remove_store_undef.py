@@ -33,7 +33,7 @@ class RemoveStoreUndefPass(PrimFuncPass):
     tvm_name = "RemoveStoreUndef"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        stores = undefined_stores(func.body)
+        stores = undefined_stores(func.region)
         for store in stores:
             store.detach()
             store.erase()

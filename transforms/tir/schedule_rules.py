@@ -96,11 +96,11 @@ class ScheduleRulesPass(PrimFuncPass):
 
 def _schedule_or_leave(func: PrimFuncOp, registers: VectorRegisters, unit: VectorUnit) -> bool:
     """Schedule a function; or leave it as it was, and say so, where a rule begins what a primitive then refuses."""
-    before = func.body.clone()
+    before = func.region.clone()
     try:
         schedule_by_rules(func, registers, unit.dot, unit.matrix)
     except ScheduleError as error:
-        after = func.detach_region(func.body)
+        after = func.detach_region(func.region)
         func.add_region(before)
         after.drop_all_references()
         missed("schedule-rules", func, f"{REFUSED}: {error.message}")

@@ -45,7 +45,7 @@ class StorageRewritePass(PrimFuncPass):
     tvm_name = "StorageRewrite"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        order = {op: number for number, op in enumerate(func.body.block.ops)}
+        order = {op: number for number, op in enumerate(func.region.block.ops)}
         free: dict[tuple[Attribute, str], list[AllocBufferOp]] = {}
         alive: list[tuple[int, AllocBufferOp]] = []
         changed = False
@@ -96,7 +96,7 @@ def _in_place(old: AllocBufferOp, new: AllocBufferOp, order: dict[Operation, int
 
 def _lifetimes(func: PrimFuncOp, order: dict[Operation, int]) -> Iterator[tuple[int, int, AllocBufferOp]]:
     """The numbers of the first and the last nest that use a buffer, of those that may be shared."""
-    for op in func.body.block.ops:
+    for op in func.region.block.ops:
         if not isinstance(op, AllocBufferOp) or op.scope.data != Scope.GLOBAL or op.is_constant or op.attributes:
             continue
         blocks = accessing_blocks(op.buffer)

@@ -43,7 +43,7 @@ class ThreadSyncPass(PrimFuncPass):
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         insertion = _Insertion()
-        for nest in list(func.body.block.ops):
+        for nest in list(func.region.block.ops):
             if _touches(nest):
                 insertion.statement(nest, [])
         report_changed(insertion.count > 0)

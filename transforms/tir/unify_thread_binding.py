@@ -65,8 +65,7 @@ class UnifyThreadBindingPass(PrimFuncPass):
         except Diagnostic as error:
             raise Diagnostic.at(func, f"one loop for each axis of a launch is not valid: {error.message}") from error
         tried.detach()
-        func.detach_region(func.body)
-        func.add_region(tried.detach_region(tried.body))
+        func.take_region(tried)
         report_changed(True)
 
 

@@ -70,7 +70,7 @@ class UnrollLoopPass(PrimFuncPass):
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         unroller = _Unroller(self)
-        unroller.visit(func.body.block)
+        unroller.visit(func.region.block)
         if unroller.changed:
             passed(self.name, func, f"loops unrolled: {unroller.changed}")
         report_changed(unroller.changed > 0)
@@ -142,7 +142,7 @@ def _holds_private_buffers(loop: ForOp) -> bool:
 def write_out(loop: ForOp) -> None:
     """Let the iterations of a loop stand one after the other."""
     assert loop.parent is not None
-    arguments = function_of(loop).body.block.args
+    arguments = function_of(loop).region.block.args
     opaque = [speaks_of_loops(block) for block in blocks_under(loop)]
     for value in range(loop.start, loop.start + loop.trip_count):
         copy = clone_with_buffers(loop)

@@ -96,7 +96,7 @@ class VectorizeLoopPass(PrimFuncPass):
 def _serialize(loop: ForOp, func: PrimFuncOp) -> None:
     loop.for_kind = ForKind.SERIAL
     for block in blocks_under(loop):
-        with_loop_iterators(block, func.body.block.args)
+        with_loop_iterators(block, func.region.block.args)
 
 
 def _obstacle(loop: ForOp) -> str | None:

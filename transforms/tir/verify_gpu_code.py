@@ -61,7 +61,7 @@ class VerifyGPUCodePass(PrimFuncPass):
                 _check_memory(op)
             elif isinstance(op, CallOp) and op.kind != Convention.INTRIN:
                 raise Diagnostic.at(op, f"calls {op.callee.data}, a function of the host, which a GPU cannot")
-        for nest in func.body.block.ops:
+        for nest in func.region.block.ops:
             if not isinstance(nest, AllocBufferOp):
                 self._check_nest(nest)
 

@@ -51,7 +51,7 @@ class ArgInfo:
             UsageError: a shape is known only when the function is called.
         """
         found: list[TensorInfo] = []
-        for argument in func.body.block.args:
+        for argument in func.region.block.args:
             if is_symbol(argument):
                 continue
             shape = [extent for extent in shape_of(argument) if isinstance(extent, int)]

@@ -119,7 +119,7 @@ def _graph(functions: Sequence[PrimFuncOp]) -> ModuleOp:
     taken: list[SSAValue] = list(main.body.block.args)
     given: list[SSAValue] = []
     for kernel, types in zip(kernels, results, strict=True):
-        count = len(kernel.body.block.args) - len(types)
+        count = len(kernel.region.block.args) - len(types)
         call = CallLoweredOp(SymbolRefAttr(kernel.sym_name.data).string_value(), taken[:count], types)
         main.body.block.add_op(call)
         taken = taken[count:]

@@ -126,7 +126,7 @@ def _why_not(function: PrimFuncOp, calls: Iterable[CallLoweredOp]) -> str | None
     values = [*calls[0].arguments, *calls[0].res]
     if not all(isa(value.type, TensorType) and is_static(value.type) for value in values):
         return "its sizes are not known"
-    if len(function.body.block.args) != len(values):
+    if len(function.region.block.args) != len(values):
         return "it is given sizes"
     return None
 

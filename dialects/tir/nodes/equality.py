@@ -15,7 +15,7 @@ from math import copysign
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
@@ -31,7 +31,6 @@ from ..script import equality as operations
 from .blocks import AllocateConst, Block
 from .buffers import Allocate, Buffer
 from .statements import For, LetStmt, Stmt
-from .stmt_functor import node_of
 
 
 @checked
@@ -41,7 +40,6 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
     Raises:
         ArgumentError: they are neither.
     """
-    lhs, rhs = read_body(lhs), read_body(rhs)
     if are_nodes(lhs, rhs):
         return _same(lhs, rhs, map_free_vars)
     return operations.structural_equal(lhs, rhs)
@@ -54,7 +52,6 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     Raises:
         ArgumentError: it is neither.
     """
-    node = read_body(node)
     return hash(_form(node, map_free_vars)) if _is_node(node) else operations.structural_hash(node)
 
 
@@ -65,11 +62,6 @@ def expr_deep_equal(lhs: Expr | IntExpr | float | bool, rhs: Expr | IntExpr | fl
     if isinstance(lhs, IntExpr) or isinstance(rhs, IntExpr):
         return as_integer(lhs) is as_integer(rhs)
     return Forms(False, as_written=True).of(lhs) == Forms(False, as_written=True).of(rhs)
-
-
-def read_body(value: object) -> object:
-    """The statements, where a value is the region `body` of a function; else itself."""
-    return node_of(value) if isinstance(value, Region) else value
 
 
 def are_nodes(lhs: object, rhs: object) -> bool:

@@ -21,7 +21,7 @@ from ..functions import PrimFuncOp
 from ..script import equality as operations
 from .blocks import AllocateConst, Block, BlockRealize
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore
-from .equality import Forms, TypeForm, are_nodes, read_body, structural_equal
+from .equality import Forms, TypeForm, are_nodes, structural_equal
 from .expressions import Handle
 from .object_path import ObjectPath
 from .statements import For, LetStmt, Stmt
@@ -49,7 +49,6 @@ def get_first_structural_mismatch(lhs: Any, rhs: Any, map_free_vars: bool = Fals
     Raises:
         ArgumentError: they are neither.
     """
-    lhs, rhs = read_body(lhs), read_body(rhs)
     if structural_equal(lhs, rhs, map_free_vars):
         return None
     return _Walk(map_free_vars).within(lhs, rhs, ObjectPath.root(), ObjectPath.root())
@@ -61,7 +60,6 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     Raises:
         StructuralDifferenceError: `lhs` and `rhs` are not one but for names.
     """
-    lhs, rhs = read_body(lhs), read_body(rhs)
     if not are_nodes(lhs, rhs):
         operations.assert_structural_equal(lhs, rhs)
     elif not structural_equal(lhs, rhs, map_free_vars):
@@ -102,7 +100,7 @@ class _Walk:
         for left, right in zip(lhs.params, rhs.params, strict=True):
             if isinstance(left, Handle) and self._differ(_shape(lhs.buffer_map[left]), _shape(rhs.buffer_map[right])):
                 return a.attr("buffer_map").map_value(left), b.attr("buffer_map").map_value(right)
-        body, other = lhs.tree, rhs.tree
+        body, other = lhs.body, rhs.body
         return self.within(body, other, a.attr("body"), b.attr("body")) if self._differ(body, other) else (a, b)
 
     def _sequences(self, lhs: Sequence[object], rhs: Sequence[object], a: ObjectPath, b: ObjectPath) -> Paths:

@@ -1,7 +1,7 @@
 """To look at trees of nodes, and to make other ones of them: TVM's `tir.stmt_functor`.
 
     post_order_visit(func, lambda node: found.append(node))
-    func.with_body(ir_transform(func.tree, None, lambda loop: loop.body, ["tir.For"]))
+    func.with_body(ir_transform(func.body, None, lambda loop: loop.body, ["tir.For"]))
 
 Parts are visited in the order in which they are written: of a loop its bounds and its body, of a store its value and
 its indices. Variables that a statement defines are no parts of it. Nothing is changed in place.
@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TypeAlias, TypeVar, cast
-
-from xdsl.ir import Region
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
@@ -28,8 +26,8 @@ from .buffers import Buffer
 from .statements import For, SeqStmt, Stmt
 
 Node: TypeAlias = "Stmt | Expr"
-Visited: TypeAlias = "Stmt | Expr | PrimFuncOp | Region"
-"""A node, or a function or its body, which are read as nodes."""
+Visited: TypeAlias = "Stmt | Expr | PrimFuncOp"
+"""A node, or a function, whose statements it stands for."""
 N = TypeVar("N", bound="Stmt | Expr")
 
 _DEFINED = ("loop_var", "var", "axes", "buffer", "iter_vars", "alloc_buffers", "reads", "writes", "annotations", "data")
@@ -61,17 +59,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def node_of(given: Visited) -> Node:
-    """What is visited; of a function, or of its region `body`, the statements.
+    """What is visited; of a function the statements.
 
     Raises:
-        UsageError: the region is no function's body.
         Diagnostic: something in the function is no statement.
     """
-    if isinstance(given, Region):
-        if not isinstance(func := given.parent, PrimFuncOp):
-            raise UsageError("the region is no body of a function", hint="tir.tree_of reads a loop or a block")
-        given = func
-    return given.tree if isinstance(given, PrimFuncOp) else given
+    return given.body if isinstance(given, PrimFuncOp) else given
 
 
 @checked
@@ -122,7 +115,7 @@ Change: TypeAlias = "Callable[..., Stmt | Expr | None] | None"
 
 @checked
 def ir_transform(
-    stmt: Stmt | PrimFuncOp | Region,
+    stmt: Stmt | PrimFuncOp,
     preorder: Callable[..., Stmt | Expr | None] | None,
     postorder: Callable[..., Stmt | Expr | None] | None,
     only_enable: Sequence[str] | None = None,

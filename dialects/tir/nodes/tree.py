@@ -1,7 +1,7 @@
 """Functions as trees of nodes, by TVM's names: what a `tir.prim_func` is made of, to be looked at and changed.
 
-    func.tree                                   # For(i, 0, 16, "serial", BlockRealize([i], True, Block(...)))
-    func.with_body(tir.stmt_functor.substitute(func.tree, {x: y}))
+    func.body                                   # For(i, 0, 16, "serial", BlockRealize([i], True, Block(...)))
+    func.with_body(tir.stmt_functor.substitute(func.body, {x: y}))
 
 A tree is made anew each time that it is asked for. Around blocks stands a root block, which has the function's buffers;
 a block that was made of one statement among loops is that statement.
@@ -35,9 +35,10 @@ from ..storage_sync import StorageSyncOp
 from ..symbols import Extent as TirExtent
 from ..symbols import as_affine
 from .affine_expressions import condition, dim, expression
-from .blocks import AllocateConst, Block, BlockRealize, BufferRegion, IterVar, Range, is_true
+from .blocks import AllocateConst, Block, BlockRealize, BufferRegion, IterVar, Range
 from .body_tree import BodyReader
 from .buffers import Allocate, Buffer
+from .guards import Guards
 from .parameters import parameters
 from .prim_func import function_of
 from .statements import Evaluate, For, SeqStmt, Stmt, sequence
@@ -69,10 +70,11 @@ class _Reader:
     def __init__(self, func: PrimFuncOp):
         self.func = func
         params, buffers = parameters(func)
-        arguments = func.body.block.args
+        arguments = func.region.block.args
         self.symbols: dict[int, Expr] = {}
         self.known: dict[SSAValue, Expr] = {}
         self.buffers: dict[SSAValue, Buffer] = {}
+        self.guards = Guards()
         for argument, param in zip(arguments, params, strict=True):
             if param in buffers:
                 self.buffers[argument] = buffers[param]
@@ -81,7 +83,7 @@ class _Reader:
 
     def whole(self) -> Stmt:
         """The body of the function."""
-        ops = list(self.func.body.block.ops)
+        ops = list(self.func.region.block.ops)
         own = [op for op in ops if isinstance(op, AllocBufferOp) and op.value is None]
         for op in own:
             self.buffers[op.buffer] = self._buffer(op)
@@ -93,7 +95,7 @@ class _Reader:
 
     def part(self, op: Operation) -> Stmt:
         """A loop or a block in the function."""
-        for alloc in self.func.body.walk():
+        for alloc in self.func.region.walk():
             if isinstance(alloc, AllocBufferOp) and not op.is_ancestor(alloc):
                 self.buffers[alloc.buffer] = self._buffer(alloc)
         for loop in enclosing_loops(op):
@@ -131,9 +133,9 @@ class _Reader:
                     made.append(Evaluate(Spelled("tvm_storage_sync", (op.scope.data,), (), i32)))
                 case _:
                     raise Diagnostic.at(op, "is no statement outside of a block")
-        return sequence(made) if made else SeqStmt(())
+        return sequence(self.guards.joined(made)) if made else SeqStmt(())
 
-    def _loop(self, op: ForOp) -> For:
+    def _loop(self, op: ForOp) -> Stmt:
         variable = Slot(op.var.name_hint or "i", index)
         self.known[op.var] = variable
         body = self._statements(list(op.body.block.ops))
@@ -141,7 +143,9 @@ class _Reader:
         thread = None if op.thread is None else op.thread.data
         annotations = None if op.annotations is None else _values(op.annotations.data)
         extent = as_expr(self._extent(op.size), index)
-        return For(variable, op.start, extent, kind, body, thread, annotations).read_from(op)
+        leaving, body = self.guards.out_of(body, variable)
+        loop = For(variable, op.start, extent, kind, body, thread, annotations).read_from(op)
+        return self.guards.around(leaving, loop)
 
     def _block(self, op: BlockOp) -> Stmt:
         loops = [self.known[each] for each in op.loop_vars]
@@ -152,13 +156,14 @@ class _Reader:
         values = [expression(each, loops, self.symbols) for each in op.bindings.data.results]
         body = self._body(op, op.body, iters)
         init = None if op.init is None else self._body(op, op.init, iters)
-        where = condition(op.conditions, loops, self.symbols)
-        if op.block_name == ALONE and init is None and not op.attributes and is_true(where):
+        if op.block_name == ALONE and init is None and not op.attributes:
             if all(kind == IterKind.OPAQUE for kind in op.kinds) and not isinstance(body, SeqStmt):
-                return substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
+                statement = substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
+                return self.guards.around([condition([each], loops, self.symbols) for each in op.conditions], statement)
         reads = self._regions(op.reads, op.read_maps, iters)
         writes = self._regions(op.writes, op.write_maps, iters)
         block = Block(iters, reads, writes, op.block_name, body, init, annotations=_values(op.attributes))
+        where = condition(op.conditions, loops, self.symbols)
         return BlockRealize(values, where, block.read_from(op)).read_from(op)
 
     def _body(self, op: BlockOp, region: Region, iters: Sequence[IterVar]) -> Stmt:
@@ -208,7 +213,7 @@ def specialized(func: PrimFuncOp, values: Mapping[Expr, Expr | Buffer | int]) ->
     changed = Substitution(known)
     kept = [number for number, each in enumerate(params) if each not in known]
     left = [buffers.get(params[number], params[number]) for number in kept]
-    body = changed.of(func.tree)
+    body = changed.of(func.body)
     made = _made(func, [changed.buffer(each) if isinstance(each, Buffer) else each for each in left], body)
     keep_order(made, kept)
     return made

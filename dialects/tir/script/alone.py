@@ -8,7 +8,8 @@
             A[i] = x                                        ...
 
 A value's name is seen by all that follows it, so that they are one block: they hold no loops but `while` and what is in
-it, which is done as often as data says.
+it, which is done as often as data says. A branch around loops that no predicate of blocks says, as one that has an
+`else`, is such a statement too, which counts those loops itself, in order.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import ast
 from collections.abc import Sequence
 
 from .calls import CALLS
+from .counting import may_be_counted
 from .scope import NotStatic, Scope
 
 LAYOUT = frozenset(
@@ -51,14 +53,21 @@ def are_alone(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
     return all(_is_alone(scope, each) for each in statements)
 
 
-def _are_repeated(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
-    """The same of what stands in a `while`."""
-    return all(
-        _are_repeated(scope, [*each.body, *each.orelse])
-        if isinstance(each, ast.For | ast.If | ast.While)
-        else _is_alone(scope, each)
-        for each in statements
-    )
+def are_counted(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
+    """Whether one block can hold the statements, if it counts their loops itself."""
+    return all(_is_counted(scope, each) for each in statements)
+
+
+def _is_counted(scope: Scope, statement: ast.stmt) -> bool:
+    match statement:
+        case ast.If(body=body, orelse=otherwise) | ast.While(body=body, orelse=otherwise):
+            return are_counted(scope, [*body, *otherwise])
+        case ast.For(body=body):
+            return may_be_counted(scope, statement) and are_counted(scope, body)
+        case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))], body=body):
+            return scope.word(func) in ("let", "Assert") and are_counted(scope, body)
+        case _:
+            return _is_alone(scope, statement)
 
 
 def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
@@ -70,7 +79,7 @@ def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
         case ast.If(body=body, orelse=otherwise):
             return are_alone(scope, body) and are_alone(scope, otherwise)
         case ast.While(body=body):
-            return _are_repeated(scope, body)
+            return are_counted(scope, body)
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func))], body=body):
             return scope.word(func) in ("let", "Assert") and are_alone(scope, body)
         case ast.Expr(value=ast.Call(func=func)):

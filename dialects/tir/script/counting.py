@@ -37,10 +37,9 @@ def counted(scope: Scope, statement: ast.For) -> tuple[Counted, list[ast.stmt]]:
     """
     call, error = statement.iter, scope.source.error
     word = scope.word(call.func) if isinstance(call, ast.Call) else None
-    is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
     if statement.orelse:
         raise error(statement, "a loop has no else")
-    if not isinstance(call, ast.Call) or not (is_range or word == "grid" or word in COUNTING) or call.keywords:
+    if not isinstance(call, ast.Call) or not may_be_counted(scope, statement):
         hint = "over range, T.grid, T.serial, T.vectorized or T.unroll"
         raise error(call, f"a loop in a block's body does not run over '{ast.unparse(call)}'", hint)
     targets = statement.target.elts if isinstance(statement.target, ast.Tuple) else [statement.target]
@@ -57,6 +56,17 @@ def counted(scope: Scope, statement: ast.For) -> tuple[Counted, list[ast.stmt]]:
         body = [ast.For(ast.Tuple([*names[1:]], ast.Store()), rest, statement.body, [])]
         ast.fix_missing_locations(ast.copy_location(body[0], statement))
     return Counted(names[0], ast.Constant(0), call.args[0]), body
+
+
+def may_be_counted(scope: Scope, statement: ast.For) -> bool:
+    """Whether a loop is of a kind that a block may count itself, with nothing said of it."""
+    match statement.iter:
+        case ast.Call(func=ast.Name(id="range"), keywords=[]):
+            return True
+        case ast.Call(func=func, keywords=[]):
+            return scope.word(func) in (*COUNTING, "grid")
+        case _:
+            return False
 
 
 def is_counted(scope: Scope, statement: ast.stmt) -> bool:

@@ -153,8 +153,8 @@ class _FunctionForm:
         return self.numbers.setdefault(value, len(self.numbers))
 
     def form(self, func: PrimFuncOp) -> Form:
-        arguments = tuple((self.number(a), str(a.type), _shape(a)) for a in func.body.block.args)
-        return ("function", arguments, _attributes(func.attributes), self._statements(func.body.block))
+        arguments = tuple((self.number(a), str(a.type), _shape(a)) for a in func.region.block.args)
+        return ("function", arguments, _attributes(func.attributes), self._statements(func.region.block))
 
     def _statements(self, block: Block) -> Form:
         """What is done, in order, and what is allocated for it; buffers have their numbers by first use."""

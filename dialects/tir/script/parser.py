@@ -25,7 +25,7 @@ from ..legality.midway import verify_midway
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
-from .alone import LAYOUT, are_alone, is_value
+from .alone import LAYOUT, are_alone, are_counted, is_value
 from .arguments import Arguments, attributes_of
 from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
@@ -443,6 +443,9 @@ class FunctionParser:
             self._attribute(call)
             self._statements(statement.body, body)
             return
+        if word == "let" and are_counted(self.scope, [statement]):
+            self._alone([statement], body)
+            return
         if word != "block":
             raise self._error(
                 statement, f"a function has no 'with {ast.unparse(call)}'", 'it has: with T.block("name")'
@@ -469,11 +472,11 @@ class FunctionParser:
 
     def _value(self, statements: Sequence[ast.stmt], body: Block) -> None:
         """A value's name, and the statements that see it."""
-        if not are_alone(self.scope, statements):
+        if not are_counted(self.scope, statements):
             raise self._error(
                 statements[0],
                 "what is known only when the function runs has its name in a block",
-                "no loops, blocks or buffers may follow it otherwise",
+                "no parallel loops, blocks or buffers may follow it otherwise",
             )
         self._alone(statements, body)
 
@@ -486,17 +489,20 @@ class FunctionParser:
         else:
             self._statements(statement.body if chosen else statement.orelse, body)
             return
-        if are_alone(self.scope, [statement]):
+        loops, is_counted = LoopIndices(self.scope), are_counted(self.scope, [statement])
+        if are_alone(self.scope, [statement]) or (statement.orelse and is_counted):
             self._alone([statement], body)
             return
         if statement.orelse:
             raise self._error(
                 statement, "an if around loops and blocks has no else", "write a second if, of the opposite condition"
             )
-        loops = LoopIndices(self.scope)
         try:
             conditions = loops.conditions(statement.test)
         except Diagnostic as error:
+            if is_counted:
+                self._alone([statement], body)
+                return
             raise self._error(
                 statement.test,
                 "an if around loops and blocks compares loop variables by <, <=, ==, !=, > and >=, joined by 'and'",

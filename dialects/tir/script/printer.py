@@ -41,7 +41,7 @@ class Function(Protocol):
     @property
     def attributes(self) -> dict[str, Attribute]: ...
     @property
-    def body(self) -> Region: ...
+    def region(self) -> Region: ...
 
 
 def script(func: Function) -> str:
@@ -63,7 +63,7 @@ class FunctionPrinter:
 
     def __init__(self, func: Function):
         self.func = func
-        owner = func.body.parent_op()
+        owner = func.region.parent_op()
         assert owner is not None
         self._op = owner
         self.names: dict[SSAValue, str] = {}
@@ -72,7 +72,7 @@ class FunctionPrinter:
 
     def lines(self) -> list[str]:
         """The lines of the function."""
-        arguments = self.func.body.block.args
+        arguments = self.func.region.block.args
         name = free_name(self.func.sym_name.data, set())
         for number, argument in enumerate(arguments):
             self._name(argument, argument.name_hint or f"A{number}")
@@ -88,7 +88,7 @@ class FunctionPrinter:
         symbol = {"global_symbol": self.func.sym_name} if name != self.func.sym_name.data else {}
         if attributes or symbol:
             lines.append(f"    T.func_attr({literal_of_all({**symbol, **attributes})})")
-        body = matches + self._statements(list(self.func.body.block.ops))
+        body = matches + self._statements(list(self.func.region.block.ops))
         return lines + [f"    {line}" for line in body or ["pass"]]
 
     def _name(self, value: SSAValue, wanted: str) -> str:

@@ -35,7 +35,7 @@ def arithmetic_operations(root: PrimFuncOp | ModuleOp) -> int:
     """
     if isinstance(root, ModuleOp):
         return sum(arithmetic_operations(op) for op in root.ops if isinstance(op, PrimFuncOp))
-    return _in_region(root.body)
+    return _in_region(root.region)
 
 
 def _in_region(region: Region) -> int:
@@ -121,7 +121,7 @@ def workspace_bytes(func: PrimFuncOp, alignment: int = 1) -> int:
     Raises:
         Diagnostic: an extent is not known.
     """
-    return _most_at_once(func.body, alignment)
+    return _most_at_once(func.region, alignment)
 
 
 def _most_at_once(region: Region, alignment: int) -> int:

@@ -162,7 +162,7 @@ def verify_memory(func: PrimFuncOp) -> bool:
     if not is_for_gpu(func):
         return True
     try:
-        return all(unbound(nest, launch_of(nest)) is None for nest in func.body.block.ops)
+        return all(unbound(nest, launch_of(nest)) is None for nest in func.region.block.ops)
     except Diagnostic:
         return False
 

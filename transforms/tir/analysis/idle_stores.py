@@ -26,7 +26,7 @@ def overwritten_stores(func: PrimFuncOp) -> list[memref.StoreOp]:
     """The stores of statements to buffers of which a later statement, among the same loops, writes all that they write,
     before it is read: all of the part, or in each iteration of the same loops the same element."""
     found: list[memref.StoreOp] = []
-    for body in (func.body.block, *(op.body.block for op in func.walk() if isinstance(op, ForOp | OuterBlockOp))):
+    for body in (func.region.block, *(op.body.block for op in func.walk() if isinstance(op, ForOp | OuterBlockOp))):
         statements = list(body.ops)
         for number, statement in enumerate(statements):
             for buffer in dict.fromkeys(buffer for block in blocks_under(statement) for buffer in block.writes):

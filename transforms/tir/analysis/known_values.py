@@ -72,7 +72,7 @@ class KnownValues:
     def __post_init__(self) -> None:
         facts: dict[SSAValue, tuple[Fact, ...]] = {}
         sizes: list[IntExpr] = []
-        for nest in self.func.body.block.ops:
+        for nest in self.func.region.block.ops:
             blocks = blocks_under(nest)
             written = frozenset(buffer for block in blocks for buffer in block.writes)
             knowledge = Knowledge(nest, dict(facts), tuple(sizes), written)

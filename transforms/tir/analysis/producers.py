@@ -70,7 +70,7 @@ def blocks_between(first: Operation, second: Operation) -> list[BlockOp]:
     out."""
     found: list[BlockOp] = []
     started = False
-    for op in function_of(first).body.walk():
+    for op in function_of(first).region.walk():
         if op is first:
             started = True
         elif op is second:
@@ -83,7 +83,7 @@ def blocks_between(first: Operation, second: Operation) -> list[BlockOp]:
 
 def is_before(first: Operation, second: Operation) -> bool:
     """Whether `first` comes before `second` in program order."""
-    for op in function_of(first).body.walk():
+    for op in function_of(first).region.walk():
         if op is first:
             return True
         if op is second:

@@ -51,8 +51,8 @@ class Match:
     @property
     def parameters(self) -> dict[SSAValue, SSAValue]:
         """By buffer of the implementation, the same of the description."""
-        given: Sequence[SSAValue] = self.intrin.impl.body.block.args
-        return dict(zip(given, self.intrin.desc.body.block.args, strict=True))
+        given: Sequence[SSAValue] = self.intrin.impl.region.block.args
+        return dict(zip(given, self.intrin.desc.region.block.args, strict=True))
 
     def is_whole(self, parameter: SSAValue) -> bool:
         """Whether a parameter of the description, or of the implementation, stands for all of a buffer."""
@@ -236,7 +236,7 @@ class _Matcher(TreeMatcher[Place]):
                 if isinstance(op, memref.LoadOp | memref.StoreOp):
                     box = [_span(index, self.ranges) for index in self.indices(op, 1)]
                     corners.setdefault(op.memref, box)
-        parameters: Sequence[SSAValue] = self.intrin.desc.body.block.args
+        parameters: Sequence[SSAValue] = self.intrin.desc.region.block.args
         for parameter in parameters:
             if parameter not in places:
                 raise self.refusal(f"nothing is said of its %{parameter.name_hint}")

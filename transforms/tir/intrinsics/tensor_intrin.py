@@ -170,7 +170,7 @@ def description(module: str, name: str, intrinsics: Mapping[str, str]) -> PrimFu
 
 def written(func: PrimFuncOp) -> list[int]:
     """The arguments that a function writes, by number."""
-    arguments: list[SSAValue] = list(func.body.block.args)
+    arguments: list[SSAValue] = list(func.region.block.args)
     return [arguments.index(v) for block in blocks_under(func) for v in block.writes if v in arguments]
 
 
@@ -180,7 +180,7 @@ def block_of(func: PrimFuncOp) -> BlockOp:
     Raises:
         ValueError: it is something else.
     """
-    ops = list(func.body.block.ops)
+    ops = list(func.region.block.ops)
     while len(ops) == 1 and isinstance(loop := ops[0], ForOp):
         ops = list(loop.body.block.ops)
     if len(ops) != 1 or not isinstance(block := ops[0], BlockOp):

@@ -72,7 +72,7 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation 
     check_not_passed(buffer, readers)
     nests = list(dict.fromkeys(nest_of(reader) for reader in readers))
     if len({nest.parent for nest in nests}) > 1:  # some stand in blocks of loops, where others do not reach
-        body = function_of(readers[0]).body.block
+        body = function_of(readers[0]).region.block
         nests = list(dict.fromkeys(each for each in body.ops for nest in nests if each.is_ancestor(nest)))
     first = next(nest for nest in nests if all(nest is other or is_before(nest, other) for other in nests))
     written = writers(buffer)

@@ -255,7 +255,7 @@ def _fill(found: Sequence[BlockOp], buffer: SSAValue, layout: Padded, gap: Gap, 
     block.set_predicate(conditions)
     block.partial_iters = frozenset(d for each in conditions for d in each.used_dims())
     alloc = allocation_of(buffer)
-    region = function_of(found[0]).body if alloc is None else alloc.parent_region()
+    region = function_of(found[0]).region if alloc is None else alloc.parent_region()
     last: Operation = found[-1]
     while last.parent_region() is not region:
         parent = last.parent_op()

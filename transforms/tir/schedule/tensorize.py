@@ -111,7 +111,7 @@ def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
 def _strides(match: Match) -> list[Strides]:
     """How the tiles lie in their buffers, by buffer of the implementation."""
     found: list[Strides] = []
-    for value in match.intrin.impl.body.block.args:
+    for value in match.intrin.impl.region.block.args:
         place, rank = match.places[match.parameters[value]], len(memref_of(value).get_shape())
         check_plain_memory(place.buffer)
         steps: list[int] = []
@@ -168,7 +168,7 @@ def _check_starts_once(match: Match) -> None:
     block = match.block
     if not any(kind == IterKind.REDUCE and match.tile_count(n) != 1 for n, kind in enumerate(block.kinds)):
         return
-    parameters = set(match.intrin.impl.body.block.args)
+    parameters = set(match.intrin.impl.region.block.args)
     for inner in blocks_under(match.intrin.impl):
         if not parameters.isdisjoint(inner.writes) and inner.init is None:
             raise ScheduleError.at(
@@ -221,13 +221,13 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     outer = blockize(target) if isinstance(target, ForOp) else target
     old = list(outer.body.block.ops)
     impl = match.intrin.impl.clone()
-    given = match.intrin.impl.body.block.args
+    given = match.intrin.impl.region.block.args
     buffers: dict[SSAValue, SSAValue] = {
-        value: match.parameters[old] for value, old in zip(impl.body.block.args, given, strict=True)
+        value: match.parameters[old] for value, old in zip(impl.region.block.args, given, strict=True)
     }
     for inner in blocks_under(impl):
         _place(inner, match, buffers)
-    for op in list(impl.body.block.ops):
+    for op in list(impl.region.block.ops):
         op.detach()
         outer.body.block.add_op(op)
     for op in old:

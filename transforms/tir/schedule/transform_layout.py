@@ -123,7 +123,7 @@ def transform_layout(buffer: SSAValue, map: AffineMap, pad_value: Attribute | No
     blocks = accessing_blocks(buffer)
     if isinstance(buffer, BlockArgument):
         func = function_of(blocks[0])
-        func.function_type = FunctionType.from_lists([a.type for a in func.body.block.args], [])
+        func.function_type = FunctionType.from_lists([a.type for a in func.region.block.args], [])
     done: list[BlockOp] = []
     if isinstance(found, Padded) and pad_value is not None:
         done = fill_gaps(buffer, found, pad_value)

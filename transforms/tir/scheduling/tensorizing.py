@@ -237,8 +237,8 @@ def _description(func: PrimFuncOp) -> tuple[BlockOp, dict[ForOp, ForOp], dict[SS
         for own, old in zip(copy.walk(), func.walk(), strict=True)
         if isinstance(own, ForOp) and isinstance(old, ForOp)
     ]
-    own: Sequence[SSAValue] = copy.body.block.args
-    parameters: dict[SSAValue, SSAValue] = dict(zip(own, func.body.block.args, strict=True))
+    own: Sequence[SSAValue] = copy.region.block.args
+    parameters: dict[SSAValue, SSAValue] = dict(zip(own, func.region.block.args, strict=True))
     dissolve(copy)
     return block_of(copy), dict(loops), parameters
 
