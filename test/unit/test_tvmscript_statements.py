@@ -557,3 +557,34 @@ def test_branches_and_names_that_no_predicate_says_may_hold_loops_that_count() -
         assert (np.asarray(Interpreter(func)([a])[0]) == expected).all()
         assert_structural_equal(from_source(func.script()), func)
     assert_structural_equal(loops_in_branches.with_body(loops_in_branches.body), loops_in_branches)
+
+
+def test_the_address_of_a_part_is_that_of_its_first_element() -> None:
+    @T.prim_func
+    def touched(A: T.Buffer[(16, 16), "float32"]):
+        for i in range(4):
+            with T.block("touched"):
+                vi = T.axis.spatial(4, i)
+                P = T.match_buffer(A[vi * 4 : vi * 4 + 4, 8:16], (4, 8))
+                T.evaluate(T.call_extern("int32", "f", P.data))
+
+    (address,) = [op for op in touched.walk() if op.name == "tir.address_of"]
+    assert "A[vi * 4, 8]" in touched.script() and len(address.operands) == 3
+
+
+def test_a_buffer_in_an_attribute_is_its_name() -> None:
+    @T.prim_func
+    def said(a: T.handle, B: T.Buffer[(4,), "float32"]):
+        size = 4
+        A = T.match_buffer(a, (size,), "float32")
+        C = T.alloc_buffer((size,), "float32")
+        for i in range(4):
+            with T.block("first"):
+                T.block_attr({"layout_free_placeholders": [A, C]})
+                vi = T.axis.spatial(4, i)
+                C[vi] = A[vi]
+        for i in range(4):
+            B[i] = C[i]
+
+    assert "T.block_attr({'layout_free_placeholders': ['A', 'C']})" in said.script()
+    assert_structural_equal(from_source(said.script()), said)

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import ParseError
 
 from ...support.python_values import attribute_of
 from .attributes import attribute_from_text
-from .scope import NotStatic, Scope
+from .scope import Buffer, Handle, NotStatic, Scope
 
 
 class Arguments:
@@ -90,6 +90,8 @@ def literal(scope: Scope, node: ast.expr) -> object:
             pass
     if (word := scope.word(node)) is not None:
         return word  # T.float32 where a dtype is asked for
+    if isinstance(node, ast.Name) and isinstance(scope.local.get(node.id), Buffer | Handle):
+        return node.id  # no attribute holds a buffer: its name is what can be said of it
     try:
         return scope.static(node)
     except NotStatic as error:

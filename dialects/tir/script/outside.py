@@ -86,6 +86,8 @@ def is_access(at: Expressions, node: ast.expr) -> bool:
             return isinstance(at.scope.local.get(name), Buffer)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="access_ptr")):
             return isinstance(at.scope.local.get(name), Buffer)
+        case ast.Call(func=func):
+            return at.scope.word(func) == "address_of"
         case _:
             return False
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import overload
 
@@ -163,6 +164,7 @@ class FunctionParser:
         sizes = [*self._sizes(arguments.args), *captured]
         for position, (name, _) in enumerate(sizes):
             self.scope.local[name] = Symbol(len(buffers) + position)
+        self._known_names()
         body = Block()
         handles: dict[str, Buffer] = {}
         matched = self._matched_handles()
@@ -206,6 +208,19 @@ class FunctionParser:
                 case _:
                     pass
         return found
+
+    def _known_names(self) -> None:
+        """The names that stand at the beginning of the text for what Python knows, `m = 100`: extents speak of them."""
+        for statement in self.node.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    if name not in self.scope.local and not is_value(self.scope, statement):
+                        with suppress(NotStatic):
+                            self.scope.local[name] = Constant(self.scope.static(value))
+                case ast.Expr():
+                    pass
+                case _:
+                    return
 
     def _buffer(self, parameter: ast.arg, matched: Mapping[str, ast.Call]) -> Described:
         """What the text says of a parameter."""

@@ -21,12 +21,13 @@ from .scope import Buffer, OuterIterator, Scope
 class _Rewrite(ast.NodeTransformer):
     """Puts the buffer's elements in the place of those of its part."""
 
-    def __init__(self, scope: Scope, name: str, buffer: str, starts: Sequence[ast.expr], rank: int):
+    def __init__(self, scope: Scope, name: str, buffer: str, starts: Sequence[ast.expr], rank: int, words: ast.expr):
         self.scope = scope
         self.name = name
         self.buffer = buffer
         self.starts = starts
         self.rank = rank
+        self.words = words
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if not (isinstance(node.value, ast.Name) and node.value.id == self.name):
@@ -41,6 +42,14 @@ class _Rewrite(ast.NodeTransformer):
         for start, each in zip(self.starts[lead:], given, strict=True):
             indices.append(_plus(start, self.visit(each)))
         made = ast.Subscript(ast.Name(self.buffer, ast.Load()), ast.Tuple(indices, ast.Load()), node.ctx)
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """`P.data`: the address of the first element of the part."""
+        if not (isinstance(node.value, ast.Name) and node.value.id == self.name and node.attr == "data"):
+            return self.generic_visit(node)
+        element = ast.Subscript(ast.Name(self.buffer, ast.Load()), ast.Tuple([*self.starts], ast.Load()), ast.Load())
+        made = ast.Call(ast.Attribute(self.words, "address_of", ast.Load()), [element], [])
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -154,7 +163,8 @@ def _part(
     for size, extent in zip(sizes[lead:], found.shape, strict=True):
         if size != (AffineConstantExpr(extent) if isinstance(extent, int) else extent):
             raise error(call, f"the part has {size} elements along a dimension, and its shape says {extent}")
-    return _Rewrite(scope, name, base.id, [fixed(start) for start in starts], rank)
+    assert isinstance(call.func, ast.Attribute)
+    return _Rewrite(scope, name, base.id, [fixed(start) for start in starts], rank, call.func.value)
 
 
 def _with_shape(scope: Scope, call: ast.Call, sizes: Sequence[AffineExpr]) -> ast.Call:
