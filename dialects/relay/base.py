@@ -386,7 +386,8 @@ class RelayOp(IRDLOperation, ABC):
         return False
 
     LAYOUTS: ClassVar[tuple[str, ...]] = ()
-    """Layout: the properties that name the layouts of the first operands, where these may be chosen."""
+    """Layout: the properties that name the layouts of the first operands, where these may be chosen; several operands
+    may have one."""
 
     def default_layout(self, layout: str) -> str | None:
         """Layout: that of the second operand (a kernel) which goes best with one of the first; `None` if none does."""

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW","nn.max_pool3d:NDHWC","qnn.conv2d:NCHW"}' | filecheck %s
+// RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW","nn.max_pool3d:NDHWC","qnn.conv2d:NCHW","nn.deformable_conv2d:NCHW","qnn.conv2d_transpose:NCHW","vision.roi_align:NCHW","nn.batch_norm:NHWC"}' | filecheck %s
 
 // CHECK-LABEL: relay.func @arithmetic_and_pools_go_along
 // CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
@@ -58,22 +58,22 @@ relay.func @axes_are_renumbered(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>
   relay.return %7, %9 : tensor<1x2xf32>, tensor<1x5x4xf32>
 }
 
-// CHECK-LABEL: relay.func @places_along_two_axes_and_branches_see_plain_values
+// CHECK-LABEL: relay.func @places_along_axes_that_change_their_order_and_branches_see_plain_values
 // CHECK: %[[C:.*]] = relay.nn.conv2d
 // CHECK: %[[P:.*]] = relay.layout_transform %[[C]] {src_layout = "NCHW", dst_layout = "NHWC"}
-// CHECK-NEXT: relay.argmax %[[P]] {axis = array<i64: 1, 2>}
+// CHECK-NEXT: relay.argmax %[[P]] {axis = array<i64: 2, 3>}
 // CHECK-NEXT: relay.if
 // CHECK-NEXT: relay.exp %[[P]]
-relay.func @places_along_two_axes_and_branches_see_plain_values(%c: tensor<i1>, %x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> (tensor<1x2xi32>, tensor<1x4x4x2xf32>) {
+relay.func @places_along_axes_that_change_their_order_and_branches_see_plain_values(%c: tensor<i1>, %x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> (tensor<1x4xi32>, tensor<1x4x4x2xf32>) {
   %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
-  %1 = relay.argmax %0 {axis = array<i64: 1, 2>} : (tensor<1x4x4x2xf32>) -> tensor<1x2xi32>
+  %1 = relay.argmax %0 {axis = array<i64: 2, 3>} : (tensor<1x4x4x2xf32>) -> tensor<1x4xi32>
   %2 = relay.if %c : (tensor<i1>) -> tensor<1x4x4x2xf32> {
     %3 = relay.exp %0 : tensor<1x4x4x2xf32>
     relay.yield %3 : tensor<1x4x4x2xf32>
   } else {
     relay.yield %0 : tensor<1x4x4x2xf32>
   }
-  relay.return %1, %2 : tensor<1x2xi32>, tensor<1x4x4x2xf32>
+  relay.return %1, %2 : tensor<1x4xi32>, tensor<1x4x4x2xf32>
 }
 
 // CHECK-LABEL: relay.func @a_batch_norm_of_a_depthwise_convolution
@@ -132,4 +132,84 @@ relay.func @a_tuple_that_nobody_uses_stays(%x: tensor<1x4x4x3xf32>, %w: tensor<1
   %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
   %1 = relay.tuple(%0, %0) : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tuple<tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>>
   relay.return %0 : tensor<1x4x4x2xf32>
+}
+
+// The offset stands as the data does.
+// CHECK-LABEL: relay.func @offsets_have_the_layout_of_the_data
+// CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT: %[[O:.*]] = relay.layout_transform %o {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT: %[[W:.*]] = relay.layout_transform %w {src_layout = "HWIO", dst_layout = "OIHW"}
+// CHECK-NEXT: relay.nn.deformable_conv2d %[[X]], %[[O]], %[[W]] :
+relay.func @offsets_have_the_layout_of_the_data(%x: tensor<1x4x4x2xf32>, %o: tensor<1x2x2x18xf32>, %w: tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32> {
+  %0 = relay.nn.deformable_conv2d %x, %o, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x2xf32>, tensor<1x2x2x18xf32>, tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32>
+  relay.return %0 : tensor<1x2x2x3xf32>
+}
+
+// CHECK-LABEL: relay.func @transposed_convolutions_of_quantised_tensors
+// CHECK: relay.layout_transform %w {src_layout = "HWIO", dst_layout = "IOHW"}
+// CHECK: relay.qnn.conv2d_transpose {{.*}} {channels = 2 : i64, kernel_size = array<i64: 1, 1>} :
+relay.func @transposed_convolutions_of_quantised_tensors(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x3x2xi8>) -> tensor<1x4x4x2xi32> {
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %0 = relay.qnn.conv2d_transpose %x, %w, %z, %z, %s, %s {channels = 2 : i64, kernel_size = array<i64: 1, 1>, data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xi8>, tensor<1x1x3x2xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x4x4x2xi32>
+  relay.return %0 : tensor<1x4x4x2xi32>
+}
+
+// CHECK-LABEL: relay.func @regions_are_taken_of_images_in_the_layout_that_is_wanted
+// CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT: %[[Y:.*]] = relay.vision.roi_align %[[X]], %r
+// CHECK-NEXT: relay.layout_transform %[[Y]] {src_layout = "NCHW", dst_layout = "NHWC"}
+relay.func @regions_are_taken_of_images_in_the_layout_that_is_wanted(%x: tensor<1x6x6x2xf32>, %r: tensor<3x5xf32>) -> tensor<3x2x2x2xf32> {
+  %0 = relay.vision.roi_align %x, %r {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64, sample_ratio = 2 : i64, layout = "NHWC"} : (tensor<1x6x6x2xf32>, tensor<3x5xf32>) -> tensor<3x2x2x2xf32>
+  relay.return %0 : tensor<3x2x2x2xf32>
+}
+
+// Places along two axes are counted row by row: rows and columns keep their order.
+// CHECK-LABEL: relay.func @places_are_counted_in_the_order_of_the_axes
+// CHECK: %[[Y:.*]] = relay.nn.conv2d
+// CHECK-NEXT: relay.argmax %[[Y]] {axis = array<i64: 2, 3>}
+// CHECK-NEXT: relay.layout_transform %[[Y]] {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK-NEXT: relay.argmax {{.*}} {axis = array<i64: 2, 3>}
+relay.func @places_are_counted_in_the_order_of_the_axes(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> tuple<tensor<1x2xi32>, tensor<1x4xi32>> {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.argmax %0 {axis = array<i64: 1, 2>} : (tensor<1x4x4x2xf32>) -> tensor<1x2xi32>
+  %2 = relay.argmax %0 {axis = array<i64: 2, 3>} : (tensor<1x4x4x2xf32>) -> tensor<1x4xi32>
+  %3 = relay.tuple(%1, %2) : (tensor<1x2xi32>, tensor<1x4xi32>) -> tuple<tensor<1x2xi32>, tensor<1x4xi32>>
+  relay.return %3 : tuple<tensor<1x2xi32>, tensor<1x4xi32>>
+}
+
+// A sum of all elements says no axes.
+// CHECK-LABEL: relay.func @all_elements_are_summed
+// CHECK: %[[Y:.*]] = relay.nn.conv2d
+// CHECK-NEXT: relay.sum %[[Y]] :
+relay.func @all_elements_are_summed(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<f32> {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.sum %0 : (tensor<1x4x4x2xf32>) -> tensor<f32>
+  relay.return %1 : tensor<f32>
+}
+
+// CHECK-LABEL: relay.func @quantised_tensors_are_joined
+// CHECK: %[[T:.*]] = relay.tuple(%[[Y:.*]], %[[Y]]) : (tensor<1x2x4x4xi8>
+// CHECK-NEXT: relay.qnn.concatenate %[[T]], {{.*}} {axis = 1 : i64}
+relay.func @quantised_tensors_are_joined(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x3x2xi8>) -> tensor<1x4x4x4xi8> {
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %ss = relay.tuple(%s, %s) : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  %zz = relay.tuple(%z, %z) : (tensor<i32>, tensor<i32>) -> tuple<tensor<i32>, tensor<i32>>
+  %0 = relay.qnn.conv2d %x, %w, %z, %z, %s, %s {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xi8>, tensor<1x1x3x2xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x4x4x2xi32>
+  %1 = relay.cast %0 {dtype = "int8"} : (tensor<1x4x4x2xi32>) -> tensor<1x4x4x2xi8>
+  %2 = relay.tuple(%1, %1) : (tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>) -> tuple<tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>>
+  %3 = relay.qnn.concatenate %2, %ss, %zz, %s, %z {axis = 3 : i64} : (tuple<tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>>, tuple<tensor<f32>, tensor<f32>>, tuple<tensor<i32>, tensor<i32>>, tensor<f32>, tensor<i32>) -> tensor<1x4x4x4xi8>
+  relay.return %3 : tensor<1x4x4x4xi8>
+}
+
+// A layout that an operator has not to choose is no error.
+// CHECK-LABEL: relay.func @norms_go_along_all_the_same
+// CHECK: %[[Y:.*]] = relay.nn.conv2d
+// CHECK-NEXT: relay.nn.batch_norm %[[Y]], {{.*}} :
+relay.func @norms_go_along_all_the_same(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>, %v: tensor<2xf32>) -> tensor<1x4x4x2xf32> {
+  %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
+  %1 = relay.nn.batch_norm %0, %v, %v, %v, %v {axis = 3 : i64} : (tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>>
+  %2 = relay.tuple_get %1[0] : tuple<tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>> -> tensor<1x4x4x2xf32>
+  relay.return %2 : tensor<1x4x4x2xf32>
 }

@@ -42,6 +42,7 @@ from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.layout import LayoutTransformOp, parse_layout
 from ...dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, DepthwiseConv2dNCHWcOp
 from ...dialects.relay.ops.nn.norm import BatchNormOp
+from ...dialects.relay.ops.qnn.arithmetic import QnnConcatenateOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.relay.ops.transform import TransposeOp
 from ...dialects.relay.reordering import Form, Inner, Order, Reordered, is_split, order_of, shape_in
@@ -49,7 +50,6 @@ from ...dialects.support.diagnostics import Diagnostic
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
 from .emitter import Emitter
-from .layout_assignment import joins_only
 from .layout_rules import CONVERT, LayoutEmitter, Rule, discard, layout_rules, skipped_layers
 from .placed_layouts import PlacedRule, check_forms, form_in, layouts_of, reblocked, result_layout
 from .reordered_values import ReorderedValues, identity
@@ -184,13 +184,19 @@ class LayoutConverter:
 
     def _convert(self, op: RelayOp) -> None:
         """Compute an operator in the layouts that are wanted of it."""
-        texts = self._layouts(op)
+        chosen = self._layouts(op)
+        if not chosen:
+            remarks.missed(NAME, op, "its layout cannot be chosen")
+            if not self._follows(op):
+                self._restore(op)
+            return
+        texts = [chosen[name] for name in op.LAYOUTS[: len(op.operands)]]
         old = [parse_layout(text) for text in layouts_of(op)]
         orders = [form_in(op, text, layout.names) for layout, text in zip(old, texts, strict=True)]
         result_order, out = orders[0], cast("StringAttr | None", op.properties.get("out_layout"))
-        changed: dict[str, Value] = dict(zip(op.LAYOUTS, texts, strict=True))
+        changed: dict[str, Value] = dict(chosen)
         if out is not None and out.data:
-            if len(op.LAYOUTS) > 1:
+            if len(chosen) > 1:
                 result_order = identity(len(old[0].names))
             else:
                 changed["out_layout"] = texts[0]
@@ -246,19 +252,20 @@ class LayoutConverter:
         remarks.missed(NAME, op, f"it cannot be computed in these blocks: {obstacle}")
         self._restore(op)
 
-    def _layouts(self, op: RelayOp) -> list[str]:
-        """The texts of the layouts wanted of an operator, one for each of `LAYOUTS`.
+    def _layouts(self, op: RelayOp) -> dict[str, str]:
+        """The layouts wanted of an operator by the properties that name them; none where it has none to choose.
 
         Raises:
-            Diagnostic: there is no choice of layouts, or there are too many, or no default one.
+            Diagnostic: there are too many layouts, or there is no default one.
         """
         name = op.name.removeprefix("relay.")
         assert self.wanted is not None
-        given, count = list(self.wanted[name]), len(op.LAYOUTS)
-        while len(given) > count > 0 and given[-1] == DEFAULT:
-            given.pop()
+        properties = tuple(dict.fromkeys(op.LAYOUTS))
+        given, count = list(self.wanted[name]), len(properties)
         if not count:
-            raise Diagnostic.at(op, f"the layout of {op.name} cannot be chosen")
+            return {}
+        while len(given) > count and given[-1] == DEFAULT:
+            given.pop()
         if len(given) > count:
             raise Diagnostic.at(op, f"{op.name} has {count} layouts to be chosen, not {len(given)}: {', '.join(given)}")
         texts = [*given, *[DEFAULT] * (count - len(given))]
@@ -268,13 +275,13 @@ class LayoutConverter:
                     hint = f"name it: {name}:{texts[0]}:.."
                     raise Diagnostic.at(op, f"there is no default layout beside {texts[0]}", hint=hint)
                 texts[index] = default
-        return texts
+        return dict(zip(properties, texts, strict=True))
 
     def _follows(self, op: Operation) -> bool:
         """Take over the order of operands, where an operator can; return whether it did."""
         values = self.values
         match op:
-            case TupleOp() if joins_only(op) and all(use.operation.parent is op.parent for use in op.result.uses):
+            case TupleOp() if _is_joined(op):
                 return any(map(values.is_reordered, op.fields))  # what joins it looks at the fields
             case TupleOp() if any(map(values.is_reordered, op.fields)) and _is_taken_apart(op):
                 values.replaced.append(op)
@@ -297,7 +304,7 @@ class LayoutConverter:
                 values.name_axes(op.data, source.text)
                 values.name_axes(op.result, target.text)
                 return self._transpose(op, tuple(source.names.index(name) for name in target.names))
-            case ConcatenateOp() if isinstance(fields := op.data.owner, TupleOp):
+            case ConcatenateOp() | QnnConcatenateOp() if isinstance(fields := op.data.owner, TupleOp):
                 return self._concatenate(op, fields)
             case BatchNormOp() if self._only_infers(op):
                 values.replaced.append(op)  # what takes its first result computes that
@@ -326,7 +333,7 @@ class LayoutConverter:
         values.replaced.append(op)
         return True
 
-    def _concatenate(self, op: ConcatenateOp, fields: TupleOp) -> bool:
+    def _concatenate(self, op: ConcatenateOp | QnnConcatenateOp, fields: TupleOp) -> bool:
         values = self.values
         first = next((value for value in fields.fields if values.is_reordered(value)), None)
         if first is None:
@@ -339,7 +346,8 @@ class LayoutConverter:
         for value in (*fields.fields, op.result):
             values.name_axes(value, letters)
         joined = values.insert(TupleOp(*(values.get(value, order, op) for value in fields.fields)), op)
-        self._replace(op, ConcatenateOp(joined, **{**op.properties, **rule.properties}), rule.orders)
+        rest = (values.plain(value, op) for value in op.operands[1:])
+        self._replace(op, type(op)(joined, *rest, **{**op.properties, **rule.properties}), rule.orders)
         if all(use.operation in values.replaced for use in fields.result.uses):
             values.replaced.insert(values.replaced.index(op), fields)
         return True
@@ -419,6 +427,13 @@ class LayoutConverter:
         self.values.insert(new, op)
         self.values.assign(op.results[0], new.results[0], tuple(orders))
         self.values.replaced.append(op)
+
+
+def _is_joined(op: TupleOp) -> bool:
+    """Whether a tuple is there to be concatenated, in its own block."""
+    users = [use.operation for use in op.result.uses]
+    joins = all(isinstance(user, ConcatenateOp | QnnConcatenateOp) and user.data is op.result for user in users)
+    return bool(users) and joins and all(user.parent is op.parent for user in users)
 
 
 def _is_taken_apart(op: TupleOp) -> bool:

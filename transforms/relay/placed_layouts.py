@@ -26,7 +26,7 @@ from .reordered_values import ReorderedValues, identity
 
 def layouts_of(op: RelayOp) -> list[str]:
     """The layouts of an operator's first operands."""
-    return [cast(StringAttr, op.properties[name]).data for name in op.LAYOUTS]
+    return [cast(StringAttr, op.properties[name]).data for name in op.LAYOUTS[: len(op.operands)]]
 
 
 def result_layout(op: RelayOp) -> str:

@@ -129,7 +129,7 @@ class ReorderedValues:
             self.name_axes(value, letters)
             return self.get(value, _whole(order, shape), at)
         plain = self.plain(value, at)
-        if all(n == 1 for n in shape) and (len(shape) <= rank):
+        if (all(n == 1 for n in shape) and len(shape) <= rank) or order == identity(rank):
             return plain
         wide = (1,) * (rank - len(shape)) + tuple(shape)
         form = _whole(order, wide)

@@ -119,6 +119,8 @@ class ReduceOp(RelayOp, ABC):
         if not axes:
             return None
         result = order if is_true(self.keepdims) else without_axes(order, axes)
+        if not self.axis:  # all of them, as before
+            return Reordered([result])
         return Reordered([result], {"axis": sorted(reordered_axes(axes, order)), "exclude": False})
 
     def result_element(self, data: Tensor) -> Attribute:
@@ -429,8 +431,9 @@ class _ArgReduceOp(ReduceOp, ABC):
     select_last_index = flag(False)
 
     def reordered(self, order: Order) -> Reordered | None:
-        """Places along several axes are counted in the order of these."""
-        return super().reordered(order) if len(self.reduction(len(order)).axes) == 1 else None
+        """Places along several axes are counted in the order of these, which has to stay."""
+        axes = self.reduction(len(order)).axes
+        return super().reordered(order) if [each for each in order if each in axes] == sorted(axes) else None
 
     def result_element(self, data: Tensor) -> Attribute:
         return i32

@@ -40,6 +40,8 @@ class _RegionPool(RelayOp, ABC):
     traits = traits_def(Pure(), FusionPattern(Fusion.OUT_ELEMWISE_FUSABLE))
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("layout",)
+
     def infer(self) -> Sequence[Attribute]:
         data, rois, pooled = tensor(self.data), tensor(self.rois), ints(self.pooled_size)
         layout = unblocked(self.layout.data, "NCHW", "layout")

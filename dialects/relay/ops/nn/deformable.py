@@ -55,7 +55,7 @@ class DeformableConv2dOp(Convolution):
     deformable_groups = integer(1)
     edges = string("cut")
 
-    LAYOUTS: ClassVar[tuple[str, ...]] = ()
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "data_layout", "kernel_layout", "data_layout")
 
     def implied(self) -> Mapping[int, Attribute]:
         """The weight's, and the offset's, where the numbers of channels and taps are told."""

@@ -14,7 +14,7 @@ from ....support.operations import irdl_op_definition
 from ...base import describe, flatten_types, integer, normalize_axis, shape_of, tensor
 from ...core import TupleGetOp, TupleOp
 from ...decomposition import Emit
-from ...reordering import Order, Reordered
+from ...reordering import Order, Reordered, reordered_axis
 from ..broadcast import AddOp, MultiplyOp, SubtractOp
 from ..slicing import ConcatenateOp
 from .fixed_point import (
@@ -168,6 +168,9 @@ class QnnConcatenateOp(QnnOp):
     result = result_def(TensorType)
 
     axis = integer(0)
+
+    def reordered(self, order: Order) -> Reordered:
+        return Reordered([order], {"axis": reordered_axis(self.axis.value.data, order)})
 
     def check(self) -> None:
         types = [flatten_types([value.type]) for value in (self.data, self.input_scales, self.input_zero_points)]

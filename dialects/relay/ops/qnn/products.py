@@ -81,6 +81,13 @@ class _QnnProduct(QnnOp, ABC):
         zero = int(known.reshape(-1)[0])
         return zero if least <= zero <= greatest else None
 
+    def default_layout(self, layout: str) -> str | None:
+        """That of the product which it is of integers."""
+        product = self.product(self.data, self.weight)
+        found = product.default_layout(layout)
+        product.erase()
+        return found
+
     def plain_properties(self) -> dict[str, Attribute]:
         """The properties, for the product of tensors that are not quantised."""
         return {name: value for name, value in self.properties.items() if name != "out_dtype"}
@@ -116,13 +123,6 @@ class QnnConv2dOp(_QnnProduct):
 
     name = "relay.qnn.conv2d"
     LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
-
-    def default_layout(self, layout: str) -> str | None:
-        """That of the convolution which it is of integers."""
-        convolution = self.product(self.data, self.weight)
-        found = convolution.default_layout(layout)
-        convolution.erase()
-        return found
 
     strides = int_list([1, 1])
     padding = int_list([0, 0])
@@ -194,6 +194,7 @@ class QnnConv2dTransposeOp(_QnnProduct):
     """  # noqa: E501
 
     name = "relay.qnn.conv2d_transpose"
+    LAYOUTS: ClassVar[tuple[str, ...]] = ("data_layout", "kernel_layout")
 
     strides = int_list([1, 1])
     padding = int_list([0, 0])
