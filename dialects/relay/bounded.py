@@ -14,17 +14,24 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TupleType, i64
 from xdsl.ir import SSAValue
 
-from .base import DYNAMIC, RelayOp, is_static, is_true, shape_of
+from ..support.dtypes import dtype_name
+from .base import DYNAMIC, RelayOp, is_static, is_true, shape_of, tensor
 from .core import TupleGetOp, TupleOp
 from .decomposition import Emit
 from .ops.advanced_indexing import UnravelIndexOp
-from .ops.creation import ShapeOfOp
+from .ops.broadcast import EqualOp, LessOp, WhereOp
+from .ops.creation import OnesLikeOp, ShapeOfOp
 from .ops.dyn import DynReshapeOp, DynStridedSliceOp
+from .ops.dyn_creation import DynZerosOp
 from .ops.dynamic import ArgwhereOp, CompactOp, DataExtentOp, UniqueOp, UniqueRowsOp
 from .ops.elementwise import CastOp
 from .ops.gather import TakeOp
-from .ops.slicing import StridedSliceOp
-from .ops.transform import ExpandDimsOp, ReshapeOp, TransposeOp
+from .ops.nn.padding import PadOp
+from .ops.scatter import ScatterAddOp
+from .ops.slicing import ConcatenateOp, StridedSliceOp
+from .ops.sort import ArgsortOp
+from .ops.sparse import SparseFillEmptyRowsOp
+from .ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
 
 
 def flattened(emit: Emit, x: SSAValue) -> SSAValue:
@@ -98,6 +105,29 @@ def unique(emit: Emit, op: UniqueOp) -> SSAValue:
     return emit(TupleOp(values, *(emit(CastOp(each, dtype="int32")) for each in numbers)))
 
 
+def filled_rows(emit: Emit, op: SparseFillEmptyRowsOp) -> SSAValue:
+    """What `relay.sparse_fill_empty_rows` gives: the rows that have no element behind the others, and all in order."""
+    indices, columns = op.sparse_indices, shape_of(op.sparse_indices)[1]
+    element = tensor(indices).element_type
+    count = emit(StridedSliceOp(emit(CastOp(op.dense_shape, dtype="int64")), begin=[0], end=[1]))
+    at = emit(CastOp(_first_column(emit, indices), dtype="int64"))
+    at = emit(WhereOp(emit(LessOp(at, emit.constant(0, i64))), count, at))  # below zero is outside, as what is beyond
+    have = emit(ScatterAddOp(emit(DynZerosOp(count, dtype="int64")), at, emit(OnesLikeOp(at)), axis=0))
+    empty = emit(EqualOp(have, emit.constant(0, i64)))
+    missing = places_of(emit, empty)
+    added = emit(CastOp(emit(ExpandDimsOp(missing, axis=1)), dtype=dtype_name(element)))
+    added = emit(PadOp(added, emit.constant(0, element), pad_width=[0, 0, 0, columns - 1]))
+    default = emit(TakeOp(emit(ReshapeOp(op.default_value, newshape=[1])), missing, axis=0, mode="clip"))
+    rows = emit(ConcatenateOp(emit(TupleOp(indices, added)), axis=0))
+    values = emit(ConcatenateOp(emit(TupleOp(op.sparse_values, default)), axis=0))
+    order = emit(ArgsortOp(_first_column(emit, rows), axis=0, is_ascend=True, dtype="int64"))
+    return emit(TupleOp(*(emit(TakeOp(each, order, axis=0, mode="clip")) for each in (rows, values)), empty))
+
+
+def _first_column(emit: Emit, matrix: SSAValue) -> SSAValue:
+    return emit(SqueezeOp(emit(StridedSliceOp(matrix, begin=[0], end=[1], axes=[1])), axis=[1]))
+
+
 def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
     """What stands for an operator whose result has an extent that data decides; `None` where it is none."""
     match op:
@@ -105,5 +135,7 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return [argwhere(emit, op.condition)]
         case UniqueOp():
             return [unique(emit, op)]
+        case SparseFillEmptyRowsOp() if shape_of(op.sparse_indices)[1] > 0:
+            return [filled_rows(emit, op)]
         case _:
             return None

@@ -33,3 +33,14 @@ relay.func @what_has_extents_of_its_operands_stays(%x: tensor<?xf32>) -> tensor<
   %y = relay.nn.relu %x : tensor<?xf32>
   relay.return %y : tensor<?xf32>
 }
+
+// CHECK-LABEL: relay.func @rows_without_an_element_are_found_and_put_behind
+// CHECK: relay.dyn.zeros
+// CHECK: relay.scatter_add
+// CHECK: relay.compact
+// CHECK: relay.argsort
+// CHECK-NOT: relay.sparse_fill_empty_rows
+relay.func @rows_without_an_element_are_found_and_put_behind(%i: tensor<3x2xi64>, %v: tensor<3xf32>, %s: tensor<2xi64>, %d: tensor<f32>) -> tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>> {
+  %y = relay.sparse_fill_empty_rows %i, %v, %s, %d : (tensor<3x2xi64>, tensor<3xf32>, tensor<2xi64>, tensor<f32>) -> tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
+  relay.return %y : tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
+}

@@ -62,6 +62,21 @@ def test_a_saved_program_reads_its_extents_too(found: tuple[Any, Executable], tm
     assert list(again.run({"x": x})) == [spec.name for spec in exe.outputs]
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+def test_rows_without_an_element_are_filled(is_open: bool) -> None:
+    i, v = relay.var("i", shape=(relay.Any() if is_open else 3, 2), dtype="int64"), relay.var("v", shape=(3,))
+    shape, default = relay.var("shape", shape=(2,), dtype="int64"), relay.var("default", shape=(1,))
+    if is_open:
+        v = relay.var("v", shape=(relay.Any(),))
+    graph = relay.Function([i, v, shape, default], relay.sparse_fill_empty_rows(i, v, shape, default))
+    exe: Any = weft.compile(graph, threads=1)
+    for rows, count in ([[3, 1], [0, 2], [0, 1]], 5), ([[1, 1], [-1, 0], [9, 1]], 2), ([[0, 0], [0, 1], [0, 0]], 0):
+        inputs = [np.array(rows), np.array([1, 2, 3], np.float32), np.array([count, 4]), np.array([7], np.float32)]
+        for array, wanted in zip(exe(*inputs), evaluate_function(graph, inputs), strict=True):
+            assert array.dtype == wanted.dtype
+            np.testing.assert_array_equal(array, wanted)
+
+
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_different_elements_are_given_as_numpy_does(is_sorted: bool) -> None:
     x = relay.var("x", shape=(relay.Any(),))
