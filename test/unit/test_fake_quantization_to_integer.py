@@ -65,11 +65,25 @@ REGIONS: dict[str, Callable[[], Expr]] = {
     "clip and padding": lambda: q(
         relay.nn.pad(relay.clip(image(2, 3), -6.0, 6.0), pad_width=((0, 0), (1, 1)), pad_value=0.0)
     ),
+    "sums with scales for each slice": lambda: q(
+        dq(i8("x", 2, 4), 10 * VECTOR, 3, axis=1) - dq(i8("y", 2, 4), [0.3, 0.4], 0, axis=0)
+    ),
+    "products with scales for each slice": lambda: q(
+        dq(i8("x", 2, 4), 10 * VECTOR, 3, axis=1) * dq(i8("z", 4), VECTOR, 1, axis=0)
+    ),
+    "the greater with scales for each slice": lambda: q(
+        relay.maximum(dq(i8("x", 2, 4), 10 * VECTOR, 3, axis=1), dq(i8("y", 2, 1), 0.5, 0))
+    ),
+    "a bias with scales for each slice": lambda: q(
+        relay.nn.dense(image(2, 6), dq(i8("w", 4, 6), VECTOR, 0, axis=0))
+        + dq(relay.cast(i8("b", 4), "int32"), 0.5 * VECTOR, 0)
+    ),
+    "linear interpolation": lambda: q(relay.image.resize2d(image(1, 2, 4, 4), size=(7, 3), method="linear"), 0.5, 3),
     "functions": lambda: q(relay.reshape(relay.tanh(image(2, 4)), (8,)), 1 / 128, 0),
 }  # fmt: skip
 
 
-STEPS = {"sums": 2, "functions": 2}
+STEPS = {"sums": 2, "sums with scales for each slice": 2, "functions": 2}
 """How far results may be apart where several roundings come together."""
 
 
@@ -107,6 +121,21 @@ def test_a_region_with_an_operator_that_has_no_rule_stays() -> None:
 def test_a_number_in_the_middle_is_not_cut_off_by_the_last_scale() -> None:
     module = module_of(q(relay.sigmoid(relay.tanh(image(2, 4))), 1 / 128, -128))
     with pytest.raises(Diagnostic, match="the scale of its result does not follow"):
+        FakeQuantizationToIntegerPass(hard_fail=True)(module)
+
+
+@pytest.mark.parametrize("operator", [relay.add, relay.multiply, relay.maximum])
+def test_a_constant_is_not_put_into_the_steps_of_several_scales(operator: Any) -> None:
+    value = dq(i8("x", 2, 4), 10 * VECTOR, 3, axis=1)
+    for constant in (np.ones(4, np.float32), np.ones((2, 1), np.float32)):
+        module = module_of(q(operator(value, relay.const(constant))))
+        with pytest.raises(Diagnostic, match="a constant stands beside numbers that have a scale for each slice"):
+            FakeQuantizationToIntegerPass(hard_fail=True)(module)
+
+
+def test_products_need_their_scales_along_one_axis() -> None:
+    module = module_of(q(dq(i8("x", 4, 4), VECTOR, 0, axis=1) * dq(i8("y", 4, 4), VECTOR, 0, axis=0)))
+    with pytest.raises(Diagnostic, match="scales along different axes"):
         FakeQuantizationToIntegerPass(hard_fail=True)(module)
 
 

@@ -7,11 +7,12 @@
     %y = relay.qnn.quantize %d
 
 For every `quantize`, the region of the graph that leads to it is looked at, up to `dequantize`s and constants. If every
-operator in it has a rule (`quantized_rules.py`), it is computed again with integers; else it stays, with a remark that
-says where. Scales and zero points must be constants. Results may differ by a step of the quantisation, as they do in
-TVM: rounding happens in other places. Where an operator's scale does not follow from its operands (a sum, a function)
-it takes that of the `quantize`; TVM does so in the middle of a region too, where numbers may be cut off by it, here it
-is done only where `quantize` comes next, but for operators that choose among elements or bound them.
+operator in it has a rule (`quantized_rules.py`, `quantized_pairs.py`), it is computed again with integers; else it
+stays, with a remark that says where. Scales and zero points must be constants. Results may differ by a step of the
+quantisation, as they do in TVM: rounding happens in other places. Where an operator's scale does not follow from its
+operands (a sum, a function) it takes that of the `quantize`; TVM does so in the middle of a region too, where numbers
+may be cut off by it, here it is done only where `quantize` comes next, but for operators that choose among elements or
+bound them.
 
 `hard-fail` makes an error of a region that stays. `use-qat` also converts, one by one, operators outside of such
 regions whose operands are dequantised, and dequantises their results. `simplify-inference` should follow, which writes
@@ -38,7 +39,8 @@ from ..infra.walk import walk
 from .affine_values import Affine, NotQuantizedError, affine_of, requantize
 from .dead_code_elimination import eliminate_dead_code
 from .emitter import Emitter
-from .quantized_rules import KEEPING, LOCAL, RULES, Quantized, Site
+from .quantized_pairs import RULES
+from .quantized_rules import KEEPING, LOCAL, Quantized, Site
 
 NAME = "fake-quantization-to-integer"
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import RelayOp, Value, ints, is_true, normalize_axis, shape_of
+from ...dialects.relay.base import RelayOp, Value, ints, is_true, normalize_axis, shape_of, tensor
 from ...dialects.relay.core import TupleOp
 from ...dialects.relay.ops import transcendental
-from ...dialects.relay.ops.broadcast import AddOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
-from ...dialects.relay.ops.elementwise import AbsOp, CastOp, ClipOp
+from ...dialects.relay.ops.broadcast import MaximumOp, MinimumOp
+from ...dialects.relay.ops.elementwise import AbsOp, CastOp, ClipOp, RoundOp
 from ...dialects.relay.ops.image import Resize2dOp
 from ...dialects.relay.ops.nn import adaptive_pool, pool
 from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
@@ -27,7 +27,7 @@ from ...dialects.relay.ops.nn.convolution_base import ConvolutionBase
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp
-from ...dialects.relay.ops.qnn import arithmetic, functions, products
+from ...dialects.relay.ops.qnn import functions, products
 from ...dialects.relay.ops.reduce import MaxOp, MeanOp, MinOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp, StridedSliceOp
 from ...dialects.relay.ops.sort import TopkOp
@@ -133,7 +133,8 @@ KEEPING: set[type[RelayOp]] = {
 """Operators that choose among elements, or bound them: it is the same whether numbers are quantised before or after."""
 
 
-def _on(op: RelayOp, *operands: SSAValue, **changed: Value) -> RelayOp:
+def on(op: RelayOp, *operands: SSAValue, **changed: Value) -> RelayOp:
+    """The same operator on other operands, with some properties changed."""
     return type(op)(*operands, **{**op.properties, **changed})
 
 
@@ -144,7 +145,7 @@ def _on(op: RelayOp, *operands: SSAValue, **changed: Value) -> RelayOp:
 def moved(site: Site) -> Quantized:
     """Elements are moved, or chosen, which it makes no difference to what they stand for."""
     value, affine = site.operand(0)
-    return site.emit(_on(site.op, value)), affine.single("the data")
+    return site.emit(on(site.op, value)), affine.single("the data")
 
 
 @register(TransposeOp, local=True)
@@ -154,21 +155,24 @@ def transposed(site: Site) -> Quantized:
     value, affine = site.operand(0)
     order = site.op.permutation(len(shape_of(value)))
     axis = order.index(affine.axis % len(order)) if order else 0
-    return site.emit(_on(site.op, value)), replace(affine, axis=axis)
+    return site.emit(on(site.op, value)), replace(affine, axis=axis)
 
 
 @register(pool.MaxPool2dOp, local=True)
 def maximum_pooled(site: Site) -> Quantized:
     value, affine = site.operand(0)
-    return site.emit(_on(site.op, value)), affine
+    return site.emit(on(site.op, value)), affine
 
 
 @register(Resize2dOp)
 def resized(site: Site) -> Quantized:
     assert isinstance(site.op, Resize2dOp)
-    if site.op.method.data != "nearest_neighbor":
-        raise NotQuantizedError(f"its method is {site.op.method}, which computes with elements")
-    return moved(site)
+    if site.op.method.data == "nearest_neighbor":
+        return moved(site)
+    # What weighs elements by numbers whose sum is one gives what is between: of integers as of what they stand for.
+    value, affine = site.operand(0)
+    between = site.emit(on(site.op, site.emit(CastOp(value, dtype="float32")), out_dtype=""))
+    return _narrowed(site, site.emit(RoundOp(between)), affine.single("the data"))
 
 
 @register(TopkOp)
@@ -201,21 +205,21 @@ def averaged(site: Site) -> Quantized:
     wide = Affine(wanted.scale, wanted.zero, "int32")
     same = affine.same(wanted)
     value = site.emit(CastOp(value, dtype="int32")) if same else requantize(site.emit, value, affine, wide)
-    return _narrowed(site, site.emit(_on(site.op, value)), wanted)
+    return _narrowed(site, site.emit(on(site.op, value)), wanted)
 
 
 @register(MeanOp)
 def mean(site: Site) -> Quantized:
     value, affine = site.operand(0)
     affine = affine.single("the data")
-    return _narrowed(site, site.emit(_on(site.op, site.emit(CastOp(value, dtype="int32")))), affine)
+    return _narrowed(site, site.emit(on(site.op, site.emit(CastOp(value, dtype="int32")))), affine)
 
 
 def _narrowed(site: Site, value: SSAValue, affine: Affine) -> Quantized:
-    """32 bits as the type of `affine`."""
+    """Whole numbers as the type of `affine`."""
     import numpy as np
 
-    if affine.dtype == "int32":
+    if scalar_type(affine.dtype) == tensor(value).element_type:
         return value, affine
     bounds = np.iinfo(affine.dtype)
     clipped = site.emit(ClipOp(value, a_min=float(bounds.min), a_max=float(bounds.max)))
@@ -234,7 +238,7 @@ def biased(site: Site) -> Quantized:
         raise NotQuantizedError("sums of its data are not of 32 bits around zero")
     bias, given = site.or_constant(1, affine, 0)
     at_bias = Affine(affine.scale, affine.zero, affine.dtype, 0)
-    return site.emit(_on(site.op, value, requantize(site.emit, bias, given, at_bias))), affine
+    return site.emit(on(site.op, value, requantize(site.emit, bias, given, at_bias))), affine
 
 
 @register(Conv2dOp, Conv2dTransposeOp, local=True)
@@ -298,7 +302,7 @@ def joined(site: Site) -> Quantized:
             raise NotQuantizedError("a field is not quantised")
         value, affine = site.values[field]
         parts.append(requantize(site.emit, value, affine.single("a field"), wanted))
-    return site.emit(_on(site.op, site.emit(TupleOp(*parts)))), wanted
+    return site.emit(on(site.op, site.emit(TupleOp(*parts)))), wanted
 
 
 @register(ClipOp, local=True)
@@ -329,46 +333,7 @@ def padded(site: Site) -> Quantized:
     value, affine = site.operand(0)
     affine = affine.single("the data")
     filling, given = site.or_constant(1, affine)
-    return site.emit(_on(site.op, value, requantize(site.emit, filling, given.single("the value"), affine))), affine
-
-
-BINARY: dict[type[RelayOp], type[RelayOp]] = {
-    AddOp: arithmetic.QnnAddOp,
-    SubtractOp: arithmetic.QnnSubtractOp,
-    MultiplyOp: arithmetic.QnnMulOp,
-}
-
-
-def _both(site: Site) -> tuple[Quantized, Quantized]:
-    """Both operands; a constant by the scale of the other one."""
-    if site.op.operands[0] in site.values:
-        left = site.operand(0)
-        return left, site.or_constant(1, left[1], left[1].axis)
-    right = site.operand(1)
-    return site.or_constant(0, right[1], right[1].axis), right
-
-
-@register(*BINARY)
-def combined(site: Site) -> Quantized:
-    """Sums of products and biases stay sums in 32 bits; else an operator on quantised tensors."""
-    (left, mine), (right, other) = _both(site)
-    sums = isinstance(site.op, AddOp) and mine.same(other) and mine.dtype == "int32" and not mine.zero.any()
-    if sums and (mine.is_single or shape_of(left) == shape_of(right)):
-        return site.emit(AddOp(left, right)), mine
-    mine, other, wanted = mine.single("the left side"), other.single("the right side"), site.goal().single("the result")
-    if mine.dtype != other.dtype:
-        raise NotQuantizedError(f"its operands are of {mine.dtype} and {other.dtype}")
-    wanted = Affine(wanted.scale, wanted.zero, mine.dtype) if wanted.dtype == mine.dtype else mine
-    parameters = [each for affine in (mine, other, wanted) for each in affine.parameters(site.emit)]
-    return site.emit(BINARY[type(site.op)](left, right, *parameters)), wanted
-
-
-@register(MinimumOp, MaximumOp)
-def extreme(site: Site) -> Quantized:
-    ((left, mine), (right, other)), wanted = _both(site), site.goal().single("the result")
-    left = requantize(site.emit, left, mine.single("the left side"), wanted)
-    right = requantize(site.emit, right, other.single("the right side"), wanted)
-    return site.emit(_on(site.op, left, right)), wanted
+    return site.emit(on(site.op, value, requantize(site.emit, filling, given.single("the value"), affine))), affine
 
 
 UNARY: dict[type[RelayOp], type[RelayOp]] = {

@@ -53,7 +53,8 @@ from ..infra.walk import walk
 from .affine_values import Affine, NotQuantizedError, affine_of, along, known
 from .dead_code_elimination import eliminate_dead_code
 from .emitter import Emitter
-from .quantized_rules import RULES, Quantized, Site
+from .quantized_pairs import RULES
+from .quantized_rules import Quantized, Site
 
 NAME = "sink-dequantize"
 
