@@ -18,15 +18,14 @@ from ...dialects.relay.functions import is_for
 from ...dialects.relay.interpreter import evaluate_function
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.nd import NDArray, as_nd
 from ...transforms.infra.walk import clone, erase
 from ...transforms.relay.bind_params import input_names
 from .expr import GlobalVar
 
 
 @checked
-def get_calibration_data(
-    mod: ModuleOp, data: Mapping[str, npt.ArrayLike]
-) -> dict[GlobalVar, dict[str, list[npt.NDArray[np.generic]]]]:
+def get_calibration_data(mod: ModuleOp, data: Mapping[str, npt.ArrayLike]) -> dict[GlobalVar, dict[str, list[NDArray]]]:
     """The arrays that each function for another compiler is given, `"inputs"`, and gives, `"outputs"`, when `@main`
     runs on `data`, in the interpreter. Tuples are opened.
 
@@ -54,8 +53,8 @@ def get_calibration_data(
     main.body.block.add_op(ReturnOp(*values))
     inputs = main.function_type.inputs.data
     main.function_type = FunctionType.from_lists(inputs, [value.type for value in values])
-    arrays = iter(evaluate_function(main, [np.asarray(data[name]) for name in names]))
-    found: dict[GlobalVar, dict[str, list[npt.NDArray[np.generic]]]] = {}
+    arrays = map(as_nd, evaluate_function(main, [np.asarray(data[name]) for name in names]))
+    found: dict[GlobalVar, dict[str, list[NDArray]]] = {}
     for name, op in zip(called, calls, strict=True):
         counts = [len(flatten_types([value.type for value in side])) for side in (op.arguments, op.res)]
         given, results = ([next(arrays) for _ in range(count)] for count in counts)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
+from .lookup_tables import canonicalizations
 from .op_class import Op
 from .operators import Operator, operator, operator_classes
 from .requantizing import requantize_config
@@ -50,6 +51,10 @@ def _builder(name: str) -> Operator:
 Op.lookup = get
 
 
+_OF_QNN = {"requantize_config": requantize_config, "canonicalizations": canonicalizations}
+"""What `relay.qnn` has beside its operators."""
+
+
 class OperatorNamespace(ModuleType):
     """`relay.nn`, `relay.image`, ...: the operators whose names begin so; with no prefix, `relay.op`, all of them."""
 
@@ -65,10 +70,13 @@ class OperatorNamespace(ModuleType):
             return OperatorNamespace(self._start + name)
         if (self._start, name) == ("", "get"):  # `relay.op.get("nn.relu")`, as in TVM
             return get
-        if (self._start, name) == ("qnn.", "op"):  # `relay.qnn.op.quantize`, as in TVM
+        if self._start == "qnn." and name in (
+            "op",
+            "qnn",
+        ):  # `relay.qnn.op.quantize`, `relay.qnn.op.qnn.quantize`, as in TVM
             return self
-        if (self._start, name) == ("qnn.", "requantize_config"):
-            return requantize_config
+        if self._start == "qnn." and name in _OF_QNN:
+            return _OF_QNN[name]
         return find(self._start + name)
 
     def __dir__(self) -> list[str]:

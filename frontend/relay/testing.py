@@ -23,6 +23,7 @@ from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.functions import name_of
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.nd import as_nd
 from .expr import Expr, Function, Operand, Tuple, Var, const, free_vars, var
 from .module import IRModule
 from .namespace import OperatorNamespace, find
@@ -54,9 +55,9 @@ def create_workload(
         if name == "data":
             continue
         if initializer is None:
-            params[name] = _initial(name, type.get_shape(), rng).astype(numpy_dtype(type.element_type))
+            params[name] = as_nd(_initial(name, type.get_shape(), rng).astype(numpy_dtype(type.element_type)))
         else:
-            params[name] = np.zeros(type.get_shape(), numpy_dtype(type.element_type))
+            params[name] = as_nd(np.zeros(type.get_shape(), numpy_dtype(type.element_type)))
             initializer(name, params[name])
     return module, params
 
@@ -98,10 +99,10 @@ class _Layers:
         padding = (kernel // 2, kernel // 2)
         return nn.conv2d(x, weight, (stride, stride), padding, groups=groups, channels=channels)
 
-    def batch_norm(self, x: Expr, name: str) -> Expr:
+    def batch_norm(self, x: Expr, name: str, scale: bool = True) -> Expr:
         parts = ("gamma", "beta", "moving_mean", "moving_var")
         parameters = [self.weight(f"{name}_{part}", x.shape[1]) for part in parts]
-        return nn.batch_norm(x, *parameters, epsilon=2e-5)[0]
+        return nn.batch_norm(x, *parameters, epsilon=2e-5, scale=scale)[0]
 
 
 def _function(body: Expr, data: Var) -> FuncOp:
@@ -128,7 +129,8 @@ def _resnet(
     image_shape: tuple[int, int, int] = (3, 224, 224),
     dtype: str = "float32",
 ) -> FuncOp:
-    """A residual network before activation (He et al., 2016), of 18, 34, 50 or 101 layers.
+    """A residual network before activation (He et al., 2016), of 18, 34, 50 or 101 layers; images of at most 32 rows
+    are not made smaller before the first of them.
 
     Raises:
         ValueError: there is none of so many layers.
@@ -138,8 +140,12 @@ def _resnet(
         raise ValueError(f"there is no residual network of {num_layers} layers; there are those of {known}")
     units, bottleneck = _RESNETS[num_layers]
     layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
-    x = nn.relu(layers.batch_norm(layers.conv2d(data, 64, 7, "conv0", 2), "bn0"))
-    x = nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1))
+    x = layers.batch_norm(data, "bn_data", scale=False)
+    if image_shape[1] <= 32:
+        x = layers.conv2d(x, 64, 3, "conv0")
+    else:
+        x = nn.relu(layers.batch_norm(layers.conv2d(x, 64, 7, "conv0", 2), "bn0"))
+        x = nn.max_pool2d(x, (3, 3), (2, 2), padding=(1, 1))
     for stage, units_of_stage in enumerate(units):
         channels = 64 * 2**stage * (4 if bottleneck else 1)
         for unit in range(units_of_stage):

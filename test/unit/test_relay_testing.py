@@ -77,3 +77,10 @@ def test_calls_of_operators_are_counted():
 def test_random_numbers_have_the_shape_and_dtype_asked_for():
     drawn = testing.rand("float16", 2, 3)
     assert drawn.shape == (2, 3) and drawn.numpy().dtype == np.float16
+
+
+def test_a_residual_network_has_the_layers_of_tvms():
+    counts: Any = relay.analysis.list_op_freqs(testing.resnet.get_workload()[0])
+    assert (counts["nn.batch_norm"], counts["nn.conv2d"], counts["nn.relu"], counts["nn.max_pool2d"]) == (19, 21, 18, 1)
+    small: Any = relay.analysis.list_op_freqs(testing.resnet.get_workload(image_shape=(3, 32, 32))[0])
+    assert (small["nn.batch_norm"], small["nn.conv2d"], "nn.max_pool2d" in small) == (18, 21, False)
