@@ -148,6 +148,8 @@ ATTRIBUTES = {
     "storage_scope": "list_str",
 }  # fmt: skip
 """The attributes of a graph, and what TVM calls their types."""
+PASSED_OVER = ("list_int", "size_t")
+"""The types of other attributes, which TVM reads and forgets."""
 
 
 def _read(graph: Mapping[str, Json]) -> GraphJson:
@@ -300,8 +302,8 @@ def _check_storages(graph: GraphJson) -> None:
 
 def _attribute(attributes: Mapping[str, Json], name: str) -> list[Json]:
     """The values of an attribute, for each entry."""
-    for key in attributes:
-        if key not in ATTRIBUTES:
+    for key, other in attributes.items():
+        if key not in ATTRIBUTES and not (isinstance(other, list) and len(other) == 2 and other[0] in PASSED_OVER):
             raise GraphJsonError(f"attrs has an unknown part '{key}'", hint=did_you_mean(key, ATTRIBUTES))
     pair = _list(attributes.get(name), f"attrs.{name}")
     if len(pair) != 2 or pair[0] != ATTRIBUTES[name]:

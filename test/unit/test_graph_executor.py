@@ -454,6 +454,17 @@ def test_what_stands_behind_metadata_is_passed_over() -> None:
     assert GraphJson.parse(edited(lambda g: g.update(metadata={"a": 1}, more=2))) == GraphJson.parse(JSON)
 
 
+def test_attributes_of_other_tools_are_passed_over_as_in_tvm() -> None:
+    text = edited(lambda g: g["attrs"].update(order=["list_int", [2, 1]], version=["size_t", 3]))
+    assert GraphJson.parse(text) == GraphJson.parse(JSON)
+
+
+def test_a_storage_without_a_scope_is_in_the_usual_memory(exe: weft.Executable) -> None:
+    scopes = ["", "global"] * 3
+    module = create(edited(lambda g: g["attrs"].update(storage_scope=["list_str", scopes])), exe)
+    assert module.get_num_outputs() == 2
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
