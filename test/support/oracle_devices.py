@@ -242,7 +242,10 @@ class Program:
     def freed(self, result: int, block: Block) -> SSAValue:
         """The result of a function."""
         value = self.value(result)
-        if self.nodes[result].op == "let" and isinstance(value.owner, OnDeviceOp):
+        noted = value.owner
+        while isinstance(noted, TupleGetOp):  # a field of what is noted is taken first
+            noted = noted.tuple.owner
+        if self.nodes[result].op == "let" and isinstance(noted, OnDeviceOp):
             block.add_op(free := OnDeviceOp(value, constrain_body=False, constrain_result=False))
             return free.result
         return value

@@ -36,6 +36,26 @@ relay.func @what_nothing_constrains_goes_to_the_default(%x: tensor<5x7xf32>, %y:
   relay.return %1 : tensor<5x7xf32>
 }
 
+// What a note wants on a device, and nothing has elsewhere, is computed there: the constant is not copied.
+// CHECK-LABEL: relay.func @what_is_free_follows_a_note_on_its_use(%x: tensor<5x7xf32>) -> tensor<5x7xf32>
+// CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
+// CHECK-NEXT:    %0 = relay.constant dense<2.000000e+00> : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.exp %0 : tensor<5x7xf32>
+// CHECK-NEXT:    %2 = relay.tanh %1 : tensor<5x7xf32>
+// CHECK-NEXT:    %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %4 = relay.add %x, %3 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+// CHECK-NEXT:    relay.return %4 : tensor<5x7xf32>
+// CHECK-NEXT:  }
+relay.func @what_is_free_follows_a_note_on_its_use(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = relay.constant dense<2.0> : tensor<5x7xf32>
+  %1 = relay.exp %0 : tensor<5x7xf32>
+  %2 = relay.on_device %1 {virtual_device = #relay.virtual_device<cpu>, constrain_body = false, constrain_result = true} : tensor<5x7xf32>
+  %3 = relay.tanh %2 : tensor<5x7xf32>
+  %4 = relay.on_device %3 {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
+  %5 = relay.add %x, %4 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+  relay.return %5 : tensor<5x7xf32>
+}
+
 // CHECK-LABEL: relay.func @a_note_that_nothing_contradicts_goes_away(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cuda, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {

@@ -3,11 +3,12 @@
 1. Where a copy is allowed and none is needed, there is none: both sides of a free `on_device` become one, in the order
    of the text, unless they contradict one another.
 2. For each function, its free results go to the default device, and its free arguments to where its first result is.
-3. Inside, users before what they use: a value that is free goes to where the first result of its block goes (that of
-   the function, of the branch); so do free arguments and results of function values.
+3. Inside, users before what they use: a value that is free goes to where the first user's first result is, if that is
+   elsewhere, as that of a note is; what no user says anything of goes to where the first result of its block goes (that
+   of the function, of the branch), and so do free arguments and results of function values.
 
 Counterpart of TVM's `FreeOnDeviceDefaulter` and `DeviceDefaulter`. There, a value that is bound by `let` goes to where
-the `let` is, and one that is not goes to the default device; in SSA all values are bound.
+the `let` is, whoever uses it; in SSA all values are bound.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
 from ....dialects.relay.base import is_true
-from ....dialects.relay.control import FnOp
+from ....dialects.relay.control import ApplyOp, FnOp
 from ....dialects.relay.core import FuncOp, PrimitiveOp
 from ....dialects.relay.devices import VirtualDevice
 from ....dialects.relay.ops.annotation import OnDeviceOp
@@ -59,12 +60,19 @@ def _default_function(func: FuncOp, domains: Constraints) -> None:
 
 
 def _default_results(op: Operation, here: VirtualDevice, domains: Constraints) -> None:
+    """Choose places for an operation's results, then for its operands: where the first result is. So what a note wants
+    on a device is computed there, and not copied. A function value is a value of its own block, as are its arguments.
+    """
     for value in op.results:
         domain = domains.of(value)
         if domain.results is not None or domain.device.type is None:
             domains.set_default(domain, here)
         else:
             domains.set_default(domain, domains.devices.default)
+    if op.results and not isinstance(op, ApplyOp):
+        place = domains.device_of(domains.of(op.results[0]))
+        for value in op.operands:
+            domains.set_default(domains.of(value), place)
 
 
 def _place_of_block(op: Operation, here: VirtualDevice, domains: Constraints) -> VirtualDevice:
