@@ -28,7 +28,7 @@ from .lowering.phase_texts import PhaseTexts
 from .lowering.phases import PHASES
 from .runtime.executable import Executable
 from .transforms.infra import PassContext
-from .transforms.infra.config import NODE_BY_NODE, RECORDS_THREADS, TUNING_RECORDS
+from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
 from .transforms.infra.timing import timed
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params
@@ -74,13 +74,11 @@ def compile(
     config: dict[str, object] = {}
     if tuning_records is not None:
         config = {TUNING_RECORDS: os.fspath(tuning_records), RECORDS_THREADS: Executable.usable(threads)}
-    if executor == "graph":
-        config |= NODE_BY_NODE
     level = current.opt_level if opt_level is None else opt_level
     with nullcontext(current) if opt_level is None and not config else current.at_level(level, config) as context:
         if executor == "aot":
             return _compile(model, resolved, context, threads, params, shapes, function, phase, request)
-        nodes = _Nodes(resolved)
+        nodes = _Nodes()
         exe = _compile(model, resolved, context, threads, params, shapes, function, phase, request, nodes)
     return nodes.module(exe)
 
@@ -182,16 +180,9 @@ def texts_of(
 
 class _Nodes:
     """The nodes of a graph that is being compiled, written before its kernels are: what cannot be run node by node is
-    refused then.
+    refused then."""
 
-    Raises:
-        Diagnostic: the target makes kernels that run as a whole alone.
-    """
-
-    def __init__(self, target: Target):
-        if target.kind == "c":
-            hint = 'compile for "llvm", or use the executor "aot"'
-            raise Diagnostic('kernels of the target "c" run as a whole alone, and not node by node', hint=hint)
+    def __init__(self):
         self.written: tuple[GraphJson, dict[str, npt.NDArray[np.generic]], tuple[str, ...]] | None = None
 
     @staticmethod

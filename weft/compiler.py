@@ -8,7 +8,8 @@ wants more of a program that was found than to run it, its text at some phase, h
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Literal, overload
 
 from .dialects.support.arguments import checked
@@ -116,10 +117,12 @@ def compile(
         ArgumentError: an argument is not of its type.
         Diagnostic: the model cannot be read, imported or lowered, or is not valid; the message says where and why.
     """
-    with rare_garbage_collection():
+    with rare_garbage_collection(), ExitStack() as rules:
         from .kept_programs import Request
 
         target = or_current(target)
+        if executor == "graph":
+            opt_level = rules.enter_context(_node_by_node(opt_level))
         request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
         exe = request.found() if executor in COMPILED else None
         if exe is None:
@@ -130,8 +133,20 @@ def compile(
                 model, target, opt_level, threads, params, shapes=shapes, function=function, phase=phase,
                 tuning_records=tuning_records, executor=executor, request=request,
             )  # fmt: skip
-    if executor == "aot":
-        return exe
-    from .compilation import graph_module
+        if executor == "aot":
+            return exe
+        from .compilation import graph_module
 
-    return graph_module(exe)
+        return graph_module(exe)
+
+
+@contextmanager
+def _node_by_node(opt_level: int | None) -> Generator[int]:
+    """Compile in the `with` block what is run node by node, which is another program. At the level that is given."""
+    from .transforms.infra.config import NODE_BY_NODE
+    from .transforms.infra.context import PassContext
+
+    current = PassContext.current()
+    level = opt_level if opt_level is not None else DEFAULT_OPT_LEVEL if current.is_default else current.opt_level
+    with current.at_level(level, NODE_BY_NODE):
+        yield level

@@ -40,6 +40,12 @@ relay.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 X = np.arange(4, dtype=np.float32)
+LAYERS = """relay.func @main(%a: tensor<1x2x3x3x8xf32>, %b: tensor<1x2x1x1x8xf32>, %c: tensor<1x5x3x3x8xf32>,
+    %d: tensor<1x5x1x1x8xf32>) -> (tensor<1x2x3x3x8xf32>, tensor<1x5x3x3x8xf32>) {
+  %0 = relay.add %a, %b : (tensor<1x2x3x3x8xf32>, tensor<1x2x1x1x8xf32>) -> tensor<1x2x3x3x8xf32>
+  %1 = relay.add %c, %d : (tensor<1x5x3x3x8xf32>, tensor<1x5x1x1x8xf32>) -> tensor<1x5x3x3x8xf32>
+  relay.return %0, %1 : tensor<1x2x3x3x8xf32>, tensor<1x5x3x3x8xf32>
+}"""
 
 
 @pytest.fixture
@@ -87,6 +93,19 @@ def test_a_model_that_is_known_is_loaded_and_shows_what_was_compiled(model: Path
     assert third.ir["fuse"] == first.ir["fuse"] and third.asm == first.asm
     module = weft.compile(model, executor="graph")
     assert '"nodes"' in module.graph_json
+
+
+def test_a_program_that_runs_node_by_node_is_kept_as_another(tmp_path: Path) -> None:
+    """As a whole, layers that differ in extents alone share a kernel, which nodes of JSON cannot call."""
+    (tmp_path / "layers.mlir").write_text(LAYERS)
+    with knobs.CACHE_DIR.set(str(tmp_path / "cache")):
+        x = [np.full((1, n, k, k, 8), n + k, np.float32) for n in (2, 5) for k in (3, 1)]
+        whole_graph = weft.compile(tmp_path / "layers.mlir", threads=1)(*x)
+        for _ in range(2):
+            nodes = weft.compile(tmp_path / "layers.mlir", threads=1, executor="graph")
+            for one, other in zip(nodes(*x), whole_graph, strict=True):
+                np.testing.assert_array_equal(one, other)
+        assert whole(weft.compile(tmp_path / "layers.mlir", threads=1)) == "memory"
 
 
 def test_a_process_that_finds_a_program_imports_no_compiler(model: Path, tmp_path: Path) -> None:
