@@ -132,9 +132,9 @@ class Argument:
 
     `kind` says what: the `input`, `output` or `constant` of number `at`; so many bytes of the `arena`, from byte `at`
     on; the counters that the kernel's threads share their work by (`slots`) or the `record` of its checks, which stand
-    in the arena as well; the number of `threads`; an `extent`, which is the number `at`. Of several devices, `device`
-    is the number of that whose arena, or whose copy of a constant, is meant; inputs and outputs are the caller's, on
-    the first.
+    in the arena as well; the number of `threads`, or of a `team`; an `extent`, which is the number `at`. Of several
+    devices, `device` is the number of that whose arena, or whose copy of a constant, is meant; inputs and outputs are
+    the caller's, on the first.
     """
 
     kind: str
@@ -145,9 +145,12 @@ class Argument:
     """Of a graph with symbols, where they depend on those: `at` and `bytes`, which are 0 then."""
 
 
-ARGUMENTS = ("input", "output", "constant", "arena", "slots", "record", "threads", "extent")
+THREADS, TEAM = "threads", "team"
+"""The number of threads: that call a kernel, all of them; or of one that a single thread calls, and that takes the
+others itself."""
+ARGUMENTS = ("input", "output", "constant", "arena", "slots", "record", THREADS, TEAM, "extent")
 """The kinds of arguments."""
-NUMBERS = ("threads", "extent")
+NUMBERS = (THREADS, TEAM, "extent")
 """The kinds of arguments and parameters that are no memory."""
 BUFFER, OPEN_BUFFER = "buffer", "open_buffer"
 """The kinds of a kernel's parameter that may be any memory: of so many bytes, or of as many as extents say."""
@@ -204,8 +207,8 @@ class DeviceCode:
 @record
 class Parameter:
     """What a kernel takes: a `buffer`, or `slots`, of so many bytes, an `open_buffer`, a `record`, the number of
-    `threads`, or an `extent`. `element` is what MLIR calls the elements of a buffer (`f32`, `i8` with or without a
-    sign), where that is known."""
+    `threads` or of its `team`, or an `extent`. `element` is what MLIR calls the elements of a buffer (`f32`, `i8` with
+    or without a sign), where that is known."""
 
     kind: str
     bytes: int = 0

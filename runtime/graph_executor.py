@@ -70,8 +70,8 @@ class GraphModule:
 
     Raises:
         GraphJsonError: the text is not the JSON of a graph.
-        Diagnostic: a kernel is not in the library, or takes something else; or the graph is for another device, or the
-            library was made by way of C.
+        Diagnostic: a kernel is not in the library, or takes something else, or nobody knows what; or the graph is for
+            another device.
         PlatformError: the library is for another machine.
     """
 
@@ -97,7 +97,7 @@ class GraphModule:
         if len(self.library.parameters) != len(self.library.kernels):
             raise Diagnostic(
                 "it is not known what the kernels of this library take, so that they run as a whole alone",
-                hint='the target "c" makes such libraries; compile for "llvm", or use the executor "aot"',
+                hint='compile the model again, or use the executor "aot"',
             )
         self._program = Program(self.library)
         self._memory = allocated(self.graph)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, CheckError
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
-from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, CompiledGraph, Parameter
+from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, TEAM, THREADS, CompiledGraph, Parameter
 from ..lowering.graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
 from .kernels import Kernels
 from .memory import address, aligned_bytes
@@ -67,7 +67,7 @@ class Nodes:
         used = {name: known[name] for name in kernels.values() if name}
         self._kernels = Kernels(program.code, used)
         self._counts = {
-            name: [place for place, parameter in enumerate(taken) if parameter.kind == "threads"]
+            name: [place for place, parameter in enumerate(taken) if parameter.kind in (THREADS, TEAM)]
             for name, taken in used.items()
         }
         room = [sum(_room(parameter) for parameter in taken) for taken in used.values()]
@@ -143,7 +143,7 @@ class Nodes:
         places: list[int] = []
         for parameter in parameters:
             match parameter.kind:
-                case "threads":
+                case "threads" | "team":
                     values.append(0)
                 case "slots" | "record":
                     if parameter.kind == "record":

@@ -1,7 +1,8 @@
 """The kernels of a program, called one at a time.
 
 A kernel is called with the threads of the pool, as the whole graph is: the pool runs a function of one argument on each
-thread, `thunk(arguments)`, which this file makes for every kernel; it loads the kernel's arguments from a table.
+thread, `thunk(arguments)`, which this file makes for every kernel; it loads the kernel's arguments from a table. A
+kernel that takes a team is called by one thread.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 
-from ..lowering.abi import NUMBERS, RUN, Parameter
+from ..lowering.abi import NUMBERS, RUN, TEAM, Parameter
 from .jit import LoadedObjects
 from .linker import Linker
 from .threads import pool_address
@@ -33,11 +34,17 @@ class Kernels:
         symbols = {f"weft_kernel_{number}": code.address(name) for number, name in enumerate(names)}
         self._linker = Linker([], symbols, [text])
         self._thunks = {name: self._linker.address(f"weft_thunk_{number}") for number, name in enumerate(names)}
-        self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool_address(RUN))
+        with_team = [name for name in names if any(each.kind == TEAM for each in parameters[name])]
+        self._alone = {name: ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._thunks[name]) for name in with_team}
+        if len(with_team) < len(names):
+            self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool_address(RUN))
 
     def call(self, name: str, table: int, threads: int) -> None:
         """Call a kernel. `table` is the address of its arguments: addresses and numbers, 8 bytes each."""
-        self._run(self._thunks[name], table, threads)
+        if (alone := self._alone.get(name)) is not None:
+            alone(table)
+        else:
+            self._run(self._thunks[name], table, threads)
 
 
 def _thunk(number: int, parameters: Sequence[Parameter]) -> str:

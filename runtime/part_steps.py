@@ -154,7 +154,7 @@ class PartProfiler:
                 return outputs[at]
             case "constant":
                 return self._constants[at]
-            case "threads":
+            case "threads" | "team":
                 return threads
             case "extent":
                 return at

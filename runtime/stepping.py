@@ -81,7 +81,7 @@ class Stepper:
                     return outputs[argument.at]
                 case "constant":
                     return self._constants[argument.device][argument.at]
-                case "threads":
+                case "threads" | "team":
                     return threads
                 case "extent":
                     return argument.at

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
-from xdsl.dialects import memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
@@ -24,7 +25,7 @@ from ...dialects.support.aligned_arrays import aligned
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
-from ..abi import CompiledGraph
+from ..abi import TEAM, THREADS, Argument, CompiledGraph, Parameter
 from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
@@ -34,7 +35,11 @@ from ..machine.half_floats import CONVERSIONS, calls_conversions
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
 from ..manifest import mark_text
+from ..read_steps import StepTable, read_steps
 from .module import FLAGS, emit_graph, flags_for_gcc
+from .types import identifier
+
+Part = TypeVar("Part", Argument, Parameter)
 
 
 class NoCompilerError(UsageError):
@@ -49,7 +54,8 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         CodegenError: it does not accept the file.
         Diagnostic: something has no counterpart in C.
     """
-    graph = emit_graph(list(module.ops))
+    kernels, table = _steps(module)
+    graph = emit_graph(list(module.ops), kernels)
     inputs, outputs = read_signature(graph.attributes)
     held = [op for op in module.ops if isinstance(op, memref.GlobalOp)]
     held.sort(key=_constant_number)
@@ -72,11 +78,31 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         target.platform(),
         checks,
         records_at,
+        table.counter_bytes,
+        tuple(table.parameters[name] for name in graph.kernels) if kernels else (),
+        table.steps,
         symbols=symbols,
         pools=pools,
         extents=extents,
     )
     return replace(compiled, objects=(*objects, compile_module(mark_text(compiled), target)))
+
+
+def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
+    """The steps of a graph, and the kernels that they call; none where it has no steps, or a kernel a name that C has
+    not. A kernel in C is called by one thread, and takes a team."""
+    table = read_steps(module)
+    called = {step.kernel for step in table.steps}
+    kernels = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in called]
+    if any(identifier(kernel.sym_name.data) != kernel.sym_name.data for kernel in kernels):
+        return [], StepTable()
+
+    def alone(each: Part) -> Part:
+        return replace(each, kind=TEAM) if each.kind == THREADS else each
+
+    steps = tuple(replace(step, arguments=tuple(map(alone, step.arguments))) for step in table.steps)
+    parameters = {name: tuple(map(alone, taken)) for name, taken in table.parameters.items()}
+    return kernels, replace(table, steps=steps, parameters=parameters)
 
 
 def _constant_number(op: Operation) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import func, llvm, memref
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -33,7 +33,7 @@ from ..read_steps import parameters_of
 from .control import ControlText, address_of
 from .function import FunctionText
 from .scalars import HELPERS
-from .types import Names
+from .types import Names, pointee
 from .unit import Unit
 
 FLAGS = ("-std=c11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing")
@@ -89,8 +89,9 @@ def emit_c(module: ModuleOp) -> str:
     return emit_graph(list(module.ops)).text
 
 
-def emit_graph(ops: Sequence[Operation]) -> GraphText:
-    """What stands in a module in C: functions, those that are called before those that call, and constants.
+def emit_graph(ops: Sequence[Operation], entries: Sequence[func.FuncOp] = ()) -> GraphText:
+    """What stands in a module in C: functions, those that are called before those that call, and constants. The
+    kernels `entries` can be called from outside, by their own names, with all of their arguments.
 
     Raises:
         Diagnostic: an operation has no counterpart in C, or there is no graph to run.
@@ -113,7 +114,7 @@ def emit_graph(ops: Sequence[Operation]) -> GraphText:
         made = reached_from_entry(program_functions(main, program, {s.sym_name.data: described(s) for s in segments}))
         called = {callee for each in made for callee in callees(each)}
         segments = [each for each in segments if entry_of_segment(each.sym_name.data) in called]
-    unit = Unit(ops, segments)
+    unit = Unit(ops, segments, entries)
     name = unit.names.new((main or segments[0]).sym_name.data)
     texts = [FunctionText(unit, function).write() for function in unit.reached(*(s.sym_name.data for s in segments))]
     if unit.declared:
@@ -133,6 +134,7 @@ def emit_graph(ops: Sequence[Operation]) -> GraphText:
         kernels = [each.sym_name.data for each in functions if parameters_of(each) is not None]
     if GRAPH_SYMBOLS not in attributes:
         texts.append(_entry(name, attributes, arena))
+    texts += [_entry_of_kernel(unit, kernel, name) for kernel, name in unit.entries.items()]
     for source in (op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)):
         texts.append(f"/* A file of its own, which defines what is declared above. */\n#if 0\n{source}\n#endif")
     body = "\n\n".join(texts)
@@ -289,6 +291,26 @@ def _entry(name: str, attributes: Mapping[str, Attribute], arena_bytes: int) -> 
         "}",
     ]
     return "\n".join(lines)
+
+
+def _entry_of_kernel(unit: Unit, kernel: func.FuncOp, name: str) -> str:
+    """The function that takes all arguments of a kernel."""
+    types = [_c_parameter(type) for type in kernel.function_type.inputs.data]
+    arguments = ", ".join(f"{type}a{place}" for place, type in enumerate(types))
+    taken = unit.taken(kernel.sym_name.data)
+    unused = [f"  (void)a{place};" for place in range(len(types)) if place not in taken]
+    call = f"  {unit.functions[kernel.sym_name.data]}({', '.join(f'a{place}' for place in taken)});"
+    return "\n".join([f"void {name}({arguments or 'void'}) {{", *unused, call, "}"])
+
+
+def _c_parameter(type: Attribute) -> str:
+    match type:
+        case MemRefType():
+            return f"{pointee(type)} *"
+        case IndexType():
+            return "int64_t "
+        case _:  # of counters of shared work, which are OpenMP's, or of checks
+            return "int64_t *"
 
 
 def _c_type(spec: TensorSpec) -> str:

@@ -41,10 +41,14 @@ class Text:
 class Unit:
     """What the functions of one file have in common."""
 
-    def __init__(self, module_ops: Sequence[Operation], graphs: Sequence[func.FuncOp]):
-        """`graphs` are what is run, of the functions of the file."""
+    def __init__(
+        self, module_ops: Sequence[Operation], graphs: Sequence[func.FuncOp], entries: Sequence[func.FuncOp] = ()
+    ):
+        """`graphs` are what is run, of the functions of the file; `entries` those that others call as well, by a
+        function that is called as they are in the module."""
         self.vectors = VectorTypes()
         self.names = Names()
+        self.entries = {entry: self.names.new(entry.sym_name.data) for entry in entries}
         self.functions: dict[str, str] = {}
         self._definitions: dict[str, func.FuncOp] = {}
         self._written: dict[str, set[int]] = {}

@@ -162,6 +162,57 @@ def test_a_graph_from_c_is_saved_and_exported(tmp_path: Path) -> None:
         _ = executable.asm
 
 
+STEPS = """relay.func @main(%x: tensor<1x8xf32>) -> tensor<1x32xf32> {
+  %w = relay.constant dense<0.5> : tensor<32x8xf32>
+  %0 = relay.nn.dense %x, %w : (tensor<1x8xf32>, tensor<32x8xf32>) -> tensor<1x32xf32>
+  %1 = relay.nn.softmax %0 : tensor<1x32xf32>
+  %2 = relay.nn.softmax %1 : tensor<1x32xf32>
+  relay.return %2 : tensor<1x32xf32>
+}"""
+
+
+@needs_compiler
+def test_kernels_in_c_are_timed_one_by_one_and_kept_with_their_entries(tmp_path: Path) -> None:
+    exe = weft.compile(parsed(STEPS), target="c", threads=2)
+    exe.save(tmp_path / "steps.weft")
+    kernels = [step.kernel for step in weft.compile(parsed(STEPS)).graph.steps]
+    for each in (exe, weft.load(tmp_path / "steps.weft")):
+        profile = each.profile(np.ones((1, 8), np.float32), repeat=2)
+        assert len(kernels) > 1 and [step.kernel for step in profile.steps] == kernels
+        assert all(step.us > 0 for step in profile.steps)
+
+
+@needs_compiler
+def test_kernels_in_c_run_node_by_node_as_the_whole_graph_does() -> None:
+    x = np.arange(8, dtype=np.float32).reshape(1, 8)
+    nodes = weft.compile(parsed(STEPS), target="c", threads=2, executor="graph")
+    np.testing.assert_array_equal(nodes(x), weft.compile(parsed(STEPS), target="c")(x))
+
+
+@needs_compiler
+def test_a_graph_with_a_kernel_that_c_calls_otherwise_runs_as_a_whole() -> None:
+    kernel = """relay.func private @"a-b"(%p: tensor<4xf32>) -> tensor<4xf32> attributes {primitive} {
+  %0 = relay.exp %p : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.call @"a-b"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}"""
+    exe = weft.compile(parsed(kernel), target="c")
+    assert_close(np.asarray(exe(np.zeros(4, np.float32))), np.ones(4, np.float32), 1e-6)
+    with pytest.raises(Diagnostic, match="not known which steps"):
+        exe.profile()
+
+
+@needs_compiler
+def test_entries_of_kernels_are_clean_c() -> None:
+    module = parsed(STEPS)
+    lower(module, C, "loops")
+    result = Executable(compile_c_graph(module, C, 1, STRICT))(np.ones((1, 8), np.float32))
+    assert_close(np.asarray(result), np.full((1, 32), 1 / 32, np.float32), 1e-5)
+
+
 @needs_compiler
 def test_a_pool_over_a_narrow_padded_image_is_what_it_is_elsewhere() -> None:
     """GCC 12.2 computes some of its rows wrongly where it makes conditional reads unconditional."""

@@ -321,7 +321,6 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
     "devices": ("relay.on_device %y {virtual_device = #relay.virtual_device<ext_dev>} : tensor<4xf32>", {},
                 "on several devices"),
     "a GPU": ("relay.negative %y : tensor<4xf32>", {"target": "cuda"}, "on several devices"),
-    "c": ("relay.negative %y : tensor<4xf32>", {"target": "c"}, "run as a whole alone"),
     "tir": ("relay.negative %y : tensor<4xf32>", {"phase": "tir"}, "the module is at 'tir'"),
 }  # fmt: skip
 
@@ -585,8 +584,9 @@ def test_an_executor_that_is_not_there_is_named() -> None:
         weft.compile(parse_mlir(PERCEPTRON, "p.mlir"), executor="vn")  # type: ignore[call-overload] # pyright: ignore
 
 
-def test_a_library_made_by_way_of_c_runs_as_a_whole_alone(exe: weft.Executable, module: GraphModule) -> None:
-    """Its kernels are parts of one C file, and nobody wrote down what they take."""
+def test_a_library_of_whose_kernels_nobody_says_what_they_take_runs_as_a_whole_alone(
+    exe: weft.Executable, module: GraphModule
+) -> None:
     library = replace(exe.graph, parameters=())
     with pytest.raises(Diagnostic, match="it is not known what the kernels of this library take"):
         GraphModule(module.graph, library)
