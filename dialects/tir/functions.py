@@ -172,7 +172,7 @@ class PrimFuncOp(IRDLOperation):
 
     @property
     def body(self) -> Stmt:
-        """The statements as nodes, made anew each time; the operations are those of `region`.
+        """The statements as nodes, the same ones as long as nothing changes; the operations are those of `region`.
 
         Raises:
             Diagnostic: something in the function is no statement.

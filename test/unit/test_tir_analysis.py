@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import te, tir
-from weft.dialects.tir.core import BlockOp, ForOp, PrimFuncOp
+from weft.dialects.tir.core import ForOp, PrimFuncOp
 from weft.tir import analysis
 
 
@@ -133,13 +133,30 @@ def test_buffers_of_bodies_one_after_the_other_share_a_workspace() -> None:
 
 def test_a_buffer_belongs_to_the_innermost_scope_that_has_all_its_uses() -> None:
     func = of(MATMUL)
-    a, b, c = func.region.block.args
+    a, b, c = func.buffer_map.values()
     scopes = analysis.detect_buffer_access_lca(func)
     block = scopes[c]
-    assert isinstance(block, BlockOp) and scopes[a] is scopes[b] is block
-    scopes = analysis.detect_buffer_access_lca(of(BUFFERS))
-    names = {value.name_hint: type(scope) for value, scope in scopes.items()}
-    assert names == {"a": BlockOp, "c": BlockOp, "K": BlockOp, "B": PrimFuncOp, "D": PrimFuncOp}
+    assert isinstance(block, tir.Block) and scopes[a] is scopes[b] is block
+    func = of(BUFFERS)
+    root = func.body
+    assert isinstance(root, tir.BlockRealize)
+    scopes = {buffer.name: scope for buffer, scope in analysis.detect_buffer_access_lca(func).items()}
+    assert scopes["B"] is scopes["D"] is root.block
+    inner = [scopes[name] for name in ("a", "c", "K")]
+    assert all(isinstance(each, tir.Block) and each is not root.block for each in inner)
+
+
+def test_an_address_that_is_handed_on_is_a_use_of_the_buffer() -> None:
+    func = of("""
+@T.prim_func
+def handed(a: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        with T.block("handed"):
+            v = T.axis.spatial(4, i)
+            T.evaluate(T.call_extern("int32", "f", T.address_of(a[v, 0])))
+""")
+    ((buffer, scope),) = analysis.detect_buffer_access_lca(func).items()
+    assert buffer.name == "a" and isinstance(scope, tir.Block)
 
 
 def launch(threads: int, shared: int = 32) -> PrimFuncOp:
@@ -160,10 +177,22 @@ def launch(a: T.Buffer[({2 * threads},), "float32"], c: T.Buffer[({2 * threads},
 
 def test_global_memory_of_a_launch_belongs_outside_of_its_blocks() -> None:
     func = launch(32)
-    scopes = {value.name_hint: scope for value, scope in analysis.detect_buffer_access_lca(func).items()}
-    outer = next(op for op in func.region.block.ops if isinstance(op, ForOp))
-    inner = next(op for op in outer.body.block.ops if isinstance(op, ForOp))
-    assert scopes == {"a": outer, "c": outer, "S": inner}
+    scopes = {buffer.name: scope for buffer, scope in analysis.detect_buffer_access_lca(func).items()}
+    root = func.body
+    assert isinstance(root, tir.BlockRealize)
+    outer = root.block.body
+    assert isinstance(outer, tir.For)
+    assert scopes == {"a": outer, "c": outer, "S": outer.body}
+
+
+def test_buffers_of_a_function_without_blocks_belong_to_none() -> None:
+    func = of("""
+@T.prim_func
+def plain(a: T.Buffer[(4,), "float32"]):
+    a[0] = T.float32(1)
+    a[1] = T.float32(2)
+""")
+    assert list(analysis.detect_buffer_access_lca(func).values()) == [None]
 
 
 @pytest.mark.parametrize(

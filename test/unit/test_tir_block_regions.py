@@ -5,10 +5,13 @@
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
 # ruff: noqa: F821
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 import weft
-from weft.dialects.tir.core import PrimFuncOp, blocks_under, enclosing_loops
+from weft import tir
 from weft.script import tir as T
 from weft.tir import analysis
 
@@ -25,31 +28,51 @@ def blurred(A: T.Buffer[(16, 18), "float32"], B: T.Buffer[(16, 16), "float32"]):
         T.evaluate(T.call_extern("", "show", B.access_ptr("r")))
 
 
-def regions(found: list[analysis.BufferRegion]) -> list[tuple[str | None, str]]:
+def regions(found: Sequence[tir.BufferRegion]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The names of buffers, and their parts as text."""
-    return [(each.buffer.name_hint, str([(str(low), size) for low, size in each.region])) for each in found]
+    zero = "T.index(0)"
+    return [
+        (each.buffer.name, [(str(part.min).replace(zero, "0"), str(part.extent)) for part in each.region])
+        for each in found
+    ]
+
+
+def blocks_and_loops(func: Any) -> tuple[list[tir.Block], list[tir.For]]:
+    found: list[Any] = []
+    tir.stmt_functor.pre_order_visit(func.body, found.append)
+    blocks = [each for each in found if isinstance(each, tir.Block) and each.name_hint != "root"]
+    return blocks, [each for each in found if isinstance(each, tir.For)]
 
 
 def test_a_loop_touches_what_its_iterations_do_together() -> None:
-    block = blocks_under(blurred)[0]
-    outer, inner, _ = enclosing_loops(block)
+    _, (outer, inner, _) = blocks_and_loops(blurred)
     reads, writes, opaque = analysis.get_block_access_region(outer)
-    assert regions(reads) == [("A", "[('0', 16), ('0', 18)]")] and not opaque
+    assert regions(reads) == [("A", [("0", "16"), ("0", "18")])] and not opaque
     reads, writes, _ = analysis.get_block_access_region(inner)
-    assert regions(reads) == [("A", "[('(d0 * 4)', 4), ('0', 18)]")]
-    assert regions(writes) == [("B", "[('(d0 * 4)', 4), ('0', 16)]")]
-    reads, _ = analysis.get_block_read_write_region(block)
-    assert regions(reads) == [("A", "[('((d0 * 4) + d1)', 1), ('d2', 3)]")]
+    assert regions(reads) == [("A", [("i * 4", "4"), ("0", "18")])]
+    assert regions(writes) == [("B", [("i * 4", "4"), ("0", "16")])]
+
+
+def test_a_block_touches_parts_over_its_iterators() -> None:
+    (block, _), _ = blocks_and_loops(blurred)
+    reads, writes = analysis.get_block_read_write_region(block)
+    assert regions(reads) == [("A", [("0", "16"), ("0", "18")])]  # several elements
+    assert regions(writes) == [("B", [("vi", "1"), ("vj", "1")])]
+    tir.assert_structural_equal(block.writes, writes)
+    A, B = blurred.buffer_map.values()
+    reads, writes, _ = analysis.get_block_access_region(block, {A.data: A})
+    assert [each.buffer for each in reads] == [A] and not writes and B is not A
 
 
 def test_what_is_handed_to_a_call_is_touched_as_a_whole() -> None:
-    assert isinstance(blurred, PrimFuncOp)
-    show = blocks_under(blurred)[-1]
+    (_, show), _ = blocks_and_loops(blurred)
     reads, writes, opaque = analysis.get_block_access_region(show)
-    assert not reads and not writes and regions(opaque) == [("B", "[('0', 16), ('0', 16)]")]
-    assert [regions(each) for each in analysis.get_block_read_write_region(show)] == [regions(opaque)] * 2
+    assert not reads and not writes and regions(opaque) == [("B", [("0", "16"), ("0", "16")])]
+    assert [regions(each) for each in analysis.get_block_read_write_region(show)] == [regions(opaque), []]
 
 
 def test_regions_are_of_loops_and_blocks() -> None:
     with pytest.raises(weft.Diagnostic, match="get_block_access_region"):
         analysis.get_block_access_region(blurred)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(weft.Diagnostic, match="those of a function's body"):
+        analysis.get_block_access_region(tir.Block([], [], [], "b", tir.Evaluate(0)))

@@ -380,3 +380,11 @@ def test_branches_leave_the_loops_that_they_do_not_speak_of() -> None:
         run(a := np.zeros((8, 8, 8), np.int32), 3)
         expected = (np.arange(8)[:, None, None] < 3) & (np.arange(8)[None, None] < np.arange(8)[:, None])
         assert (a == expected).all()
+
+
+def test_the_nodes_of_a_function_stay_the_same_as_long_as_it_does() -> None:
+    func = product.clone()
+    before = func.body
+    assert func.body is before
+    next(op for op in func.walk() if op.name == "tir.for").body.block.args[0].name_hint = "renamed"
+    assert func.body is not before and func.body is func.body

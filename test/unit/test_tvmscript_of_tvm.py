@@ -11,7 +11,6 @@ import pytest
 import weft
 from weft import te, tir
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import BlockOp
 from weft.script import tir as T
 
 
@@ -58,8 +57,7 @@ def touched(A: T.Buffer[(4,), "float32"]):
 
 
 def test_memory_that_is_evaluated_may_be_read_and_written() -> None:
-    (block,) = (op for op in touched.walk() if isinstance(op, BlockOp))
-    reads, writes, given = tir.analysis.get_block_access_region(block)
+    reads, writes, given = tir.analysis.get_block_access_region(touched.body.block.body.block)
     assert [len(each) for each in (reads, writes, given)] == [0, 1, 1]
     assert "tvm_access_ptr" in touched.script()
 

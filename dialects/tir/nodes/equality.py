@@ -29,7 +29,7 @@ from ..analyzer.nodes import Const as Integer
 from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
 from .blocks import AllocateConst, Block
-from .buffers import Allocate, Buffer
+from .buffers import Allocate, Buffer, BufferRegion
 from .statements import For, LetStmt, Stmt
 
 
@@ -72,7 +72,7 @@ def are_nodes(lhs: object, rhs: object) -> bool:
 def _is_node(value: object) -> bool:
     if isinstance(value, tuple | list):
         return all(map(_is_node, cast("Sequence[object]", value)))
-    return isinstance(value, Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | int | float | str)
+    return isinstance(value, Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | BufferRegion | int | float | str)
 
 
 def as_integer(value: object) -> IntExpr | None:
@@ -188,6 +188,8 @@ class Forms:
             case Buffer():
                 parts = value.shape, value.strides, value.elem_offset
                 return ("buffer", self._variable(value.data), value.type, value.scope(), self.of(parts))
+            case BufferRegion(buffer, region):
+                return ("region", self.of(buffer), tuple((self.of(each.min), self.of(each.extent)) for each in region))
             case tuple() | list():
                 return tuple(map(self.of, cast("Sequence[object]", value)))
             case Mapping():

@@ -3,14 +3,18 @@
     func.body                                   # For(i, 0, 16, "serial", BlockRealize([i], True, Block(...)))
     func.with_body(tir.stmt_functor.substitute(func.body, {x: y}))
 
-A tree is made anew each time that it is asked for. Around blocks stands a root block, which has the function's buffers;
+A tree is read anew each time that it is asked for; that of a function is the one that was given last as long as nothing
+in it has changed. Around blocks stands a root block, which has the function's buffers;
 a block that was made of one statement among loops is that statement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ArrayAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -38,6 +42,7 @@ from .affine_expressions import condition, dim, expression
 from .blocks import AllocateConst, Block, BlockRealize, BufferRegion, IterVar, Range
 from .body_tree import BodyReader
 from .buffers import Allocate, Buffer
+from .equality import Forms
 from .guards import Guards
 from .parameters import parameters
 from .prim_func import function_of
@@ -60,8 +65,53 @@ def tree_of(op: Operation) -> Stmt:
         func = around
     if not isinstance(func, PrimFuncOp):
         raise Diagnostic.at(op, "is in no function, so that its buffers are not known")
+    return reading_of(func).tree if op is func else _Reader(func).part(op)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A function as nodes, the buffers that its values are, its extents by the numbers of its arguments, and the node
+    of each loop and block: the block, where it is one that is realized. The function's own is the root block, if there
+    is one."""
+
+    tree: Stmt
+    buffers: Mapping[SSAValue, Buffer]
+    symbols: Mapping[int, Expr]
+
+    @cached_property
+    def nodes(self) -> Mapping[Operation, Stmt]:
+        """The node of each loop and block."""
+        found: dict[Operation, Stmt] = {}
+        for each in walk(self.tree):
+            if isinstance(each, For | Block) and each.operation is not None:
+                found[each.operation] = each
+        return found
+
+    def is_still(self, now: Reading) -> bool:
+        """Whether another reading of the same function, later, tells the same."""
+        return (
+            self.buffers.keys() == now.buffers.keys()
+            and list(self.nodes) == list(now.nodes)
+            and Forms(False).of(self.tree) == Forms(False).of(now.tree)
+            and str(self.tree) == str(now.tree)
+        )
+
+
+_last: WeakKeyDictionary[PrimFuncOp, Reading] = WeakKeyDictionary()
+
+
+def reading_of(func: PrimFuncOp) -> Reading:
+    """A function as nodes: the same ones as the last time, as long as nothing has changed.
+
+    Raises:
+        Diagnostic: something in it is no statement.
+    """
     reader = _Reader(func)
-    return reader.whole() if op is func else reader.part(op)
+    now = Reading(reader.whole(), reader.buffers, reader.symbols)
+    last = _last.get(func)
+    if last is None or not last.is_still(now):
+        _last[func] = last = now
+    return last
 
 
 class _Reader:

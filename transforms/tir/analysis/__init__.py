@@ -7,7 +7,6 @@ from ....dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ....dialects.tir.nodes.equality import expr_deep_equal as expr_deep_equal
-    from .block_regions import BufferRegion as BufferRegion
     from .functions import OOBChecker as OOBChecker
     from .functions import calculate_allocated_bytes as calculate_allocated_bytes
     from .functions import calculate_constant_bytes as calculate_constant_bytes

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.support.memory_scopes import memory_of
-from ....dialects.tir.calls import CallOp
+from ....dialects.tir.calls import AddressOfOp, CallOp
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, PrimFuncOp
 from ....dialects.tir.outer_blocks import OuterBlockOp
 from ....dialects.tir.thread_axes import is_of_grid
@@ -20,10 +20,10 @@ def innermost_common_scopes(func: PrimFuncOp) -> dict[SSAValue, Operation]:
     of a launch see, not within the loops over those. Counterpart of TVM's `detect_buffer_access_lca`."""
     found: dict[SSAValue, Operation] = {}
     for op in func.walk():
-        if isinstance(op, memref.LoadOp | memref.StoreOp | CallOp):
+        if isinstance(op, memref.LoadOp | memref.StoreOp | AddressOfOp | CallOp):
             around = _scopes_around(op)
             for value in op.operands:
-                if isinstance(value.type, MemRefType):
+                if isinstance(value.type, MemRefType) and not isinstance(value.owner, AddressOfOp):
                     own = _outside_of_grid(around) if _is_global(value) else around
                     if value in found:
                         common = set(_scopes_around(found[value], itself=True))

@@ -4,7 +4,7 @@
 assert tir.analysis.estimate_tir_flops(matmul) == 2 * 128**3
 assert tir.analysis.verify_gpu_code(func, {"max_threads_per_block": 1024})
 
-Functions are `tir.prim_func` operations, buffers the values that stand for them.
+Functions are `tir.prim_func` operations; loops, blocks and buffers the nodes of their `body`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ....dialects.support.arguments import checked
 from ....dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ....dialects.te.expr import Expr
 from ....dialects.tir.blocks import BlockOp, blocks_under
-from ....dialects.tir.core import ForOp, OuterBlockOp
 from ....dialects.tir.functions import PrimFuncOp, is_for_gpu
 from ....dialects.tir.legality.bounds import check_accesses
 from ....dialects.tir.legality.symbolic import check_symbolic_accesses
+from ....dialects.tir.nodes.blocks import Block, BufferRegion
+from ....dialects.tir.nodes.buffers import Buffer
+from ....dialects.tir.nodes.statements import For, Stmt
 from ...infra.decorators import prim_func_pass
 from ...infra.passes import Pass
 from ..schedule.errors import ScheduleError
 from ..verify_gpu_code import VerifyGPUCodePass
-from . import accesses, counting
-from .block_regions import BufferRegion, touched_regions
+from . import counting, node_regions
 from .launches import launch_of, unbound
 
 _LIMITS = tuple(field.name for field in fields(VerifyGPUCodePass))
@@ -95,27 +97,38 @@ def _positive(alignment: int) -> int:
 
 
 @checked
-def detect_buffer_access_lca(func: PrimFuncOp) -> dict[SSAValue, Operation]:
-    """For each buffer that is used the innermost loop, block or function with all its uses. TVM has `None` for the
-    function."""
-    return accesses.innermost_common_scopes(func)
+def detect_buffer_access_lca(func: PrimFuncOp) -> dict[Buffer, Stmt | None]:
+    """For each buffer that is used the innermost loop or block of `func.body` with all its uses; `None` for a function
+    without a root block."""
+    return node_regions.scopes_of_buffers(func)
 
 
 @checked
 def get_block_access_region(
-    block: BlockOp | OuterBlockOp | ForOp,
+    block: Block | For, buffer_var_map: Mapping[Expr, Buffer] | None = None
 ) -> tuple[list[BufferRegion], list[BufferRegion], list[BufferRegion]]:
-    """The parts of buffers that a block, a block of blocks or a loop reads, writes, and hands to calls. They are over
-    the variables of the loops around it, as blocks of blocks have no iterators here."""
-    return touched_regions(block)
+    """The parts of buffers that a block or a loop of `func.body` reads, writes, and hands to calls; of those whose
+    variables a map has, if one is given. They are over the iterators of a block; of a block of blocks, which has none
+    here, and of a loop over the variables of the loops around it.
+
+    Raises:
+        UsageError: the node is of no function.
+    """
+    return node_regions.regions_of(block, buffer_var_map)
 
 
 @checked
-def get_block_read_write_region(block: BlockOp | OuterBlockOp | ForOp) -> tuple[list[BufferRegion], list[BufferRegion]]:
-    """The parts of buffers that a block, a block of blocks or a loop reads and writes; what is handed to calls may be
-    both."""
-    reads, writes, opaque = touched_regions(block)
-    return [*reads, *opaque], [*writes, *opaque]
+def get_block_read_write_region(
+    block: Block | For, buffer_var_map: Mapping[Expr, Buffer] | None = None
+) -> tuple[list[BufferRegion], list[BufferRegion]]:
+    """The parts of buffers that a block or a loop of `func.body` reads and writes; what is handed to calls as a whole.
+
+    Raises:
+        UsageError: the node is of no function.
+    """
+    reads, writes, _ = node_regions.regions_of(block, buffer_var_map)
+    read, written = node_regions.handed_to(block, buffer_var_map)
+    return [*reads, *read], [*writes, *written]
 
 
 @checked
