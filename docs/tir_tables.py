@@ -176,6 +176,7 @@ BUILTINS = (
         "math.copysign",
     ),
     upstream("isnan isinf isfinite sigmoid fmod", "arith.cmpf", "arith.divf", "arith.remf"),
+    upstream("q_multiply_shift q_multiply_shift_per_axis", "arith.muli", "arith.shrsi", note="of 64 bits, rounded"),
     built("clz popcount exp10 hypot ldexp nextafter", "tir.call", note="`llvm.ctlz`, `llvm.ctpop`, and C's functions"),
     out("ret", "a function writes to its arguments and returns nothing"),
     built("assume", "tir.assume", note="passes may rely on it; no code is made for it"),
@@ -198,7 +199,7 @@ BUILTINS = (
         "dma_copy dma_wait mem_copy nd_mem_alloc_with_scope vectorlow vectorhigh vectorcombine lookup_param",
         "of accelerators and of TVM's executors",
     ),
-    out("q_multiply_shift large_uint_imm prefetch", "written by integer arithmetic; see Prefetch"),
+    out("large_uint_imm prefetch", "a number of 64 bits is a literal; see Prefetch"),
 )
 
 NODE_TABLES = {

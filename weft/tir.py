@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.functions import nextafter as nextafter
     from .dialects.tir.nodes.functions import popcount as popcount
     from .dialects.tir.nodes.functions import q_multiply_shift as q_multiply_shift
+    from .dialects.tir.nodes.functions import q_multiply_shift_per_axis as q_multiply_shift_per_axis
     from .dialects.tir.nodes.functions import reinterpret as reinterpret
     from .dialects.tir.nodes.functions import ret as ret
     from .dialects.tir.nodes.intrinsics import call_intrin as call_intrin

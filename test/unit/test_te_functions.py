@@ -46,6 +46,15 @@ FUNCTIONS: dict[str, tuple[Any, Any, np.ndarray, np.ndarray]] = {
         INTEGERS,
         SMALL,
     ),
+    "q_multiply_shift_per_axis": (
+        lambda x, y: tir.q_multiply_shift_per_axis(x, 1717986918, 2, y + 4, 31, y > 0, True),
+        lambda x, y: [
+            math.floor(n * 1717986918 * 2 ** (2 if s > 0 else 0) / 2 ** (35 + s) + 0.5)
+            for n, s in zip(x.tolist(), y.tolist(), strict=True)
+        ],
+        INTEGERS,
+        SMALL,
+    ),
 }
 
 

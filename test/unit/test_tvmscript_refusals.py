@@ -30,8 +30,8 @@ REFUSED = {
     "T.where(i)": (6, 21, "T.where takes comparisons"),
     "B[vi] = T.let(3, A[vi], A[vi])": (6, 27, "T.let gives a value a name"),
     "del A": (6, 13, "a block's body has no 'del A'"),
-    "vj = T.axis.scan(16, i)": (6, 18, "there is no T.axis.scan"),
-    "vj = T.axis.spatial(16, i * i)": (6, 37, "an index multiplies by numbers"),
+    "vj = T.axis.scam(16, i)": (6, 18, "there is no T.axis.scam"),
+    "vj = T.axis.spatial(16, i / 2)": (6, 37, "an index multiplies by numbers"),
     "vj = T.axis.remap('SR', [i])": (6, 18, "T.axis.remap gives 1 iterators"),
     "vj = T.axis.spatial(16, i, 3, 4)": (6, 18, "T.axis.spatial takes dom, value, partial"),
     "B[vi] = A[vi + 1]": (6, 23, "reads %A outside"),
@@ -54,7 +54,9 @@ FUNCTIONS_REFUSED = {
     "def f(A: int): pass": "a parameter is a buffer, not int",
     "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",
     'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(A): pass': "'A' is neither a size known",
-    "def f():\n    for i in range(3):\n        for j in range(i): pass": "'i' is a loop; how often another",
+    "def f():\n    for i in range(3):\n        for j in T.parallel(i): pass": "in a block's body does not run over",
+    "def f():\n    for i in range(3):\n        for j in range(i):\n            with T.block():\n"
+    "                T.block_attr({'a': 1})": "a block that stands among statements has no attributes",
     "def f():\n    for i in range(3):\n        with T.block():\n            v = T.axis.S(3, i)\n"
     "            v = T.axis.S(3, i)": "the block has an iterator 'v' already",
     "def f():\n    for i, j in T.grid(3, 3):\n        with T.block():\n"

@@ -19,7 +19,7 @@ from ...te import functions as of
 from ...te.calls import Call
 from ...te.dims import size_var
 from ...te.element_types import element_type
-from ...te.expr import Expr, ExprLike, as_expr, binary, bitcast, cast, const
+from ...te.expr import Expr, ExprLike, as_expr, binary, bitcast, cast, const, select
 from ...te.kinds import BinaryKind as B
 from ...te.vectors import operand
 
@@ -144,6 +144,25 @@ def q_multiply_shift(x: Expr, y: ExprLike, q: int, s: int) -> Expr:
         raise UsageError("tir.q_multiply_shift: at least one bit is behind the point", hint="q is at least 1")
     product = wide * cast(as_expr(y, i32), i64) + const(1 << (shift - 1), i64)
     return cast(product >> const(shift, i64), i32)
+
+
+@checked
+def q_multiply_shift_per_axis(
+    x: Expr,
+    y: ExprLike,
+    ls: ExprLike,
+    rs: ExprLike,
+    q: ExprLike,
+    is_lshift_required: ExprLike,
+    is_rshift_required: ExprLike,
+) -> Expr:
+    """`x * y * 2**(ls - q - rs)` of two `int32`, rounded to the nearest integer, halves up. The left shift `ls` is made
+    only if `is_lshift_required`; the right shift `rs` is 0 where none is."""
+    wide = cast(x, i64)
+    shifted = select(as_expr(is_lshift_required, i1), wide << cast(as_expr(ls, i32), i64), wide)
+    behind = cast(as_expr(rs, i32) + as_expr(q, i32), i64)
+    product = shifted * cast(as_expr(y, i32), i64) + (const(1, i64) << (behind - const(1, i64)))
+    return cast(product >> behind, i32)
 
 
 def _refused(name: str, why: str, hint: str) -> object:

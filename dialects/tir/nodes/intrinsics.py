@@ -32,6 +32,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Expr]] = {
     },
     **{name: getattr(functions, name) for name in "clz exp10 hypot ldexp likely nextafter popcount".split()},
     "q_multiply_shift": functions.q_multiply_shift,
+    "q_multiply_shift_per_axis": functions.q_multiply_shift_per_axis,
     "if_then_else": forms.if_then_else,
     REINTERPRET: functions.reinterpret,
 }

@@ -25,6 +25,7 @@ from .calls import CALLS, call
 from .counting import count_on, counted, counting
 from .emitter import Emitter, Value
 from .expressions import Expressions
+from .inner_blocks import as_statements, is_block
 from .lanes import Vector, lane_name, lane_of, lanes_of
 from .loop_indices import Extents, IteratorIndices, LoopIndices
 from .outside import is_access, touch
@@ -34,16 +35,16 @@ from .words import DTYPES, STEPS, element_type, usual_flags
 
 KINDS = {
     "spatial": IterKind.SPATIAL, "S": IterKind.SPATIAL, "reduce": IterKind.REDUCE, "R": IterKind.REDUCE,
-    "opaque": IterKind.OPAQUE, "O": IterKind.OPAQUE,
+    "opaque": IterKind.OPAQUE, "O": IterKind.OPAQUE, "scan": IterKind.OPAQUE,
 }  # fmt: skip
-"""`T.axis.<word>`, and the letters of `T.axis.remap`."""
+"""`T.axis.<word>`, and the letters of `T.axis.remap`. An opaque iterator's values keep their order, as a scan wants."""
 
 
 class BlockParser:
     """Reads one block."""
 
     def __init__(self, scope: Scope, node: ast.With, name: str):
-        self.scope = Scope(scope.source, scope.python, dict(scope.local), scope.layouts)
+        self.scope = Scope(scope.source, scope.python, dict(scope.local), scope.layouts, scope.texts)
         self.node = node
         self.name = name
         self.loops = LoopIndices(self.scope)
@@ -252,6 +253,8 @@ class BlockParser:
             case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
                 load = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
                 self._store(target, ast.copy_location(ast.BinOp(load, op, value), statement), at)
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.scope.layouts:
+                pass  # a stride or the offset of a part of a buffer
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._let(name, value, None, at)
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value):
@@ -262,6 +265,8 @@ class BlockParser:
                 self._while(statement, at)
             case ast.For():
                 self._count(statement, at)
+            case ast.With() if is_block(self.scope, statement):
+                self._inner(statement, at)
             case ast.Assert(test=test, msg=message):
                 self._assert(statement, test, message, at)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[test, message]))]) if (
@@ -402,6 +407,15 @@ class BlockParser:
         at.emitter.insert(made)
         at.emitter.forget()
 
+    def _inner(self, statement: ast.With, at: Expressions) -> None:
+        """A block in a branch, or in a loop within this block."""
+        statements, attributes = as_statements(self.scope, statement)
+        if attributes:
+            raise self._error(attributes[0], "a block that stands among statements has no attributes of its own")
+        outer, self.scope.local = self.scope.local, dict(self.scope.local)
+        self._statements(statements, at)
+        self.scope.local = outer
+
     def _assert(self, statement: ast.stmt, test: ast.expr, message: ast.expr | None, at: Expressions) -> None:
         text = "the assertion does not hold" if message is None else at.term(message)
         if not isinstance(text, str) or not text:
@@ -416,6 +430,7 @@ class BlockParser:
         """Say what the block reads and writes: what the text says of single elements, else what the body does."""
         found = op.derived_accesses()
         scalars = {each.ssa for each in self.scope.local.values() if isinstance(each, Buffer) and each.is_scalar}
+        scalars |= {each.buffer for each in self.scope.texts.values()}
         lists: list[dict[SSAValue, Attribute]] = []
         for word, actual in zip(("reads", "writes"), found, strict=True):
             declared: dict[SSAValue, Attribute] = {}
@@ -428,7 +443,7 @@ class BlockParser:
                 if declared.get(buffer.ssa, known) != known:
                     known = UnitAttr()
                 declared[buffer.ssa] = known
-            if word == "reads":  # a number that the function is given is no buffer in the text
+            if word == "reads":  # a number or a text that is given is no buffer there
                 declared.update((value, map) for value, map in actual.items() if value in scalars)
             lists.append(declared if word in self.declared else dict(actual))
         loop_vars = list(op.loop_vars)

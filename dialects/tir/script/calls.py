@@ -320,6 +320,7 @@ def _function(name: str, at: Expressions, node: ast.Call, given: Sequence[ast.ex
 FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "exp10": ("x",), "hypot": ("x1", "x2"), "ldexp": ("x1", "x2"), "nextafter": ("x1", "x2"), "popcount": ("x",),
     "clz": ("x",), "q_multiply_shift": ("x", "y", "q", "s"), "infinity": ("dtype",),
+    "q_multiply_shift_per_axis": ("x", "y", "ls", "rs", "q", "is_lshift_required", "is_rshift_required"),
 }  # fmt: skip
 """Functions of scalars that are made of others, and their parameters."""
 

@@ -35,12 +35,26 @@ Read = Callable[[ast.stmt, Block], None]
 
 
 def is_outer(scope: Scope, statement: ast.With) -> bool:
-    """Whether a block holds loops or blocks."""
+    """Whether a block holds loops or blocks; loops that its own iterators end are statements."""
+    axes = {
+        each.id
+        for inner in statement.body
+        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call)
+        if (scope.word(inner.value.func) or "").startswith("axis.")
+        for each in ast.walk(inner.targets[0])
+        if isinstance(each, ast.Name)
+    }
+    if any(isinstance(inner, ast.For) and _names(inner.iter) & axes for inner in statement.body):
+        return False
     return any(
         (isinstance(inner, ast.For) and not is_counted(scope, inner))
         or (isinstance(inner, ast.With) and scope.word(getattr(inner.items[0].context_expr, "func", inner)) == "block")  # pyright: ignore[reportArgumentType]
         for inner in statement.body
     )
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 class OuterBlockParser(BlockParser):

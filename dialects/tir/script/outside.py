@@ -181,6 +181,9 @@ def _argument(kind: Convention, at: Expressions, node: ast.expr, effects: list[E
         ) == "address_of" and isinstance(buffer := at.scope.local.get(name), Buffer):
             effects.append(_mask(at, more[0]) if more else _declared(at, name))
             return Value(at.emitter.insert(AddressOfOp(buffer.ssa, at.indices(buffer, place))).results[0])
+        case ast.Constant(value=str(text)) if kind == Convention.EXTERN:
+            effects.append(Effect.READ)
+            return Value(at.scope.text(text))
         case _:
             pass
     value = at.value(node)

@@ -32,6 +32,7 @@ from .block_parser import BlockParser
 from .buffers import Described, annotated, constant_of, described, is_size
 from .calls import REFUSED
 from .captured import written_out
+from .inner_blocks import as_statements, ends_late, name_of, needs_statements
 from .layouts import layout_names
 from .loop_indices import LoopIndices
 from .loops import loops_of, one_loop
@@ -188,6 +189,8 @@ class FunctionParser:
             self.scope.local[name] = Symbol(len(buffers) + position, argument)
         self.handles = handles
         self._statements(self.node.body, body)
+        for text in reversed(self.scope.texts.values()):
+            body.insert_op_before(text, first) if (first := body.first_op) is not None else body.add_op(text)
         names = self.attributes.pop("global_symbol", None)
         self.attributes.pop("tir.noalias", None)
         name = names.data if isinstance(names, StringAttr) else self.name
@@ -475,15 +478,19 @@ class FunctionParser:
         if name in ("root", "") and self._holds_loops(statement):
             self._root(statement, body)
             return
+        if needs_statements(self.scope, statement):
+            statements, attributes = as_statements(self.scope, statement)
+            self._alone([*attributes, *statements], body, name or "statement")
+            return
         if is_outer(self.scope, statement):
             self._outer(statement, name, body)
             return
         body.add_op(BlockParser(self.scope, statement, name).parse())
 
-    def _alone(self, statements: Sequence[ast.stmt], body: Block) -> None:
+    def _alone(self, statements: Sequence[ast.stmt], body: Block, name: str = "statement") -> None:
         """What stands among loops without a block is one of its own, which names the loops themselves."""
         made = ast.With([ast.withitem(ast.Constant(None))], list(statements))
-        body.add_op(BlockParser(self.scope, ast.copy_location(made, statements[0]), "statement").parse())
+        body.add_op(BlockParser(self.scope, ast.copy_location(made, statements[0]), name).parse())
 
     def _value(self, statements: Sequence[ast.stmt], body: Block) -> None:
         """A value's name, and the statements that see it."""
@@ -573,6 +580,9 @@ class FunctionParser:
     def _for(self, statement: ast.For, body: Block) -> None:
         if statement.orelse:
             raise self._error(statement, "a loop has no else")
+        if ends_late(self.scope, statement):
+            self._alone([statement], body, name_of(self.scope, statement))
+            return
         names, loops = loops_of(self.scope, statement)
         saved = dict(self.scope.local)
         for name, loop in zip(names, loops, strict=True):

@@ -1,35 +1,87 @@
 """Parts of buffers under names of their own: `P = T.match_buffer(A[vi * 4 : vi * 4 + 4, vj], (4,))`.
 
-Such a name stands for elements of the buffer: `P[i]` is `A[vi * 4 + i, vj]`, and is read as that.
+Such a name stands for elements of the buffer: `P[i]` is `A[vi * 4 + i, vj]`, and is read as that. `P.data` is the
+buffer's memory, in which the part begins at `P.elem_offset` and has the buffer's `P.strides`; names that
+`T.match_buffer` gives to these are what they are.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.dtypes import dtype_name
 from ..affine import simplify
+from ..buffers import shape_of
 from ..loops import ForOp
-from .buffers import described
+from .arguments import Arguments
+from .buffers import PARAMETERS, described
+from .layouts import dense_strides
 from .scope import Buffer, OuterIterator, Scope
+
+Placed = TypeVar("Placed", bound=ast.expr)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where a part lies in the memory of its buffer: the buffer's strides, and where the part begins; `None` where that
+    depends on sizes."""
+
+    strides: Sequence[ast.expr | None]
+    offset: ast.expr | None
 
 
 class _Rewrite(ast.NodeTransformer):
     """Puts the buffer's elements in the place of those of its part."""
 
-    def __init__(self, scope: Scope, name: str, buffer: str, starts: Sequence[ast.expr], rank: int, words: ast.expr):
+    def __init__(
+        self,
+        scope: Scope,
+        name: str,
+        buffer: str,
+        starts: Sequence[ast.expr],
+        layout: _Layout,
+        names: Mapping[str, ast.expr],
+    ):
         self.scope = scope
         self.name = name
         self.buffer = buffer
         self.starts = starts
-        self.rank = rank
-        self.words = words
+        self.rank = len(layout.strides)
+        self.layout = layout
+        self.names = names
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if not (isinstance(node.value, ast.Name) and node.value.id == self.name):
+            return self.generic_visit(node)
+        match node.attr:
+            case "data":
+                return _placed(ast.Attribute(ast.Name(self.buffer, ast.Load()), "data", ast.Load()), node)
+            case "elem_offset":
+                return self._known(node, self.layout.offset)
+            case _:
+                return self.visit_Name(node.value)
+
+    def _known(self, node: ast.expr, found: ast.expr | None) -> ast.AST:
+        if found is None:
+            raise self.scope.source.error(node, f"where '{self.name}' lies depends on sizes", "name its elements")
+        return _placed(copy.deepcopy(found), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        match node:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=self.name), attr="strides"), slice=number):
+                at = self.scope.static(number) if isinstance(number, ast.Constant | ast.UnaryOp) else None
+                if not isinstance(at, int) or not -self.rank <= at < self.rank:
+                    message = f"a stride is of one of {self.rank} dimensions, by its number"
+                    raise self.scope.source.error(number, message)
+                return self._known(node, self.layout.strides[at])
+            case _:
+                pass
         if not (isinstance(node.value, ast.Name) and node.value.id == self.name):
             return self.generic_visit(node)
         given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -42,20 +94,18 @@ class _Rewrite(ast.NodeTransformer):
         for start, each in zip(self.starts[lead:], given, strict=True):
             indices.append(_plus(start, self.visit(each)))
         made = ast.Subscript(ast.Name(self.buffer, ast.Load()), ast.Tuple(indices, ast.Load()), node.ctx)
-        return ast.fix_missing_locations(ast.copy_location(made, node))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """`P.data`: the address of the first element of the part."""
-        if not (isinstance(node.value, ast.Name) and node.value.id == self.name and node.attr == "data"):
-            return self.generic_visit(node)
-        element = ast.Subscript(ast.Name(self.buffer, ast.Load()), ast.Tuple([*self.starts], ast.Load()), ast.Load())
-        made = ast.Call(ast.Attribute(self.words, "address_of", ast.Load()), [element], [])
-        return ast.fix_missing_locations(ast.copy_location(made, node))
+        return _placed(made, node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.names:
+            return _placed(copy.deepcopy(self.names[node.id]), node)
         if node.id == self.name:
             raise self.scope.source.error(node, f"'{self.name}' is a part of a buffer", "name its elements")
         return node
+
+
+def _placed(made: Placed, node: ast.AST) -> Placed:
+    return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def _plus(start: ast.expr, index: ast.expr) -> ast.expr:
@@ -153,6 +203,8 @@ def _part(
         sizes.append(simplify(affine(high) + affine(low) * -1))
     if len(call.args) < 2 and not any(keyword.arg == "shape" for keyword in call.keywords):
         call = _with_shape(scope, call, sizes)
+    said = call
+    call = _as_it_lies(scope, call, buffer)
     found = described(scope, call, "T.match_buffer", ("buffer",), scopes=True)
     if found.element != buffer.type.element_type:
         raise error(call, f"a part of '{base.id}' has elements of {buffer.type.element_type}, not {found.element}")
@@ -163,8 +215,64 @@ def _part(
     for size, extent in zip(sizes[lead:], found.shape, strict=True):
         if size != (AffineConstantExpr(extent) if isinstance(extent, int) else extent):
             raise error(call, f"the part has {size} elements along a dimension, and its shape says {extent}")
-    assert isinstance(call.func, ast.Attribute)
-    return _Rewrite(scope, name, base.id, [fixed(start) for start in starts], rank, call.func.value)
+    starts = [fixed(start) for start in starts]
+    layout = _layout(buffer, starts, rank)
+    return _Rewrite(scope, name, base.id, starts, layout, _layout_names(scope, said, layout))
+
+
+def _as_it_lies(scope: Scope, call: ast.Call, buffer: Buffer) -> ast.Call:
+    """The call without strides, if they are the buffer's: by numbers, or by names that are these numbers then.
+
+    Raises:
+        Diagnostic: they are not.
+    """
+    arguments = Arguments(scope, call, "T.match_buffer")
+    arguments.nodes("buffer", "shape", optional=("dtype", *PARAMETERS))
+    node = arguments.given.get("strides")
+    if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
+        return call
+    dense = dense_strides(shape_of(buffer.ssa))
+    for each, stride in zip(node.elts[::-1], dense[::-1], strict=False):
+        named = isinstance(each, ast.Name) and each.id in scope.layouts
+        if not named and (stride is None or arguments.literal(each) != stride):
+            raise scope.source.error(
+                each, f"the stride of this dimension of the buffer is {stride or 'not known here'}"
+            )
+    arguments.given = {name: value for name, value in arguments.given.items() if name != "strides"}
+    keywords = [ast.keyword(name, value) for name, value in arguments.given.items() if name != "buffer"]
+    return _placed(ast.Call(call.func, call.args[:1], keywords), call)
+
+
+def _layout(buffer: Buffer, starts: Sequence[ast.expr], rank: int) -> _Layout:
+    """Where a part of `rank` dimensions that begins at `starts` lies."""
+    dense = dense_strides(shape_of(buffer.ssa))
+    strides = [None if each is None else ast.Constant(each) for each in dense]
+    offset: ast.expr | None = ast.Constant(0)
+    for start, stride in zip(starts, dense, strict=True):
+        if isinstance(start, ast.Constant) and start.value == 0:
+            continue
+        if stride is None or offset is None:
+            offset = None
+            continue
+        term = start if stride == 1 else ast.BinOp(start, ast.Mult(), ast.Constant(stride))
+        offset = term if isinstance(offset, ast.Constant) else ast.BinOp(offset, ast.Add(), term)
+    return _Layout(strides[len(strides) - rank :], offset)
+
+
+def _layout_names(scope: Scope, call: ast.Call, layout: _Layout) -> dict[str, ast.expr]:
+    """The names that a part gives to its strides and its offset."""
+    arguments = Arguments(scope, call, "T.match_buffer")
+    arguments.nodes("buffer", "shape", optional=("dtype", *PARAMETERS))
+    found: dict[str, ast.expr] = {}
+    strides = arguments.given.get("strides")
+    given = [
+        *zip(strides.elts if isinstance(strides, ast.List | ast.Tuple) else [], layout.strides, strict=False),
+        (arguments.given.get("elem_offset"), layout.offset),
+    ]
+    for node, value in given:
+        if isinstance(node, ast.Name) and node.id in scope.layouts and value is not None:
+            found[node.id] = value
+    return found
 
 
 def _with_shape(scope: Scope, call: ast.Call, sizes: Sequence[AffineExpr]) -> ast.Call:

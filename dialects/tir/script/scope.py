@@ -9,13 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import MemRefType
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...support.dense import dense_of
 from ...support.diagnostics import did_you_mean
 from ..blocks import IterKind
-from ..buffers import memref_of
+from ..buffers import AllocBufferOp, memref_of, memref_type
 from ..loops import ForOp
 from ..symbols import Extent
 from .emitter import Value
@@ -115,6 +117,8 @@ class Scope:
     local: dict[str, Local] = field(default_factory=dict[str, Local])
     layouts: frozenset[str] = frozenset()
     """Names of strides and offsets of buffers (`layouts`)."""
+    texts: dict[str, AllocBufferOp] = field(default_factory=dict[str, AllocBufferOp])
+    """Texts that functions of C are handed, as their bytes and a 0: the constants of the function."""
 
     @staticmethod
     def of_function(function: Callable[..., object]) -> Mapping[str, object]:
@@ -191,6 +195,15 @@ class Scope:
             return eval(compile(ast.Expression(body=node), self.source.file, "eval"), names)
         except Exception as error:
             raise self.source.error(node, f"Python cannot compute this: {type(error).__name__}: {error}") from error
+
+    def text(self, text: str) -> SSAValue:
+        """The constant that a text is to a function of C."""
+        if (found := self.texts.get(text)) is None:
+            data = np.frombuffer(text.encode() + b"\0", np.int8)
+            type = memref_type(IntegerType(8), (len(data),))
+            found = self.texts[text] = AllocBufferOp(type, value=dense_of(data, type.element_type))
+            found.buffer.name_hint = "text"
+        return found.buffer
 
     def unknown(self, node: ast.Name) -> Exception:
         """That a name means nothing."""

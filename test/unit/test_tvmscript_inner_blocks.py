@@ -1,0 +1,180 @@
+"""Blocks of TVMScript that only statements can say, texts for functions of C, and where parts of buffers lie."""
+
+# pyright: basic, reportCallIssue=false, reportArgumentType=false
+
+import numpy as np
+import pytest
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
+from weft.tir import Schedule, ScheduleError, assert_structural_equal, from_source
+
+N = 8
+LATE_END = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8, 8), "float32"]):
+    for i, j in T.grid(8, 8):
+        with T.block("zero"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.float32(0)
+    for i in range(8):
+        for j, k in T.grid(i, T.min(i, 2)):
+            with T.block("B"):
+                vi = T.axis.S(8, i)
+                vj, vk = T.axis.remap("SR", [j, k])
+                T.where(A[vi] > 0.0)
+                with T.init():
+                    B[vi, vj] = T.float32(100)
+                B[vi, vj] = B[vi, vj] + A[vi]
+"""
+CURVED = """
+@T.prim_func
+def f(A: T.Buffer[(32,), "float32"], C: T.Buffer[(1,), "float32"]):
+    for k in range(8):
+        with T.block("C"):
+            vk = T.axis.R(32, T.floordiv(k * k, 2))
+            T.reads(A[vk])
+            T.writes(C[0])
+            T.block_attr({"weight": 2})
+            with T.init():
+                C[0] = T.float32(10)
+            C[0] = C[0] + A[vk]
+"""
+IN_A_BRANCH = """
+@T.prim_func
+def f(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"]):
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.S(8, i)
+            T.reads(A[0:8, 0:8])
+            T.writes(B[0:8, 0:8])
+            if A[vi, 0] > 0.0:
+                with T.block("C"):
+                    for j in range(8):
+                        with T.block("D"):
+                            vj = T.axis.S(8, j)
+                            B[vi, vj] = A[vi, vj] * 3.0
+            else:
+                for j in range(8):
+                    with T.block("E"):
+                        vj = T.axis.S(8, j)
+                        B[vi, vj] = A[vi, vj] * 2.0
+"""
+
+
+def late_end(a: np.ndarray) -> np.ndarray:
+    b = np.zeros((N, N), np.float32)
+    for i in range(N):
+        for j in range(i):
+            b[i, j] = 100 + min(i, 2) * a[i] if a[i] > 0 else 0
+    return b
+
+
+CASES = {
+    "a loop that another ends": (LATE_END, (N,), late_end),
+    "a product of loops": (CURVED, (32,), lambda a: 10 + sum(a[k * k // 2] for k in range(1, 8))),
+    "a branch": (IN_A_BRANCH, (N, N), lambda a: np.where(a[:, :1] > 0, a * 3, a * 2)),
+}
+
+
+def function(text: str) -> PrimFuncOp:
+    func = from_source(text)
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_block_that_only_statements_can_say_computes_what_it_says(case: str) -> None:
+    text, shape, meaning = CASES[case]
+    func = function(text)
+    a = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    (result,) = Interpreter(func)([a])
+    np.testing.assert_allclose(np.asarray(result).reshape(-1), np.asarray(meaning(a)).reshape(-1), rtol=1e-6)
+    out = np.zeros(np.asarray(result).shape, np.float32)
+    weft.build(func)(a, out)
+    np.testing.assert_allclose(out, np.asarray(result).reshape(out.shape), rtol=1e-6)
+    assert_structural_equal(function(func.script()), func)
+
+
+def test_schedules_find_such_a_block_by_its_name_and_keep_its_order() -> None:
+    schedule = Schedule(function(CURVED))
+    block = schedule.get_block("C")
+    (loop,) = schedule.get_loops(block)
+    assert "weight" in schedule.mod.script()
+    with pytest.raises(ScheduleError):
+        schedule.parallel(loop)
+    with pytest.raises(ScheduleError):
+        schedule.rfactor(loop, 0)
+    assert len(Schedule(function(LATE_END)).get_loops("B")) == 1
+
+
+def test_a_scan_keeps_its_order() -> None:
+    text = CURVED.replace("T.axis.R(32, T.floordiv(k * k, 2))", "T.axis.scan(32, k)").replace(
+        "            with T.init():\n                C[0] = T.float32(10)\n", ""
+    )
+    func = from_source(text, check_well_formed=False)
+    schedule = Schedule(func)
+    with pytest.raises(ScheduleError, match="which is opaque"):
+        schedule.parallel(schedule.get_loops("C")[0])
+
+
+def test_attributes_of_a_block_among_statements_are_refused() -> None:
+    text = IN_A_BRANCH.replace('with T.block("D"):', 'with T.block("D"):\n' + " " * 28 + 'T.block_attr({"a": 1})')
+    with pytest.raises(Diagnostic, match="a block that stands among statements has no attributes of its own"):
+        from_source(text)
+
+
+def test_a_text_is_bytes_to_a_function_of_c() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(1,), "int32"]):
+    with T.block("b"):
+        T.reads()
+        T.writes(A[0])
+        A[0] = T.call_extern("int32", "atoi", "250") - T.call_extern("int32", "atoi", "8")
+"""
+    func = function(text)
+    out = np.zeros(1, np.int32)
+    weft.build(func)(out)
+    assert out[0] == 242
+    assert_structural_equal(function(func.script()), func)
+
+
+PART = """
+@T.prim_func
+def f(A: T.Buffer[(2, 8, 8), "float32"], C: T.Buffer[(4,), "int32"]):
+    for n, i in T.grid(2, 2):
+        with T.block("b"):
+            vn, vi = T.axis.remap("SS", [n, i])
+            offset = T.var("int32")
+            row = T.var("int32")
+            P = T.match_buffer(A[vn, vi * 4 : vi * 4 + 4, 2:6], (4, 4), strides=[row, 1], elem_offset=offset)
+            T.evaluate(T.call_extern("int32", "memset", P.data, 0, 4))
+            C[vn * 2 + vi] = P.elem_offset * 1000 + offset * P.strides[1] + row - P.strides[-2]
+"""
+
+
+def test_a_part_says_where_it_lies_in_the_memory_of_its_buffer() -> None:
+    func = from_source(PART, check_well_formed=False)
+    assert isinstance(func, PrimFuncOp)
+    place = "(vn * 64 + vi * 32 + 2)"
+    text = PART.replace("P.elem_offset", place).replace("offset * P", f"{place} * P")
+    elements = from_source(text, check_well_formed=False)
+    assert isinstance(elements, PrimFuncOp)
+    assert_structural_equal(func, elements)
+    assert "memset" in func.script() and "A.access_ptr" in func.script()
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ("strides=[7, 1]", "the stride of this dimension of the buffer is 8"),
+        ("strides=[row, 2]", "the stride of this dimension of the buffer is 1"),
+        ("elem_offset=3", "a buffer is dense and starts at 0"),
+    ],
+)
+def test_a_part_lies_as_its_buffer_does(given: str, message: str) -> None:
+    with pytest.raises(Diagnostic, match=message):
+        from_source(PART.replace("strides=[row, 1], elem_offset=offset", given), check_well_formed=False)
