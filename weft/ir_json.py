@@ -9,10 +9,14 @@ import base64
 import json
 from typing import Any, cast
 
+from xdsl.dialects.builtin import ModuleOp
+
 from .dialects.relay.core import FuncOp
 from .dialects.relay.weights import bind_resources, check_loaded, missing_resources, packed_weights, resources, unpacked
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import Diagnostic
+from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.script.modules import IRModule as TirModule
 from .frontend.mlir import parse_mlir
 from .frontend.relay.module import IRModule
 from .transforms.infra.printing import module_text
@@ -22,13 +26,13 @@ _NAME = "<json>"
 
 
 @checked
-def save_json(node: IRModule | FuncOp) -> str:
-    """A module, or one whose `@main` is a function, as JSON: `load_json` makes it again.
+def save_json(node: ModuleOp | FuncOp | PrimFuncOp) -> str:
+    """A module, or one of a function, as JSON: `load_json` makes it again. A function of Relay is its `@main`.
 
     Raises:
         Diagnostic: the data of a constant was not loaded.
     """
-    module = IRModule.from_expr(node)
+    module = IRModule.from_expr(node) if isinstance(node, FuncOp) else _module(node)
     check_loaded(module)
     said = {"kind": _KIND, "module": module_text(module, debuginfo=True)}
     if arrays := resources(module):
@@ -37,7 +41,7 @@ def save_json(node: IRModule | FuncOp) -> str:
 
 
 @checked
-def load_json(json_str: str) -> IRModule:
+def load_json(json_str: str) -> ModuleOp:
     """The module that `save_json` has written.
 
     Raises:
@@ -61,4 +65,11 @@ def load_json(json_str: str) -> IRModule:
             raise Diagnostic(f"holds no weights: {error}") from None
         bind_resources(module, unpacked(data, missing_resources(module), _NAME))
     check_loaded(module)
-    return IRModule.of(module)
+    return _module(module)
+
+
+def _module(node: ModuleOp | PrimFuncOp) -> ModuleOp:
+    """A copy of a module, or a function in one: Relay's, or that of `tir` where all functions are of it."""
+    if isinstance(node, PrimFuncOp) or all(isinstance(op, PrimFuncOp) for op in node.ops):
+        return TirModule.of(node)
+    return IRModule.of(node)

@@ -283,10 +283,10 @@ def test_all_tasks_are_measured_as_often_as_is_asked(scheduler: ms.TaskScheduler
         assert len(database) == 33 and all(task.is_terminated for task in scheduler.tasks_)
         for task, record in zip(tasks, scheduler.tasks_, strict=True):
             best = database.get_top_k(database.commit_workload(task.mod), 100)
-            assert len(best) == len(record.latency_ms) == 11
+            assert len(record.latency_ms) == 11 and len(best) == 11 - record.build_error_count
             assert best[0].seconds < 1 and len(best[0].trace.decisions) == 2
         assert scheduler.tasks_[0].build_error_count == 1 and scheduler.tasks_[0].latency_ms[0] == float("inf")
-        assert database.get_top_k(database.commit_workload(product(8)), 11)[-1].run_secs == [1e10]
+        assert sum(each.run_secs == [1e10] for each in database.get_all_tuning_records()) == 1
 
 
 def test_the_task_of_which_most_can_be_saved_is_worked_on() -> None:
@@ -351,8 +351,6 @@ def test_databases_are_asked_for_the_fastest() -> None:
         slow.query(product(), TARGET, kind="trace")
     with pytest.raises(UsageError, match="answers queries only"):
         ms.database.UnionDatabase(slow).commit_workload(product())
-    with pytest.raises(UsageError, match="compared by structure"):
-        ms.database.MemoryDatabase(module_equality="anchor-block")
 
 
 def test_a_trace_that_is_given_decisions_has_no_others() -> None:

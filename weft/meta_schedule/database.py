@@ -25,6 +25,8 @@ from ..transforms.tir.scheduling.schedule import Schedule
 from ..transforms.tir.scheduling.trace import Trace
 from ..transforms.tir.scheduling.tuning_records import Status, append_record, read_records
 from ..transforms.tir.scheduling.tuning_records import TuningRecord as FileRecord
+from .json_database import JSONDatabase as JSONDatabase
+from .module_equality import ModuleEquality as ModuleEquality
 from .records import MemoryDatabase as MemoryDatabase
 from .records import OrderedUnionDatabase as OrderedUnionDatabase
 from .records import TraceDatabase as TraceDatabase
@@ -40,7 +42,7 @@ NAME = "database_tuning_record.json"
 @checked_methods
 class Database:
     """A file of tuning records, as `weft.tune` and `tune_tir` write them: what is added by others is seen. Counterpart
-    of TVM's `meta_schedule.Database`, with `JSONDatabase`.
+    of TVM's `meta_schedule.Database`; traces of one's own are kept in a `JSONDatabase`.
 
     A function is known by what it computes, whatever it is called, as `weft.compile` knows kernels.
 
@@ -156,8 +158,6 @@ class Database:
 
 PyDatabase = TraceDatabase
 """TVM's name of what one's own are derived from."""
-JSONDatabase = Database
-"""TVM's name of a database that is a file."""
 
 
 def functions_in(mod: Scheduled) -> list[PrimFuncOp]:

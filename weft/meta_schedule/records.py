@@ -1,7 +1,7 @@
 """Traces that were measured, by what they schedule (`tvm.meta_schedule.database`): what a task scheduler fills and a
 search begins with.
 
-Files of `weft.tune`'s records are a `Database`; what is here lives as long as the program.
+What is here lives as long as the program; a `JSONDatabase` is kept in files. Those of `weft.tune` are a `Database`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from xdsl.utils.hints import isa
+
 from ..dialects.support.diagnostics import UsageError
-from ..dialects.tir.nodes.equality import structural_equal, structural_hash
 from ..dialects.tir.script.modules import IRModule
+from ..ir_json import load_json, save_json
 from ..lowering.machine.target import Target
+from ..structural import structural_equal, structural_hash
 from ..transforms.tir.scheduling.schedule import Schedule
 from ..transforms.tir.scheduling.trace import Trace
 from .arg_info import ArgInfo
+from .module_equality import ModuleEquality
 from .rule import Named, Scheduled
 
 
@@ -36,6 +40,21 @@ class Workload:
 
     def __hash__(self) -> int:
         return structural_hash(self.mod)
+
+    def as_json(self) -> str:
+        """The module, as a text that JSON can hold."""
+        return save_json(self.mod)
+
+    @staticmethod
+    def from_json(json_obj: object) -> Workload:
+        """What `as_json` has given.
+
+        Raises:
+            Diagnostic: it has given no such text.
+        """
+        if not isinstance(json_obj, str):
+            raise UsageError("this is no workload as JSON")
+        return Workload(load_json(json_obj))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +88,49 @@ class TuningRecord:
         """The mean of the runs; without end where there are none."""
         return fmean(self.run_secs) if self.run_secs else float("inf")
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether there is a run that did not fail."""
+        return any(seconds < FAILED for seconds in self.run_secs or ())
+
+    def as_json(self) -> list[object]:
+        """The trace, the seconds, the target and the arguments, as lists and plain values."""
+        seconds = None if self.run_secs is None else list(self.run_secs)
+        args = None if self.args_info is None else [each.as_json() for each in self.args_info]
+        return [self.trace.as_json(), seconds, None if self.target is None else str(self.target), args]
+
+    @staticmethod
+    def from_json(json_obj: object, workload: Workload) -> TuningRecord:
+        """What `as_json` has given, of a workload.
+
+        Raises:
+            UsageError: it has given no such list.
+        """
+        fields = json_obj if isa(json_obj, list[object]) and len(json_obj) == 4 else [None, None, 0, None]
+        trace, seconds, target, args = fields
+        if not (
+            isinstance(target, str | None)
+            and isa(seconds, list[float | int] | None)
+            and isa(args, list[list[object]] | None)
+        ):
+            raise UsageError("this is no tuning record as JSON", hint="[trace, seconds, target, arguments]")
+        return TuningRecord(
+            Trace.from_json(trace),
+            workload,
+            seconds,
+            None if target is None else Target.parse(target),
+            None if args is None else [ArgInfo.from_json(each) for each in args],
+        )
+
     def as_measure_candidate(self) -> MeasureCandidate:
         """The schedule of its workload, to be measured again."""
         schedule = Schedule(self.workload.mod)
         self.trace.apply_to_schedule(schedule)
         return MeasureCandidate(schedule, self.args_info)
+
+
+FAILED = 1e10
+"""The seconds by which TVM says that a run failed."""
 
 
 class TraceDatabase(Named, ABC):
@@ -145,43 +202,52 @@ class MemoryDatabase(TraceDatabase):
     """Records in memory. Counterpart of TVM's class of that name.
 
     Args:
-        module_equality: what makes modules one: `"structural"`, what they compute but for names.
+        module_equality: what makes modules one, as `ModuleEquality` says.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: there is no such equality.
     """
 
     def __init__(self, *, module_equality: str = "structural"):
-        if module_equality != "structural":
-            raise UsageError(f"modules are compared by structure, and not by '{module_equality}'")
-        self._records: dict[Workload, list[TuningRecord]] = {}
-        self._order: list[TuningRecord] = []
+        self._equality = ModuleEquality(module_equality)
+        self._workloads: dict[int, list[Workload]] = {}
+        self._records: list[tuple[Workload, TuningRecord]] = []
+        """Each with the workload that its own is."""
+
+    def _same(self, mod: Scheduled) -> list[Workload]:
+        """Those among which a module is, if it is known."""
+        return self._workloads.setdefault(self._equality.hash(IRModule.of(mod)), [])
+
+    def _found(self, mod: Scheduled) -> Workload | None:
+        """The workload that a module is."""
+        module = IRModule.of(mod)
+        return next((each for each in self._same(module) if self._equality.equal(each.mod, module)), None)
 
     def has_workload(self, mod: Scheduled) -> bool:
-        return Workload(mod) in self._records
+        return self._found(mod) is not None
 
     def commit_workload(self, mod: Scheduled) -> Workload:
+        if (found := self._found(mod)) is not None:
+            return found
         made = Workload(mod)
-        if made in self._records:
-            return next(each for each in self._records if each == made)
-        self._records[made] = []
+        self._same(mod).append(made)
         return made
 
     def commit_tuning_record(self, record: TuningRecord) -> None:
-        self._records.setdefault(record.workload, []).append(record)
-        self._order.append(record)
+        self._records.append((self.commit_workload(record.workload.mod), record))
 
     def get_all_tuning_records(self) -> list[TuningRecord]:
-        return list(self._order)
+        return [record for _, record in self._records]
 
     def get_top_k(self, workload: Workload, top_k: int) -> list[TuningRecord]:
         if top_k < 0:
             raise UsageError(f"top_k is not negative: {top_k}")
-        ran = [each for each in self._records.get(workload, ()) if each.run_secs]
+        known = self._found(workload.mod)
+        ran = [record for each, record in self._records if each is known and record.is_valid]
         return sorted(ran, key=lambda record: record.seconds)[:top_k]
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._records)
 
 
 class OrderedUnionDatabase(TraceDatabase):

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...support.arguments import checked
+from ...support.dense import array_of
 from ...support.differences import StructuralDifferenceError as StructuralDifferenceError
 from ...support.walking import in_order
 from ..affine import Range, affine_of, over_dimensions, simplify, substitute
@@ -159,12 +160,13 @@ class _FunctionForm:
     def _statements(self, block: Block) -> Form:
         """What is done, in order, and what is allocated for it; buffers have their numbers by first use."""
         done = [self.statement(op) for op in block.ops if not isinstance(op, AllocBufferOp)]
-        allocated = [self._alloc(op) for op in block.ops if isinstance(op, AllocBufferOp)]
-        return (*sorted(allocated, key=str), *done)
+        allocated = [(self.number(op.buffer), self._alloc(op)) for op in block.ops if isinstance(op, AllocBufferOp)]
+        return (*(form for _, form in sorted(allocated, key=lambda each: str(each[0]))), *done)
 
     def _alloc(self, op: AllocBufferOp) -> Form:
         shape, attributes = _shape(op.buffer), _attributes(op.attributes)
-        return ("alloc", self.number(op.buffer), op.scope.data, shape, str(op.buffer.type), attributes)
+        data = None if op.value is None else array_of(op.value).tobytes()
+        return ("alloc", self.number(op.buffer), op.scope.data, shape, str(op.buffer.type), attributes, data)
 
     def statement(self, op: Operation) -> Form:
         match op:
