@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -11,6 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from ..dialects.tir.affine import linear, substitute
 from ..dialects.tir.buffers import shape_of
 from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, OuterBlockOp, PrimFuncOp
+from ..dialects.tir.script.counting import counted_by
 from ..transforms.tir.analysis.block_scopes import scope_of
 from ..transforms.tir.schedule.annotate import annotations_of
 from ..transforms.tir.scheduling.handles import BlockRV
@@ -38,8 +40,16 @@ class DisallowDynamicLoop(Postproc):
 
     def apply(self, sch: Schedule) -> bool:
         """Whether there is no other loop."""
-        loops = [op for func in functions_of(sch) for op in func.walk() if isinstance(op, ForOp)]
-        return all(isinstance(loop.size, int) for loop in loops)
+        loops = [op for func in functions_of(sch) for op in func.walk()]
+        return all(isinstance(op.size, int) for op in loops if isinstance(op, ForOp)) and not any(
+            _counts_late(op) for op in loops if isinstance(op, scf.WhileOp)
+        )
+
+
+def _counts_late(loop: scf.WhileOp) -> bool:
+    """Whether a loop in a block counts to what is not known."""
+    ends = counted_by(loop)
+    return ends is not None and not all(isinstance(end.owner, arith.ConstantOp) for end in ends)
 
 
 class RewriteReductionBlock(Postproc):
