@@ -44,7 +44,7 @@ class RewriteLayout(Postproc):
         """True; the copies are made with `cache_read` and `transform_layout`."""
         for func in functions_of(sch):
             for number in _numbers(func):
-                _rewrite(sch, func, func.body.block.args[number])
+                _rewrite(sch, func, func.region.block.args[number])
         return True
 
 
@@ -57,7 +57,7 @@ def _numbers(func: PrimFuncOp) -> list[int]:
     said = func.attributes.get(LAYOUT_FREE)
     found = [each.value.data for each in said] if isa(said, ArrayAttr[IntegerAttr]) else []
     for number in found:
-        if not 0 <= number < len(func.body.block.args) or is_symbol(func.body.block.args[number]):
+        if not 0 <= number < len(func.region.block.args) or is_symbol(func.region.block.args[number]):
             raise UsageError(f"{LAYOUT_FREE}: @{func.sym_name.data} has no buffer of number {number}")
     return found
 
