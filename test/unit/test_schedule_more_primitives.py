@@ -70,7 +70,7 @@ def test_annotations_come_and_go() -> None:
     for handle in (block, i):
         schedule.annotate(handle, "word", [1, "two", 3.0, True])
         refused(
-            lambda handle=handle: schedule.annotate(handle, "word", 1), schedule, "has the annotation 'word' already"
+            lambda handle=handle: schedule.annotate(handle, "word", 2), schedule, "has the annotation 'word' already"
         )
     assert str(schedule.mod) != before
     for handle in (block, i):
@@ -596,3 +596,39 @@ def test_a_reader_at_a_number_moves_where_all_of_that_dimension_is_there() -> No
     wanted = np.zeros((3, 8, 6), np.float32)
     wanted[2] = (x[1] + x[1]) ** 2
     np.testing.assert_array_equal(np.asarray(y), wanted)
+
+
+def test_a_word_may_be_said_again() -> None:
+    schedule = Schedule(from_source(WINDOW))
+    for _ in range(2):
+        schedule.annotate(schedule.get_loops("window")[0], "pragma_unroll_explicit", 1)
+    assert schedule.mod.script().count("pragma_unroll_explicit") == 1
+    again = Schedule(from_source(WINDOW))
+    schedule.trace.apply_to_schedule(again)
+    assert str(again.mod) == str(schedule.mod)
+
+
+WINDOW = """
+@T.prim_func
+def f(X: T.Buffer[(6, 4), "float32"], W: T.Buffer[(1, 4), "float32"], Y: T.Buffer[(6,), "float32"]):
+    for h, r, c in T.grid(6, 1, 4):
+        with T.block("window"):
+            vh, vr, vc = T.axis.remap("SRR", [h, r, c])
+            with T.init():
+                Y[vh] = T.float32(0)
+            Y[vh] = Y[vh] + X[vh + vr, vc] * W[vr, vc]
+"""
+
+
+def test_an_iterator_of_one_value_is_no_dimension_of_a_sum() -> None:
+    schedule = Schedule(from_source(WINDOW))
+    schedule.reindex("window", ("read", 0))
+    schedule.reindex("window", ("read", 1))
+    made = function(schedule)
+    assert "X_reindex = T.alloc_buffer((6, 4)" in made.script()
+    assert "W_reindex = T.alloc_buffer((1, 4)" in made.script()
+    x, w = (
+        np.random.default_rng(n).standard_normal(shape).astype(np.float32) for n, shape in ((0, (6, 4)), (1, (1, 4)))
+    )
+    (result,) = Interpreter(made)([x, w])
+    assert np.allclose(np.asarray(result, np.float32).reshape(6), (x * w).sum(1), rtol=1e-5)

@@ -1,5 +1,5 @@
 """`annotate` and `unannotate`: words on a loop or block for whoever reads them. They change nothing by themselves.
-Those on the root block are its function's.
+Those on the root block are its function's. A word may be said again, of the same value.
 
 Before -> after `annotate(loop, "pragma_unroll", 4)`:
 
@@ -56,12 +56,13 @@ def check_annotate(op: Annotated, key: str, value: Attribute) -> None:
     """Whether `op` can carry a word.
 
     Raises:
-        ScheduleError: it has that word, which has other values, or stands in no function any more.
+        ScheduleError: it has that word with another value, or the word has other values, or it stands in no function
+            any more.
     """
     if not isinstance(op, PrimFuncOp):
         check_live(op)
-    if key in annotations_of(op):
-        raise ScheduleError.at(op, f"has the annotation '{key}' already", hint="unannotate it first")
+    if annotations_of(op).get(key, value) != value:
+        raise ScheduleError.at(op, f"has the annotation '{key}' already, of another value", hint="unannotate it first")
     try:
         verify_annotations({key: value})
     except VerifyException as error:

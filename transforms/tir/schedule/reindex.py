@@ -46,7 +46,8 @@ tir.prim_func @f(%x: memref<32xf32>, %y: memref<8x4xf32>) {
 }
 ```
 
-What is written is computed into such a buffer, and copied from there after the block's nest.
+An iterator of one value has a dimension only where it is an index by itself: in a sum it is nothing. What is written is
+computed into such a buffer, and copied from there after the block's nest.
 """
 
 from __future__ import annotations
@@ -99,7 +100,19 @@ def check_reindex(block: BlockOp, buffer: SSAValue) -> AffineMap:
                 block, f"{name} would read {buffer_name(buffer)} outside, for iterators that its predicate leaves out"
             )
     ranges = iterator_ranges(block)
-    return AffineMap(map.num_dims, map.num_symbols, tuple(simplify(expr, ranges) for expr in map.results))
+    zeros = [expr if ranges.get(expr) != (0, 0) else AffineExpr.constant(0) for expr in _dims(map)]
+    return AffineMap(
+        map.num_dims,
+        map.num_symbols,
+        tuple(
+            expr if isinstance(expr, AffineDimExpr) else simplify(substitute(expr, zeros), ranges)
+            for expr in map.results
+        ),
+    )
+
+
+def _dims(map: AffineMap) -> list[AffineExpr]:
+    return [AffineExpr.dimension(number) for number in range(map.num_dims)]
 
 
 def check_reindex_write(block: BlockOp, buffer: SSAValue) -> memref.StoreOp:
