@@ -32,6 +32,7 @@ from .ops.slicing import ConcatenateOp, StridedSliceOp
 from .ops.sort import ArgsortOp
 from .ops.sparse import SparseFillEmptyRowsOp
 from .ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
+from .remaining import without_remaining
 
 
 def flattened(emit: Emit, x: SSAValue) -> SSAValue:
@@ -129,7 +130,7 @@ def _first_column(emit: Emit, matrix: SSAValue) -> SSAValue:
 
 
 def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
-    """What stands for an operator whose result has an extent that data decides; `None` where it is none."""
+    """What stands for an operator whose result has an extent that data decides; `None` where none has to."""
     match op:
         case ArgwhereOp():
             return [argwhere(emit, op.condition)]
@@ -137,5 +138,7 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return [unique(emit, op)]
         case SparseFillEmptyRowsOp() if shape_of(op.sparse_indices)[1] > 0:
             return [filled_rows(emit, op)]
+        case DynReshapeOp():
+            return None if (made := without_remaining(emit, op)) is None else [made]
         case _:
             return None

@@ -21,7 +21,7 @@ def is_telling(type: Attribute) -> bool:
     if not isa(type, TensorType) or type.element_type not in (i32, i64):
         return False
     shape = type.get_shape()
-    return len(shape) <= 1 and DYNAMIC not in shape and prod(shape) <= MAX_TELLING
+    return DYNAMIC not in shape and prod(shape) <= MAX_TELLING
 
 
 def is_told_by_data(op: RelayOp) -> bool:

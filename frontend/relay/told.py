@@ -20,7 +20,7 @@ from .operators import Operator, operator, operator_classes
 
 ABSENT: Mapping[str, Callable[[Mapping[str, object]], object]] = {
     "strides": lambda given: np.ones(_extent(given["begin"]), np.int32),
-    "roi": lambda given: np.zeros(4, np.float32),
+    "roi": lambda given: np.zeros(0, np.float32),
 }
 """What an operand of a `dyn` operator is where the builder's argument is not given."""
 

@@ -44,3 +44,31 @@ relay.func @rows_without_an_element_are_found_and_put_behind(%i: tensor<3x2xi64>
   %y = relay.sparse_fill_empty_rows %i, %v, %s, %d : (tensor<3x2xi64>, tensor<3xf32>, tensor<2xi64>, tensor<f32>) -> tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
   relay.return %y : tuple<tensor<?x2xi64>, tensor<?xf32>, tensor<?xi1>>
 }
+
+// CHECK-LABEL: relay.func @what_the_others_leave_is_computed
+// CHECK:         %[[SIZES:.*]] = relay.shape_of %x
+// CHECK:         %[[HAVE:.*]] = relay.prod %[[SIZES]]
+// CHECK:         %[[EACH:.*]] = relay.floor_divide %[[HAVE]], %{{.*}}
+// CHECK:         %[[PARTS:.*]] = relay.tuple(%[[EACH]], %{{.*}})
+// CHECK:         %[[SHAPE:.*]] = relay.concatenate %[[PARTS]]
+// CHECK:         relay.dyn.reshape %x, %[[SHAPE]]
+relay.func @what_the_others_leave_is_computed(%x: tensor<?x4xf32>, %n: tensor<1xi64>) -> tensor<?x?xf32> {
+  %rest = relay.constant dense<-1> : tensor<1xi64>
+  %parts = relay.tuple(%rest, %n) : (tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<1xi64>, tensor<1xi64>>
+  %shape = relay.concatenate %parts {axis = 0 : i64} : (tuple<tensor<1xi64>, tensor<1xi64>>) -> tensor<2xi64>
+  %y = relay.dyn.reshape %x, %shape : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  relay.return %y : tensor<?x?xf32>
+}
+
+// What is computed of extents is followed as it is.
+// CHECK-LABEL: relay.func @what_extents_leave_stays
+// CHECK-NOT:     relay.floor_divide
+// CHECK:         relay.dyn.reshape %x, %{{.*}}
+relay.func @what_extents_leave_stays(%x: tensor<?x4xf32>, %z: tensor<?xf32>) -> tensor<?x?xf32> {
+  %rest = relay.constant dense<-1> : tensor<1xi64>
+  %n = relay.shape_of %z {dtype = "int64"} : (tensor<?xf32>) -> tensor<1xi64>
+  %parts = relay.tuple(%rest, %n) : (tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<1xi64>, tensor<1xi64>>
+  %shape = relay.concatenate %parts {axis = 0 : i64} : (tuple<tensor<1xi64>, tensor<1xi64>>) -> tensor<2xi64>
+  %y = relay.dyn.reshape %x, %shape : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  relay.return %y : tensor<?x?xf32>
+}

@@ -53,6 +53,30 @@ def reshaped() -> Any:
     return relay.Function([x, y], relay.exp(relay.dyn.reshape(relay.exp(y), joined(0, n, 2))))
 
 
+def left() -> Any:
+    """The -1 is what the others leave, which data decides."""
+    (x, n), y = told(), relay.var("y", shape=(OPEN, 6))
+    return relay.Function([x, y], relay.exp(relay.dyn.reshape(relay.exp(y), joined(-1, n, 2))))
+
+
+def left_beside_a_kept_extent() -> Any:
+    (x, n), y = told(), relay.var("y", shape=(OPEN, 6))
+    return relay.Function([x, y], relay.exp(relay.dyn.reshape(y, joined(0, -1, n))))
+
+
+def padded() -> Any:
+    """The widths are a matrix."""
+    (x, n), y = told(), relay.var("y", shape=(OPEN, 6))
+    widths = relay.reshape(joined(n, 1, 2, n), newshape=(2, 2))
+    return relay.Function([x, y], relay.exp(relay.dyn.nn.pad(y, widths, relay.const(0.5))))
+
+
+def resized_under_the_common_name() -> Any:
+    """Without a region."""
+    (x, n), y = told(), relay.var("y", shape=(1, 2, 4, 4))
+    return relay.Function([x, y], relay.image.resize2d(y, joined(n, 3), layout="NCHW"))
+
+
 def resized() -> Any:
     (x, n), y = told(), relay.var("y", shape=(1, 2, 4, 4))
     size = joined(n, n)
@@ -81,7 +105,11 @@ LENGTHS: list[list[int]] = [[], [1], [0], [2, 3]]
         (filled, [(n, np.float32(3)) for n in LENGTHS]),
         (counted, [(n, np.int64(3)) for n in LENGTHS]),
         (reshaped, [([1, 2], floats(rows, 6)) for rows in (0, 1, 5)]),
+        (left, [([1, 2], floats(rows, 6)) for rows in (0, 1, 5)]),
+        (left_beside_a_kept_extent, [([1, 2], floats(rows, 6)) for rows in (1, 5)]),
+        (padded, [(n, floats(rows, 6)) for n in LENGTHS for rows in (0, 1, 5)]),
         (resized, [(n, floats(1, 2, 4, 4)) for n in ([1], [2, 3], [9])]),
+        (resized_under_the_common_name, [(n, floats(1, 2, 4, 4)) for n in ([1], [2, 3])]),
         (twice, [(n, np.full(1, 2, np.float32)) for n in LENGTHS]),
     ],
 )
@@ -104,6 +132,8 @@ def test_what_does_not_fit_is_told_when_it_runs() -> None:
     exe = weft.compile(reshaped())
     with pytest.raises(CheckError, match="the extent 4 is told where one of 3 must be"):
         exe(np.array([4], np.int64), floats(2, 6))
+    with pytest.raises(CheckError, match="12 is above 10"):
+        weft.compile(left())(np.array([5], np.int64), floats(2, 6))
     with pytest.raises(CheckError, match="0 is above -1"):
         weft.compile(filled())(np.array([-1], np.int64), np.float32(1))
 

@@ -7,7 +7,8 @@
 
 What every kernel writes is bounded before the graph is called; `relay.data_extent` says how much of it there is
 (`dialects/relay/bounded.py`). Other operators that are told by data stay, as `dyn.reshape` to a shape that data
-decides: the bounds of a slice, and the `k` of `dyn.topk`, have to be `relay.data_extent`s, or to follow from extents.
+decides, in which a -1 is written as what the other numbers leave (`dialects/relay/remaining.py`): the bounds of a
+slice, and the `k` of `dyn.topk`, have to be `relay.data_extent`s, or to follow from extents.
 TVM allocates memory in its virtual machine, when a shape function has run.
 """
 
