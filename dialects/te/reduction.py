@@ -26,6 +26,11 @@ class Reduce(Expr):
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.operand.type
 
+    @property
+    def axis(self) -> tuple[IterVar, ...]:
+        """The axes, as TVM calls them."""
+        return self.axes
+
 
 @dataclass(frozen=True, eq=False)
 class Combiner:
@@ -53,6 +58,11 @@ class Fold(Expr):
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.combiner.results[self.number].type
+
+    @property
+    def axis(self) -> tuple[IterVar, ...]:
+        """The axes, as TVM calls them."""
+        return self.axes
 
 
 def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:

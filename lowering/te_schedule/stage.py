@@ -120,6 +120,11 @@ class StageOp:
     def reduce_axis(self) -> tuple[te.IterVar, ...]:
         return () if self.stage.compute is None else self.stage.compute.reduce_axes
 
+    @property
+    def body(self) -> list[te.Expr]:
+        """The formula of an element; none of what is given."""
+        return [] if self.stage.compute is None else [self.stage.compute.body]
+
     def output(self, number: int) -> te.Tensor:
         """The tensor.
 
@@ -179,6 +184,13 @@ class Stage:
         if self._attachment is None and not self.is_inlined and self.group is not None:
             return self.group.attachment
         return self._attachment
+
+    @property
+    def attach_type(self) -> int:
+        """TVM's number of where the stage is computed: 1 by itself, 2 inline, 4 in a loop of another."""
+        if self.is_inlined:
+            return 2
+        return 1 if self.attachment is None else 4
 
     @property
     def op(self) -> StageOp:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import te
+from weft.dialects.te.reduction import Reduce
 from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, enclosing_loops
 from weft.kernel import build_kernel
 from weft.lowering.te_schedule.refused import REFUSED
@@ -430,3 +431,18 @@ def test_rows_of_a_stage_may_lie_apart() -> None:
         s[d].storage_align(d.op.axis[0], 32, 4)
     with pytest.raises(ScheduleError, match="i is no dimension of 'D'"):
         s[d].storage_align(b.op.axis[0], 32, 4)
+
+
+def test_stages_say_where_they_are_computed_and_what() -> None:
+    x = te.placeholder((8, 4), name="x")
+    doubled = te.compute((8, 4), lambda i, j: x[i, j] * 2.0, name="doubled")
+    k = te.reduce_axis((0, 4), name="k")
+    total = te.compute((8,), lambda i: te.sum(doubled[i, k], axis=k), name="total")
+    s = te.create_schedule([total])
+    assert s[doubled].attach_type == s[total].attach_type == 1
+    s[doubled].compute_at(s[total], s[total].op.axis[0])
+    assert s[doubled].attach_type == 4
+    s[doubled].compute_inline()
+    assert s[doubled].attach_type == 2
+    (formula,) = s[total].op.body
+    assert isinstance(formula, Reduce) and formula.axis == (k,) and s[x].op.body == []

@@ -73,6 +73,7 @@ def kinds(node: Any) -> list[str]:
 
 def test_the_tree_of_a_function_has_the_nodes_that_tvm_has() -> None:
     root = product.body
+    assert root.block.match_buffers == ()
     assert isinstance(root, tir.BlockRealize) and root.block.name_hint == "root"
     (d,) = root.block.alloc_buffers
     assert d.name == "D" and d.shape == (8, 4)

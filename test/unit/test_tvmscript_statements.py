@@ -587,3 +587,26 @@ def test_a_buffer_in_an_attribute_is_its_name() -> None:
 
     assert "T.block_attr({'layout_free_placeholders': ['A', 'C']})" in said.script()
     assert_structural_equal(from_source(said.script()), said)
+
+
+def test_a_block_without_a_name_is_the_root_only_where_it_is_all_of_a_function() -> None:
+    @T.prim_func
+    def alone(A: T.Buffer[(4,), "float32"]):
+        with T.block():
+            for i in range(4):
+                A[i] = T.float32(1)
+
+    @T.prim_func
+    def beside(A: T.Buffer[(4,), "float32"], B: T.Buffer[(4,), "float32"]):
+        with T.block():
+            C = T.decl_buffer((4,), "float32")
+            for i in range(4):
+                C[i] = A[i]
+            for i in range(4):
+                B[i] = C[i] + T.float32(1)
+        B[0] = T.float32(0)
+
+    assert [op.name for op in alone.region.block.ops] == ["tir.for"]
+    assert [op.name for op in beside.region.block.ops] == ["tir.outer_block", "tir.block"]
+    weft.build(beside)(a := np.arange(4, dtype=np.float32), b := np.zeros(4, np.float32))
+    assert (b == np.where(np.arange(4) == 0, 0, a + 1)).all()

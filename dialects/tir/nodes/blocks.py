@@ -127,6 +127,11 @@ class Block(Stmt):
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def match_buffers(self) -> tuple[BufferRegion, ...]:
+        """Parts of buffers that have names of their own: none, as their elements are read as the buffers'."""
+        return ()
+
 
 @dataclass(frozen=True, eq=False)
 class BlockRealize(Stmt):

@@ -30,8 +30,8 @@ from .counting import is_counted
 from .parts import fixed_in, without_parts
 from .scope import OuterIterator, Scope
 
-Read = Callable[[ast.stmt, Block], None]
-"""Reads a statement that stands among loops into a block."""
+Read = Callable[[Sequence[ast.stmt], Block], None]
+"""Reads statements that stand among loops into a block."""
 
 
 def is_outer(scope: Scope, statement: ast.With) -> bool:
@@ -77,14 +77,12 @@ class OuterBlockParser(BlockParser):
         statements = without_parts(self.scope, whole, self.loops.expr, fixed_in(self.scope, self.node))
         if self.init is not None:
             self.init = cast("ast.With", statements.pop())
-            for each in self.init.body:
-                read(each, outer.body.block)
+            read(self.init.body, outer.body.block)
             steps = [b for (kind, _), b in zip(self.iters, self.bindings, strict=True) if kind == IterKind.REDUCE]
             for block in blocks_under(outer):
                 restrict(block, [*(step * -1 for step in steps), *self.conditions], self.loops.variables)
         first = len(list(outer.body.block.ops))
-        for each in statements:
-            read(each, outer.body.block)
+        read(statements, outer.body.block)
         for op in list(outer.body.block.ops)[first:]:
             for block in blocks_under(op):
                 restrict(block, self.conditions, self.loops.variables)

@@ -475,7 +475,7 @@ class FunctionParser:
             raise self._error(call, "T.block takes a name")
         if names is not None:
             raise self._error(names, "iterators get their names by T.axis", "vi, vj = T.axis.remap(...)")
-        if name in ("root", "") and self._holds_loops(statement):
+        if self._holds_loops(statement) and (name == "root" or (name == "" and self._is_all(statement))):
             self._root(statement, body)
             return
         if needs_statements(self.scope, statement):
@@ -541,7 +541,7 @@ class FunctionParser:
         saved = self.scope
         outer = OuterBlockParser(saved, statement, name or "outer")
         self.scope = outer.scope
-        outer.parse_into(body, self._one)
+        outer.parse_into(body, self._statements)
         self.scope = saved
 
     def _holds_loops(self, statement: ast.With) -> bool:
@@ -557,6 +557,19 @@ class FunctionParser:
             or (isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call) and self._makes_buffer(inner.value))
             for inner in statement.body
         )
+
+    def _is_all(self, statement: ast.With) -> bool:
+        """Whether a function holds a statement alone, besides what says what its parameters are."""
+        return statement in self.node.body and all(
+            each is statement or isinstance(each, ast.Expr) or self._describes(each) for each in self.node.body
+        )
+
+    def _describes(self, statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Assign(value=ast.Call(func=func)):
+                return self.scope.word(func) in ("match_buffer", "var")
+            case _:
+                return False
 
     def _makes_buffer(self, call: ast.Call) -> bool:
         return self.scope.word(call.func) in LAYOUT
