@@ -83,3 +83,21 @@ def test_what_has_no_meaning_is_refused_all_the_same() -> None:
         @T.prim_func(check_well_formed=False)
         def unread(B: T.Buffer[(1,), "float32"]):
             B[0] = T.nothing(1)
+
+
+def test_what_a_block_in_a_block_declares_is_not_asked_for_either() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(4, 6), "float32"], B: T.Buffer[(4,), "float32"], n: T.int32):
+    with T.block("outer"):
+        vi = T.axis.S(1, 0)
+        for j in range(4):
+            with T.block("inner"):
+                vj = T.axis.S(4, j)
+                T.reads([A[vj, 5]])
+                T.writes([B[vj]])
+                B[vj] = A[vj, 0] + A[vj, 1]
+"""
+    assert "A[vj, 1]" in tir.from_source(text, check_well_formed=False).script()
+    with pytest.raises(Diagnostic, match="declares to read %A at one place, but its body reads at several"):
+        tir.from_source(text)

@@ -87,7 +87,7 @@ class OuterBlockParser(BlockParser):
             for block in blocks_under(op):
                 restrict(block, self.conditions, self.loops.variables)
         body.add_op(outer)
-        outer.verify()
+        outer.verify(verify_nested_ops=False)
 
 
 def restrict(block: BlockOp, conditions: Sequence[AffineExpr], variables: Sequence[SSAValue]) -> None:
