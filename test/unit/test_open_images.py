@@ -164,3 +164,53 @@ def test_an_open_extent_that_has_to_be_a_number_is_that():
 
     with pytest.raises(weft.Diagnostic, match=r"input 'x' has shape \[2, 4\], the graph takes \[3, 4\]"):
         exe(other(2))
+
+
+Arrays = Sequence[npt.NDArray[np.generic]]
+
+
+def check_graph(graph: FuncOp, *given: Arrays) -> weft.Executable:
+    exe = weft.compile(graph, threads=1)
+    for arrays in given:
+        (wanted,) = evaluate_function(graph, list(arrays))
+        found = np.asarray(exe(*arrays))
+        assert found.shape == wanted.shape
+        assert_close(found, wanted)
+    return exe
+
+
+def floats(*shape: int) -> npt.NDArray[np.generic]:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def test_there_may_be_any_number_of_grids():
+    x = relay.var("x", shape=(relay.Any(), 2, 3))
+    check_graph(relay.Function([x], relay.image.affine_grid(x, (4, 5))), *([floats(n, 2, 3)] for n in (1, 3, 0)))
+
+
+def test_boxes_are_cut_of_images_of_any_size():
+    rng = np.random.default_rng(0)
+    for layout, shape in (("NCHW", (2, 3, 9, 7)), ("NHWC", (2, 9, 7, 3))):
+        for extents in (shape, tuple(relay.Any() if n > 3 else n for n in shape)):
+            x, boxes = relay.var("x", shape=extents), relay.var("boxes", shape=(relay.Any(), 4))
+            which = relay.var("which", shape=(relay.Any(),), dtype="int32")
+            y = relay.image.crop_and_resize(x, boxes, which, (4, 3), layout)
+            exe = check_graph(
+                relay.Function([x, boxes, which], y),
+                *([floats(*shape), rng.random((n, 4), np.float32), rng.integers(0, 2, n, np.int32)] for n in (1, 5)),
+            )
+            with pytest.raises(weft.Diagnostic, match=r"input 'which' has shape \[2\]"):
+                exe(floats(*shape), np.zeros((3, 4), np.float32), np.zeros(2, np.int32))
+
+
+def test_dilation_and_offsets_of_any_images():
+    x, w = relay.var("x", shape=(relay.Any(), 2, relay.Any(), 6)), relay.var("w", shape=(2, 3, 3))
+    y = relay.image.dilation2d(x, w, strides=(2, 1), padding=(1, 1))
+    check_graph(relay.Function([x, w], y), *([floats(n, 2, h, 6), floats(2, 3, 3)] for n, h in ((1, 5), (3, 8))))
+    w = relay.var("w", shape=(3, 2, 3, 3))
+    for height in (6, relay.Any()):
+        x, offset = (relay.var(name, shape=(relay.Any(), n, height, 6)) for name, n in (("x", 2), ("offset", 18)))
+        graph = relay.Function([x, offset, w], relay.nn.deformable_conv2d(x, offset, w, padding=(1, 1)))
+        exe = check_graph(graph, *([floats(n, 2, 6, 6), floats(n, 18, 6, 6), floats(3, 2, 3, 3)] for n in (1, 2)))
+        with pytest.raises(weft.Diagnostic, match="input 'offset' has shape"):
+            exe(floats(1, 2, 6, 6), floats(2, 18, 6, 6), floats(3, 2, 3, 3))

@@ -98,7 +98,10 @@ class Dilation2dOp(RelayOp):
             total = te.cast(padded[layout.arrange(read)], element) + te.cast(weight[at], element)
             return te.max(total, taps)
 
-        return te.compute(tensor(self.result).get_shape(), body, "dilation2d")
+        extents = layout.extents(x.shape)
+        places = window.outputs([extents["H"], extents["W"]])
+        shape = layout.shape(extents | dict(zip("HW", places, strict=True)))
+        return te.compute(shape, body, "dilation2d")
 
     def gradient(self, g: Gradient) -> Terms:
         """Of a maximum over the taps, each a slice of the padded data plus an element of the weight."""

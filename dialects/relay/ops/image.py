@@ -189,6 +189,11 @@ def _real(dim: te.Dim) -> te.Expr | float:
     return float(dim) if isinstance(dim, int) else te.cast(dim, f32)
 
 
+def real_extent(extent: te.Dim) -> te.ExprLike:
+    """An extent as an f32."""
+    return float(extent) if isinstance(extent, int) else te.cast(extent, f32)
+
+
 def clamped_index(i: te.Expr, extent: int) -> te.Expr:
     """The index `i` brought into an axis of `extent`."""
     return te.minimum(te.maximum(i, 0), extent - 1)
@@ -269,11 +274,13 @@ class CropAndResizeOp(RelayOp):
         x, boxes, which = inputs
         layout = unblocked(self.layout.data, "NCHW", "layout")
         extents, crop = layout.extents(x.shape), dict(zip("HW", ints(self.crop_size), strict=True))
+        if not te.agree(boxes.shape[0], which.shape[0]):
+            raise TypeError(f"te: there are {boxes.shape[0]} boxes, and numbers of images for {which.shape[0]}")
 
         def position(letter: str, box: te.Expr, i: te.Expr) -> te.Expr:
             side = "HW".index(letter)
             begin, end = (te.cast(boxes[box, side + k], f32) for k in (0, 2))
-            last = float(extents[letter] - 1)
+            last = real_extent(extents[letter] - 1)
             if crop[letter] == 1:
                 return (begin * last + end * last) * 0.5
             # in the order of TVM: rounding decides whether what lies on the border of the image is within it
@@ -282,7 +289,7 @@ class CropAndResizeOp(RelayOp):
         def body(*indices: te.IterVar) -> te.Expr:
             out = dict(zip(layout.names, indices, strict=True))
             places = [position(letter, out["N"], out[letter]) for letter in "HW"]
-            bounds = [te.const(extents[letter] - 1, f32) for letter in "HW"]
+            bounds = [real_extent(extents[letter] - 1) for letter in "HW"]
             inside = te.all_of([c for p, bound in zip(places, bounds, strict=True) for c in (p >= 0, p <= bound)])
 
             def read(*at: te.Expr) -> te.Expr:
@@ -297,8 +304,8 @@ class CropAndResizeOp(RelayOp):
                 value = interpolate(read, places, linear_weights, 0)
             return te.select(inside, value, self.extrapolation_value.value.data)
 
-        result = tensor(self.result)
-        return narrow(te.compute(result.get_shape(), body, "crop_and_resize"), result.element_type)
+        shape = layout.shape(extents | {"N": boxes.shape[0], **crop})
+        return narrow(te.compute(shape, body, "crop_and_resize"), tensor(self.result).element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         """By the data and by the boxes, of the same written with operators."""
@@ -375,7 +382,7 @@ class AffineGridOp(RelayOp):
             down = te.cast(i, wide) * (2.0 / (height - 1)) - 1
             return a * across + b * down + c
 
-        return narrow(te.compute(tensor(self.result).get_shape(), body, "affine_grid"), x.element_type)
+        return narrow(te.compute([x.shape[0], 2, height, width], body, "affine_grid"), x.element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         return g.linear()

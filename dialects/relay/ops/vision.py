@@ -21,7 +21,7 @@ from ..nn_common import narrow
 from ..precision import Accuracy
 from ..resample import one_of
 from ..sampling import Image, both, clipped, interpolated
-from .image import clamped_index, interpolate, linear_weights
+from .image import clamped_index, interpolate, linear_weights, real_extent
 
 if TYPE_CHECKING:
     from ..gradient import Gradient, Term, Terms
@@ -87,11 +87,6 @@ class _RegionPool(RelayOp, ABC):
         """One side of every region (0 to 3: x1, y1, x2, y2; -1: its image) along the first of six axes."""
         column = rois.slice_along(1, side + 1, side + 2).reshape([rois.shape[0], 1, 1, 1, 1, 1]).cast(f32)
         return column * self.spatial_scale.value.data if scaled else column
-
-
-def real_extent(extent: te.Dim) -> te.ExprLike:
-    """An extent as an f32."""
-    return float(extent) if isinstance(extent, int) else te.cast(extent, f32)
 
 
 @irdl_op_definition

@@ -19,7 +19,7 @@ from ...nn_common import accumulator, narrow
 from ...precision import Accuracy
 from ...resample import one_of
 from ...sampling import Image, both, interpolated
-from ..image import clamped_index, interpolate, linear_weights
+from ..image import clamped_index, interpolate, linear_weights, real_extent
 from .convolution_base import Convolution
 
 if TYPE_CHECKING:
@@ -98,9 +98,16 @@ class DeformableConv2dOp(Convolution):
         result = tensor(self.result)
         wide = accumulator(result.element_type)
         window, groups = self.window(weight.shape), self.group_count()
-        sizes, weights, out = layout.extents(x.shape), kernel.extents(weight.shape), layout.extents(result.get_shape())
+        sizes, weights = layout.extents(x.shape), kernel.extents(weight.shape)
         rows, columns = window.kernel
-        extents, places = ([each[letter] for letter in self.SPATIAL] for each in (sizes, out))
+        extents = [sizes[letter] for letter in self.SPATIAL]
+        places = window.outputs(extents)
+        shape = layout.shape({"N": sizes["N"], "C": weights["O"], **dict(zip(self.SPATIAL, places, strict=True))})
+        for told in (offset, *masks):
+            found = layout.extents(told.shape)
+            for letter, extent in zip(("N", *self.SPATIAL), (sizes["N"], *places), strict=True):
+                if not te.agree(extent, found[letter]):
+                    raise TypeError(f"te: an offset and the result have {found[letter]} and {extent} along {letter}")
         shared = sizes["C"] // self.deformable_groups.value.data
 
         def tap(*indices: te.IterVar) -> te.Expr:
@@ -119,7 +126,7 @@ class DeformableConv2dOp(Convolution):
                 h, w = (
                     clamped_index(te.cast(v, te.index), extent) for v, extent in zip(position, extents, strict=True)
                 )
-                ends = [e for v, m in zip(position, extents, strict=True) for e in (v >= 0, v <= float(m - 1))]
+                ends = [e for v, m in zip(position, extents, strict=True) for e in (v >= 0, v <= real_extent(m - 1))]
                 return te.select(te.all_of(ends), te.cast(x[layout.arrange({"N": n, "C": c, "H": h, "W": w})], f32), 0)
 
             value = interpolate(read, at, linear_weights, 0)
@@ -139,7 +146,7 @@ class DeformableConv2dOp(Convolution):
             factor = te.cast(weight[kernel.arrange({"O": o, "I": ic, "H": kh, "W": kw})], wide)
             return te.sum(taps[at["N"], channel, kh, kw, at["H"], at["W"]] * factor, (ic, kh, kw))
 
-        return narrow(te.compute(result.get_shape(), body, "deformable_conv2d"), result.element_type)
+        return narrow(te.compute(shape, body, "deformable_conv2d"), result.element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         """By all operands: of a product of the weight with the taps `[n, group, channel, kh, kw, h, w]`."""
