@@ -61,3 +61,76 @@ relay.func @a_condition_that_is_an_argument_stays(%c: tensor<i1>, %x: tensor<2xf
   }
   relay.return %0 : tensor<2xf32>
 }
+
+relay.adt @list {nil(), cons(tensor<i32>, !relay.adt<@list>)}
+
+relay.func private @triangle(%n: tensor<i32>) -> tensor<i32> {
+  %zero = relay.constant dense<0> : tensor<i32>
+  %one = relay.constant dense<1> : tensor<i32>
+  %c = relay.equal %n, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %y = relay.if %c : (tensor<i1>) -> tensor<i32> {
+    relay.yield %zero : tensor<i32>
+  } else {
+    %m = relay.subtract %n, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %0 = relay.call @triangle(%m) : (tensor<i32>) -> tensor<i32>
+    %1 = relay.add %n, %0 : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    relay.yield %1 : tensor<i32>
+  }
+  relay.return %y : tensor<i32>
+}
+
+relay.func private @reversed(%l: !relay.adt<@list>, %to: !relay.adt<@list>) -> !relay.adt<@list> {
+  %y = relay.match %l : (!relay.adt<@list>) -> !relay.adt<@list>
+  case nil() {
+    relay.yield %to : !relay.adt<@list>
+  } case cons(%x: tensor<i32>, %rest: !relay.adt<@list>) {
+    %0 = relay.construct "cons"(%x, %to) : (tensor<i32>, !relay.adt<@list>) -> !relay.adt<@list>
+    %1 = relay.call @reversed(%rest, %0) : (!relay.adt<@list>, !relay.adt<@list>) -> !relay.adt<@list>
+    relay.yield %1 : !relay.adt<@list>
+  }
+  relay.return %y : !relay.adt<@list>
+}
+
+relay.func private @forever(%n: tensor<i32>) -> tensor<i32> {
+  %0 = relay.call @forever(%n) : (tensor<i32>) -> tensor<i32>
+  relay.return %0 : tensor<i32>
+}
+
+// CHECK-LABEL: relay.func @recursion_on_a_number_that_is_known
+// CHECK-NEXT: %0 = relay.constant dense<55> : tensor<i32>
+// CHECK-NEXT: relay.return %0
+relay.func @recursion_on_a_number_that_is_known() -> tensor<i32> {
+  %ten = relay.constant dense<10> : tensor<i32>
+  %0 = relay.call @triangle(%ten) : (tensor<i32>) -> tensor<i32>
+  relay.return %0 : tensor<i32>
+}
+
+// CHECK-LABEL: relay.func @recursion_on_data_that_are_known
+// CHECK-NOT: relay.call
+// CHECK: %[[A:.*]] = relay.construct "cons"(%{{.*}}, %{{.*}})
+// CHECK-NEXT: %[[B:.*]] = relay.construct "cons"(%{{.*}}, %[[A]])
+// CHECK-NEXT: relay.return %[[B]]
+relay.func @recursion_on_data_that_are_known() -> !relay.adt<@list> {
+  %one = relay.constant dense<1> : tensor<i32>
+  %two = relay.constant dense<2> : tensor<i32>
+  %nil = relay.construct "nil"() : () -> !relay.adt<@list>
+  %0 = relay.construct "cons"(%two, %nil) : (tensor<i32>, !relay.adt<@list>) -> !relay.adt<@list>
+  %1 = relay.construct "cons"(%one, %0) : (tensor<i32>, !relay.adt<@list>) -> !relay.adt<@list>
+  %2 = relay.call @reversed(%1, %nil) : (!relay.adt<@list>, !relay.adt<@list>) -> !relay.adt<@list>
+  relay.return %2 : !relay.adt<@list>
+}
+
+// CHECK-LABEL: relay.func @recursion_without_an_end_stays
+// CHECK: relay.call @forever
+relay.func @recursion_without_an_end_stays() -> tensor<i32> {
+  %ten = relay.constant dense<10> : tensor<i32>
+  %0 = relay.call @forever(%ten) : (tensor<i32>) -> tensor<i32>
+  relay.return %0 : tensor<i32>
+}
+
+// CHECK-LABEL: relay.func @recursion_on_an_argument_stays
+// CHECK: relay.call @triangle(%n)
+relay.func @recursion_on_an_argument_stays(%n: tensor<i32>) -> tensor<i32> {
+  %0 = relay.call @triangle(%n) : (tensor<i32>) -> tensor<i32>
+  relay.return %0 : tensor<i32>
+}

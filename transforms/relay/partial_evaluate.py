@@ -7,9 +7,10 @@
 
 In turns, until nothing changes: functions are put where they are called (`inline`), a branch takes the place of an `if`
 whose condition is a constant, a case that of a `match` on what is constructed in sight, the body of a `relay.fn` that
-of its only call, and constants are folded. A function that calls itself stays a call: recursion is not unrolled.
+of its only call, and constants are folded. A call of a function that calls itself is run where all that it is given is
+known (`known_calls.py`); else it stays a call.
 
-Counterpart of TVM's `PartialEvaluate`, which also follows references and unrolls recursion on known data.
+Counterpart of TVM's `PartialEvaluate`, which also follows references, and unrolls recursion on what is known in part.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from ..infra import ModulePass, RewriteDriver, report_changed
 from ..infra.execution import run
 from .fold_constant import FoldConstantPass
 from .inline import InlinePass
+from .known_calls import fold_known_calls
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class PartialEvaluatePass(ModulePass):
             run(InlinePass(), op, ctx, force=True)
             driver.rewrite_module(op)
             run(FoldConstantPass(), op, ctx, force=True)
+            fold_known_calls(op)
             if (now := fingerprint(op)) == before:
                 break
             before = now
