@@ -104,6 +104,7 @@ relay.testing.__dict__.update(
     check_grad=relay_testing.check_grad,
     count_ops=relay_testing.count_ops,
     rand=relay_testing.rand,
+    run_as_python=relay_testing.run_as_python,
     run_infer_type=relay_testing.run_infer_type,
     run_opt_pass=relay_testing.run_opt_pass,
 )

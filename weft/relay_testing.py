@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.base import Tensor, flatten_types
 from .dialects.relay.core import FuncOp
@@ -49,6 +50,17 @@ def run_opt_pass(expr: Given, opt_pass: Pass, import_prelude: bool = False) -> G
         Prelude(module)
     main = cast(IRModule, opt_pass(InferTypePass()(module)))["main"]
     return cast(Given, main if isinstance(expr, FuncOp) else main.tree)
+
+
+@checked
+def run_as_python(expr: Expr | FuncOp, mod: ModuleOp | None = None, target: str | Target = "llvm") -> object:
+    """What an expression comes to when Python evaluates it, in the interpreter: an array, a tuple of what its fields
+    come to, a `ConstructorValue`, a reference, or, of a function, a callable. `target` says nothing here.
+
+    Raises:
+        UsageError: it has variables that nothing is bound to.
+    """
+    return create_executor("debug", mod=mod).evaluate(expr)
 
 
 def run_infer_type(expr: Given) -> Given:

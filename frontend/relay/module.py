@@ -225,8 +225,7 @@ class IRModule(ModuleOp):
         if name in self:
             old = self[name]
             self.body.block.insert_op_before(copy, old)
-            old.detach()
-            old.erase()
+            old.detach()  # and not erased: whoever holds it goes on holding what it was
         else:
             self.body.block.add_op(copy)
         lift_recursive(copy, self)

@@ -151,7 +151,9 @@ class Expr:
 
     @property
     def tuple_value(self) -> Expr:
-        """The tuple that a field is taken of."""
+        """The tuple that a field is taken of; of a tuple, which TVM gives in a wrapper where it is a result, itself."""
+        if isinstance(self.value.type, TupleType) and not isinstance(self.value.owner, TupleGetOp):
+            return self
         return expr_of(self._of_kind(TupleGetOp, "a field of a tuple").tuple)
 
     @property

@@ -381,11 +381,20 @@ def test_parts_of_expressions_have_tvms_names() -> None:
     pair = relay.split(x, 2).astuple()
     field = pair[1]
     assert field.tuple_value == pair and field.index == 1
+    assert pair.tuple_value == pair  # TVM wraps a tuple that an operator gives
     branch = relay.If(c, x, relay.exp(x))
     assert branch.cond == c and branch.true_branch == x and branch.false_branch.op.name == "exp"
     for wrong in ("tuple_value", "index", "cond", "true_branch", "false_branch"):
         with pytest.raises(AttributeError, match=r"relay variable %x of type tensor<4xf32> is not (a field|an If)"):
             getattr(x, wrong)
+
+
+def test_what_was_taken_of_a_module_outlives_its_place_there() -> None:
+    x = relay.var("x", shape=(4,))
+    module = relay.IRModule.from_expr(relay.Function([x], relay.exp(x)))
+    before = module["main"].body
+    module["main"] = relay.Function([x], relay.exp(x))
+    assert relay.structural_equal(module["main"].body, before)
 
 
 def test_a_tuple_of_a_type_that_is_not_known_has_a_size() -> None:

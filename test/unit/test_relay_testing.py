@@ -84,3 +84,16 @@ def test_a_residual_network_has_the_layers_of_tvms():
     assert (counts["nn.batch_norm"], counts["nn.conv2d"], counts["nn.relu"], counts["nn.max_pool2d"]) == (19, 21, 18, 1)
     small: Any = relay.analysis.list_op_freqs(testing.resnet.get_workload(image_shape=(3, 32, 32))[0])
     assert (small["nn.batch_norm"], small["nn.conv2d"], "nn.max_pool2d" in small) == (18, 21, False)
+
+
+def test_python_evaluates_data_functions_and_references():
+    pair = testing.run_as_python(relay.Tuple([relay.const(1), relay.Tuple([])]))
+    assert pair[0].numpy() == 1 and pair[1] == ()
+    x = relay.var("x", shape=())
+    assert testing.run_as_python(relay.Function([x], x + x))(np.float32(2)) == 4
+    prelude: Any = relay.Prelude()
+    _, cons, nil = prelude.mod.get_type("List")
+    made = testing.run_as_python(cons(relay.const(3), nil()), prelude.mod)
+    assert made.constructor == cons and made.fields[0] == 3
+    with pytest.raises(UsageError, match="has variables that nothing is bound to: x"):
+        testing.run_as_python(x + x)
