@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 from shlex import quote
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError, did_you_mean
@@ -124,6 +124,65 @@ class Target:
             TargetError: it has another one, or is its own.
         """
         return self if host is None else with_host(self, Target.parse(host))
+
+    @staticmethod
+    def canon_target(target: str | Target | Mapping[str, object] | None) -> Target | None:
+        """`parse`, but nothing for nothing."""
+        return None if target is None else Target.parse(target)
+
+    @staticmethod
+    def canon_target_and_host(
+        target: str | Target | Mapping[str, object] | None,
+        target_host: str | Target | Mapping[str, object] | None = None,
+    ) -> tuple[Target | None, Target | None]:
+        """A target with its host, which is `target_host` where it has none; and that host.
+
+        Raises:
+            UsageError: there is a host for no target.
+            TargetError: as `parse` and `with_host`.
+        """
+        if target is None:
+            if target_host is not None:
+                raise UsageError("there is a host, and no target", hint="target='cuda', host='llvm'")
+            return None, None
+        found = Target.parse(target)
+        found = found if found.host is not None else found.with_host(target_host)
+        return found, found.host
+
+    @staticmethod
+    def canon_multi_target_and_host(
+        target: str | Target | Mapping[str, object] | Mapping[int, object] | Sequence[object] | None,
+        target_host: str | Target | Mapping[str, object] | None = None,
+    ) -> list[Target]:
+        """The targets that one, several, or a mapping from types of devices stand for, each with the host.
+
+        Raises:
+            UsageError: there is no target.
+            TargetError: as `parse` and `with_host`.
+        """
+        listed: Sequence[object] = [] if target is None else [target]
+        if isinstance(target, Mapping) and "kind" not in target and "tag" not in target:
+            listed = list(target.values())
+        elif isinstance(target, Sequence) and not isinstance(target, str):
+            listed = target
+        found = [Target.parse(cast("str | Target | Mapping[str, object]", each)) for each in listed]
+        if not found:
+            raise UsageError("there is no target", hint="weft.Target('llvm') is this machine's processor")
+        return found if found[0].host is not None else [each.with_host(target_host) for each in found]
+
+    @staticmethod
+    def canon_target_map_and_host(
+        target_map: Mapping[Any, Any], target_host: str | Target | Mapping[str, object] | None = None
+    ) -> tuple[dict[Target, Any], Target | None]:
+        """What is mapped from targets, from targets that have the host: the first one's, or the one that is given.
+
+        Raises:
+            TargetError: as `parse` and `with_host`.
+        """
+        found = {Target.parse(target): value for target, value in target_map.items()}
+        hosts = (target.host for target in found if target.host is not None)
+        host = next(hosts, None) or (Target.canon_target(target_host) if found else None)
+        return {each if each.host is not None else each.with_host(host): value for each, value in found.items()}, host
 
     def export(self) -> dict[str, object]:
         """The target as JSON has it, which `parse` reads."""

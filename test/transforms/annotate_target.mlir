@@ -22,6 +22,25 @@ relay.func @a_composite_goes_to_its_compiler(%x: tensor<4xf32>) -> tensor<4xf32>
   relay.return %1 : tensor<4xf32>
 }
 
+// So is one that is written as a function, and called.
+// CHECK-LABEL: relay.func @a_composite_function_goes_to_its_compiler
+// CHECK-NEXT:    %0 = relay.annotation.compiler_begin %x {compiler = "test"} : tensor<4xf32>
+// CHECK-NEXT:    %1 = relay.primitive(%0) {Composite = "test.relu"} : (tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT:    ^bb0(%p: tensor<4xf32>):
+// CHECK-NEXT:      %2 = relay.nn.relu %p : tensor<4xf32>
+// CHECK-NEXT:      relay.yield %2 : tensor<4xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %2 = relay.annotation.compiler_end %1 {compiler = "test"} : tensor<4xf32>
+// CHECK-NEXT:    relay.return %2
+relay.func @a_composite_function_goes_to_its_compiler(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.fn(%p: tensor<4xf32>) -> tensor<4xf32> attributes {Composite = "test.relu"} {
+    %2 = relay.nn.relu %p : tensor<4xf32>
+    relay.yield %2 : tensor<4xf32>
+  }
+  %1 = relay.apply %0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %1 : tensor<4xf32>
+}
+
 // A tuple of what one compiler computes is that compiler's, or stands between.
 // CHECK-LABEL: relay.func @a_tuple_goes_where_its_fields_come_from
 // CHECK:         %[[A:.*]] = relay.annotation.compiler_end %{{.*}} {compiler = "test"}

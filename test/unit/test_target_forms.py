@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from weft import Target
+from weft.dialects.support.diagnostics import UsageError
 from weft.lowering.machine.target import TargetError
 
 SAME: list[tuple[str, Mapping[str, object]]] = [
@@ -101,3 +103,42 @@ def test_a_target_tells_of_itself() -> None:
 def test_what_is_no_target_is_refused_with_what_is_near(given: str | Mapping[str, object], message: str) -> None:
     with pytest.raises(TargetError, match=message):
         Target.parse(given)
+
+
+def test_targets_and_hosts_are_put_together_as_in_tvm() -> None:
+    assert Target.canon_target_and_host(None) == (None, None)
+    with pytest.raises(UsageError, match="a host, and no target"):
+        Target.canon_target_and_host(None, "llvm")
+    one, host = Target.canon_target_and_host("cuda", {"kind": "llvm", "mcpu": "skylake"})
+    assert one is not None and one.host == host == Target("llvm", "skylake")
+    assert Target.canon_target_and_host(one, "llvm") == (one, host)
+
+
+@pytest.mark.parametrize(
+    ("given", "kinds"),
+    [
+        ("llvm", ["llvm"]),
+        ({"kind": "llvm"}, ["llvm"]),
+        (["llvm", "cuda"], ["llvm", "cuda"]),
+        ({1: "llvm", 2: Target("cuda")}, ["llvm", "cuda"]),
+    ],
+)
+def test_several_targets_are_listed_each_with_the_host(given: Any, kinds: list[str]) -> None:
+    assert [each.kind for each in Target.canon_multi_target_and_host(given)] == kinds
+    hosted = Target.canon_multi_target_and_host(given, "llvm")
+    assert [each.host for each in hosted] == [Target("llvm") if kind == "cuda" else None for kind in kinds]
+
+
+def test_no_target_is_refused_where_there_has_to_be_one() -> None:
+    with pytest.raises(UsageError, match="there is no target"):
+        Target.canon_multi_target_and_host(None)
+    with pytest.raises(UsageError, match="there is no target"):
+        Target.canon_multi_target_and_host([])
+
+
+def test_what_is_mapped_from_targets_is_so_from_those_with_a_host() -> None:
+    skylake = Target("llvm", "skylake")
+    modules, host = Target.canon_target_map_and_host({"cuda": 1, "llvm": 2}, skylake)
+    assert host == skylake and modules == {Target("cuda", host=skylake): 1, Target("llvm"): 2}
+    assert Target.canon_target_map_and_host({Target("cuda", host=skylake): 1})[1] == skylake
+    assert Target.canon_target_map_and_host({}, "llvm") == ({}, None)

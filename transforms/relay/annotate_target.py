@@ -9,7 +9,7 @@
 An operator goes to the first of `targets` whose backend supports it, a composite to the backend that it is named after;
 what no one takes is bounded for `default`. Each use has bounds of its own. Tuples, their fields and references go where
 all of their operands come from (`include-non-call-ops`), or are left between the regions. What another run has bounded
-stays; what it left to `default` is decided anew.
+stays; what it left to `default` is decided anew. A composite that is written as a function and called becomes a region.
 
 Counterpart of TVM's `AnnotateTarget`.
 """
@@ -23,16 +23,18 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.control import ApplyOp, FnOp, RefCreateOp, RefReadOp, RefWriteOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.functions import COMPOSITE
+from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ..infra import FunctionPass, report_changed
-from ..infra.walk import walk
+from ..infra.walk import erase, walk
 from .backends import Backend, backends
 from .compiler_regions.order import blocks_of, expression_order
 from .compiler_regions.regions import DEFAULT, bounds, defining, drop_bound
@@ -61,10 +63,25 @@ class AnnotateTargetPass(FunctionPass):
             UsageError: there is no such backend.
         """
         targets = (self.targets,) if isinstance(self.targets, str) else self.targets
+        for call in [op for op in walk(func) if isinstance(op, ApplyOp)]:
+            _write_composite_in_place(call)
         for bound in bounds(func):
             if bound.compiler.data == DEFAULT:
                 drop_bound(bound)
         report_changed(_Annotation(_takers(targets, func), self.include_non_call_ops).run(func))
+
+
+def _write_composite_in_place(call: ApplyOp) -> None:
+    """A call of a composite function literal, which a user may write, becomes the region that patterns make of one."""
+    function = call.callee.owner
+    if not isinstance(function, FnOp) or COMPOSITE not in function.attributes or free_values(function):
+        return
+    region = PrimitiveOp(list(call.arguments), list(call.result_types), function.body.clone())
+    region.attributes |= function.attributes
+    region.location = call.location
+    Rewriter.replace_op(call, region)
+    if function.result.first_use is None:
+        erase(function)
 
 
 def _takers(targets: Sequence[str], function: FuncOp) -> dict[str, Backend | None]:
