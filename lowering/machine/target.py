@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import sha256
 from shlex import quote
@@ -40,7 +40,7 @@ class KindName(str):
 
 
 @checked_methods
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Target:
     """What code is made for.
 
@@ -49,7 +49,7 @@ class Target:
     top of those of the processor; `triple` is LLVM's, empty for this machine. Of a GPU, `cpu` is its architecture,
     `limits` are those that are not `GPU_LIMITS`, and `host` is what the rest of a program is for. `devices` are GPUs
     that a program for a processor makes use of where its graph says so; `options` is what else is told of it. A whole
-    text may stand for the kind, `Target("cuda -arch=sm_80", host=Target("llvm"))`.
+    text, or another form that `parse` reads, may stand for the kind: `Target("cuda -arch=sm_80", host="llvm")`.
     """
 
     kind: str = "llvm"
@@ -63,14 +63,36 @@ class Target:
     is_resolved: bool = field(default=False, compare=False, repr=False)
     """Whether `resolved` made it, so that nothing is left to ask LLVM; it stays so in another process."""
 
-    def __post_init__(self) -> None:
-        if self.kind in kinds() and (self.kind != "cuda" or self.triple):
-            object.__setattr__(self, "kind", KindName(self.kind))
-            return
-        made = Target.parse(self.kind)
-        made = made if self.host is None else with_host(made, self.host)
-        for name in ("kind", "cpu", "attributes", "triple", "limits", "host", "devices", "options"):
-            object.__setattr__(self, name, getattr(made, name))
+    def __init__(
+        self,
+        kind: str | Target | Mapping[str, object] = "llvm",
+        cpu: str = "native",
+        attributes: str = "",
+        triple: str = "",
+        limits: tuple[tuple[str, int], ...] = (),
+        host: str | Target | Mapping[str, object] | None = None,
+        devices: tuple[Target, ...] = (),
+        options: tuple[tuple[str, str], ...] = (),
+        is_resolved: bool = False,
+    ):
+        """
+        Raises:
+            TargetError: as `parse` and `with_host`; or more than a host is given beside what says all.
+        """
+        given: dict[str, object] = {
+            "cpu": cpu, "attributes": attributes, "triple": triple, "limits": limits, "devices": devices,
+            "options": options, "is_resolved": is_resolved,
+        }  # fmt: skip
+        if isinstance(kind, str) and kind in kinds() and (kind != "cuda" or triple):
+            given |= {"kind": KindName(kind), "host": None if host is None else Target.parse(host)}
+        else:
+            if more := [name for name, value in given.items() if value != getattr(Target, name)]:
+                hint = "say them in the text: Target('cuda -arch=sm_86')"
+                raise TargetError(f"the target '{kind}' says all but its host, and is given {more[0]}", hint=hint)
+            made = Target.parse(kind).with_host(host)
+            given = {each.name: getattr(made, each.name) for each in fields(Target)}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
 
     @staticmethod
     @checked

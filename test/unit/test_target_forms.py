@@ -142,3 +142,17 @@ def test_what_is_mapped_from_targets_is_so_from_those_with_a_host() -> None:
     assert host == skylake and modules == {Target("cuda", host=skylake): 1, Target("llvm"): 2}
     assert Target.canon_target_map_and_host({Target("cuda", host=skylake): 1})[1] == skylake
     assert Target.canon_target_map_and_host({}, "llvm") == ({}, None)
+
+
+def test_the_constructor_takes_every_form_and_a_host_beside_it() -> None:
+    skylake = Target("llvm", "skylake")
+    assert Target({"kind": "cuda", "arch": "sm_86"}, host={"kind": "llvm", "mcpu": "skylake"}).host == skylake
+    assert Target(skylake) == Target(str(skylake)) == skylake
+    assert Target("cuda", host="llvm -mcpu=skylake") == Target(Target("cuda"), host=skylake)
+
+
+def test_what_is_given_beside_a_text_that_says_all_is_not_lost() -> None:
+    with pytest.raises(TargetError, match="says all but its host, and is given cpu"):
+        Target("cuda", cpu="sm_86")
+    with pytest.raises(TargetError, match="is given attributes"):
+        Target("cuda -arch=sm_86", attributes="+ptx80")
