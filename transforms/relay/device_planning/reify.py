@@ -158,7 +158,7 @@ def _write_places(op: FuncOp | FnOp, domains: Constraints, domain: Domain) -> No
 
 def _write_scopes(kernel: PrimFuncOp, domains: Constraints) -> None:
     """Put the buffers that have no memory scope into those that the calls have them in."""
-    arguments = kernel.body.block.args
+    arguments = kernel.region.block.args
     for argument, part in zip(arguments, domains.functions[kernel.sym_name.data].arguments, strict=True):
         scope = domains.device_of(part).memory_scope
         type = cast("MemRefType[Attribute]", argument.type)
