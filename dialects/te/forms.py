@@ -317,9 +317,13 @@ def any(*args: ExprLike) -> Expr:
     return _joined(BinaryKind.OR, args)
 
 
+class NoConditionError(UsageError, ValueError):
+    """`te.all` or `te.any` of nothing."""
+
+
 def _joined(kind: BinaryKind, conditions: Sequence[ExprLike]) -> Expr:
     if not conditions:
-        raise UsageError("te: all and any take at least one condition")
+        raise NoConditionError("te: all and any take at least one condition")
     result = _condition(conditions[0])
     for condition in conditions[1:]:
         result = binary(kind, result, _condition(condition))

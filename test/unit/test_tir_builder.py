@@ -78,9 +78,20 @@ def test_a_loop_goes_on_while_a_condition_holds_and_says_what_is_said_of_it() ->
 def test_the_place_of_an_element_follows_from_the_layout() -> None:
     strided = tir.decl_buffer((5, 4), strides=(8, 2), elem_offset=1)
     for buffer, indices, wanted in ((A, [2, 3], 11), (strided, [2, 3], 23), (tir.decl_buffer(()), [], 0)):
-        assert weft.arith.Analyzer().can_prove_equal(buffer.offset_of(indices), wanted)
+        assert weft.arith.Analyzer().can_prove_equal(*buffer.offset_of(indices), wanted)
     n = te.var("n")
-    assert weft.arith.Analyzer().can_prove_equal(tir.decl_buffer((5, n)).offset_of([2, 3]), n * 2 + 3)
+    assert weft.arith.Analyzer().can_prove_equal(*tir.decl_buffer((5, n)).offset_of([2, 3]), n * 2 + 3)
+
+
+def test_an_address_says_what_tvms_call_is_given() -> None:
+    n = te.size_var("n")
+    buffer = tir.decl_buffer((4, n), "int8", strides=[n + 1, 1], elem_offset=7)
+    annotation, data, start, extent, done = buffer.access_ptr("rw", offset=2).args
+    assert annotation.dtype == "int8" and data is buffer.data and int(start) == 9
+    assert weft.arith.Analyzer().can_prove_equal(extent, n * 4 + 2)
+    assert int(done) == tir.Buffer.READ | tir.Buffer.WRITE == 3
+    assert int(buffer.access_ptr("w", extent=5).args[3]) == 5
+    assert int(tir.decl_buffer((3, 4)).access_ptr("r").args[3]) == 12
 
 
 def test_handles_are_the_buffers_that_the_map_says() -> None:

@@ -99,6 +99,8 @@ def test_functions_and_modules() -> None:
     places = differ(add, multiply)
     assert places == (places[1],) * 2 and places[0].startswith("<root>.body.") and places[0].endswith(".body.value")
     assert differ(add, wide) == ("<root>.buffer_map[B]",) * 2
+    longer = tir.from_source(SUM.format(type="float32", op="+").replace("(8,)", "(9,)"))
+    assert differ(add, longer) == ("<root>.buffer_map[A].shape[0].value",) * 2
     two = tir.IRModule({"f": add, "g": add})
     assert differ(two, tir.IRModule({"f": add})) == ("<root>.functions['g']", "<root>.functions[<missing entry>]")
     found = differ(two, tir.IRModule({"f": add, "g": multiply}))

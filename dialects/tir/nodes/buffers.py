@@ -14,7 +14,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
-from xdsl.dialects.builtin import NoneType, VectorType
+from xdsl.dialects.builtin import NoneType, VectorType, i32
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
@@ -25,6 +25,7 @@ from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, as_expr
 from ...te.kinds import index
+from ...te.spelled import Spelled
 from ..script import annotations
 from .expressions import Handle, Ramp, vector_type
 from .statements import Stmt
@@ -128,8 +129,9 @@ class Buffer:
         end = None if extent is None else as_expr(extent, index)
         return AccessPtr(self, _MASKS[access_mask], start, end)
 
-    def offset_of(self, indices: Sequence[ExprLike]) -> Expr:
-        """How many elements behind the start of the memory an element stands."""
+    def offset_of(self, indices: Sequence[ExprLike]) -> list[Expr]:
+        """How many elements behind the start of the memory an element stands: one number, as TVM gives it for memory of
+        one dimension."""
         places = _places(self, indices)
         steps: list[Dim] = list(self.strides or ())
         if not steps:
@@ -138,7 +140,7 @@ class Buffer:
             steps = [*steps, 1] if self.shape else []
         terms = [place * as_expr(step, place.type) for place, step in zip(places, steps, strict=True)]
         start: list[Expr] = [] if self.elem_offset is None else [as_expr(self.elem_offset, index)]
-        return reduce(add, [*start, *terms], cast("Expr", Const(0, index)))
+        return [reduce(add, [*start, *terms], cast("Expr", Const(0, index)))]
 
     @property
     def size(self) -> Dim:
@@ -288,6 +290,22 @@ class AccessPtr(Expr):
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
         return NoneType()
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """What TVM's `tvm_access_ptr` is given: an expression of the elements' type, the memory, the first element, how
+        many there are from it on, and what is done with them as a number."""
+        buffer, start = self.buffer, self.offset
+        if buffer.elem_offset is not None:
+            start = start + as_expr(buffer.elem_offset, index)
+        extent = self.extent
+        if extent is None:
+            whole = buffer.size if buffer.strides is None or not buffer.shape else buffer.strides[0] * buffer.shape[0]
+            extent = as_expr(whole, index) - self.offset
+        annotation = Spelled("type_annotation", (), (), buffer.type)
+        named = annotations.Buffer
+        done = (named.READ if "r" in self.mask else 0) | (named.WRITE if "w" in self.mask else 0)
+        return annotation, buffer.data, start, extent, Const(done, i32)
 
 
 @checked

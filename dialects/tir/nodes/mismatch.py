@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...support.arguments import checked
-from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var
+from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var, as_expr
+from ...te.kinds import index
 from ...te.let import Let
 from ...te.reduction import Fold, Reduce
 from ..functions import PrimFuncOp
@@ -99,7 +100,11 @@ class _Walk:
             form.define(func.params)
         for left, right in zip(lhs.params, rhs.params, strict=True):
             if isinstance(left, Handle) and self._differ(_shape(lhs.buffer_map[left]), _shape(rhs.buffer_map[right])):
-                return a.attr("buffer_map").map_value(left), b.attr("buffer_map").map_value(right)
+                places = a.attr("buffer_map").map_value(left), b.attr("buffer_map").map_value(right)
+                shape, other = _extents(lhs.buffer_map[left]), _extents(rhs.buffer_map[right])
+                if self._differ(shape, other):
+                    return self._sequences(shape, other, *(each.attr("shape") for each in places))
+                return places
         body, other = lhs.body, rhs.body
         return self.within(body, other, a.attr("body"), b.attr("body")) if self._differ(body, other) else (a, b)
 
@@ -210,6 +215,10 @@ def _parts(node: object) -> Iterator[_Part]:
                     yield _Part(each.name, getattr(node, each.name))
         case _:
             return
+
+
+def _extents(buffer: Buffer) -> tuple[Expr, ...]:
+    return tuple(as_expr(each, index) for each in buffer.shape)
 
 
 def _shape(buffer: Buffer) -> object:

@@ -20,6 +20,10 @@ class Buffer(metaclass=Buffers):
     """`T.Buffer[(16, 16), "float32"]` or `T.Buffer((16, 16), "float32")`: the type of a parameter that is a buffer.
     `isinstance(A, tir.Buffer)` tells nodes that are buffers, too."""
 
+    READ: ClassVar[int] = 1
+    WRITE: ClassVar[int] = 2
+    """TVM's numbers of what is done with memory, in `access_ptr`; their sum is both."""
+
     def __init__(self, shape: object, dtype: str = "float32", **how: object):
         self.shape = shape
         self.dtype = dtype
