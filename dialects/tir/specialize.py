@@ -24,6 +24,7 @@ from xdsl.rewriter import Rewriter
 
 from ..support.diagnostics import Diagnostic
 from ..support.facts import while_changing
+from ..support.walking import within
 from .affine import linear, substitute
 from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
@@ -46,15 +47,16 @@ def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
             what = "is not given" if symbol.index not in sizes else f"cannot be {sizes[symbol.index]}"
             raise Diagnostic.at(func, f"%{symbol.name_hint or symbol.index} {what}")
     copy = func.clone()
-    for old, new in zip(func.walk(), copy.walk(), strict=True):
+    ops = [copy, *within(copy)]
+    for old, new in zip((func, *within(func)), ops, strict=True):
         new.location = old.location
     block = copy.regions[0].block
     buffers: list[SSAValue] = [argument for argument in block.args if isinstance(argument.type, MemRefType)]
-    buffers += [op.buffer for op in copy.walk() if isinstance(op, AllocBufferOp)]
+    buffers += [op.buffer for op in ops if isinstance(op, AllocBufferOp)]
     shapes = [known_shape(buffer, sizes) for buffer in buffers]
-    for op in copy.walk():
+    for op in ops:
         _specialize_op(op, sizes)
-    for op in list(copy.walk()):
+    for op in ops:
         if isinstance(op, BlockOp) and op.init is not None and 0 in _steps(op):
             _reduce_nothing(op)
     copy.properties.pop("shapes", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
@@ -29,13 +28,19 @@ def check_function(func: Operation) -> None:
     Raises:
         Diagnostic: the first thing that is certainly wrong, at its operation.
     """
-    found = findings(func)
+    found = list[Finding]()
+    for finding in findings(func):
+        _refuse(finding)
+        found.append(finding)
     if symbols_of(func):
-        found = chain(found, refutations(func, lambda known: findings(known)))
-    for finding in found:
-        if finding.certain:
-            diagnostic = finding.diagnostic()
-            raise diagnostic if diagnostic.place is not None else VerifyException(diagnostic.message)
+        for finding in refutations(func, lambda known: findings(known), proved=not found):
+            _refuse(finding)
+
+
+def _refuse(finding: Finding) -> None:
+    if finding.certain:
+        diagnostic = finding.diagnostic()
+        raise diagnostic if diagnostic.place is not None else VerifyException(diagnostic.message)
 
 
 def not_proved(func: Operation) -> list[Finding]:

@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ..affine import Access, Range, affine_of, linear, substitute
 from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum, sym
 from ..blocks import BlockOp
-from ..buffers import shape_of
+from ..buffers import AllocBufferOp, shape_of
 from ..checks import CheckOp
 from ..integers import value_range
 from ..loops import loop_of
@@ -28,12 +28,20 @@ SAMPLES = (1, 5, 33)
 """Sizes that a function with symbols is checked at: no tile divides them all."""
 
 
-def refutations(func: Operation, findings: Callable[[Operation], Iterable[Finding]]) -> Iterator[Finding]:
-    """What is certainly wrong with `func` for some sizes; nothing where it is not known which sizes go together."""
+def refutations(
+    func: Operation, findings: Callable[[Operation], Iterable[Finding]], *, proved: bool
+) -> Iterator[Finding]:
+    """What is certainly wrong with `func` for some sizes; nothing where it is not known which sizes go together.
+
+    Where all that is checked of symbols is `proved`, what is left is that its own buffers are written before they are
+    read, which needs known extents: of the greatest size, that has whole tiles and a part of one.
+    """
     if FOLLOWING in func.attributes:
         return
     symbols = symbols_of(func)
-    for turn in range(len(SAMPLES)):
+    if proved and not any(isinstance(op, AllocBufferOp) and not op.is_constant for op in func.walk()):
+        return
+    for turn in (len(SAMPLES) - 1,) if proved else range(len(SAMPLES)):
         sizes = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
         if any(with_sizes(expr, sizes).eval([], []) < 0 for expr in assumed_around(func)):
             continue

@@ -676,6 +676,19 @@ tir.prim_func @a_loop_that_is_too_long(%y: memref<?xf32>, %z: f32, %n: index) sh
 
 // -----
 
+tir.prim_func @what_is_shown_of_all_sizes_does_not_show_that_a_buffer_has_values(%y: memref<?xf32>, %n: index) shapes(%y[%n]) {
+  %b = tir.alloc_buffer "global" [%n] : memref<?xf32>
+  tir.for %i = 0 to %n {
+    tir.block @copy(%v: spatial %n) = [%i] reads(%b[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+      // expected-error @+1 {{block @copy reads %b before anything is written to it (for %n = 33)}}
+      %0 = memref.load %b[%v] : memref<?xf32>
+      memref.store %0, %y[%v] : memref<?xf32>
+    }
+  }
+}
+
+// -----
+
 tir.prim_func @a_private_sum_runs_on_from_one_run_of_a_parallel_loop_to_the_next(%x: memref<8xf32>, %y: memref<8xf32>) {
   %b = tir.alloc_buffer "local" : memref<1xf32>
   tir.for %k = 0 to 8 {
