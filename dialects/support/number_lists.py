@@ -17,14 +17,16 @@ from xdsl.utils.lexer import Input, Position, Span
 
 Number: TypeAlias = "int | float | bool | tuple[int, int] | tuple[float, float]"
 
-_GAP = r"(?:[ \t\r\n]++|//[^\n]*+)*+"
-_INT = r"-?[0-9]++(?![.x])"
-_FLOAT = r"-?[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?+"
+GAP_TEXT = r"(?:[ \t\r\n]++|//[^\n]*+)*+"
+INTEGER_TEXT = r"-?[0-9]++(?![.x])"
+FLOAT_TEXT = r"-?[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?+"
 _BITS = r"0x[0-9a-fA-F]++"
 _TRUTH = r"(?:true|false)(?![a-zA-Z0-9_$.])"
-_COMPLEX = rf"\({_GAP}(?:{_INT}{_GAP},{_GAP}{_INT}|{_FLOAT}{_GAP},{_GAP}{_FLOAT}){_GAP}\)"
+_COMMA = rf"{GAP_TEXT},{GAP_TEXT}"
+_PAIR = rf"(?:{INTEGER_TEXT}{_COMMA}{INTEGER_TEXT}|{FLOAT_TEXT}{_COMMA}{FLOAT_TEXT})"
+_COMPLEX = rf"\({GAP_TEXT}{_PAIR}{GAP_TEXT}\)"
 
-GAP = re.compile(_GAP, re.ASCII)
+GAP = re.compile(GAP_TEXT, re.ASCII)
 """White space and comments."""
 
 
@@ -49,13 +51,13 @@ class Kind:
 
 
 def _kind(pattern: str, read: Callable[[str], Number]) -> Kind:
-    run = rf"{pattern}(?:{_GAP},{_GAP}{pattern})*+"
+    run = rf"{pattern}(?:{GAP_TEXT},{GAP_TEXT}{pattern})*+"
     return Kind(read, re.compile(run, re.ASCII), re.compile(pattern, re.ASCII))
 
 
 _COMMENT = re.compile(r"//[^\n]*+")
-INTEGER = _kind(_INT, int)
-FLOAT = _kind(_FLOAT, float)
+INTEGER = _kind(INTEGER_TEXT, int)
+FLOAT = _kind(FLOAT_TEXT, float)
 BITS = _kind(_BITS, partial(int, base=16))
 """Integers in hexadecimal digits, which among floats are the bits of one."""
 TRUTH = _kind(_TRUTH, _truth)

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyDenseElement,
     AnyFloat,
+    ArrayAttr,
     ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -33,7 +34,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnregisteredAttr,
 )
-from xdsl.ir import AttributeInvT, Block, BlockArgument, Data, Operation, ParametrizedAttribute, SSAValue
+from xdsl.ir import Attribute, AttributeInvT, Block, BlockArgument, Data, Operation, ParametrizedAttribute, SSAValue
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.traits import IsolatedFromAbove
@@ -204,6 +205,24 @@ class LocatedParser(Parser):
                 return attribute
         self._resume_from(start)
         return super()._parse_builtin_densearray_attr()
+
+    def _parse_optional_array_attr(self) -> ArrayAttr | None:
+        """As xDSL reads it; numbers of one type at once."""
+        if self._current_token.kind == MLIRTokenKind.L_SQUARE:
+            from .typed_lists import typed_list
+
+            start = self._current_token.span.start
+            if (found := typed_list(self.lexer.input.content, start, self._type_at)) is not None:
+                attribute, end = found
+                self._resume_from(end)
+                return attribute
+            self._resume_from(start)
+        return super()._parse_optional_array_attr()
+
+    def _type_at(self, position: int) -> Attribute:
+        """The type that stands at `position`."""
+        self._resume_from(position)
+        return self.parse_type()
 
     def _next_list(self) -> int | None:
         """Where a list begins behind the current token, if one does."""
