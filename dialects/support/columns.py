@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
+from typing import NamedTuple
 
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
@@ -108,63 +109,92 @@ def broken(text: str) -> str:
     """`text`, the print of a module, with the lines that are too wide broken: after commas and before what follows a
     list, as far outside of brackets as may be. Between tokens MLIR reads a line's end as it does a space.
 
-    Operators of Relay keep to a line each, which shows the graph; the heads of its functions are broken as they are
-    printed.
+    Where nothing of that is within reach, a line is broken at any space between two tokens, or behind a bracket that
+    opens; a line that stays too wide has neither.
     """
     lines = text.split("\n")
     if max(map(len, lines)) <= WIDTH:
         return text
-    return "\n".join(line if len(line) <= WIDTH or _OPERATOR.match(line) else _broken_line(line) for line in lines)
+    return "\n".join(line if len(line) <= WIDTH else _broken_line(line) for line in lines)
 
 
-_OPERATOR = re.compile(r"\s*(?:%[^=]* = )?\"?relay\.")
+_TOKEN = re.compile(
+    r"""(?P<quoted> "(?:[^"\\]|\\.)*"? )
+      | (?P<arrow> -> )
+      | (?P<opening> [(\[{<] )
+      | (?P<closing> [)\]}>] )
+      | (?P<comma> , )?(?P<space> (?<![ ])(?<!attributes)[ ](?![ ]) )
+        (?P<following> (?= ->|:[ ]|<?\{.|attributes[ ]|to[ ]|loc\( ))?""",
+    re.VERBOSE,
+)
+"""What breaks depend on; `following` is before what a line may begin with outside of brackets, beside what comes after
+a comma: a `{` that ends the line begins a region, and stays there."""
 
-_OPENING, _CLOSING = "([{<", {")": "(", "]": "[", "}": "{", ">": "<"}
-_BEFORE = ("->", ": ", "attributes ", "to ", "loc(")
-"""What a line may begin with outside of brackets, beside what comes after a comma."""
+_PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_PART = re.compile(": |<?{|attributes ")
+"""What begins a part of an operation that is best seen from the start of a line: its attributes, its types."""
+_LAST_RESORT = 1000
+"""More than any depth of brackets: the cost of a break between tokens that belong together."""
+
+
+class _Break(NamedTuple):
+    """Where a line may be broken: what stands before `end` is one line, what stands from `begin` on the next.
+
+    Of two, that with the smaller `cost` is better: 0 before a part of the operation, beyond that in how many brackets
+    it stands.
+    """
+
+    end: int
+    begin: int
+    cost: int
 
 
 def _broken_line(line: str) -> str:
     indent = len(line) - len(line.lstrip())
-    following = " " * (indent + (8 if line.endswith("{") else 4))
-    breaks = _breaks(line)
+    following = " " * min(indent + (8 if line.endswith("{") else 4), WIDTH // 2)
+    breaks = _breaks(line, indent)
     parts: list[str] = []
-    start, room = 0, WIDTH
+    start, room, first = 0, WIDTH, 0
     while len(line) - start > room:
-        near = [each for each in breaks if start + room // 3 < each[1] <= start + room]
-        far = [each for each in breaks if each[1] > start + room]
-        if near:
-            _, place = min(near, key=lambda each: (each[0], -each[1]))
-        elif far:
-            place = far[0][1]
+        while first < len(breaks) and breaks[first].end <= start:
+            first += 1
+        past = first
+        while past < len(breaks) and breaks[past].end <= start + room:
+            past += 1
+        within = breaks[first:past]
+        if wide := [each for each in within if each.end > start + room // 4]:
+            within = wide
+        if within:
+            chosen = min(within, key=lambda each: (each.cost, -each.end))
+        elif past < len(breaks):
+            chosen = breaks[past]
         else:
             break
-        parts.append(line[start:place])
-        start, room = place + 1, WIDTH - len(following)
+        parts.append(line[start : chosen.end])
+        start, room = chosen.begin, WIDTH - len(following)
     return f"\n{following}".join([*parts, line[start:]])
 
 
-def _breaks(line: str) -> list[tuple[int, int]]:
-    """The spaces of `line` that a break may take the place of, and in how many brackets each stands."""
-    found: list[tuple[int, int]] = []
+def _breaks(line: str, indent: int) -> list[_Break]:
+    """The places of `line`, behind its `indent`, where it may be broken."""
+    found: list[_Break] = []
     open_brackets: list[str] = []
-    quoted = False
-    place = 0
-    while place < len(line):
-        character = line[place]
-        if quoted:
-            if character == "\\":
-                place += 1
-            quoted = character != '"'
-        elif character == '"':
-            quoted = True
-        elif character in _OPENING:
-            open_brackets.append(character)
-        elif character in _CLOSING:
-            if open_brackets and open_brackets[-1] == _CLOSING[character]:
-                open_brackets.pop()
-        elif character == " " and line[:place].strip():
-            if line[place - 1] == "," or (not open_brackets and line.startswith(_BEFORE, place + 1)):
-                found.append((len(open_brackets), place))
-        place += 1
+    for token in _TOKEN.finditer(line, indent):
+        match token.lastgroup:
+            case "opening":
+                open_brackets.append(token[0])
+                if token[0] in "([" and token.end() < len(line):
+                    found.append(_Break(token.end(), token.end(), _LAST_RESORT))
+            case "closing":
+                if open_brackets and open_brackets[-1] == _PAIRS[token[0]]:
+                    open_brackets.pop()
+            case "space" | "following":
+                cost = len(open_brackets) + 1
+                if token["following"] is not None and not open_brackets:
+                    cost -= _PART.match(line, token.end()) is not None
+                elif not token["comma"]:
+                    cost += _LAST_RESORT
+                found.append(_Break(token.start("space"), token.end("space"), cost))
+            case _:
+                pass
     return found

@@ -9,8 +9,8 @@
 // CHECK:         %s = "memref.memory_space_cast"(%{{.*}}) : (memref<8xf32, 3 : i64>) -> memref<8xf32>
 // CHECK:         "gpu.barrier"() : () -> ()
 // CHECK:       func.func @what_another_thread_wrote_is_waited_for(%x: memref<8xf32>, %y: memref<8xf32>) {
-// CHECK:         "gpu.launch_func"(%c1, %c1, %c1, %c8, %c1, %c1, %x,
-// CHECK-NEXT:        %y) <{kernel = @what_another_thread_wrote_is_waited_for_kernel_0,
+// CHECK:         "gpu.launch_func"(%c1, %c1, %c1, %c8, %c1, %c1, %x, %y)
+// CHECK-NEXT:               <{kernel = @what_another_thread_wrote_is_waited_for_kernel_0,
 
 // LLVM-LABEL: llvm.mlir.global internal @what_another_thread_wrote_is_waited_for_kernel_0_shared_0
 // LLVM:       llvm.func @what_another_thread_wrote_is_waited_for_kernel_0

@@ -631,8 +631,8 @@ tir.prim_func @a_predicate_becomes_a_branch(%y: memref<50xf32>) {
 // CHECK-NEXT:    } : !rt.slots<2>
 // CHECK-NEXT:    %2 = arith.constant 4 : index
 // CHECK-NEXT:    rt.share %slots[1] for %first_1 to %last_1 of %2 threads %num_threads {
-// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_1(%x, %y, %0, %first_1, %last_1) : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index)
-// CHECK-NEXT:          -> ()
+// CHECK-NEXT:      func.call @a_shared_buffer_becomes_an_argument.nest_1(%x, %y, %0, %first_1, %last_1)
+// CHECK-NEXT:          : (memref<32xf32>, memref<32xf32>, memref<32xf32>, index, index) -> ()
 // CHECK-NEXT:    } : !rt.slots<2>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }

@@ -401,8 +401,10 @@ relay.func @what_is_not_fused_yet_is_fused_first(%x: tensor<8xf32>) -> tensor<8x
 // CHECK-NEXT:      attributes {param_virtual_devices
 // CHECK-NEXT:    %w = relay.constant {{.*}}dense<2.000000e+00> : tensor<8xf32>
 // CHECK-NEXT:    %0 = relay.call_lowered @copy(%x) {virtual_device = #relay.virtual_device<ext_dev, id = 0>, src_virtual_device = #relay.virtual_device<cpu, id = 0>}
+// CHECK-NEXT:        : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    %1 = relay.call_lowered @sum(%0, %w) {virtual_device = #relay.virtual_device<ext_dev, id = 0>}
 // CHECK-NEXT:    %2 = relay.call_lowered @back(%1) {virtual_device = #relay.virtual_device<cpu, id = 0>, src_virtual_device = #relay.virtual_device<ext_dev, id = 0>}
+// CHECK-NEXT:        : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    %3 = relay.call_lowered @sum(%2, %x) :
 relay.func @calls_say_where_they_run(%x: tensor<8xf32>) -> tensor<8xf32> attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
   %w = relay.constant dense<2.0> : tensor<8xf32>

@@ -10,12 +10,15 @@
 // CHECK-NEXT: relay.constant {{.*}} : tensor<2x3x3x3x1x4xf32>
 // CHECK-NEXT: relay.reshape %x {newshape = array<i64: 1, 3, 6, 6, 1>}
 // CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc {{.*}}padding = array<i64: 1, 1>, data_layout = "NCHW1c", kernel_layout = "OIHW1i4o", out_layout = "NCHW4c"
-// CHECK-NEXT: relay.constant {{.*}} : tensor<1x2x1x1x4xf32>
+// CHECK-NEXT:     : (tensor<1x3x6x6x1xf32>, tensor<2x3x3x3x1x4xf32>) -> tensor<1x2x6x6x4xf32>
+// CHECK-NEXT: relay.constant {{.*}}
+// CHECK-NEXT:     : tensor<1x2x1x1x4xf32>
 // CHECK-NEXT: relay.add {{.*}} -> tensor<1x2x6x6x4xf32>
 // CHECK-NEXT: relay.nn.relu
 // CHECK-NEXT: relay.nn.max_pool2d {{.*}}layout = "NCHW4c"
 // CHECK-NEXT: relay.constant
 // CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW4i4o"
+// CHECK-NEXT:     : (tensor<1x2x3x3x4xf32>, tensor<2x2x1x1x4x4xf32>) -> tensor<1x2x3x3x4xf32>
 // CHECK-NEXT: relay.layout_transform {{.*}}{src_layout = "NCHW4c", dst_layout = "NCHW"}
 // CHECK-NEXT: relay.nn.batch_flatten
 relay.func @a_chain_of_convolutions_stays_in_blocks(%x: tensor<1x3x6x6xf32>) -> tensor<1x72xf32> {
@@ -48,7 +51,8 @@ relay.func @a_residual_block_has_one_border_on_each_side(%x: tensor<?x4x4x4xf32>
 }
 
 // CHECK-LABEL: relay.func @depthwise_convolutions_have_blocks_too
-// CHECK: relay.nn.contrib_depthwise_conv2d_NCHWc {{.*}}groups = 8 : i64{{.*}}kernel_layout = "OIHW1i4o"
+// CHECK: relay.nn.contrib_depthwise_conv2d_NCHWc {{.*}}
+// CHECK-NEXT:       {{.*}}groups = 8 : i64{{.*}}kernel_layout = "OIHW1i4o"
 relay.func @depthwise_convolutions_have_blocks_too(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %w = relay.constant dense<0.25> : tensor<8x1x3x3xf32>
   %0 = relay.nn.conv2d %x, %w {groups = 8 : i64, padding = array<i64: 1, 1>} : (tensor<1x8x4x4xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x4x4xf32>
@@ -84,6 +88,7 @@ relay.func @the_border_is_where_there_are_few_elements(%x: tensor<1x4x2x2xf32>) 
 // The mean leaves one pixel, whose layouts are all the same order: a reshape, which costs nothing.
 // CHECK-LABEL: relay.func @means_over_pixels_and_gates
 // CHECK: relay.nn.contrib_conv2d_NCHWc
+// CHECK-NEXT:     : (tensor<1x1x4x4x4xf32>, tensor<2x1x1x1x4x4xf32>) -> tensor<1x2x4x4x4xf32>
 // CHECK-NEXT: relay.mean %{{.*}} {axis = array<i64: 2, 3>, keepdims = true} : {{.*}} -> tensor<1x2x1x1x4xf32>
 // CHECK-NEXT: relay.sigmoid
 // CHECK-NEXT: relay.multiply {{.*}} : (tensor<1x2x4x4x4xf32>, tensor<1x2x1x1x4xf32>)
@@ -189,13 +194,16 @@ relay.func @two_channels_make_a_block_of_two(%x: tensor<1x4x4x4xf32>) -> tensor<
 // Six channels fill three halves of two vectors. The next convolution reads but the six, by blocks of two.
 // CHECK-LABEL: relay.func @a_last_block_is_filled_up
 // CHECK: relay.constant {{.*}} : tensor<2x1x1x1x4x4xf32>
-// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}out_layout = "NCHW4c"{{.*}} -> tensor<1x2x4x4x4xf32>
-// CHECK: relay.constant {{.*}} : tensor<1x2x1x1x4xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}out_layout = "NCHW4c"{{.*}}
+// CHECK-NEXT:       {{.*}} -> tensor<1x2x4x4x4xf32>
+// CHECK: relay.constant {{.*}}
+// CHECK-NEXT:       : tensor<1x2x1x1x4xf32>
 // CHECK: relay.add
 // CHECK: relay.constant {{.*}} : tensor<1x3x1x1x2x4xf32>
 // CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}data_layout = "NCHW4c", kernel_layout = "OIHW2i4o"
 // CHECK: relay.mean {{.*}} -> tensor<1x2x1x1x4xf32>
 // CHECK: relay.layout_transform {{.*}} {src_layout = "NCHW4c", dst_layout = "NCHW", extents = array<i64: 0, 6, 0, 0>}
+// CHECK-NEXT:     : (tensor<1x2x1x1x4xf32>) -> tensor<1x6x1x1xf32>
 // CHECK-NEXT: relay.reshape {{.*}} -> tensor<1x6xf32>
 relay.func @a_last_block_is_filled_up(%x: tensor<1x4x4x4xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x6xf32>) {
   %w = relay.constant dense<0.25> : tensor<6x4x1x1xf32>
@@ -232,6 +240,7 @@ relay.func @groups_of_several_channels(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x
 // Groups of six channels are computed in blocks of two, and what reads their results too.
 // CHECK-LABEL: relay.func @groups_that_are_no_vectors
 // CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}groups = 2 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW2i2o", out_layout = "NCHW2c"
+// CHECK-NEXT:     : (tensor<1x3x4x4x4xf32>, tensor<6x3x1x1x2x2xf32>) -> tensor<1x6x4x4x2xf32>
 // CHECK-NEXT: relay.nn.relu {{.*}} : tensor<1x6x4x4x2xf32>
 // CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}data_layout = "NCHW2c", kernel_layout = "OIHW2i4o"
 relay.func @groups_that_are_no_vectors(%x: tensor<1x12x4x4xf32>) -> tensor<1x4x4x4xf32> {
@@ -298,10 +307,12 @@ relay.func @a_product_of_bytes_with_few_rows_stays(%x: tensor<3x8xui8>, %w: tens
 // In tiles of 4x4 results a quarter of the products is left. The weight is transformed when the model is compiled.
 // CHECK-LABEL: relay.func @large_convolutions_of_three_taps_are_computed_in_tiles
 // CHECK: relay.constant {{.*}} : tensor<6x6x8x8x4x4xf32>
-// CHECK: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}tile_size = 4 : i64, {{.*}}kernel_layout = "HWOI4i4o"
+// CHECK: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}
+// CHECK-NEXT:       {{.*}}tile_size = 4 : i64, {{.*}}kernel_layout = "HWOI4i4o"
 // SMALL-LABEL: relay.func @large_convolutions_of_three_taps_are_computed_in_tiles
 // SMALL: relay.nn.contrib_conv2d_winograd_weight_transform {{.*}}tile_size = 2 : i64
-// SMALL: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}tile_size = 2 : i64
+// SMALL: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}
+// SMALL-NEXT:       {{.*}}tile_size = 2 : i64
 // DIRECT-LABEL: relay.func @large_convolutions_of_three_taps_are_computed_in_tiles
 // DIRECT-NOT: winograd
 relay.func @large_convolutions_of_three_taps_are_computed_in_tiles(%x: tensor<2x32x20x20xf32>) -> tensor<2x32x20x20xf32> {
@@ -360,7 +371,8 @@ relay.func @resized_images_of_channels_last_stay_as_they_are(%x: tensor<1x8x3x2x
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 2, 2, 3, 2, 4>}
 // CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 3, 4, 1, 5, 2, 6>}
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 6, 4, 4>}
-// CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 0, 1, -1>, end = array<i64: 2, 6, -4>, strides = array<i64: 1, 2, -1>, axes = array<i64: 0, 2, 3>} {{.*}} -> tensor<2x2x3x3x4xf32>
+// CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 0, 1, -1>, end = array<i64: 2, 6, -4>, strides = array<i64: 1, 2, -1>, axes = array<i64: 0, 2, 3>}
+// CHECK-NEXT:     {{.*}} -> tensor<2x2x3x3x4xf32>
 // CHECK-NEXT: relay.constant
 // CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc
 relay.func @pixels_made_of_channels_and_cut_stay_in_blocks(%x: tensor<2x8x3x2xf32>, %b: tensor<32x1x1xf32>) -> tensor<2x8x3x3xf32> {
@@ -395,13 +407,16 @@ relay.func @channels_of_one_pixel_in_several_blocks_are_plain(%x: tensor<2x8x3x2
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 8, 10, 2, 7, 3, 4>}
 // CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 3, 5, 1, 2, 4, 6>}
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 12, 8, 10, 7, 4>}
-// CHECK-NEXT: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}padding = array<i64: 1, 0, 1, 1>{{.*}} -> tensor<12x8x10x6x4xf32>
+// CHECK-NEXT: relay.nn.contrib_conv2d_winograd_without_weight_transform {{.*}}
+// CHECK-NEXT:     {{.*}}padding = array<i64: 1, 0, 1, 1>{{.*}}
+// CHECK-NEXT:     {{.*}} -> tensor<12x8x10x6x4xf32>
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 3, 8, 10, 6, 4>}
 // CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 3, 4, 1, 5, 2, 6>}
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 8, 20, 18, 4>}
 // CHECK-NEXT: relay.strided_slice {{.*}}{begin = array<i64: 0, 0>, end = array<i64: 19, 17>, axes = array<i64: 2, 3>}
 // DIRECT-LABEL: relay.func @taps_that_lie_apart_are_neighbours_in_more_images
-// DIRECT: relay.nn.contrib_conv2d_NCHWc {{.*}}dilation = array<i64: 2, 3>
+// DIRECT: relay.nn.contrib_conv2d_NCHWc {{.*}}
+// DIRECT-NEXT:       {{.*}}dilation = array<i64: 2, 3>
 relay.func @taps_that_lie_apart_are_neighbours_in_more_images(%x: tensor<2x32x19x20xf32>) -> tensor<2x32x19x17xf32> {
   %v = relay.constant dense<0.25> : tensor<32x32x3x3xf32>
   %0 = relay.nn.conv2d %x, %v {dilation = array<i64: 2, 3>, padding = array<i64: 2, 0, 2, 3>} : (tensor<2x32x19x20xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x19x17xf32>
@@ -412,9 +427,13 @@ relay.func @taps_that_lie_apart_are_neighbours_in_more_images(%x: tensor<2x32x19
 // BYTES-LABEL: relay.func @a_convolution_of_bytes_sums_four_channels_at_once
 // BYTES: relay.layout_transform {{.*}}{src_layout = "OIHW", dst_layout = "OIHW1i4o4i"} : (tensor<8x8x3x3xi8>) -> tensor<2x2x3x3x1x4x4xi8>
 // BYTES: relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW4c"}
-// BYTES: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW1i4o4i"{{.*}} -> tensor<1x2x5x5x4xi32>
+// BYTES: relay.nn.contrib_conv2d_NCHWc {{.*}}
+// BYTES-NEXT:       {{.*}}kernel_layout = "OIHW1i4o4i"{{.*}}
+// BYTES-NEXT:       {{.*}} -> tensor<1x2x5x5x4xi32>
 // CHECK-LABEL: relay.func @a_convolution_of_bytes_sums_four_channels_at_once
-// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}kernel_layout = "OIHW4i4o"{{.*}} -> tensor<1x2x5x5x4xi32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}
+// CHECK-NEXT:       {{.*}}kernel_layout = "OIHW4i4o"{{.*}}
+// CHECK-NEXT:       {{.*}} -> tensor<1x2x5x5x4xi32>
 relay.func @a_convolution_of_bytes_sums_four_channels_at_once(%x: tensor<1x8x5x5xui8>) -> tensor<1x8x5x5xi32> {
   %w = relay.constant dense<3> : tensor<8x8x3x3xi8>
   %y = relay.nn.conv2d %x, %w {padding = array<i64: 1, 1>, out_dtype = "int32"} : (tensor<1x8x5x5xui8>, tensor<8x8x3x3xi8>) -> tensor<1x8x5x5xi32>
@@ -452,6 +471,7 @@ relay.func @what_a_function_sees_is_plain(%x: tensor<1x8x5x5xf32>) -> (tensor<1x
 
 // CHECK-LABEL: relay.func @a_branch
 // CHECK:         %1 = relay.nn.contrib_conv2d_NCHWc
+// CHECK-NEXT:        : (tensor<1x3x6x6x1xf32>, tensor<2x3x3x3x1x4xf32>) -> tensor<1x2x6x6x4xf32>
 // CHECK-NEXT:    %2 = relay.layout_transform %1 {src_layout = "NCHW4c", dst_layout = "NCHW"}
 // CHECK-NEXT:    relay.if
 // CHECK:         relay.nn.contrib_conv2d_NCHWc

@@ -5,7 +5,8 @@
 // CHECK: remark: {{.*}}%w is left as it is: it is not only the weight of convolutions
 
 // CHECK-LABEL: relay.func @a_weight_is_taken_by_its_parts(%x: tensor<1x3x5x5xf32>, %w.data: tensor<3x2x1xf32>, %w.indices: tensor<3xi32>, %w.indptr: tensor<3xi32>)
-// CHECK: %0 = relay.nn.sparse_conv2d %x, %w.data, %w.indices, %w.indptr {layout = "NCHW"} : {{.*}} -> tensor<1x4x5x5xf32>
+// CHECK: %0 = relay.nn.sparse_conv2d %x, %w.data, %w.indices, %w.indptr {layout = "NCHW"}
+// CHECK-NEXT:       : {{.*}} -> tensor<1x4x5x5xf32>
 // CHECK-NEXT: relay.nn.relu %0
 relay.func @a_weight_is_taken_by_its_parts(%x: tensor<1x3x5x5xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<1x4x5x5xf32> {
   %0 = relay.nn.conv2d %x, %w : (tensor<1x3x5x5xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x5x5xf32>

@@ -6,6 +6,7 @@
 // CHECK: relay.reshape %x {newshape = array<i64: 2, 64, 1, 9>}
 // CHECK-NEXT: relay.reshape %w {newshape = array<i64: 16, 64, 1, 3>}
 // CHECK-NEXT: relay.nn.conv2d {{.*}}strides = array<i64: 1, 2>, padding = array<i64: 0, 3, 0, 2>, dilation = array<i64: 1, 2>
+// CHECK-NEXT:     : (tensor<2x64x1x9xf32>, tensor<16x64x1x3xf32>) -> tensor<2x16x1x5xf32>
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 16, 5>}
 relay.func @one_axis_is_one_row(%x: tensor<2x64x9xf32>) -> tensor<2x16x5xf32> {
   %w = relay.constant dense<0.5> : tensor<16x64x3xf32>
@@ -34,7 +35,9 @@ relay.func @a_chain_is_computed_along_two_axes(%x: tensor<2x32x5xf32>, %b: tenso
 // CHECK-LABEL: relay.func @pools_are_of_one_row
 // CHECK: relay.nn.conv2d
 // CHECK: relay.nn.max_pool2d {{.*}}{pool_size = array<i64: 1, 3>, strides = array<i64: 1, 2>, padding = array<i64: 0, 1, 0, 0>, ceil_mode = true}
-// CHECK-NEXT: relay.nn.avg_pool2d {{.*}}{pool_size = array<i64: 1, 2>{{.*}}, count_include_pad = true} : (tensor<2x64x1x5xf32>)
+// CHECK-NEXT:     : (tensor<2x64x1x9xf32>) -> tensor<2x64x1x5xf32>
+// CHECK-NEXT: relay.nn.avg_pool2d {{.*}}{pool_size = array<i64: 1, 2>{{.*}}, count_include_pad = true}
+// CHECK-NEXT:     : (tensor<2x64x1x5xf32>)
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 64, 4>}
 relay.func @pools_are_of_one_row(%x: tensor<2x32x9xf32>) -> tensor<2x64x4xf32> {
   %w = relay.constant dense<0.5> : tensor<64x32x3xf32>
@@ -56,14 +59,16 @@ relay.func @each_channel_by_itself(%x: tensor<1x16x5xf32>) -> tensor<1x16x3xf32>
 // CHECK-LABEL: relay.func @planes_are_channels
 // BLOCKS-LABEL: relay.func @planes_are_channels
 // BLOCKS-NOT: contrib_see_planes
-// BLOCKS: relay.nn.contrib_conv2d_NCHWc {{.*}}planes = array<i64: 3, 2, 2, 3, 2, 1>
+// BLOCKS: relay.nn.contrib_conv2d_NCHWc {{.*}}
+// BLOCKS-NEXT:       {{.*}}planes = array<i64: 3, 2, 2, 3, 2, 1>
 // BLOCKS-LABEL: relay.func @one_plane_is_as_it_stands
 // CHECK: relay.transpose %x {axes = array<i64: 0, 2, 1, 3, 4>}
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 6, 10, 4, 5>}
 // CHECK-NEXT: relay.nn.contrib_see_planes {{.*}}{planes = array<i64: 3, 2, 2, 3, 2, 1>} : (tensor<6x10x4x5xf32>) -> tensor<4x20x4x5xf32>
 // CHECK-NEXT: relay.transpose %w {axes = array<i64: 0, 2, 1, 3, 4>}
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 16, 20, 3, 3>}
-// CHECK-NEXT: relay.nn.conv2d {{.*}}strides = array<i64: 1, 2>, padding = array<i64: 1, 0, 0, 1>{{.*}} -> tensor<4x16x3x2xf32>
+// CHECK-NEXT: relay.nn.conv2d {{.*}}strides = array<i64: 1, 2>, padding = array<i64: 1, 0, 0, 1>{{.*}}
+// CHECK-NEXT:     {{.*}} -> tensor<4x16x3x2xf32>
 // CHECK-NEXT: relay.reshape {{.*}}{newshape = array<i64: 2, 2, 16, 3, 2>}
 // CHECK-NEXT: relay.transpose {{.*}}{axes = array<i64: 0, 2, 1, 3, 4>}
 relay.func @planes_are_channels(%x: tensor<2x10x3x4x5xf32>) -> tensor<2x16x2x3x2xf32> {

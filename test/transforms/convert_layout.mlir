@@ -36,6 +36,7 @@ relay.func @transposes_cancel(%x: tensor<1x3x4x4xf32>, %w: tensor<1x1x3x2xf32>) 
 // CHECK-NEXT: %[[C:.*]] = relay.concatenate {{.*}}{axis = 1 : i64}
 // CHECK-NEXT: relay.nn.pad %[[C]], {{.*}}pad_width = array<i64: 0, 0, 0, 0, 1, 2, 0, 0>
 // CHECK-NEXT: relay.strided_slice {{.*}}axes = array<i64: 0, 2, 3, 1>
+// CHECK-NEXT:     : (tensor<1x4x7x4xf32>) -> tensor<1x4x5x4xf32>
 // CHECK-NEXT: relay.split {{.*}}axis = 1 : i64
 // CHECK: relay.nn.softmax {{.*}}{axis = 1 : i64}
 // CHECK: relay.mean {{.*}}{axis = array<i64: 2, 3>}
@@ -79,6 +80,7 @@ relay.func @places_along_axes_that_change_their_order_and_branches_see_plain_val
 // CHECK-LABEL: relay.func @a_batch_norm_of_a_depthwise_convolution
 // CHECK: relay.nn.conv2d {{.*}}groups = 3 : i64
 // CHECK-NEXT: relay.nn.batch_norm
+// CHECK-NEXT:     : (tensor<?x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<?x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>>
 // CHECK-NEXT: relay.tuple_get
 // CHECK-NEXT: relay.layout_transform {{.*}}src_layout = "NCHW", dst_layout = "NHWC"
 relay.func @a_batch_norm_of_a_depthwise_convolution(%x: tensor<?x4x4x3xf32>, %w: tensor<1x1x3x1xf32>, %v: tensor<3xf32>) -> tensor<?x4x4x3xf32> {
@@ -108,10 +110,13 @@ relay.func @what_is_in_the_layout_already_stays(%x: tensor<1x3x4x4xf32>, %w: ten
 // CHECK-LABEL: relay.func @quantised_tensors
 // CHECK: relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
 // CHECK: relay.layout_transform %w {src_layout = "HWIO", dst_layout = "OIHW"}
-// CHECK: relay.qnn.conv2d {{.*}}-> tensor<1x2x4x4xi32>
+// CHECK: relay.qnn.conv2d {{.*}}
+// CHECK-NEXT:       {{.*}}-> tensor<1x2x4x4xi32>
 // CHECK-NEXT: %[[R:.*]] = relay.qnn.requantize {{.*}}axis = 1 : i64
+// CHECK-NEXT:     : (tensor<1x2x4x4xi32>, tensor<2xf32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x2x4x4xi8>
 // CHECK-NEXT: %[[X:.*]] = relay.layout_transform %y {src_layout = "NHWC", dst_layout = "NCHW"}
 // CHECK-NEXT: relay.qnn.add %[[R]], %[[X]]
+// CHECK-NEXT:     : (tensor<1x2x4x4xi8>, tensor<1x2x4x4xi8>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>, tensor<f32>, tensor<i32>) -> tensor<1x2x4x4xi8>
 // CHECK-NEXT: relay.qnn.tanh
 // CHECK-NEXT: relay.layout_transform {{.*}}src_layout = "NCHW", dst_layout = "NHWC"
 relay.func @quantised_tensors(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x3x2xi8>, %y: tensor<1x4x4x2xi8>) -> tensor<1x4x4x2xi8> {

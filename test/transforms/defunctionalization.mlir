@@ -3,7 +3,8 @@
 // CHECK: relay.adt @function {adder_fn(tensor<2xf32>), open(), function_values_are_returned_kept_and_captured_fn(!relay.adt<@function>, !relay.adt<@function>)}
 // CHECK-LABEL: relay.func @function_values_are_returned_kept_and_captured
 // CHECK:         relay.ref_create %f : (!relay.adt<@function>) -> !relay.ref<!relay.adt<@function>>
-// CHECK:         relay.construct "function_values_are_returned_kept_and_captured_fn"(%g, %u) :
+// CHECK:         relay.construct "function_values_are_returned_kept_and_captured_fn"(%g, %u)
+// CHECK-NEXT:               :
 // CHECK-NOT: relay.{{fn|closure|apply}}
 // CHECK: relay.func private @apply(
 relay.func private @adder(%a: tensor<2xf32>) -> ((tensor<2xf32>) -> tensor<2xf32>) {

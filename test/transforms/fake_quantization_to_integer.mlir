@@ -2,7 +2,8 @@
 
 // CHECK-LABEL: relay.func @a_convolution_and_its_bias
 // CHECK-NOT: relay.qnn.dequantize
-// CHECK: %[[C:.*]] = relay.qnn.conv2d %x, %w, {{.*}} -> tensor<1x2x4x4xi32>
+// CHECK: %[[C:.*]] = relay.qnn.conv2d %x, %w, {{.*}}
+// CHECK-NEXT:       {{.*}} -> tensor<1x2x4x4xi32>
 // CHECK: %[[B:.*]] = relay.constant dense<[8, -4]> : tensor<2xi32>
 // CHECK: %[[S:.*]] = relay.nn.bias_add %[[C]], %[[B]]
 // CHECK: %[[M:.*]] = relay.maximum %[[S]], {{.*}} : (tensor<1x2x4x4xi32>, tensor<i32>)

@@ -2,6 +2,7 @@
 
 // CHECK-LABEL: relay.func @blocks_become_dilation
 // CHECK-NEXT: relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO", padding = array<i64: 2, 2, 2, 2>, dilation = array<i64: 2, 2>}
+// CHECK-NEXT:     : (tensor<1x5x5x2xf32>, tensor<3x3x2x3xf32>) -> tensor<1x5x5x3xf32>
 // CHECK-NEXT: relay.return
 relay.func @blocks_become_dilation(%x: tensor<1x5x5x2xf32>, %w: tensor<3x3x2x3xf32>) -> tensor<1x5x5x3xf32> {
   %0 = relay.nn.space_to_batch_nd %x {block_shape = array<i64: 2, 2>, paddings = array<i64: 2, 3, 2, 3>} : (tensor<1x5x5x2xf32>) -> tensor<4x5x5x2xf32>
@@ -13,6 +14,7 @@ relay.func @blocks_become_dilation(%x: tensor<1x5x5x2xf32>, %w: tensor<3x3x2x3xf
 // Padding of the convolution counts blocks; its own dilation is multiplied.
 // CHECK-LABEL: relay.func @padding_and_dilation_of_its_own
 // CHECK-NEXT: relay.nn.conv2d %x, %w {{.*}}padding = array<i64: 3, 2, 3, 4>, dilation = array<i64: 6, 2>
+// CHECK-NEXT:     : (tensor<2x9x4x1xf32>, tensor<2x2x1x1xf32>) -> tensor<2x9x8x1xf32>
 // CHECK-NEXT: relay.return
 relay.func @padding_and_dilation_of_its_own(%x: tensor<2x9x4x1xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<2x9x8x1xf32> {
   %0 = relay.nn.space_to_batch_nd %x {block_shape = array<i64: 3, 2>} : (tensor<2x9x4x1xf32>) -> tensor<12x3x2x1xf32>

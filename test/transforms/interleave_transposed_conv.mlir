@@ -40,9 +40,11 @@ relay.func @missing_taps_are_zeros(%x: tensor<1x2x4x3xf32>, %w: tensor<2x1x3x3xf
 // Of four phases of 2x2 taps seven taps were zeros: each phase has its own where channels fill vectors.
 // CHECK-LABEL: relay.func @phases_with_their_own_taps
 // CHECK-NEXT: relay.strided_slice %w {begin = array<i64: 1, 1>, end = array<i64: 2, 2>, strides = array<i64: 2, 2>, axes = array<i64: 2, 3>}
+// CHECK-NEXT:     : (tensor<2x16x3x3xf32>) -> tensor<2x16x1x1xf32>
 // CHECK-NEXT: relay.transpose
 // CHECK-NEXT: relay.nn.conv2d %x, %{{.*}} : (tensor<1x2x4x3xf32>, tensor<16x2x1x1xf32>) -> tensor<1x16x4x3xf32>
 // CHECK-NEXT: relay.strided_slice %w {begin = array<i64: 1, 0>, end = array<i64: 2, 3>,
+// CHECK-NEXT:     : (tensor<2x16x3x3xf32>) -> tensor<2x16x1x2xf32>
 // CHECK-NEXT: relay.transpose
 // CHECK-NEXT: relay.reverse %{{.*}} {axis = 3 : i64}
 // CHECK-NEXT: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 0, 0, 0, 1>} : (tensor<1x2x4x3xf32>, tensor<16x2x1x2xf32>)
@@ -50,6 +52,7 @@ relay.func @missing_taps_are_zeros(%x: tensor<1x2x4x3xf32>, %w: tensor<2x1x3x3xf
 // CHECK: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 0, 0, 1, 0>}
 // CHECK: relay.nn.conv2d %x, %{{.*}} {padding = array<i64: 0, 0, 1, 1>}
 // CHECK: relay.concatenate
+// CHECK-NEXT:     : (tuple<tensor<1x16x4x3xf32>, tensor<1x16x4x3xf32>, tensor<1x16x4x3xf32>, tensor<1x16x4x3xf32>>) -> tensor<1x64x4x3xf32>
 // CHECK-NEXT: relay.nn.depth_to_space
 // CHECK-NEXT: relay.return
 relay.func @phases_with_their_own_taps(%x: tensor<1x2x4x3xf32>, %w: tensor<2x16x3x3xf32>) -> tensor<1x16x8x6xf32> {

@@ -7,7 +7,8 @@
 // CHECK-NEXT:          #relay.virtual_device<cuda, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.add %a, %b : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %2 = relay.add %c, %d : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    %3 = relay.subtract %1, %2 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %3 : tensor<5x7xf32>
@@ -25,7 +26,8 @@ relay.func @a_note_between_two_devices_becomes_a_copy(%a: tensor<5x7xf32>, %b: t
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cpu, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %a = relay.add %x, %y : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
-// CHECK-NEXT:    %0 = relay.device_copy %z {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %z {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %1 = relay.multiply %a, %0 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<5x7xf32>
 // CHECK-NEXT:  }
@@ -96,7 +98,8 @@ relay.func @a_note_on_the_result_of_a_function(%x: tensor<5x7xf32>) -> tensor<5x
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.tuple(%x, %x) : (tensor<5x7xf32>, tensor<5x7xf32>) -> tuple<tensor<5x7xf32>, tensor<5x7xf32>>
 // CHECK-NEXT:    %1 = relay.tuple_get %0[0] : tuple<tensor<5x7xf32>, tensor<5x7xf32>> -> tensor<5x7xf32>
-// CHECK-NEXT:    %2 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %2 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %3 = relay.add %2, %y : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %3 : tensor<5x7xf32>
 // CHECK-NEXT:  }
@@ -129,7 +132,8 @@ relay.func @a_tuple_is_copied_where_it_is_used_whole(%x: tensor<5x7xf32>) -> tup
 // CHECK-LABEL: relay.func @uses_share_a_copy(%x: tensor<5x7xf32>) -> tuple<tensor<5x7xf32>, tensor<5x7xf32>>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %2 = relay.tanh %1 : tensor<5x7xf32>
 // CHECK-NEXT:    %3 = relay.sqrt %1 : tensor<5x7xf32>
 // CHECK-NEXT:    %4 = relay.add %3, %1 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
@@ -152,7 +156,8 @@ relay.func @uses_share_a_copy(%x: tensor<5x7xf32>) -> tuple<tensor<5x7xf32>, ten
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cpu, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %2 = relay.if %c : (tensor<i1>) -> tensor<5x7xf32> {
 // CHECK-NEXT:      %3 = relay.tanh %1 : tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %3 : tensor<5x7xf32>
@@ -181,7 +186,8 @@ relay.func @branches_share_a_copy(%c: tensor<i1>, %x: tensor<5x7xf32>) -> tensor
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
 // CHECK-NEXT:    %1 = relay.if %c : (tensor<i1>) -> tensor<5x7xf32> {
-// CHECK-NEXT:      %2 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:      %2 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:          : tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %2 : tensor<5x7xf32>
 // CHECK-NEXT:    } else {
 // CHECK-NEXT:      %3 = relay.constant dense<2.000000e+00> : tensor<5x7xf32>
@@ -207,13 +213,15 @@ relay.func @a_copy_in_one_branch_stays_there(%c: tensor<i1>, %x: tensor<5x7xf32>
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
 // CHECK-NEXT:    %f = relay.fn(%a: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:        attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:      %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:      %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:          : tensor<5x7xf32>
 // CHECK-NEXT:      %2 = relay.add %a, %1 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %2 : tensor<5x7xf32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:    %g = relay.fn(%b: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:        attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:      %3 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:      %3 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:          : tensor<5x7xf32>
 // CHECK-NEXT:      %4 = relay.subtract %b, %3 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %4 : tensor<5x7xf32>
 // CHECK-NEXT:    }
@@ -242,8 +250,10 @@ relay.func @a_copy_is_not_moved_out_of_a_function(%x: tensor<5x7xf32>, %y: tenso
 // CHECK-LABEL: relay.func @a_note_on_a_note(%x: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<opencl, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<5x7xf32>
-// CHECK-NEXT:    %2 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
+// CHECK-NEXT:    %2 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %3 = relay.tanh %2 : tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %3 : tensor<5x7xf32>
 // CHECK-NEXT:  }
@@ -258,8 +268,10 @@ relay.func @a_note_on_a_note(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
 // CHECK-LABEL: relay.func @a_note_between_a_value_and_its_copy(%x: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<opencl, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<5x7xf32>
-// CHECK-NEXT:    %2 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
+// CHECK-NEXT:    %2 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %2 : tensor<5x7xf32>
 // CHECK-NEXT:  }
 relay.func @a_note_between_a_value_and_its_copy(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
@@ -276,7 +288,8 @@ relay.func @a_note_between_a_value_and_its_copy(%x: tensor<5x7xf32>) -> tensor<5
 // CHECK-NEXT:    %f = relay.fn(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:        attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cpu, id = 0>],
 // CHECK-NEXT:            result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:      %0 = relay.device_copy %y {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:      %0 = relay.device_copy %y {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:          : tensor<5x7xf32>
 // CHECK-NEXT:      %1 = relay.add %x, %0 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %1 : tensor<5x7xf32>
 // CHECK-NEXT:    }
@@ -344,7 +357,8 @@ relay.func @the_arguments_of_a_function_that_is_passed(%z: tensor<5x7xf32>) -> t
 // CHECK-NEXT:        attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:      %0 = relay.fn(%a: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:          attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:        %1 = relay.device_copy %a {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:        %1 = relay.device_copy %a {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:            : tensor<5x7xf32>
 // CHECK-NEXT:        %2 = relay.apply %g(%1) : (tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:        %3 = relay.add %2, %x : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:        relay.yield %3 : tensor<5x7xf32>
@@ -391,8 +405,10 @@ relay.func @a_function_that_returns_a_function(%x: tensor<5x7xf32>, %y: tensor<5
 // CHECK-NEXT:      %0 = relay.add %a, %b : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %0 : tensor<5x7xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %t = relay.tuple(%f, %x) : ((tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>) -> tuple<(tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>>
-// CHECK-NEXT:    %1 = relay.tuple_get %t[0] : tuple<(tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>> -> (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+// CHECK-NEXT:    %t = relay.tuple(%f, %x) : ((tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>)
+// CHECK-NEXT:        -> tuple<(tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>>
+// CHECK-NEXT:    %1 = relay.tuple_get %t[0] : tuple<(tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>> -> (tensor<5x7xf32>, tensor<5x7xf32>)
+// CHECK-NEXT:        -> tensor<5x7xf32>
 // CHECK-NEXT:    %2 = relay.tuple_get %t[1] : tuple<(tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>, tensor<5x7xf32>> -> tensor<5x7xf32>
 // CHECK-NEXT:    %3 = relay.apply %1(%2, %y) : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %3 : tensor<5x7xf32>
@@ -422,7 +438,8 @@ relay.func @main_of_a_program(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
 // CHECK-LABEL: relay.func private @a_part_of_a_program(%x: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<opencl, id = 0>], result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.exp %x : tensor<5x7xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<5x7xf32>
 // CHECK-NEXT:  }
   %0 = relay.call @a_part_of_a_program(%x) : (tensor<5x7xf32>) -> tensor<5x7xf32>
@@ -438,7 +455,8 @@ relay.func private @a_part_of_a_program(%x: tensor<5x7xf32>) -> tensor<5x7xf32> 
 // CHECK-LABEL: relay.func @what_a_function_was_given(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<opencl, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<opencl, id = 0>]} {
-// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %1 = relay.add %0, %y : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<5x7xf32>
 // CHECK-NEXT:  }
@@ -452,7 +470,8 @@ relay.func @what_a_function_was_given(%x: tensor<5x7xf32>, %y: tensor<5x7xf32>) 
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>, #relay.virtual_device<cpu, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %r = relay.ref_create %x : (tensor<5x7xf32>) -> !relay.ref<tensor<5x7xf32>>
-// CHECK-NEXT:    %0 = relay.device_copy %y {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %y {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    relay.ref_write %r, %0 : !relay.ref<tensor<5x7xf32>>, tensor<5x7xf32>
 // CHECK-NEXT:    %1 = relay.ref_read %r : (!relay.ref<tensor<5x7xf32>>) -> tensor<5x7xf32>
 // CHECK-NEXT:    %2 = relay.add %x, %1 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
@@ -488,7 +507,8 @@ relay.func @shapes_are_on_the_host(%x: tensor<5x7xf32>, %s: tensor<2xi64>) -> te
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<cpu, id = 0>, #relay.virtual_device<cpu, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %offset = relay.constant dense<0> : tensor<i64>
-// CHECK-NEXT:    %0 = relay.memory.alloc_storage %size, %alignment {virtual_device = #relay.virtual_device<cuda>, dtype = "float32"} : (tensor<i64>, tensor<i64>) -> !relay.storage
+// CHECK-NEXT:    %0 = relay.memory.alloc_storage %size, %alignment {virtual_device = #relay.virtual_device<cuda>, dtype = "float32"}
+// CHECK-NEXT:        : (tensor<i64>, tensor<i64>) -> !relay.storage
 // CHECK-NEXT:    %1 = relay.memory.alloc_tensor %0, %offset, %shape : (!relay.storage, tensor<i64>, tensor<2xi64>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<5x7xf32>
 // CHECK-NEXT:  }
@@ -503,7 +523,8 @@ relay.func @sizes_and_offsets_are_on_the_host(%size: tensor<i64>, %alignment: te
 // CHECK-NEXT:      attributes {result_virtual_devices = [#relay.virtual_device<cpu, id = 0, memory_scope = "outer">],
 // CHECK-NEXT:          param_virtual_devices = [#relay.virtual_device<cpu, id = 0, memory_scope = "inner">]} {
 // CHECK-NEXT:    %0 = relay.call_lowered @in_scopes(%x) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0, memory_scope = "other">, dst_virtual_device = #relay.virtual_device<cpu, id = 0, memory_scope = "outer">} : tensor<4xf32>
+// CHECK-NEXT:    %1 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0, memory_scope = "other">,
+// CHECK-NEXT:        dst_virtual_device = #relay.virtual_device<cpu, id = 0, memory_scope = "outer">} : tensor<4xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<4xf32>
 // CHECK-NEXT:  }
 relay.func @a_kernel_has_its_buffers_in_scopes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {result_virtual_devices = [#relay.virtual_device<cpu, memory_scope = "outer">]} {
@@ -535,8 +556,10 @@ tir.prim_func @in_scopes(%p: memref<4xf32, "inner">, %out: memref<4xf32, "other"
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
 // CHECK-NEXT:    %0 = relay.call @kernel(%x) : (tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    %1 = relay.call @kernel(%y) : (tensor<5x7xf32>) -> tensor<5x7xf32>
-// CHECK-NEXT:    %2 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
-// CHECK-NEXT:    %3 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %2 = relay.device_copy %0 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
+// CHECK-NEXT:    %3 = relay.device_copy %1 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %4 = relay.tuple(%2, %3) : (tensor<5x7xf32>, tensor<5x7xf32>) -> tuple<tensor<5x7xf32>, tensor<5x7xf32>>
 // CHECK-NEXT:    relay.return %4 : tuple<tensor<5x7xf32>, tensor<5x7xf32>>
 // CHECK-NEXT:  }
@@ -579,7 +602,8 @@ relay.func @a_value_that_nothing_connects(%x: tensor<5x7xf32>) -> tensor<5x7xf32
 
 // CHECK-LABEL: relay.func @a_dynamic_extent_is_copied_as_well(%x: tensor<?x7xf32>) -> tensor<?x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<?x7xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<?x7xf32>
 // CHECK-NEXT:    %1 = relay.exp %0 : tensor<?x7xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<?x7xf32>
 // CHECK-NEXT:  }
@@ -591,7 +615,8 @@ relay.func @a_dynamic_extent_is_copied_as_well(%x: tensor<?x7xf32>) -> tensor<?x
 
 // CHECK-LABEL: relay.func @an_empty_tensor_is_copied_as_well(%x: tensor<0xf32>) -> tensor<0xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<0xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<0xf32>
 // CHECK-NEXT:    %1 = relay.exp %0 : tensor<0xf32>
 // CHECK-NEXT:    relay.return %1 : tensor<0xf32>
 // CHECK-NEXT:  }
@@ -676,7 +701,8 @@ relay.func @a_function_that_calls_itself(%c: tensor<i1>, %x: tensor<5x7xf32>) ->
 
 // CHECK-LABEL: relay.func @a_function_without_a_result(%r: !relay.ref<tensor<5x7xf32>>, %x: tensor<5x7xf32>)
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<opencl, id = 0>, #relay.virtual_device<cpu, id = 0>], result_virtual_devices = []} {
-// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    relay.ref_write %r, %0 : !relay.ref<tensor<5x7xf32>>, tensor<5x7xf32>
 // CHECK-NEXT:    relay.return
 // CHECK-NEXT:  }
@@ -696,7 +722,8 @@ relay.adt @list<"T"> {nil(), cons(!relay.param<"T">, !relay.adt<@list, [!relay.p
 // CHECK-NEXT:    %0 = relay.construct "nil"() : () -> !relay.adt<@list, [tensor<5x7xf32>]>
 // CHECK-NEXT:    %1 = relay.construct "cons"(%y, %0) : (tensor<5x7xf32>, !relay.adt<@list, [tensor<5x7xf32>]>) -> !relay.adt<@list, [tensor<5x7xf32>]>
 // CHECK-NEXT:    %2 = relay.construct "cons"(%x, %1) : (tensor<5x7xf32>, !relay.adt<@list, [tensor<5x7xf32>]>) -> !relay.adt<@list, [tensor<5x7xf32>]>
-// CHECK-NEXT:    %3 = relay.match %2 {partial} : (!relay.adt<@list, [tensor<5x7xf32>]>) -> tensor<5x7xf32> case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
+// CHECK-NEXT:    %3 = relay.match %2 {partial} : (!relay.adt<@list, [tensor<5x7xf32>]>)
+// CHECK-NEXT:        -> tensor<5x7xf32> case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
 // CHECK-NEXT:      relay.yield %z : tensor<5x7xf32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:    relay.return %3 : tensor<5x7xf32>
@@ -716,10 +743,13 @@ relay.func @a_value_of_a_data_type_is_where_its_fields_are(%x: tensor<5x7xf32>, 
 // CHECK-LABEL: relay.func @what_a_case_is_given_is_copied_where_it_is_noted(%l: !relay.adt<@list, [tensor<5x7xf32>]>, %x: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<cpu, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cpu, id = 0>]} {
-// CHECK-NEXT:    %0 = relay.match %l : (!relay.adt<@list, [tensor<5x7xf32>]>) -> tensor<5x7xf32> case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
-// CHECK-NEXT:      %1 = relay.device_copy %z {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %0 = relay.match %l : (!relay.adt<@list, [tensor<5x7xf32>]>)
+// CHECK-NEXT:        -> tensor<5x7xf32> case cons(%z: tensor<5x7xf32>, %rest: !relay.adt<@list, [tensor<5x7xf32>]>) {
+// CHECK-NEXT:      %1 = relay.device_copy %z {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<opencl, id = 0>}
+// CHECK-NEXT:          : tensor<5x7xf32>
 // CHECK-NEXT:      %2 = relay.exp %1 : tensor<5x7xf32>
-// CHECK-NEXT:      %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:      %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<opencl, id = 0>, dst_virtual_device = #relay.virtual_device<cpu, id = 0>}
+// CHECK-NEXT:          : tensor<5x7xf32>
 // CHECK-NEXT:      relay.yield %3 : tensor<5x7xf32>
 // CHECK-NEXT:    } default {
 // CHECK-NEXT:      relay.yield %x : tensor<5x7xf32>
@@ -751,7 +781,8 @@ relay.func @what_a_closure_is_given_is_where_its_function_wants_it(%x: tensor<5x
 // CHECK-LABEL: relay.func private @of_two(%a: tensor<5x7xf32>, %b: tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>, #relay.virtual_device<opencl, id = 0>],
 // CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
-// CHECK-NEXT:    %0 = relay.device_copy %a {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %0 = relay.device_copy %a {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %0 : tensor<5x7xf32>
 // CHECK-NEXT:  }
   %f = relay.closure @of_two(%x) : (tensor<5x7xf32>) -> ((tensor<5x7xf32>) -> tensor<5x7xf32>)

@@ -62,7 +62,8 @@ relay.func @a_function_of_nothing(%r: !relay.ref<tensor<4xf32>>, %x: tensor<4xf3
 
 // CHECK-LABEL: relay.func @devices
 relay.func @devices(%t: tuple<tensor<2xf32>, tensor<3xi32>>) -> tuple<tensor<2xf32>, tensor<3xi32>> {
-  // CHECK-NEXT: relay.on_device %t {virtual_device = #relay.virtual_device<cuda, id = 1, target = "cuda -arch=sm_80", memory_scope = "global">, constrain_result = true}
+  // CHECK-NEXT: relay.on_device %t {virtual_device = #relay.virtual_device<cuda, id = 1, target = "cuda -arch=sm_80", memory_scope = "global">,
+  // CHECK-NEXT:     constrain_result = true}
   %0 = relay.on_device %t {virtual_device = #relay.virtual_device<cuda, memory_scope = "global", target = "cuda -arch=sm_80", id = 1>, constrain_result = true} : tuple<tensor<2xf32>, tensor<3xi32>>
   // CHECK-NEXT: relay.on_device %0 {virtual_device = #relay.virtual_device<?, memory_scope = "shared">}
   %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<?, memory_scope = "shared">} : tuple<tensor<2xf32>, tensor<3xi32>>
@@ -81,7 +82,7 @@ relay.func private @turn(%w: tensor<4xf32>, %x: tensor<f32>, %h: tensor<4xf32>) 
 // CHECK-LABEL: relay.func @turns_that_are_gathered
 relay.func @turns_that_are_gathered(%w: tensor<4xf32>, %x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<9x4xf32> {
   // CHECK-NEXT: %last, %all = relay.scan @turn(%w) over(%x) from(%h) {turns = 9 : i64, gathered = array<i64: 1>, directions = array<i64: 0, 1>}
-  // CHECK-SAME: : (tensor<4xf32>) over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
+  // CHECK-NEXT: : (tensor<4xf32>) over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
   %last, %all = relay.scan @turn(%w) over(%x) from(%h) {turns = 9, gathered = array<i64: 1>, directions = array<i64: 0, 1>}
     : (tensor<4xf32>) over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
   relay.return %all : tensor<9x4xf32>

@@ -4,7 +4,8 @@
 // Properties that have their default values are not printed; those that are given stay as they are.
 // CHECK-LABEL: relay.func @properties
 relay.func @properties(%x: tensor<1x4x8x8xf32>, %w: tensor<8x2x3x3xf32>) -> tensor<1x8x4x4xf32> {
-  // CHECK-NEXT: %y = relay.nn.conv2d %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, groups = 2 : i64, channels = 8 : i64, kernel_size = array<i64: 3, 3>} :
+  // CHECK-NEXT: %y = relay.nn.conv2d %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, groups = 2 : i64, channels = 8 : i64, kernel_size = array<i64: 3, 3>}
+  // CHECK-NEXT:     :
   // CHECK-SAME: (tensor<1x4x8x8xf32>, tensor<8x2x3x3xf32>) -> tensor<1x8x4x4xf32>
   %y = relay.nn.conv2d %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, dilation = array<i64: 1, 1>, groups = 2 : i64, channels = 8 : i64, kernel_size = array<i64: 3, 3>} : (tensor<1x4x8x8xf32>, tensor<8x2x3x3xf32>) -> tensor<1x8x4x4xf32>
   // CHECK-NEXT: relay.nn.leaky_relu %y {alpha = 2.000000e-01 : f64} : tensor<1x8x4x4xf32>
@@ -38,7 +39,8 @@ relay.func @declared_dimension(%x: tensor<2x?x3xf32>) -> tensor<2x12xf32> {
 
 // CHECK-LABEL: relay.func @tuple_results
 relay.func @tuple_results(%x: tensor<1x2x3x3xf32>, %c: tensor<2xf32>) -> tensor<1x2x3x3xf32> {
-  // CHECK-NEXT: relay.nn.batch_norm {{.*}} {epsilon = 1.000000e-03 : f64, scale = false} : {{.*}} -> tuple<tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>>
+  // CHECK-NEXT: relay.nn.batch_norm {{.*}} {epsilon = 1.000000e-03 : f64, scale = false}
+  // CHECK-NEXT:     : {{.*}} -> tuple<tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>>
   %t = relay.nn.batch_norm %x, %c, %c, %c, %c {epsilon = 0.001 : f64, scale = false} : (tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>>
   %y = relay.tuple_get %t[0] : tuple<tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>> -> tensor<1x2x3x3xf32>
   // CHECK: relay.nn.dropout
@@ -54,9 +56,12 @@ relay.func @channel_blocks(%x: tensor<?x20x8x8xf32>, %w: tensor<2x2x1x1x16x16xf3
   %0 = relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW16c"} : (tensor<?x20x8x8xf32>) -> tensor<?x2x8x8x16xf32>
   // CHECK-NEXT: relay.nn.contrib_conv2d_NCHWc
   %1 = relay.nn.contrib_conv2d_NCHWc %0, %w {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o", channels = 20 : i64} : (tensor<?x2x8x8x16xf32>, tensor<2x2x1x1x16x16xf32>) -> tensor<?x2x8x8x16xf32>
+  // CHECK-NEXT:     : (tensor<?x2x8x8x16xf32>, tensor<2x2x1x1x16x16xf32>) -> tensor<?x2x8x8x16xf32>
   // CHECK-NEXT: relay.nn.max_pool2d {{.*}} layout = "NCHW16c"
   %2 = relay.nn.max_pool2d %1 {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>, layout = "NCHW16c"} : (tensor<?x2x8x8x16xf32>) -> tensor<?x2x4x4x16xf32>
-  // CHECK-NEXT: relay.layout_transform {{.*}} {src_layout = "NCHW16c", dst_layout = "NCHW", extents = array<i64: 0, 20, 0, 0>} : (tensor<?x2x4x4x16xf32>) -> tensor<?x20x4x4xf32>
+  // CHECK-NEXT:     : (tensor<?x2x8x8x16xf32>) -> tensor<?x2x4x4x16xf32>
+  // CHECK-NEXT: relay.layout_transform {{.*}} {src_layout = "NCHW16c", dst_layout = "NCHW", extents = array<i64: 0, 20, 0, 0>}
+  // CHECK-NEXT:     : (tensor<?x2x4x4x16xf32>) -> tensor<?x20x4x4xf32>
   %3 = relay.layout_transform %2 {src_layout = "NCHW16c", dst_layout = "NCHW", extents = array<i64: 0, 20, 0, 0>} : (tensor<?x2x4x4x16xf32>) -> tensor<?x20x4x4xf32>
   relay.return %3 : tensor<?x20x4x4xf32>
 }
