@@ -8,16 +8,17 @@ five = relay.transform.FoldConstantExpr(relay.const(2) + relay.const(3))
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import overload
 
 from xdsl.dialects.builtin import ModuleOp
 
 from . import transform as _passes
 from .dialects.relay.core import FuncOp
+from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .frontend.relay.dataflow_pattern import MatchedExpr
-from .frontend.relay.expr import Var
+from .frontend.relay.expr import Expr, Var, expr_of
 from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
 from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
@@ -34,6 +35,7 @@ from .transforms.relay.conv2d_to_sparse2 import Conv2dToSparse2Pass
 from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.defunctionalization import DefunctionalizationPass
 from .transforms.relay.dense_to_sparse import DenseToSparsePass
+from .transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
@@ -67,6 +69,23 @@ def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = Tr
 def DeadCodeElimination(inline_once: bool = False, ignore_impurity: bool = False) -> DeadCodeEliminationPass:
     """The pass that drops what nobody uses. `inline_once` says nothing here, since a value has no binding."""
     return DeadCodeEliminationPass(ignore_impurity)
+
+
+@checked
+def EliminateCommonSubexpr(
+    fskip: Callable[[Expr], bool] | None = None, skip: Sequence[str] = ()
+) -> EliminateCommonSubexprPass:
+    """The pass that computes equal things once. Left alone are expressions of which `fskip` says so, or operators that
+    `skip` names.
+
+    Raises:
+        UsageError: both are given.
+    """
+    if fskip is None:
+        return EliminateCommonSubexprPass(tuple(skip))
+    if skip:
+        raise UsageError("either a function says what is left alone, or names do")
+    return EliminateCommonSubexprPass.of(lambda op: any(fskip(expr_of(value)) for value in op.results))
 
 
 @overload

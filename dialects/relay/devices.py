@@ -129,6 +129,13 @@ class VirtualDevice:
         """Which of its type it is; `-1` where that is free."""
         return -1 if self.id is None else self.id
 
+    device_type_int = device_type
+
+    @property
+    def virtual_device_id(self) -> int:
+        """TVM's number of it: the first of its type, 0, where none is named; `-1` where the type is free too."""
+        return -1 if self.type is None else self.id or 0
+
     @property
     def is_free(self) -> bool:
         """Whether nothing is known."""

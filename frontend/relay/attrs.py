@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, Intege
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation
 
-from .signatures import call_forms
+from ...dialects.relay.devices import VirtualDeviceAttr
 
 
 def python_value(attribute: Attribute) -> object:
-    """A property as Python's numbers, text, or a list of numbers; others as they are."""
+    """A property as Python's numbers, text, a list of numbers, or a device; others as they are."""
     match attribute:
         case StringAttr():
             return attribute.data
@@ -23,6 +23,8 @@ def python_value(attribute: Attribute) -> object:
             return attribute.value.data
         case DenseArrayBase():
             return list(cast("DenseArrayBase[IntegerType]", attribute).get_values())
+        case VirtualDeviceAttr():
+            return attribute.data
         case _:
             return attribute
 
@@ -48,14 +50,12 @@ class NamedValues(Mapping[str, object]):
 
 
 class Attrs(NamedValues):
-    """The properties of an operation by TVM's names of them, with their defaults; `None` for what is not given."""
+    """The properties of an operation, which have TVM's names, with their defaults; `None` for what is not given."""
 
     def __init__(self, op: Operation):
-        form = call_forms().get(op.name.removeprefix("relay."))
         known = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
-        names = {field: name for name, field in form.fields.items()} if form is not None else {}
         values: dict[str, object] = {}
         for field, default in known.items():
             given = op.properties.get(field, default.default_value)
-            values[names.get(field, field)] = None if given is None else python_value(given)
+            values[field] = None if given is None else python_value(given)
         self._values = values

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from weft import relay, remove_backend
+from weft import cpu, relay, remove_backend
+from weft.dialects.relay.devices import FREE
 from weft.dialects.support.diagnostics import UsageError
 
 relay: Any = relay
@@ -84,3 +85,33 @@ def test_an_attribute_says_what_a_backend_takes() -> None:
     parts = relay.transform.partition_for(module, "told")
     regions = [str(each) for name, each in parts.functions.items() if name.name_hint != "main"]
     assert len(regions) == 1 and "relay.nn.relu" in regions[0] and "f32" in regions[0] and "tanh" not in regions[0]
+
+
+def test_devices_among_attributes_have_tvms_names() -> None:
+    x = relay.var("x", shape=(4,))
+    copy = relay.device_copy(x, "cuda", cpu())
+    source, target = copy.attrs.src_virtual_device, copy.attrs.dst_virtual_device
+    assert (source.device_type_int, source.virtual_device_id, source.target) == (2, 0, None)
+    assert (target.device_type_int, target.virtual_device_id) == (1, 0)
+    assert relay.annotation.on_device(x, "cuda").attrs.virtual_device.device_type_int == 2
+    assert FREE.virtual_device_id == -1
+
+
+def test_a_function_says_what_is_computed_twice_all_the_same() -> None:
+    x = relay.var("x", shape=(4,))
+    graph = relay.Function([x], relay.exp(x) * relay.exp(x) + relay.tanh(x) * relay.tanh(x))
+    module = relay.IRModule.from_expr(graph)
+
+    def is_exp(expr: Any) -> bool:
+        return expr.op.name == "exp"
+
+    def counts(made: Any) -> tuple[int, int]:
+        text = str(made(module))
+        return text.count("relay.exp"), text.count("relay.tanh")
+
+    once = relay.transform.EliminateCommonSubexpr
+    assert counts(once()) == (1, 1)
+    assert counts(once(is_exp)) == (2, 1)
+    assert counts(once(skip=["relay.tanh"])) == (1, 2)
+    with pytest.raises(UsageError, match="either a function says"):
+        once(is_exp, skip=["relay.tanh"])

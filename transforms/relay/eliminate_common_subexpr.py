@@ -15,9 +15,9 @@ Counterpart of TVM's `EliminateCommonSubexpr`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 from xdsl.context import Context
 from xdsl.ir import Operation
@@ -33,7 +33,7 @@ from .purity import is_pure
 
 @dataclass(frozen=True)
 class EliminateCommonSubexprPass(FunctionPass):
-    """Options: `skip` names operators that are never merged (TVM's `fskip`)."""
+    """Options: `skip` names operators that are never merged. In Python, a function may say it of each (`of`)."""
 
     name = "eliminate-common-subexpr"
     opt_level: ClassVar[int] = 3
@@ -41,6 +41,19 @@ class EliminateCommonSubexprPass(FunctionPass):
     tvm_name: ClassVar[str | None] = "EliminateCommonSubexpr"
 
     skip: tuple[str, ...] = ()
+    skips: Callable[[Operation], bool] | None = field(default=None, init=False)
+
+    @classmethod
+    def of(cls, skips: Callable[[Operation], bool]) -> Self:
+        """The pass that leaves operations alone of which a function says so."""
+        made = cls()
+        object.__setattr__(made, "skips", skips)
+        return made
+
+    def with_options(self, options: Mapping[str, object]) -> Self:
+        changed = super().with_options(options)
+        object.__setattr__(changed, "skips", self.skips)
+        return changed
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         skip = frozenset(self.skip)
@@ -50,6 +63,8 @@ class EliminateCommonSubexprPass(FunctionPass):
             seen: dict[Hashable, Operation] = {}
             for op in list(block.ops):
                 if op.name in skip or not _may_merge(op) or (devices and isinstance(op, ConstantOp | OnDeviceOp)):
+                    continue
+                if self.skips is not None and self.skips(op):
                     continue
                 first = seen.setdefault(_key(op), op)
                 if first is not op:
