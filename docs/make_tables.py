@@ -31,6 +31,7 @@ sys.path.insert(0, str(DOCS))
 
 import house_tables  # noqa: E402
 import machine_tables  # noqa: E402
+import operator_tables  # noqa: E402
 import tir_tables  # noqa: E402
 
 OPERATORS = [op for op in Relay.operations if issubclass(op, RelayOp)]
@@ -168,7 +169,18 @@ have for free. One without `compute` is replaced by others, or runs as control f
 computations may differ: [numbers.md](numbers.md).
 
 {table(("operator", "fusion pattern", "facets", "accuracy", "ONNX, one to one"), rows)}
+
+## Of TVM's
+
+These are operators in TVM and none here: something else is the same, or they are left out.
+
+{table(("TVM", "here", "how, or why not"), map(other_row, operator_tables.OTHERS))}
 """
+
+
+def other_row(each: operator_tables.Other) -> str:
+    names = ", ".join(f"`{name}`" for name in each.names)
+    return row(names, "made of others" if each.is_there else "left out", each.what)
 
 
 def node_row(each: tir_tables.Row) -> str:

@@ -11,7 +11,7 @@ from .depthwise import DEPTHWISE
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
 from .random_numbers import RANDOM
-from .rearranging import reverse_reshape, sliding_window, yolo_reorg
+from .rearranging import fifo_buffer, reverse_reshape, sliding_window, yolo_reorg
 from .requantizing import requantize
 from .simulated import simulated_dequantize, simulated_quantize
 from .sparse import SPARSE
@@ -206,6 +206,7 @@ def global_avg_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = ""
 
 COMPOSITES = {
     "nn.dropout": dropout,
+    "nn.fifo_buffer": fifo_buffer,
     "nn.dropout_raw": operator("nn.dropout"),
     "strided_slice": strided_slice,
     "strided_set": strided_set,

@@ -86,3 +86,22 @@ def yolo_reorg(data: Operand, stride: int) -> Expr:
     return operator("reshape")(
         operator("nn.space_to_depth")(spread, stride), (n, c * stride**2, h // stride, w // stride)
     )
+
+
+@checked
+def fifo_buffer(data: Operand, buffer: Operand, axis: int) -> Expr:
+    """`buffer`, from the front of which as many elements along `axis` are dropped as `data` puts behind it: what a
+    window over a stream has seen last.
+
+    Raises:
+        UsageError: an extent is not known, there is no such axis, or `data` is longer than the buffer.
+    """
+    data, buffer = _known(data, "nn.fifo_buffer"), _known(buffer, "nn.fifo_buffer")
+    rank = len(buffer.shape)
+    if not -rank <= axis < rank:
+        raise UsageError(f"relay.nn.fifo_buffer has no axis {axis} in {buffer!r}")
+    axis %= rank
+    if len(data.shape) != rank or data.shape[axis] > buffer.shape[axis]:
+        raise UsageError(f"relay.nn.fifo_buffer puts what its buffer has room for behind it, and got {data!r}")
+    joined = operator("concatenate")([buffer, data], axis)
+    return operator("strided_slice")(joined, [data.shape[axis]], [joined.shape[axis]], [1], axes=[axis])

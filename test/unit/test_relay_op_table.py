@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,12 @@ def test_an_operator_has_the_traits_that_tvm_registers(name: str, table: dict[st
         (Stateful, "TOpIsStateful"),
     ):
         assert op.has_trait(trait) == bool(registered.get(key)), key
+
+
+def test_the_page_says_of_every_other_operator_of_tvm_what_stands_for_it(table: dict[str, dict[str, Any]]):
+    page = runpy.run_path(str(REPOSITORY / "docs" / "operator_tables.py"))
+    said = [name for row in page["OTHERS"] for name in row.names]
+    here = {op.name.removeprefix("relay.") for op in Relay.operations}
+    there = {name for name in table if not name.startswith("tir.")}
+    assert len(said) == len(set(said)) and not here & set(said)
+    assert there - here <= set(said)

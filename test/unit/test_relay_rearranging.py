@@ -77,3 +77,20 @@ def test_a_checkpoint_is_its_data() -> None:
     x = relay.var("x", shape=(3,))
     assert relay.annotation.checkpoint(x).value is x.value
     assert relay.annotation.on_device(x, "cpu").value.owner.name == "relay.on_device"
+
+
+@pytest.mark.parametrize("axis", [1, -2])
+def test_a_buffer_drops_as_many_as_are_put_behind_it(axis: int) -> None:
+    x, buffer = relay.var("x", shape=(2, 2, 3)), relay.var("buffer", shape=(2, 5, 3))
+    new, old = np.arange(12, dtype=np.float32).reshape(2, 2, 3), -np.arange(30, dtype=np.float32).reshape(2, 5, 3)
+    function = relay.Function([x, buffer], relay.nn.fifo_buffer(x, buffer, axis=axis))
+    got = relay.create_executor().evaluate(function)(new, old)
+    np.testing.assert_array_equal(got, np.concatenate([old, new], axis=1)[:, 2:])
+
+
+def test_a_buffer_takes_what_it_has_room_for() -> None:
+    x, buffer = relay.var("x", shape=(2, 6, 3)), relay.var("buffer", shape=(2, 5, 3))
+    with pytest.raises(UsageError, match="what its buffer has room for"):
+        relay.nn.fifo_buffer(x, buffer, axis=1)
+    with pytest.raises(UsageError, match="no axis 3"):
+        relay.nn.fifo_buffer(x, buffer, axis=3)
