@@ -178,3 +178,21 @@ def test_a_part_says_where_it_lies_in_the_memory_of_its_buffer() -> None:
 def test_a_part_lies_as_its_buffer_does(given: str, message: str) -> None:
     with pytest.raises(Diagnostic, match=message):
         from_source(PART.replace("strides=[row, 1], elem_offset=offset", given), check_well_formed=False)
+
+
+def test_an_intrinsic_is_found_by_its_name_as_tvm_prints_it() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(16,), "int8"], B: T.Buffer[(16,), "int8"]):
+    for i in range(16):
+        with T.block("b"):
+            vi = T.axis.S(16, i)
+            B[vi] = T.call_llvm_pure_intrin(
+                T.llvm_lookup_intrinsic_id("llvm.ctpop.i8"), T.uint32(1), A[vi], dtype="int8"
+            )
+"""
+    func = function(text)
+    a, out = np.arange(16, dtype=np.int8), np.zeros(16, np.int8)
+    weft.build(func)(a, out)
+    assert out.tolist() == [int(n).bit_count() for n in a]
+    assert_structural_equal(function(func.script()), func)

@@ -38,8 +38,13 @@ def call_of(
     by_name = {keyword.arg: keyword.value for keyword in node.keywords}
     if not is_typed and (dtype := by_name.get("dtype")) is not None:
         result = _result(at, dtype)
-    callee = _text(at, given[1 if is_typed else 0])
-    arguments = list(given[2 if is_typed else 1 :])
+    named, *arguments = given[1 if is_typed else 0 :]
+    match named:
+        case ast.Call(func=func, args=[text]) if at.scope.word(func) == "llvm_lookup_intrinsic_id":
+            named, arguments = text, arguments[1:]  # TVM says there how many arguments tell variants apart
+        case _:
+            pass
+    callee = _text(at, named)
     effects: list[Effect] = []
     values = [value for each in arguments for value in _arguments(kind, at, each, effects)]
     at.emitter.location = at.scope.source.location(node)
