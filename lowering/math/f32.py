@@ -1,9 +1,9 @@
 """exp, log, tanh and erf in single precision: the functions that models spend their time in.
 
-Range reductions follow Cephes (S. Moshier, single-precision library) and, for erf, the two-interval scheme of N.
-Juffa's erff; all coefficients are minimax, computed anew by Remez's algorithm in 60 digits for the interval given with
-each and rounded to single precision. Errors are at most 2 ulp over the whole range, tested in
-test/unit/test_expand_math.py.
+Range reductions follow Cephes (S. Moshier, single-precision library), and erf is one minus the exponential of a
+polynomial, as beyond the first interval of N. Juffa's erff. All coefficients are minimax, computed anew by the
+algorithms of Remez (in 60 digits) or Lawson for the interval given with each, and rounded to single precision. Errors
+are at most 2 ulp over the whole range, tested in test/unit/test_expand_math.py.
 """
 
 from __future__ import annotations
@@ -96,51 +96,50 @@ def special_logarithms(x: Expr, result: Expr) -> Expr:
     return (x > 0.0).select(finite, x.equals(0.0).select(x.like(-math.inf), x.like(math.nan)))
 
 
-_TANH = (
-    -0.33333281942114325476,
-    0.13331442200864337363,
-    -0.053739715309801812399,
-    0.020639087976318889672,
-    -0.0057049878052279844221,
+_EXPM1 = (
+    0.49999998154045549,
+    0.16666543618469713,
+    0.041667199860499313,
+    0.0083665205824669,
+    0.0013882521533407309,
 )
-"""(tanh(x) / x - 1) / x^2 in x^2, for |x| <= 0.625, to 2^-27 of tanh."""
+"""(exp(r) - 1 - r) / r^2 for |r| <= log(2)/2, to 2^-26 of exp(r) - 1."""
+
+LN2 = 0.69314718055994531
+
+
+def _expm1_of_small(x: Expr) -> Expr:
+    """exp(x) - 1 for x from -87 to 88, of which nothing is lost near zero. What log(2) in one part leaves out counts
+    for less and less in what it is for: the farther x is from zero, the less does the result move with it."""
+    rounded = x * LOG2_E + ROUNDER
+    r = x - rounded.exact_sub(x.like(ROUNDER)) * LN2
+    power = ((rounded.bits() << 23) + 0x3F800000).as_float()
+    return power * (r * (r * r.polynomial(_EXPM1)) + r) + (power - 1.0)
 
 
 def tanh(x: Expr) -> Expr:
-    """A polynomial near zero, `1 - 2 / (exp(2|x|) + 1)` beyond."""
-    size, z = x.abs(), x * x
-    small = size * z * z.polynomial(_TANH) + size
-    large = 1.0 - 2.0 / (exp_of_small(size.at_most(9.2) * 2.0) + 1.0)
-    return (size < 0.625).select(small, large).with_sign_of(x)
+    """`q = t / (t + 2)` of `t = exp(-2|x|) - 1`, which is `t / 2 - t / 2 * q`: so what `q` lost counts for half, or
+    less."""
+    t = _expm1_of_small(x.abs().at_most(9.2) * -2.0)
+    half = t * 0.5
+    return (half - half * (t / (t + 2.0))).with_sign_of(x)
 
 
-_ERF_SMALL = (
-    0.1283791666343103394,
-    -0.37612633705373621573,
-    0.11283695038878742863,
-    -0.026859373028943291513,
-    0.0052009695879867994708,
-    -0.0008141991354359632505,
-    0.000083670797398524451085,
+_ERFC = (
+    -0.1283791720193226,
+    -0.6366193710985222,
+    -0.10277791272688226,
+    0.019153334964701507,
+    0.00015993617713217447,
+    -0.0016665976151124975,
+    0.000632614411212566,
+    -0.00011758182527701842,
+    0.000009249891786514344,
 )
-"""erf(x) / x - 1 in x^2, for |x| <= 0.921875, to 2^-31 of erf."""
-
-_ERFC_LARGE = (
-    0.00017587504832739973511,
-    -1.1295208254165460214,
-    -0.63333464938787108644,
-    -0.1082939499095844797,
-    0.025128626212947611658,
-    -0.004174643434808907791,
-    0.00043521892749222923835,
-    -0.000021161906119588685116,
-)
-"""log(1 - erf(t)) for 0.92 <= t <= 4, to 2^-34 of erf."""
+"""log(1 - erf(t)) / t + 1 for 0 <= t <= 3.92, to 2^-27 of erf."""
 
 
 def erf(x: Expr) -> Expr:
-    """A polynomial near zero, `1 - exp(polynomial of |x|)` beyond."""
-    size = x.abs()
-    small = x * (x * x).polynomial(_ERF_SMALL) + x
-    large = 1.0 - exp_of_small(size.at_most(4.0).polynomial(_ERFC_LARGE))
-    return (size < 0.921875).select(small, large.with_sign_of(x))
+    """`1 - exp(t * polynomial of t - t)` of `t = |x|`."""
+    size = x.abs().at_most(3.92)
+    return _expm1_of_small(size * size.polynomial(_ERFC) - size).with_sign_of(x)

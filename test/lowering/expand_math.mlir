@@ -17,7 +17,7 @@ func.func @exp(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @vectors_are_expanded_whole
 // CHECK: math.absf %x : vector<16xf32>
-// CHECK: arith.cmpf olt, %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK: arith.cmpf ogt, %{{.*}}, %{{.*}} : vector<16xf32>
 // CHECK-NEXT: arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
 // CHECK: math.copysign
 // CHECK-NOT: math.tanh

@@ -140,6 +140,15 @@ def test_functions_of_f32_are_accurate_everywhere(op: str) -> None:
     assert_accurate(run(op, "f32", np.float32, x), wanted, limit, x)
 
 
+@pytest.mark.parametrize(("op", "end"), [("tanh", 10.0), ("erf", 4.0)])
+def test_functions_of_one_interval_are_accurate_all_over_it(op: str, end: float) -> None:
+    function, limit = UNARY[op]
+    generator = np.random.default_rng(11)
+    sizes = np.concatenate([generator.uniform(0, end, 1 << 17), np.exp(generator.uniform(-12, 2, 1 << 17))])
+    x = (sizes * generator.choice([-1, 1], sizes.size)).astype(np.float32)
+    assert_accurate(run(op, "f32", np.float32, x, width=16), function(x.astype(np.float64)), limit, x)
+
+
 @pytest.mark.parametrize("op", BINARY)
 def test_functions_of_two_f32_are_accurate_everywhere(op: str) -> None:
     function, limit = BINARY[op]
