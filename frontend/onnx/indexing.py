@@ -226,18 +226,21 @@ def non_zero(node: Node) -> SSAValue:
 def unique(node: Node) -> list[SSAValue]:
     """The different elements, or slices along an axis: these, where each first stands, which of them each is, and how
     often it stands."""
-    x = node.input(0)
-    axis = node.axis(node.integer("axis"), rank_of(x)) if "axis" in node.attributes else 0
-    if "axis" not in node.attributes:
-        x = flattened(node.written, node.input(0, at_least=1) if rank_of(x) else node.reshape(x, [1]))
-        rows = node.emit("expand_dims", x, axis=1)
-    else:
-        rows = node.emit("transpose", x, axes=[axis, *(d for d in range(rank_of(x)) if d != axis)])
-        if rank_of(rows) == 1:
-            rows = node.emit("expand_dims", rows, axis=1)
-        elif rank_of(rows) > 2:
-            rows = node.reshape(rows, [shape_of(rows)[0], prod(node.static_shape(rows)[1:])])
-    places, counts, which, _ = unique_rows(node.written, rows, bool(node.integer("sorted", 1)))
+    x, is_sorted = node.input(0), bool(node.integer("sorted", 1))
+    if "axis" in node.attributes:
+        return unique_slices(node, x, node.axis(node.integer("axis"), rank_of(x)), is_sorted)
+    x = flattened(node.written, node.input(0, at_least=1) if rank_of(x) else node.reshape(x, [1]))
+    return unique_slices(node, x, 0, is_sorted)
+
+
+def unique_slices(node: Node, x: SSAValue, axis: int, is_sorted: bool) -> list[SSAValue]:
+    """What `Unique` gives of the slices of `x` along `axis`; unless sorted, in the order in which they first stand."""
+    rows = node.emit("transpose", x, axes=[axis, *(d for d in range(rank_of(x)) if d != axis)])
+    if rank_of(rows) == 1:
+        rows = node.emit("expand_dims", rows, axis=1)
+    elif rank_of(rows) > 2:
+        rows = node.reshape(rows, [shape_of(rows)[0], prod(node.static_shape(rows)[1:])])
+    places, counts, which, _ = unique_rows(node.written, rows, is_sorted)
     return [node.emit("take", x, places, axis=axis, mode="clip"), places, which, counts]
 
 

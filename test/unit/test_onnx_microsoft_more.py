@@ -195,3 +195,7 @@ def test_mixtures_of_experts_of_four_bits(block: int) -> None:
 @pytest.mark.parametrize("axis", [0, 2, -1, -3])
 def test_a_dimension_is_put_in_at_a_place_that_counts_it(axis: int) -> None:
     check("ExpandDims", [floats(2, 3), number(axis, "int32")], fixed=(1,))
+
+
+def test_different_elements_come_as_they_first_stand() -> None:
+    check("Unique", [np.array([3, 1, 3, 2, 1], np.float32)], 3)

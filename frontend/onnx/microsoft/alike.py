@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from ....dialects.relay.base import DYNAMIC, shape_of, tensor
 from ..elementwise import softplus_of
 from ..errors import Malformed, Unsupported
+from ..indexing import unique_slices
 from ..linear import product
 from ..node import Converter, Node, rank_of
 from ..normalization import rms_norm_of
@@ -127,12 +128,20 @@ def linear_attention_gate(node: Node) -> list[SSAValue | None]:
     return [decay, None if b is None else node.cast(node.emit("sigmoid", node.cast(b, f32)), tensor(b).element_type)]
 
 
+def unique(node: Node) -> list[SSAValue]:
+    """The different elements of a vector in the order in which they first stand, which of them each is, and how often
+    it stands."""
+    values, _, which, counts = unique_slices(node, node.input(0, rank=1), 0, is_sorted=False)
+    return [values, which, counts]
+
+
 OPERATORS: dict[str, tuple[Converter, str]] = {
     "CDist": (distances, "metric"),
     "GatedAdd": (gated_add, ""),
     "GatedRMSNorm": (gated_rms_norm, "activation epsilon"),
     "LinearAttentionGate": (linear_attention_gate, ""),
     "ScaledSiLU": (scaled_silu, "alpha"),
+    "Unique": (unique, ""),
     "UnfoldTensor": (unfold, "dim size step"),
 }
 """Operators by name: their converters, and the attributes that those read."""
