@@ -74,7 +74,13 @@ class Machine:
             target = binding.Target.from_triple(triple)
         except RuntimeError as error:
             raise LLVMError(str(error)) from None
-        self._machine = target.create_target_machine(cpu=cpu, features=features, opt=opt_level, reloc="pic")
+        self._machine = target.create_target_machine(
+            cpu=cpu,
+            features=features,
+            opt=opt_level,
+            reloc="pic",
+            codemodel="default",  # llvmlite's own has constants at 64-bit addresses, taken anew wherever they are read
+        )
 
     def object(self, text: str) -> bytes:
         """Optimise a module and make an object file of it.

@@ -12,7 +12,7 @@ import pytest
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.lowering.machine.binding import speed_level
-from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module
+from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module, compile_to_assembly
 from weft.lowering.machine.emit import emit
 from weft.lowering.machine.kernel_cache import KernelCache
 from weft.lowering.machine.target import Target, TargetError
@@ -32,6 +32,13 @@ def call(objects: list[bytes], name: str = "answer") -> int:
 
 def test_an_object_is_loaded_and_called() -> None:
     assert call([compile_module(answer(42), TARGET)]) == 42
+
+
+def test_constants_are_read_relative_to_the_code() -> None:
+    """Not by addresses of 64 bits, which take an instruction and a register of their own at each use."""
+    text = "define double @f(double %x) {\n  %y = fmul double %x, 3.5\n  ret double %y\n}\n"
+    assembly = compile_to_assembly(text, Target.parse("llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=x86-64-v3"))
+    assert "(%rip)" in assembly and "GOTOFF" not in assembly and "movabs" not in assembly
 
 
 def test_objects_call_each_other() -> None:
