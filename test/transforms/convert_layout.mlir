@@ -152,7 +152,8 @@ relay.func @offsets_have_the_layout_of_the_data(%x: tensor<1x4x4x2xf32>, %o: ten
 
 // CHECK-LABEL: relay.func @transposed_convolutions_of_quantised_tensors
 // CHECK: relay.layout_transform %w {src_layout = "HWIO", dst_layout = "IOHW"}
-// CHECK: relay.qnn.conv2d_transpose {{.*}} {channels = 2 : i64, kernel_size = array<i64: 1, 1>} :
+// CHECK: relay.qnn.conv2d_transpose {{.*}} {channels = 2 : i64, kernel_size = array<i64: 1, 1>}{{$}}
+// CHECK-NEXT: : (tensor<1x3x4x4xi8>, tensor<3x2x1x1xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x2x4x4xi32>
 relay.func @transposed_convolutions_of_quantised_tensors(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x3x2xi8>) -> tensor<1x4x4x2xi32> {
   %s = relay.constant dense<0.5> : tensor<f32>
   %z = relay.constant dense<3> : tensor<i32>

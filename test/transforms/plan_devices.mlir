@@ -44,7 +44,8 @@ relay.func @what_nothing_constrains_goes_to_the_default(%x: tensor<5x7xf32>, %y:
 // CHECK-NEXT:    %0 = relay.constant dense<2.000000e+00> : tensor<5x7xf32>
 // CHECK-NEXT:    %1 = relay.exp %0 : tensor<5x7xf32>
 // CHECK-NEXT:    %2 = relay.tanh %1 : tensor<5x7xf32>
-// CHECK-NEXT:    %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>} : tensor<5x7xf32>
+// CHECK-NEXT:    %3 = relay.device_copy %2 {src_virtual_device = #relay.virtual_device<cpu, id = 0>, dst_virtual_device = #relay.virtual_device<cuda, id = 0>}
+// CHECK-NEXT:        : tensor<5x7xf32>
 // CHECK-NEXT:    %4 = relay.add %x, %3 : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
 // CHECK-NEXT:    relay.return %4 : tensor<5x7xf32>
 // CHECK-NEXT:  }

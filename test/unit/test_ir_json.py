@@ -11,6 +11,7 @@ import pytest
 
 import weft
 from weft import relay
+from weft.dialects.relay.core import FuncOp
 from weft.dialects.support.diagnostics import Diagnostic
 
 
@@ -45,7 +46,7 @@ def test_arrays_of_one_number_are_written_as_that():
 def test_a_function_is_the_main_function_of_a_module():
     x = relay.var("x", shape=(4,))
     module = weft.ir.load_json(weft.ir.save_json(relay.Function([x], relay.exp(x))))
-    assert [each.name_hint for each in module.get_global_vars()] == ["main"]
+    assert [each.sym_name.data for each in module.ops if isinstance(each, FuncOp)] == ["main"]
 
 
 @pytest.mark.parametrize(
