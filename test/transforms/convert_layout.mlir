@@ -164,7 +164,7 @@ relay.func @transposed_convolutions_of_quantised_tensors(%x: tensor<1x4x4x3xi8>,
 // CHECK-LABEL: relay.func @regions_are_taken_of_images_in_the_layout_that_is_wanted
 // CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
 // CHECK-NEXT: %[[Y:.*]] = relay.vision.roi_align %[[X]], %r
-// CHECK-NEXT: relay.layout_transform %[[Y]] {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK: relay.layout_transform %[[Y]] {src_layout = "NCHW", dst_layout = "NHWC"}
 relay.func @regions_are_taken_of_images_in_the_layout_that_is_wanted(%x: tensor<1x6x6x2xf32>, %r: tensor<3x5xf32>) -> tensor<3x2x2x2xf32> {
   %0 = relay.vision.roi_align %x, %r {pooled_size = array<i64: 2, 2>, spatial_scale = 1.0 : f64, sample_ratio = 2 : i64, layout = "NHWC"} : (tensor<1x6x6x2xf32>, tensor<3x5xf32>) -> tensor<3x2x2x2xf32>
   relay.return %0 : tensor<3x2x2x2xf32>
