@@ -212,7 +212,8 @@ relay.func @quantised_tensors_are_joined(%x: tensor<1x4x4x3xi8>, %w: tensor<1x1x
 // A layout that an operator has not to choose is no error.
 // CHECK-LABEL: relay.func @norms_go_along_all_the_same
 // CHECK: %[[Y:.*]] = relay.nn.conv2d
-// CHECK-NEXT: relay.nn.batch_norm %[[Y]], {{.*}} :
+// CHECK-NEXT: relay.nn.batch_norm %[[Y]], %v, %v, %v, %v{{$}}
+// CHECK-NEXT: : (tensor<1x2x4x4xf32>
 relay.func @norms_go_along_all_the_same(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x2xf32>, %v: tensor<2xf32>) -> tensor<1x4x4x2xf32> {
   %0 = relay.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x4x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x4x4x2xf32>
   %1 = relay.nn.batch_norm %0, %v, %v, %v, %v {axis = 3 : i64} : (tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>>
