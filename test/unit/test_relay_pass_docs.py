@@ -30,7 +30,8 @@ RENAMED = {"ManifestAlloc", "ManifestLifetimes", "MemoryPlan", "RemoveStandalone
 WITH_TVMS_ARGUMENTS: dict[str, tuple[object, ...]] = {
     "BackwardFoldScaleAxis": (), "ChangeBatch": ({"x": 0}, 4), "Conv2dToSparse": ([], []),
     "Conv2dToSparse2": ("NHWC", 1, (1, 1), 0.5), "DeadCodeElimination": (), "Defunctionalization": (),
-    "DenseToSparse": ([], []), "FoldScaleAxis": (), "ForwardFoldScaleAxis": (), "RemoveUnusedFunctions": (),
+    "DenseToSparse": ([], []), "EliminateCommonSubexpr": (), "FoldScaleAxis": (), "ForwardFoldScaleAxis": (),
+    "RemoveUnusedFunctions": (),
 }  # fmt: skip
 """TVM's passes whose arguments, or defaults, are others there, with arguments that each takes."""
 
