@@ -73,6 +73,12 @@ def test_all_of_a_factor_is_turned_before_where_panels_cannot_be(columns: int, m
     assert_computes(func, stage)
 
 
+@pytest.mark.parametrize(("inner", "shared"), [(680, False), (704, True)])
+def test_threads_share_a_copy_where_there_is_enough_to_copy(inner: int, shared: bool) -> None:
+    (copy, *_) = copies(scheduled(batch_matmul(1, 20, 48, inner, transposed=True)))
+    assert (enclosing_loops(copy)[0].for_kind == ForKind.PARALLEL) is shared
+
+
 @pytest.mark.parametrize(
     "stage",
     [

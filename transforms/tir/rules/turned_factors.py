@@ -44,6 +44,9 @@ from .transposes import MAX_SIDE, in_squares
 MIN_ROWS = 4
 """Rows of products from which on a copy pays: of 3 rows by 256 x 256, 0.9 of the time, by 512 x 512, 1.2; of 4, 0.7."""
 
+MIN_SHARED = 1 << 15
+"""Elements of a copy from which on threads share it: of fewer, they wait for each other longer than one copies them."""
+
 
 def turn_factor(block: BlockOp, registers: VectorRegisters) -> BlockOp | None:
     """Let `block` read a copy of the factor whose elements lie apart in its vectors, in which they lie side by side.
@@ -87,7 +90,10 @@ def copy_whole(copy: BlockOp, registers: VectorRegisters) -> None:
     (store,) = stores_of(copy)
     column = next(n for n, iterator in enumerate(copy.iters) if iterator is store.indices[-1])
     lanes = registers.lanes(memref_of(store.memref).element_type)
-    parallelize(copy, in_squares(loops, loops[-1], loops[column], min(MAX_SIDE, lanes)))
+    elements = prod(copy.likely_extents)
+    outer = in_squares(loops, loops[-1], loops[column], min(MAX_SIDE, lanes))
+    if elements >= MIN_SHARED:
+        parallelize(copy, outer)
 
 
 def _read_across(block: BlockOp, column: int, step: int) -> Access | None:
