@@ -8,7 +8,7 @@ the content, so that equal keys mean equal data and two constants can be compare
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -51,9 +51,8 @@ class Later:
         self.shape, self.dtype, self.recipe = tuple(shape), dtype, recipe
         self.readers = 0
         """How many will ask for it."""
-        steps = [each.depth for each in recipe if isinstance(each, Later)]
-        self.depth = 1 + max(steps, default=0)
-        """How many follow each other until it is made."""
+        self.steps = 1 + sum(each.steps for each in recipe if isinstance(each, Later))
+        """How many arrays its recipe tells of, each as often as it is told of: so far goes who compares two."""
         self._make: Callable[[], NDArray] | None = make
         self._made: NDArray | None = None
         self._making = RLock()
@@ -86,18 +85,18 @@ class Resource:
     that are made of others, if they are made of the same in the same way.
 
     Args:
-        key: its key, or what makes it where it is first asked for: a digest of hundreds of MiB takes long, and mostly
-            nobody asks.
+        key: its key; without one, it is made of the array where somebody first asks for it: a digest of hundreds of
+            MiB takes long, and mostly nobody asks.
         given: the array.
         later: what reads or makes it.
-        name: what the key begins with, up to the last underscore.
+        name: what the key begins with, up to the last underscore; to be given where there is no key.
         seen: the elements of an array that is made later, in another order in memory.
         pending: what the array is made of, in its own order in memory, where it is made later.
     """
 
     def __init__(
         self,
-        key: str | Callable[[], str],
+        key: str | None,
         given: NDArray | None = None,
         later: Callable[[], NDArray] | None = None,
         name: str | None = None,
@@ -106,11 +105,10 @@ class Resource:
     ):
         self._key = key
         self._seen = given if seen is None else seen
-        self._name = key.rpartition("_")[0] if name is None and isinstance(key, str) else name
+        self._name = name if key is None else key.rpartition("_")[0]
         self.given = given
         self.later = later
         self._pending = pending
-        self._recipe = None if pending is None else pending.recipe
         self._made: NDArray | None = None
         self._making = RLock()
         """One for each: who reads a weight keeps nobody from another, not even in a process that was forked then."""
@@ -118,6 +116,8 @@ class Resource:
         """Tells this one from others, without its data."""
 
     def __getstate__(self) -> dict[str, object]:
+        if self._key is None:
+            assert self.array is not None, "what makes an array stays here, and what it has made may go elsewhere"
         return {name: value for name, value in self.__dict__.items() if name != "_making"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -126,9 +126,10 @@ class Resource:
     @property
     def key(self) -> str:
         """What the text has in its place."""
-        if not isinstance(self._key, str):
-            with self._making:
-                self._key = self._key if isinstance(self._key, str) else self._key()
+        if self._key is None:
+            array = self.array
+            assert array is not None and self._name is not None
+            self._key = _key(array, self._name)
         return self._key
 
     def __eq__(self, other: object) -> bool:
@@ -136,8 +137,9 @@ class Resource:
             return self is other
         if self._name != other._name or _seen_to_differ(self._glance(), other._glance()):
             return False
-        if self._recipe is not None and other._recipe is not None:
-            return self._recipe == other._recipe
+        mine, its = self._pending, other._pending
+        if mine is not None and its is not None:
+            return mine == its
         return self.key == other.key
 
     def _glance(self) -> NDArray | Later | None:
@@ -211,34 +213,34 @@ def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
     import numpy as np
 
     if is_uniform(array):
-        array = np.broadcast_to(np.ascontiguousarray(array[(slice(0, 1),) * array.ndim]), array.shape)
+        array = _as_one_element(array)
     elif not array.flags.c_contiguous and _has_axes_exchanged(array):
         from ..support.aligned_arrays import contiguous
 
-        own = cache(partial(contiguous, array))
-        return ResourceAttr(Resource(lambda: _key(own(), name), later=own, name=name, seen=array))
+        return ResourceAttr(Resource(None, later=partial(contiguous, array), name=name, seen=array))
     else:
         array = np.ascontiguousarray(array)
-    return ResourceAttr(Resource(partial(_key, array, name), array, name=name))
+    return ResourceAttr(Resource(None, array, name=name))
 
 
 def resource_later(pending: Later, name: str = "constant") -> ResourceAttr:
     """An array that is not made yet as a resource; its key is as that of `resource`, and makes it."""
     pending.readers += 1
-
-    def key() -> str:
-        array = made.array
-        assert array is not None
-        return _key(array, name)
-
-    made = Resource(key, later=partial(_own, pending), name=name, pending=pending)
-    return ResourceAttr(made)
+    return ResourceAttr(Resource(None, later=partial(_own, pending), name=name, pending=pending))
 
 
 def _own(pending: Later) -> NDArray:
     from ..support.aligned_arrays import contiguous
 
-    return contiguous(pending.array)
+    array = pending.array
+    return _as_one_element(array) if is_uniform(array) else contiguous(array)
+
+
+def _as_one_element(array: NDArray) -> NDArray:
+    """An array whose elements are all equal as one, seen under the whole shape."""
+    import numpy as np
+
+    return np.broadcast_to(np.ascontiguousarray(array[(slice(0, 1),) * array.ndim]), array.shape)
 
 
 def _has_axes_exchanged(array: NDArray) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
 import tracemalloc
+import weakref
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,10 +16,11 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
 from xdsl.ir import Operation, SSAValue
 
 from weft.dialects.relay import reference
+from weft.dialects.relay.attributes import ResourceAttr
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp
 from weft.dialects.relay.layout import LayoutTransformOp
-from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp
+from weft.dialects.relay.ops.broadcast import AddOp, MultiplyOp, SubtractOp
 from weft.dialects.relay.ops.elementwise import AbsOp
 from weft.dialects.relay.ops.transform import TransposeOp
 from weft.dialects.support import aligned_arrays
@@ -204,6 +209,57 @@ def test_a_chain_of_large_arrays_longer_than_the_limit_of_recursion_folds() -> N
     for _ in range(1500):
         chain.append(AbsOp(chain[-1].results[0]))
     np.testing.assert_array_equal(np.asarray(_returned(_fold(*chain)).numpy()), np.asarray(weight.numpy()))
+
+
+def test_what_a_large_array_was_made_of_goes_when_it_is_there() -> None:
+    """At once: not when cycles are collected."""
+    array = np.random.default_rng(0).random((256, 512), np.float32)
+    weight = ConstantOp.from_numpy(array)
+    squared = MultiplyOp(weight.result, weight.result)
+    packed = LayoutTransformOp(squared.result, src_layout="OI", dst_layout="OI16o")
+    constant = _returned(_fold(weight, squared, packed, AddOp(packed.result, packed.result)))
+    assert isinstance(constant.value, ResourceAttr) and constant.pending is not None
+    original, steps = weakref.ref(array), weakref.ref(constant.pending)
+    del array, weight, squared, packed
+    gc.collect()
+    gc.disable()
+    try:
+        assert constant.numpy() is not None and steps() is None and original() is None
+        made = weakref.ref(constant.value.data)
+        constant.value = ConstantOp.from_numpy(np.zeros((16, 512, 16), np.float32)).value
+        assert made() is None
+    finally:
+        gc.enable()
+
+
+def test_large_arrays_that_are_made_of_each_other_twice_are_compared_in_few_steps() -> None:
+    def doubled() -> ConstantOp:
+        chain: list[Operation] = [ConstantOp.from_numpy(np.random.default_rng(0).random((1 << 16,), np.float32))]
+        for _ in range(60):
+            chain.append(AddOp(chain[-1].results[0], chain[-1].results[0]))
+        return _returned(_fold(*chain))
+
+    first, second = doubled(), doubled()
+    assert first.pending is not None and first.value == second.value
+    np.testing.assert_array_equal(np.asarray(first.numpy()), np.asarray(second.numpy()))
+
+
+def test_a_large_array_that_is_not_made_yet_can_be_copied_and_sent() -> None:
+    weight = ConstantOp.from_numpy(np.random.default_rng(0).random((256, 512), np.float32))
+    constant = _returned(_fold(weight, AddOp(weight.result, weight.result)))
+    assert isinstance(constant.value, ResourceAttr) and constant.pending is not None
+    for other in (copy.deepcopy(constant.value.data), pickle.loads(pickle.dumps(constant.value.data))):
+        assert other == constant.value.data
+        np.testing.assert_array_equal(np.asarray(other.array), 2 * np.asarray(weight.numpy()))
+
+
+def test_a_large_array_whose_elements_turn_out_equal_is_one_element_as_others_are() -> None:
+    weight = ConstantOp.from_numpy(np.random.default_rng(0).random((256, 512), np.float32), "constant")
+    constant = _returned(_fold(weight, SubtractOp(weight.result, weight.result)))
+    assert constant.pending is not None
+    found = constant.numpy()
+    assert found is not None and not any(found.strides) and not found.any()
+    assert constant.value == ConstantOp.from_numpy(np.zeros((256, 512), np.float32), "constant").value
 
 
 def _fold(*operations: Operation) -> ModuleOp:

@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ...dialects.relay.attributes import Later
+from ...dialects.relay.attributes import Later, array_to_attribute
 from ...dialects.relay.base import (
     DYNAMIC,
     NonComputational,
@@ -74,8 +74,8 @@ if TYPE_CHECKING:
 LARGE = 1 << 18
 """Bytes of an array that is made later."""
 
-DEEP = 64
-"""How many arrays that are made later are made of each other: making them is recursive."""
+MAX_STEPS = 64
+"""Steps of an array that is made later, at most: making it is recursive, and so is comparing it with another."""
 
 _SURE = (LayoutTransformOp, TransposeOp, WinogradWeightTransformOp)
 """Operators that give a result whatever the elements are, beside those that are pointwise or see another shape."""
@@ -130,7 +130,8 @@ class _Folder:
             if isinstance(op, DynOp):
                 op = self._told(op)
             if isinstance(op, ConstantOp):
-                value = op.seen() if op.pending is None else op.pending
+                made_later = op.pending
+                value = op.seen() if made_later is None else made_later
                 if value is not None:
                     self.known[op.result] = value
             elif isinstance(op, TupleGetOp) and isinstance(source := op.tuple.owner, TupleOp) and source.fields:
@@ -192,7 +193,7 @@ class _Folder:
         if prod(type.get_shape()) * dtype.itemsize < LARGE or any(isinstance(each, tuple) for each in given):
             return None
         later = [each for each in given if isinstance(each, Later)]
-        if any(each.depth >= DEEP for each in later):
+        if sum(each.steps for each in later) >= MAX_STEPS:
             return None
         if not later and (_is_view(op) or all(map(_is_one_element, given))):
             return None
@@ -330,7 +331,7 @@ def _source(value: SSAValue, known: Known) -> object:
     if isinstance(owner := value.owner, ConstantOp):
         return owner.value
     assert not isinstance(known, tuple)
-    return (known.dtype, known.shape, known.tobytes()) if known.nbytes < LARGE else object()
+    return array_to_attribute(known)
 
 
 def _array(value: Known) -> NDArray:
