@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, f32
@@ -156,3 +157,21 @@ def test_factors_that_a_weight_does_not_hold_together_stay():
         with PassContext(opt_level=3):
             module = fold(module)
     assert sum(isinstance(op, MultiplyOp) for op in module.walk()) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", ["matmul", "convolution", "convolution of a constant"])
+def test_factors_of_a_longer_type_than_the_operands_of_a_product_stay(kind: str, dtype: str):
+    half = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    shapes = ((5, 4), (4, 6)) if kind == "matmul" else ((1, 2, 9, 9), (4, 2, 3, 3))
+    given = [random_floats(*shape).astype(half) for shape in shapes]
+    x, w = (relay.var(name, shape=shape, dtype=dtype) for name, shape in zip("xw", shapes, strict=True))
+    arguments = [x, w]
+    if kind == "convolution of a constant":
+        w = relay.const(given.pop())
+        arguments.pop()
+    product = relay.nn.matmul if kind == "matmul" else relay.nn.conv2d
+    y = product(x, w, out_dtype="float32") * relay.const(np.float32(3.3))
+    module = relay.IRModule.from_expr(relay.Function(arguments, y))
+    wanted, found = (cast(Any, relay.create_executor(each, module).evaluate())(*given) for each in ("debug", "aot"))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)

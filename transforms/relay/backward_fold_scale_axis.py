@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from xdsl.context import Context
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import normalize_axis, shape_of
 from ...dialects.relay.core import FuncOp
@@ -85,6 +85,10 @@ class Climb:
     edits: list[Edit] = field(default_factory=list[Edit])
     operands: list[int] = field(default_factory=list[int])
 
+    def values(self, producer: Operation) -> list[SSAValue]:
+        """The operands of `producer` that are scaled, here or farther up."""
+        return [edit.value for edit in self.edits] + [producer.operands[i] for i in self.operands]
+
 
 Rule: TypeAlias = Callable[[Operation, AxisScale], Climb | None]
 
@@ -100,6 +104,8 @@ def plan(root: MultiplyOp, index: int, scale: AxisScale, known: KnownValues, alw
         producer, climb = value.owner, None
         if isinstance(producer, Operation) and value.has_one_use() and (rule := RULES.get(type(producer))):
             climb = rule(producer, scale)
+            if climb is not None and not all(map(scale.has_type_of, climb.values(producer))):
+                climb = None
         is_stuck = climb is None
         if climb is None:
             climb = Climb([Edit(user, operand, scale.shaped(), scale)])

@@ -66,6 +66,11 @@ class AxisScale:
             return self.factors.reshape([shape[self.axes.index(d)] if d in self.axes else 1 for d in range(self.rank)])
         return spread(self.factors, 0, self.rank - self.axes[0]) if self.axes else self.factors.reshape(())
 
+    def has_type_of(self, value: SSAValue) -> bool:
+        """Whether `value` can be multiplied by the factors: the operands of a product may be of a shorter type than its
+        result."""
+        return tensor(self.source).element_type == tensor(value).element_type
+
     @property
     def is_positive(self) -> bool:
         """Whether the factors keep signs and order: `relu(x * s) == relu(x) * s`."""
