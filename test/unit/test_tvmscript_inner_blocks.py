@@ -62,6 +62,48 @@ def f(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"]):
                         vj = T.axis.S(8, j)
                         B[vi, vj] = A[vi, vj] * 2.0
 """
+SWAPPED = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8, 8), "float32"]):
+    for i, j in T.grid(8, 8):
+        with T.block("zero"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = T.float32(0)
+    for i in range(8):
+        for j in range(i):
+            with T.block("B"):
+                i, j = T.axis.remap("SS", [j, i])
+                B[i, j] = A[i] + A[j] * T.float32(3)
+"""
+CHOSEN = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    for i in range(8):
+        with T.block("copy"):
+            vi = T.axis.S(8, i)
+            B[vi] = A[vi]
+    with T.block("B"):
+        x: T.float32 = T.if_then_else(A[1] < 100.0, B[0] + A[2], 1.0) * 2.0
+        if A[1] < 100.0:
+            B[0] = 5.0
+        B[1] = x
+"""
+"""A choice reads an element that is another one where the choice is used."""
+CHANGED_END = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "int32"], B: T.Buffer[(8,), "int32"]):
+    for i in range(8):
+        with T.block("copy"):
+            vi = T.axis.S(8, i)
+            B[vi] = A[vi]
+    for i in range(8):
+        for j in range(B[i]):
+            with T.block("B"):
+                vj = T.axis.S(8, j)
+                B[i] = 0
+                B[vj] = B[vj] + 1
+"""
+"""A loop changes the element that says where it ends."""
 
 
 def late_end(a: np.ndarray) -> np.ndarray:
@@ -72,9 +114,19 @@ def late_end(a: np.ndarray) -> np.ndarray:
     return b
 
 
+def swapped(a: np.ndarray) -> np.ndarray:
+    return np.triu(a[:, None] + a[None, :] * 3, 1)
+
+
+def chosen(a: np.ndarray) -> np.ndarray:
+    return np.concatenate([[5, (a[0] + a[2]) * 2], a[2:]])
+
+
 CASES = {
     "a loop that another ends": (LATE_END, (N,), late_end),
     "a product of loops": (CURVED, (32,), lambda a: 10 + sum(a[k * k // 2] for k in range(1, 8))),
+    "iterators with the names of other loops": (SWAPPED, (N,), swapped),
+    "a choice before what changes it": (CHOSEN, (N,), chosen),
     "a branch": (IN_A_BRANCH, (N, N), lambda a: np.where(a[:, :1] > 0, a * 3, a * 2)),
 }
 
@@ -95,7 +147,23 @@ def test_a_block_that_only_statements_can_say_computes_what_it_says(case: str) -
     out = np.zeros(np.asarray(result).shape, np.float32)
     weft.build(func)(a, out)
     np.testing.assert_allclose(out, np.asarray(result).reshape(out.shape), rtol=1e-6)
-    assert_structural_equal(function(func.script()), func)
+    again = function(func.script())
+    assert_structural_equal(again, func)
+    np.testing.assert_array_equal(Interpreter(again)([a])[0], result)
+
+
+def test_a_loop_whose_end_its_steps_change_is_printed_in_the_block_that_it_is_in() -> None:
+    func = function(CHANGED_END)
+    again = function(func.script())
+    assert_structural_equal(again, func)
+    a = np.array([0, 1, 4, 0, 0, 2, 7, 3], np.int32)
+    b = a.copy()
+    for i in range(8):
+        for j in range(b[i]):
+            b[i] = 0
+            b[j] += 1
+    for each in (func, again):
+        np.testing.assert_array_equal(Interpreter(each)([a])[0], b)
 
 
 def test_schedules_find_such_a_block_by_its_name_and_keep_its_order() -> None:

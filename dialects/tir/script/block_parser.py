@@ -257,6 +257,8 @@ class BlockParser:
                 pass  # a stride or the offset of a part of a buffer
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._let(name, value, None, at)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                self._let_together(statement, targets, values, at)
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value):
                 self._let(name, value, annotation, at)
             case ast.If():
@@ -333,6 +335,20 @@ class BlockParser:
             self.scope.local[name] = term
         else:
             self.scope.local[name] = Constant(term)
+
+    def _let_together(
+        self, statement: ast.stmt, targets: Sequence[ast.expr], values: Sequence[ast.expr], at: Expressions
+    ) -> None:
+        """Names for values, none of which sees another's name: `i, j = j, i`."""
+        if len(targets) != len(values) or not all(isinstance(each, ast.Name) for each in targets):
+            raise self._error(statement, "as many names stand before '=' as values behind it")
+        before, bound = self.scope.local, dict(self.scope.local)
+        for target, value in zip(targets, values, strict=True):
+            assert isinstance(target, ast.Name)
+            self.scope.local = dict(before)
+            self._let(target.id, value, None, at)
+            bound |= {name: found for name, found in self.scope.local.items() if before.get(name) is not found}
+        self.scope.local = bound
 
     def _store(self, target: ast.Subscript, value: ast.expr, at: Expressions) -> None:
         buffer = self.scope.local.get(target.value.id) if isinstance(target.value, ast.Name) else None

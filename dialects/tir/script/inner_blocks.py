@@ -98,8 +98,15 @@ def as_statements(scope: Scope, node: ast.With) -> tuple[list[ast.stmt], list[as
             case ast.Assign(targets=[target], value=ast.Call(func=func) as given) if (
                 word := scope.word(func) or ""
             ).startswith("axis."):
-                for name, kind, low, value in _iterators(scope, target, given, word.removeprefix("axis.")):
-                    names.append(_at(ast.Assign([ast.Name(name, ast.Store())], value), statement))
+                found = _iterators(scope, target, given, word.removeprefix("axis."))
+                targets, values = zip(
+                    *[(ast.Name(name, ast.Store()), value) for name, _, _, value in found], strict=True
+                )
+                # all at once: an iterator may have the name of a loop that a later one is bound to
+                names.append(
+                    _at(ast.Assign([ast.Tuple([*targets], ast.Store())], ast.Tuple([*values], ast.Load())), statement)
+                )
+                for name, kind, low, _ in found:
                     if kind in ("R", "reduce"):
                         first.append(_at(ast.Compare(ast.Name(name, ast.Load()), [ast.Eq()], [low]), statement))
             case ast.Expr(value=ast.Call(func=func) as given) if scope.word(func) == "where":

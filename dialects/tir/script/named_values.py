@@ -1,7 +1,7 @@
 """Which values of a block's body have names in its text, and in its tree: `x: T.float32 = ...`.
 
 One that is used several times has, unless it is a constant, an index, or an element that can be read again. So has an
-element that is read before it is written and used after that.
+element that is read before it is written and used after that, and a choice in which such an element is read.
 """
 
 from __future__ import annotations
@@ -64,19 +64,33 @@ class NamedValues:
             if isinstance(op, memref.StoreOp):
                 stores.setdefault(op.memref, []).append(self.order[op])
             elif isinstance(op, CallOp):
-                named |= set(op.results) if not op.is_pure and any(r.uses for r in op.results) else set()
+                if not op.is_pure and any(r.uses for r in op.results):
+                    named |= set(op.results) | set(self._expression(op).results)
                 for buffer, effect in op.buffers:
                     if effect.writes:
                         stores.setdefault(buffer, []).append(self.order[op])
         loops = [(self.order[op], self._end(op)) for op in self.order if isinstance(op, scf.WhileOp)]
         for op in self.order:
-            if isinstance(op, memref.LoadOp) and op.memref in stores and self._is_statement_level(op):
-                last = max(self._roots(op.res, named), default=-1)
-                # in a loop that begins after the load, what stands behind the last use comes before it, too
-                last = max([last, *(end for begin, end in loops if self.order[op] < begin < last)])
-                if any(self.order[op] < store < last for store in stores[op.memref]):
-                    named.add(op.res)
+            if isinstance(op, memref.LoadOp) and op.memref in stores:
+                whole = self._expression(op)
+                if not self._is_statement_level(whole):
+                    continue
+                for result in whole.results:
+                    last = max(self._roots(result, named), default=-1)
+                    # in a loop that begins after the load, what stands behind the last use comes before it, too
+                    last = max([last, *(end for begin, end in loops if self.order[op] < begin < last)])
+                    if any(self.order[op] < store < last for store in stores[op.memref]):
+                        named.add(result)
         return named
+
+    def _expression(self, op: Operation) -> Operation:
+        """The outermost branch with results that `op` stands in, which is an expression; else `op` itself."""
+        whole, parent = op, op.parent_op()
+        while parent is not None and parent is not self.block:
+            if isinstance(parent, scf.IfOp) and parent.results:
+                whole = parent
+            parent = parent.parent_op()
+        return whole
 
     def _end(self, loop: scf.WhileOp) -> int:
         """The number of the last operation in a loop."""

@@ -25,6 +25,7 @@ from ..affine import simplify, substitute
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..outer_blocks import OuterBlockOp
 from ..symbols import as_affine, as_extent
+from .alone import is_value
 from .block_parser import BlockParser
 from .counting import is_counted
 from .parts import fixed_in, without_parts
@@ -35,16 +36,19 @@ Read = Callable[[Sequence[ast.stmt], Block], None]
 
 
 def is_outer(scope: Scope, statement: ast.With) -> bool:
-    """Whether a block holds loops or blocks; loops that its own iterators end are statements."""
-    axes = {
-        each.id
-        for inner in statement.body
-        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call)
-        if (scope.word(inner.value.func) or "").startswith("axis.")
-        for each in ast.walk(inner.targets[0])
-        if isinstance(each, ast.Name)
-    }
-    if any(isinstance(inner, ast.For) and _names(inner.iter) & axes for inner in statement.body):
+    """Whether a block holds loops or blocks; loops that its own iterators or values end are statements."""
+    own: set[str] = set()
+    for inner in statement.body:
+        match inner:
+            case ast.Assign(targets=[target], value=ast.Call(func=func)) if (scope.word(func) or "").startswith(
+                "axis."
+            ):
+                own |= _names(target)
+            case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) if is_value(scope, inner):
+                own |= _names(target)
+            case _:
+                continue
+    if any(isinstance(inner, ast.For) and _names(inner.iter) & own for inner in statement.body):
         return False
     return any(
         (isinstance(inner, ast.For) and not is_counted(scope, inner))
