@@ -166,6 +166,22 @@ def test_a_loop_whose_end_its_steps_change_is_printed_in_the_block_that_it_is_in
         np.testing.assert_array_equal(Interpreter(each)([a])[0], b)
 
 
+@pytest.mark.parametrize("value", ["A[vi] + A[0] * 2.0", "T.if_then_else(A[0] > 1.0, A[vi], 2.0)", "A[vi]"])
+def test_a_value_that_nothing_uses_is_printed_as_a_statement_if_elements_are_read_for_it(value: str) -> None:
+    func = function(f"""
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    for i in range(8):
+        with T.block("b"):
+            vi = T.axis.S(8, i)
+            x: T.float32 = {value}
+            B[vi] = T.float32(1)
+""")
+    assert f"T.evaluate({value}".replace(".0", "")[:20] in func.script().replace(".0", "")
+    assert_structural_equal(function(func.script()), func)
+    assert "T.evaluate" in str(func.body)
+
+
 def test_schedules_find_such_a_block_by_its_name_and_keep_its_order() -> None:
     schedule = Schedule(function(CURVED))
     block = schedule.get_block("C")

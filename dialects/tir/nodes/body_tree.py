@@ -108,10 +108,12 @@ class BodyReader:
                     return sequence([*made, AssertStmt(self.expr(op.condition), op.text.data, rest)])
                 case AssumeOp():
                     made.append(Evaluate(Spelled("assume", (self.expr(op.condition),), (), i1)))
-                case CallOp() | memref.LoadOp() | CheckOp() if not any(result.uses for result in op.results):
+                case CallOp() | CheckOp() if not any(result.uses for result in op.results):
                     made.append(Evaluate(self._own(op, op.results[0] if op.results else None)))
                 case scf.YieldOp():
                     pass
+                case _ if self.values.is_read_for_nothing(op):
+                    made.append(Evaluate(self._own(op, op.results[0])))
                 case _ if any(result in self.values.named for result in op.results):
                     return sequence([*made, self._let(op, ops[number + 1 :])])
                 case _:

@@ -82,10 +82,10 @@ class BodyPrinter:
                     lines.append(f"T.evaluate({self._own(op)})")
                 case scf.YieldOp():
                     pass
-                case memref.LoadOp() if not op.res.uses:
-                    lines.append(f"T.evaluate({self._own(op)})")
                 case CheckOp() if not op.result.uses:
                     lines.append(f"T.evaluate({self._own(op)})")
+                case _ if self.values.is_read_for_nothing(op):
+                    lines.append(f"T.evaluate({self._own(op, op.results[0])})")
                 case _:
                     lines += self._value_statement(op)
         return lines

@@ -49,6 +49,19 @@ class NamedValues:
         positive = isinstance(op.rhs.owner, arith.ConstantOp) and not is_constant(op.rhs, (0,), below=True)
         return op.lhs.type == index and positive and value_range(op.lhs, self.ranges)[0] >= 0
 
+    def is_read_for_nothing(self, op: Operation) -> bool:
+        """Whether `op` has a result that nothing uses, and elements are read for it: such a statement says
+        what the block reads, and no more."""
+        if len(op.results) != 1 or op.results[0].uses:
+            return False
+        pending: list[Operation] = [op]
+        while pending:
+            each = pending.pop()
+            if any(isinstance(inner, memref.LoadOp | CallOp) for inner in each.walk()):
+                return True
+            pending += [v.owner for v in each.operands if isinstance(v.owner, Operation) and v not in self.named]
+        return False
+
     def _named(self) -> set[SSAValue]:
         named: set[SSAValue] = set()
         for op in self.order:
