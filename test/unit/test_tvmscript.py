@@ -427,3 +427,26 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     shown = capsys.readouterr().out
     assert "for i in T.parallel(16):" in shown
     assert "iterator %vi of block @b takes the value 4 where %i = 4, outside of its extent 4" in shown
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "T.Select(T.int32(0) != T.int32(0), A[vi], 2)",
+        "A[vi] + (T.int32(2) + T.int32(3))",
+        "A[vi] + T.max(T.int32(-1), T.int32(2))",
+        "A[vi] + T.int32(-7) // T.int32(2)",
+    ],
+)
+def test_an_operation_on_two_literals_is_printed_as_one(value: str) -> None:
+    func = from_source(f"""
+@T.prim_func
+def f(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "int32"]):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.S(4, i)
+            B[vi] = {value}
+""")
+    assert isinstance(func, PrimFuncOp)
+    again = from_source(func.script())
+    assert_structural_equal(again, func)

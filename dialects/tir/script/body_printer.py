@@ -273,8 +273,10 @@ class BodyPrinter:
         return self.text(value).text
 
     def _pair(self, op: Operation) -> tuple[Text, Text]:
-        """Two operands; a literal takes the type of the other one."""
+        """Two operands; a literal takes the type of the other one, and of two literals the first says its own."""
         left, right = op.operands
+        if left.type == i32 and all(isinstance(v.owner, arith.ConstantOp) and v not in self.names for v in op.operands):
+            return Text(f"T.int32({self.text(left)})"), self.text(right)
         return self._beside(left, right), self._beside(right, left)
 
     def _beside(self, value: SSAValue, other: SSAValue) -> Text:
