@@ -6,6 +6,7 @@ where they are used; block arguments become phis once all branches have been see
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar, cast
 
 from xdsl.dialects import llvm
@@ -203,10 +204,16 @@ def _expect(op: llvm.FuncOp, key: str, kind: type[AttrT]) -> AttrT | None:
 
 def _passed_through(op: llvm.FuncOp, word: Attribute) -> str:
     if isinstance(word, StringAttr):
+        if not _WORD.fullmatch(word.data):
+            raise LoweringError(op, f"the attribute {word} is no word of LLVM's")
         return word.data
     if isa(word, ArrayAttr[StringAttr]) and len(word) == 2:
         key, value = (escaped_bytes(part.data.encode()) for part in word)
-        return f"{key}={value}" if key in _NUMBERED and value.isdecimal() else f'"{key}"="{value}"'
+        if key != _STACK_ALIGNMENT:
+            return f'"{key}"="{value}"'
+        if value not in _STACK_ALIGNMENTS:
+            raise LoweringError(op, f"a stack is aligned to a power of two up to 256 bytes, not to {value}")
+        return f"{key}={value}"
     raise LoweringError(op, f"the attribute {word} is neither a word nor a pair of a word and its value")
 
 
@@ -222,8 +229,11 @@ _FUNCTION_WORDS = {
     "minsize": "minsize",
     "optsize": "optsize",
 }
-_NUMBERED = frozenset(("alignstack",))
-"""LLVM's own attributes with a number, of those that are passed through; others are strings to it."""
+_STACK_ALIGNMENT = "alignstack"
+"""LLVM's own attribute with a number, of those that are passed through; other pairs are strings to it."""
+_STACK_ALIGNMENTS = frozenset(str(1 << exponent) for exponent in range(9))
+"""What LLVM takes; it ends the process at another one, and says nothing that a person can use."""
+_WORD = re.compile("[a-z_]+")
 _FUNCTION_STRINGS = {"target_cpu": "target-cpu", "tune_cpu": "tune-cpu"}
 _KNOWN = frozenset(
     (

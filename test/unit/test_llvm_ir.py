@@ -310,6 +310,9 @@ def test_a_modules_triple_and_layout_are_written() -> None:
         ('llvm.func @f(%p: !llvm.ptr {llvm.align = "x"}) {\n  llvm.return\n}', "'llvm.align' = \"x\" has no"),
         ("llvm.func @f(!llvm.struct<\"s\", (i32)>)", "the struct 's' has a name"),
         ("llvm.func @f() attributes {passthrough = [3 : i64]}", "3 : i64 is neither a word nor a pair"),
+        ('llvm.func @f() attributes {passthrough = ["cold }"]}', 'the attribute "cold }" is no word of LLVM'),
+        ('llvm.func @f() attributes {passthrough = [["alignstack", "7"]]}', "of two up to 256 bytes, not to 7"),
+        ('llvm.func @f() attributes {passthrough = [["alignstack", "512"]]}', "up to 256 bytes, not to 512"),
         ("llvm.mlir.global internal @g(0 : i32) {made_up} : i32", "'llvm.mlir.global': the attribute 'made_up' has no"),
         ("builtin.module attributes {made_up} {}", "'builtin.module': the attribute 'made_up' has no LLVM IR"),
         (
