@@ -15,24 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..dialects.support.diagnostics import UsageError, did_you_mean
-from ..dialects.support.plugins import loaded, warn
+from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.verifier import verify
 from ..transforms.infra.apart import Apart, Memo
 from ..transforms.infra.by_target import ByTarget
 from ..transforms.infra.config import BOUNDS_CHECKS, LOWER_ONLY, PASS_EXTENTS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Sink, symbol_name
-from ..transforms.infra.registry import canonical_name, get_pass_type, is_registered, outside_passes
 from ..transforms.infra.sequential import Sequential
 from ..transforms.infra.timing import timed
+from .joining_passes import add_joining
 
 if TYPE_CHECKING:
     from .machine.target import Target
@@ -117,8 +115,7 @@ def pipeline(
     names = [name for name in _between(start, end) if name not in ("import", "object")]
     each = {name: phase_passes(name, target) for name in PHASES}
     rest = {name: rest_passes(name) for name in PHASES}
-    for place in (each, rest):
-        _add_joining(place, required)
+    add_joining((each, rest), required)
     if (gpu := target.gpu) is not None:
         for name in ("schedule", "loops"):
             each[name] = [ByTarget(cpu=each[name], gpu=gpu_passes(name, gpu))]
@@ -180,55 +177,6 @@ def rest_passes(phase: str) -> list[ModulePass]:
 
 REST = ("loops", "llvm")
 """The phases that have something to do with the graph's own function."""
-
-
-def _add_joining(phases: dict[str, list[ModulePass]], required: Sequence[str]) -> None:
-    """Add the passes from elsewhere that say where they belong, and those required that do not.
-
-    A plug-in that asks for a place that there is not is warned about, and done without.
-
-    Raises:
-        UsageError: there is no such place, for a pass that is required or was registered.
-    """
-    outside = outside_passes()
-    if not outside:
-        return
-    asked = {canonical_name(name) for name in required}
-    for name in outside:
-        pass_type = get_pass_type(name) if name in asked else loaded(f"pass '{name}'", partial(get_pass_type, name))
-        if pass_type is None:
-            continue
-        try:
-            _join(phases, name, pass_type, name in asked)
-        except UsageError as error:
-            if name in asked or is_registered(name):
-                raise
-            warn(f"pass '{name}'", f"{error.message}; {error.hint}")
-
-
-def _join(phases: dict[str, list[ModulePass]], name: str, pass_type: type[ModulePass], asked: bool) -> None:
-    phase = cast("str | None", getattr(pass_type, "joins_phase", None))
-    after = cast("str | None", getattr(pass_type, "joins_after", None))
-    if after is not None:
-        _join_after(phases, pass_type, after)
-    elif phase is not None or asked:
-        if (phase := phase or "graph") not in PHASES[1:-1]:
-            hint = did_you_mean(phase, PHASES[1:-1]) or f"phases are {', '.join(PHASES[1:-1])}"
-            raise UsageError(f"the pass '{name}' wants to join a phase '{phase}', which there is not", hint=hint)
-        phases[phase].append(pass_type())
-
-
-def _join_after(phases: dict[str, list[ModulePass]], pass_type: type[ModulePass], after: str) -> None:
-    name = canonical_name(after)
-    if name is None:
-        hint = did_you_mean(after, [pass_.name for passes in phases.values() for pass_ in passes])
-        hint = hint or "`weft-opt --list-passes` lists the passes"
-        raise UsageError(f"the pass '{pass_type.name}' wants to run after '{after}', which there is not", hint=hint)
-    for passes in reversed(phases.values()):
-        places = [place for place, pass_ in enumerate(passes) if pass_.name == name]
-        if places:
-            passes.insert(places[-1] + 1, pass_type())
-            return
 
 
 def graph(target: Target) -> list[ModulePass]:

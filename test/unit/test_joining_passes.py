@@ -100,3 +100,37 @@ def test_a_place_that_there_is_not_is_blamed_on_the_pass(place: str, value: str)
         with pytest.raises(UsageError, match="the pass 't-negative-to-abs' wants to") as error:
             weft.compile(parse(CHAIN))
         assert error.value.hint is not None and "did you mean" in error.value.hint
+
+
+def named(name: str, **declared: str) -> type[NegativeToAbs]:
+    return type("Joining", (NegativeToAbs,), {"name": name, **declared})
+
+
+@pytest.mark.parametrize("first", ["t-behind", "t-front"])
+def test_a_pass_joins_behind_another_from_elsewhere(first: str) -> None:
+    pair = named("t-behind", joins_after="t-front"), named("t-front", joins_phase="graph")
+    one, other = pair if first == "t-behind" else pair[::-1]
+    with registered(one), registered(other):
+        assert "t-front,t-behind" in str(pipeline(HOST, end="graph"))
+
+
+@pytest.mark.parametrize(
+    ("front", "circle"), [("t-behind", "t-behind -> t-front -> t-behind"), ("t-front", "t-front -> t-front")]
+)
+def test_passes_that_want_to_run_after_one_another_are_refused(front: str, circle: str) -> None:
+    with registered(named("t-behind", joins_after="t-front")), registered(named("t-front", joins_after=front)):
+        with pytest.raises(UsageError, match=f"in a circle: {circle}$"):
+            pipeline(HOST)
+
+
+def test_a_required_pass_that_finds_no_place_is_refused() -> None:
+    with registered(named("t-behind", joins_after="defuse-ops")):
+        assert "t-behind" not in str(pipeline(HOST))
+        with pytest.raises(UsageError, match="'t-behind' is required, and wants to run after 'defuse-ops'"):
+            pipeline(HOST, required=["t-behind"])
+
+
+def test_a_near_name_is_told_once() -> None:
+    with registered(named("t-behind", joins_after="fold-constnt")), pytest.raises(UsageError) as error:
+        pipeline(HOST)
+    assert error.value.hint == "did you mean 'fold-constant'?"
