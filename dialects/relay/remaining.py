@@ -28,9 +28,10 @@ Part = int | SSAValue
 
 
 def without_remaining(emit: Emit, op: DynReshapeOp) -> SSAValue | None:
-    """What `op` gives, told by extents alone; `None` where data does not decide its shape, or that has no -1."""
+    """What `op` gives, told by extents alone; `None` where data does not decide its shape, that has no -1,
+    or is known to have no elements."""
     parts = _parts(op.newshape) if is_told_by_data(op) else []
-    if parts.count(-1) != 1:
+    if parts.count(-1) != 1 or 0 in shape_of(op.data):  # of no elements none are left; 0 would be an extent of the data
         return None
     sizes = emit(ShapeOfOp(op.data, dtype="int64"))
     shape: list[SSAValue] = []

@@ -154,3 +154,10 @@ def test_shapes_of_several_vectors_that_data_measures_keep_their_extents_apart()
     a, b = np.array([1, 1]), np.array([1, 2])
     expected = np.tile((np.arange(2)[:, None] * 10 + np.arange(3)).reshape(-1), 3)
     np.testing.assert_array_equal(weft.compile(graph)(a, b), expected)
+
+
+def test_nothing_is_left_of_a_tensor_that_is_known_to_have_no_elements() -> None:
+    """Not as many as the tensor has in that place, which 0 in a shape says."""
+    n, y = relay.var("n", shape=(1,), dtype="int64"), relay.var("y", shape=(0, 6))
+    exe = weft.compile(relay.Function([n, y], relay.dyn.reshape(y, joined(n, -1))))
+    assert np.asarray(exe(np.array([3], np.int64), floats(0, 6))).shape == (3, 0)
