@@ -10,6 +10,8 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.tir import Schedule, ScheduleError, assert_structural_equal, from_source
+from weft.transforms.infra.registry import new_ir_context
+from weft.transforms.tir.unroll_loop import UnrollLoopPass
 
 N = 8
 LATE_END = """
@@ -180,6 +182,18 @@ def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
     assert f"T.evaluate({value}".replace(".0", "")[:20] in func.script().replace(".0", "")
     assert_structural_equal(function(func.script()), func)
     assert "T.evaluate" in str(func.body)
+
+
+def test_a_loop_that_an_element_ends_is_printed_in_the_block_that_counts_it_without_loops_around_it() -> None:
+    text = CHANGED_END.replace("range(B[i])", "range(A[i])").replace(
+        "range(8):\n        for j", "T.unroll(8):\n        for j"
+    )
+    schedule = Schedule(function(text))
+    UnrollLoopPass().apply(new_ir_context(), schedule.mod)
+    (func,) = schedule.mod.ops
+    assert isinstance(func, PrimFuncOp)
+    assert 'range(T.cast(A[7], "index"))' in func.script()
+    assert_structural_equal(function(func.script()), func)
 
 
 def test_schedules_find_such_a_block_by_its_name_and_keep_its_order() -> None:

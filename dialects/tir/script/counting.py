@@ -70,9 +70,11 @@ def may_be_counted(scope: Scope, statement: ast.For) -> bool:
 
 
 def is_counted(scope: Scope, statement: ast.stmt) -> bool:
-    """Whether a block counts a loop itself, as one that is printed `for i in range(T.index(6))`: what it runs to is a
-    value, and no extent of loops around blocks."""
+    """Whether a block counts a loop itself, as one that is printed `for i in range(T.index(6))` or
+    `range(T.cast(n, "index"))`: what it runs to is a value, and no extent of loops around blocks."""
     match statement:
+        case ast.For(iter=ast.Call(args=[*_, ast.Call(func=end, args=[*_, ast.Constant(value="index")])])):
+            return scope.word(end) == "cast"
         case ast.For(iter=ast.Call(args=[*_, ast.Call(func=end)])):
             return scope.word(end) == "index"
         case _:
