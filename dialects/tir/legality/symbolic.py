@@ -34,14 +34,14 @@ def refutations(
     """What is certainly wrong with `func` for some sizes; nothing where it is not known which sizes go together.
 
     Where all that is checked of symbols is `proved`, what is left is that its own buffers are written before they are
-    read, which needs known extents: of the greatest size, that has whole tiles and a part of one.
+    read, which needs known extents: of a size below most tiles, and of one that has whole tiles and a part of one.
     """
     if FOLLOWING in func.attributes:
         return
     symbols = symbols_of(func)
     if proved and not any(isinstance(op, AllocBufferOp) and not op.is_constant for op in func.walk()):
         return
-    for turn in (len(SAMPLES) - 1,) if proved else range(len(SAMPLES)):
+    for turn in range(1 if proved else 0, len(SAMPLES)):
         sizes = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
         if any(with_sizes(expr, sizes).eval([], []) < 0 for expr in assumed_around(func)):
             continue

@@ -680,8 +680,29 @@ tir.prim_func @what_is_shown_of_all_sizes_does_not_show_that_a_buffer_has_values
   %b = tir.alloc_buffer "global" [%n] : memref<?xf32>
   tir.for %i = 0 to %n {
     tir.block @copy(%v: spatial %n) = [%i] reads(%b[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
-      // expected-error @+1 {{block @copy reads %b before anything is written to it (for %n = 33)}}
+      // expected-error @+1 {{block @copy reads %b before anything is written to it (for %n = 5)}}
       %0 = memref.load %b[%v] : memref<?xf32>
+      memref.store %0, %y[%v] : memref<?xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_buffer_has_values_for_sizes_of_a_whole_tile_alone(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
+  %b = tir.alloc_buffer "global" [%n] : memref<?xf32>
+  tir.for %i = 0 to %n floordiv 8 {
+    tir.block @fill(%v: partial spatial %n) = [%i] reads(%x[%v] : memref<?xf32>) writes(%b[%v] : memref<?xf32>) {
+      %0 = memref.load %x[%v] : memref<?xf32>
+      memref.store %0, %b[%v] : memref<?xf32>
+    }
+  }
+  tir.for %i = 0 to %n {
+    tir.block @copy(%v: spatial %n) = [%i] reads(%b[%v floordiv 33] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+      %c33 = arith.constant 33 : index
+      %1 = arith.floordivsi %v, %c33 : index
+      // expected-error @+1 {{(for %n = 5)}}
+      %0 = memref.load %b[%1] : memref<?xf32>
       memref.store %0, %y[%v] : memref<?xf32>
     }
   }
