@@ -1,7 +1,7 @@
 """The lists of attributes `[1 : i64, 2 : i64]`, where all elements are numbers of one type: read in one match.
 
-xDSL makes tokens of each number, colon, type and comma, which takes more than 50 us for an element. What is no such list is
-left to the parser, which knows what is wrong with it, and where.
+xDSL makes tokens of each number, colon, type and comma, which takes more than 50 us for an element. What is no such
+list is left to the parser, which knows what is wrong with it, and where.
 """
 
 from __future__ import annotations
