@@ -12,11 +12,8 @@ FOLDERS = ("dialects", "transforms", "lowering", "runtime", "frontend", "tools")
 
 def folders_with_python() -> list[Path]:
     """The folders below the roots of the package, as paths from the repository's root."""
-    found = {
-        path.parent
-        for folder in (*FOLDERS, "weft/meta_schedule", "weft/testing", "weft/tuning")
-        for path in (ROOT / folder).rglob("*.py")
-    }
+    own = [path.parent for path in (ROOT / "weft").glob("*/__init__.py") if not path.parent.is_symlink()]
+    found = {path.parent for folder in (*(ROOT / name for name in FOLDERS), *own) for path in folder.rglob("*.py")}
     return sorted(path.relative_to(ROOT) for path in found)
 
 
