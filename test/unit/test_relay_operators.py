@@ -19,6 +19,7 @@ from weft import relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.ops import (
     advanced_indexing,
+    arg_reduce,
     broadcast,
     creation,
     dynamic,
@@ -178,22 +179,22 @@ def test_the_variance_may_be_unbiased():
 
 def test_the_first_of_equal_extrema_is_taken_or_the_last():
     x = floats(3, 7, 7, 1, 1)
-    assert run_operator(reduce.ArgmaxOp, [x]) == 1
-    assert run_operator(reduce.ArgmaxOp, [x], select_last_index=True) == 2
-    assert run_operator(reduce.ArgminOp, [x]) == 3
-    assert run_operator(reduce.ArgminOp, [x], select_last_index=True) == 4
+    assert run_operator(arg_reduce.ArgmaxOp, [x]) == 1
+    assert run_operator(arg_reduce.ArgmaxOp, [x], select_last_index=True) == 2
+    assert run_operator(arg_reduce.ArgminOp, [x]) == 3
+    assert run_operator(arg_reduce.ArgminOp, [x], select_last_index=True) == 4
 
 
 def test_the_place_of_an_extremum_is_counted_over_all_reduced_axes():
     np.testing.assert_array_equal(
-        run_operator(reduce.ArgmaxOp, [X], axis=[0, 2], keepdims=True).reshape(-1),
+        run_operator(arg_reduce.ArgmaxOp, [X], axis=[0, 2], keepdims=True).reshape(-1),
         X.transpose(1, 0, 2).reshape(3, -1).argmax(axis=1),
     )
 
 
 def test_nan_is_an_extremum():
     x = floats(1, NAN, 3, NAN)
-    assert run_operator(reduce.ArgmaxOp, [x]) == 1
+    assert run_operator(arg_reduce.ArgmaxOp, [x]) == 1
     assert np.isnan(run_operator(reduce.MaxOp, [x]))
 
 

@@ -8,9 +8,9 @@ The operand may then be dead. Where a shape is said, the type must be static.
 from __future__ import annotations
 
 from ...dialects.relay.base import is_static, shape_of, tensor
+from ...dialects.relay.ops.collapse import CollapseSumToOp
 from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
-from ...dialects.relay.ops.reduce import CollapseSumToOp
 from ...dialects.relay.ops.tiling import BroadcastToOp
 from ...dialects.relay.ops.transform import ReshapeOp
 from ...dialects.support.dtypes import dtype_name

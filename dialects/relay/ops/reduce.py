@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extrema and their places along axes.
+"""Reductions: sums, products and extrema along axes.
 
 An operator is given `axis`, a list (empty: all axes), `keepdims`, by which a reduced axis stays with extent one, and
 `exclude`, by which it is all the other axes that are reduced.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf, nan, prod
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, i32
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -25,7 +25,6 @@ from ..base import (
     FusionPattern,
     RelayOp,
     Tensor,
-    broadcast_shapes,
     common_rows,
     compatible,
     flag,
@@ -35,11 +34,9 @@ from ..base import (
     is_true,
     normalize_axis,
     shape_of,
-    shape_text,
     tensor,
 )
 from ..blocking import PLAIN, Blocks
-from ..indexing import row_major
 from ..nn_common import accumulator, narrow
 from ..precision import Accuracy, Precision
 from ..reordering import Form, Order, Reordered, order_of, reduced, reordered_axes, without_axes
@@ -423,183 +420,5 @@ class VarianceOp(ReduceOp):
         return [slope, -slope]
 
 
-class _ArgReduceOp(ReduceOp, ABC):
-    """The place of an extremum, counted row by row over the reduced axes. NaN counts as the extremum."""
-
-    KIND: ClassVar[te.ReduceKind]
-
-    select_last_index = flag(False)
-
-    def reordered(self, order: Order) -> Reordered | None:
-        """Places along several axes are counted in the order of these, which has to stay."""
-        axes = self.reduction(len(order)).axes
-        return super().reordered(order) if [each for each in order if each in axes] == sorted(axes) else None
-
-    def result_element(self, data: Tensor) -> Attribute:
-        return i32
-
-    def infer(self) -> Sequence[Attribute]:
-        """
-        Raises:
-            VerifyException: there is nothing along the axes, and so no place that could be given.
-        """
-        data = tensor(self.data)
-        shape = data.get_shape()
-        reduction = self.reduction(len(shape))
-        if any(shape[d] == 0 for d in reduction.axes) and 0 not in reduction.shape(shape):
-            raise VerifyException(f"{data} has no elements along {list(reduction.axes)}, and so none has a place")
-        return super().infer()
-
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
-        (x,) = inputs
-        reduction = self.reduction(x.rank)
-        shape = reduction.shape(x.shape)
-        axes = reduction.reduce_axes(x.shape)
-        best = te.compute(shape, lambda *i: te.reduce(self.KIND, x[reduction.indices(i, axes)], axes), self.KIND)
-        again = reduction.reduce_axes(x.shape)
-        last = is_true(self.select_last_index)
-        count = te.product(axis.dim for axis in again)
-        if isinstance(count, te.Expr) and not te.at_most(1, count):
-            raise TypeError("te: there is no place of the extremum of nothing")
-        beyond = max(count - 1, 0) if isinstance(count, int) else te.cast(te.dim_expr(count) - 1, i32)
-
-        def place(*i: te.IterVar) -> te.Expr:
-            element = x[reduction.indices(i, again)]
-            found = element.equal(best[i])
-            if isinstance(x.element_type, AnyFloat):
-                found = found | te.unary(te.UnaryKind.ISNAN, element)
-            at = te.cast(row_major(again, [axis.dim for axis in again]), i32)
-            return te.reduce("max" if last else "min", te.select(found, at, 0 if last else beyond), again)
-
-        return te.compute(shape, place, self.name.removeprefix("relay."))
-
-
-@irdl_op_definition
-class ArgmaxOp(_ArgReduceOp):
-    """The place of the largest element along the axes: the first of equal ones, or the last.
-
-    `y = np.argmax(x, axis=1)`
-
-    ```mlir
-    %y = relay.argmax %x {axis = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xi32>
-    ```
-    """
-
-    name = "relay.argmax"
-    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
-    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
-    KIND: ClassVar[te.ReduceKind] = "max"
-
-
-@irdl_op_definition
-class ArgminOp(_ArgReduceOp):
-    """The place of the smallest element along the axes: the first of equal ones, or the last.
-
-    `y = np.argmin(x, axis=1)`
-
-    ```mlir
-    %y = relay.argmin %x {axis = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xi32>
-    ```
-    """
-
-    name = "relay.argmin"
-    ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
-    PRECISION: ClassVar[Precision | None] = Precision.FOLLOW
-    KIND: ClassVar[te.ReduceKind] = "min"
-
-
-class _CollapseOp(RelayOp, ABC):
-    """A sum that undoes a broadcast."""
-
-    traits = traits_def(Pure(), FusionPattern(Fusion.COMM_REDUCE))
-    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
-
-    def collapsed(self, data: Tensor, shape: Sequence[int]) -> Tensor:
-        """The result's type.
-
-        Raises:
-            VerifyException: a tensor of `shape` does not broadcast to the data's shape.
-        """
-        if len(shape) > len(data.get_shape()) or not compatible(
-            data, TensorType(data.element_type, broadcast_shapes(shape, data.get_shape()))
-        ):
-            raise VerifyException(
-                f"{data} cannot be collapsed to shape {shape_text(shape)}, which does not broadcast to it"
-            )
-        return TensorType(data.element_type, shape)
-
-    def collapse(self, x: te.Tensor, shape: Sequence[int]) -> te.Tensor:
-        """The sum of `x` over the axes along which a tensor of `shape` would be repeated."""
-        lead = x.rank - len(shape)
-        summed = [d for d in range(x.rank) if d < lead or (shape[d - lead] == 1 and x.shape[d] != 1)]
-        reduction = Reduction(x.rank, tuple(summed), keepdims=True)
-        axes = reduction.reduce_axes(x.shape)
-        element = accumulator(x.element_type)
-
-        def body(*i: te.IterVar) -> te.Expr:
-            kept = (*(te.const(0, te.index),) * lead, *i)
-            return te.sum(te.cast(x[reduction.indices(kept, axes)], element), axes)
-
-        return narrow(te.compute(shape, body, "collapse_sum"), x.element_type)
-
-
-@irdl_op_definition
-class CollapseSumToOp(_CollapseOp):
-    """The sum over what a broadcast from `shape` has repeated.
-
-    `y = np.sum(x, axis=(0, 1), keepdims=True)[0]`
-
-    ```mlir
-    %y = relay.collapse_sum_to %x {shape = array<i64: 1, 4>} : (tensor<2x3x4xf32>) -> tensor<1x4xf32>
-    ```
-    """
-
-    name = "relay.collapse_sum_to"
-
-    data = operand_def(TensorType)
-    result = result_def(TensorType)
-
-    shape = int_list()
-
-    def infer(self) -> Sequence[Attribute]:
-        return [self.collapsed(tensor(self.data), ints(self.shape))]
-
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
-        return self.collapse(inputs[0], ints(self.shape))
-
-    def gradient(self, g: Gradient) -> Terms:
-        return [g.grad]
-
-
-@irdl_op_definition
-class CollapseSumLikeOp(_CollapseOp):
-    """The sum over what a broadcast from the shape of another tensor has repeated.
-
-    `y = np.sum(x, axis=(0, 1), keepdims=True)[0]`
-
-    ```mlir
-    %y = relay.collapse_sum_like %x, %like : (tensor<2x3x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
-    ```
-    """
-
-    name = "relay.collapse_sum_like"
-
-    data = operand_def(TensorType)
-    like = operand_def(TensorType)
-    result = result_def(TensorType)
-
-    def infer(self) -> Sequence[Attribute]:
-        return [self.collapsed(tensor(self.data), shape_of(self.like))]
-
-    def compute(self, *inputs: te.Tensor) -> te.Tensor:
-        return self.collapse(inputs[0], inputs[1].shape)
-
-    def gradient(self, g: Gradient) -> Terms:
-        return [g.grad, None]
-
-
-OPS: list[type[Operation]] = [
-    SumOp, ProdOp, MaxOp, MinOp, AllOp, AnyOp, MeanOp, VarianceOp, ArgmaxOp, ArgminOp, CollapseSumToOp,
-    CollapseSumLikeOp,
-]  # fmt: skip
+OPS: list[type[Operation]] = [SumOp, ProdOp, MaxOp, MinOp, AllOp, AnyOp, MeanOp, VarianceOp]
 """The reductions."""
