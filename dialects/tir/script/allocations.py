@@ -1,0 +1,67 @@
+"""Memory that a text asks for among loops: `T.alloc_buffer`, `T.allocate`, `T.allocate_const`."""
+
+from __future__ import annotations
+
+import ast
+
+from xdsl.ir import Block
+
+from ...support.diagnostics import did_you_mean
+from ...support.memory_scopes import memories, why_no_scope
+from ...support.python_values import attribute_of
+from ..buffers import AXIS_SEPARATORS, AllocBufferOp
+from .arguments import Arguments
+from .buffers import constant_of, described
+from .scope import Buffer, NotStatic, Scope
+from .views import allocation
+
+
+def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
+    """`A = T.alloc_buffer((16, 16), "float32", scope="shared")`, or `T.allocate`: its own memory, in `body`.
+
+    Raises:
+        Diagnostic: it is described in a way that Weft has no buffers of, or its scope is none.
+    """
+    if scope.word(call.func) == "allocate":  # T.allocate(extents, dtype, scope), without a condition
+        call = allocation(scope, call)
+    found = described(scope, call, "T.alloc_buffer", (), scopes=True)
+    scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
+    memory = Arguments(scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
+    memory = memory or "global"
+    if (wrong := why_no_scope(str(memory))) is not None:
+        raise scope.source.error(scopes[0], wrong, did_you_mean(str(memory), memories()))
+    alloc = AllocBufferOp.of(found.element, found.shape, str(memory))
+    alloc.buffer.name_hint = name
+    for keyword in call.keywords:
+        if keyword.arg == AXIS_SEPARATORS:
+            given = Arguments(scope, call, "T.alloc_buffer").literal(keyword.value)
+            if given not in (None, []):
+                alloc.attributes[AXIS_SEPARATORS] = attribute_of(given)
+    alloc.location = scope.source.location(call)
+    body.add_op(alloc)
+    scope.local[name] = Buffer(alloc.buffer, found.unsigned)
+
+
+def allocate_constant(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
+    """`K = T.allocate_const([1, 2, 1], "int32", [3])`.
+
+    Raises:
+        Diagnostic: its value is not known here, or is none of its type.
+    """
+    arguments = Arguments(scope, call, "T.allocate_const")
+    arguments.nodes("data", "dtype", "extents", optional=("annotations",))
+    try:
+        data = scope.static(arguments.given["data"])
+    except NotStatic:
+        raise scope.source.error(arguments.given["data"], "a constant's value is known here") from None
+    made = ast.Call(call.func, [arguments.given["extents"], arguments.given["dtype"]], [])
+    found = described(scope, ast.copy_location(made, call), "T.allocate_const", ())
+    try:
+        value = constant_of(data, found.type)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise scope.source.error(call, f"this is no value of {found.type}: {error}") from error
+    alloc = AllocBufferOp(found.type, value=value)
+    alloc.buffer.name_hint = name
+    alloc.location = scope.source.location(call)
+    body.add_op(alloc)
+    scope.local[name] = Buffer(alloc.buffer, found.unsigned)
