@@ -18,8 +18,9 @@ from ...dialects.support.differences import StructuralDifferenceError
 from ...transforms.relay.analysis.equality import Numbering
 from .data import Constructor, GlobalTypeVar
 from .expr import Expr, Function, GlobalVar, expr_of, free_vars
+from .extents import VariableBlock
+from .function_values import given_by
 from .op_class import Op
-from .values import VariableBlock, given_by
 
 Name: TypeAlias = "Op | GlobalVar | GlobalTypeVar | Constructor"
 Graph: TypeAlias = "Expr | FuncOp | Region | ModuleOp | Attribute | Name"

@@ -28,21 +28,23 @@ from ...dialects.relay.types import ParamType, RefType, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.expr import Var as Symbol
+from .extents import AnyExtent as AnyExtent
+from .extents import VariableBlock
+from .extents import tensor_type as tensor_type
+from .function_values import function_value
+from .made_of import completed as completed
+from .made_of import needs
+from .made_of import operations_of as operations_of
 from .recursion import close
-from .values import AnyExtent as AnyExtent
 from .values import Expr as Expr
 from .values import GlobalVar as GlobalVar
 from .values import Operand as Operand
 from .values import TupleGetItem as TupleGetItem
 from .values import Var as Var
-from .values import VariableBlock, function_value, needs
 from .values import apply as apply
 from .values import as_value as as_value
-from .values import completed as completed
 from .values import const as const
 from .values import expr_of as expr_of
-from .values import operations_of as operations_of
-from .values import tensor_type as tensor_type
 from .values import var as var
 
 T = TypeVar("T", bound=Operation)

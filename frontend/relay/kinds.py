@@ -20,8 +20,8 @@ from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, Tupl
 from ...dialects.relay.data import ConstructOp, MatchOp
 from . import calls, expr, matching
 from .expr import Expr, GlobalVar, Operand, Var
+from .function_values import given_by
 from .op_class import Op
-from .values import given_by
 
 
 class Kind(type):

@@ -5,36 +5,32 @@ What is made of several, functions and branches and tuples, is in `expr.py`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.attributes import copied
 from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp
-from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
-from ...dialects.relay.functions import INPUT_NAMES, NamedBlock, Trees, name_of
-from ...dialects.relay.graph_arguments import DIM_NAMES
-from ...dialects.relay.interpreter import free_values
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
+from ...dialects.relay.functions import Trees, name_of
 from ...dialects.relay.ops import broadcast, elementwise
 from ...dialects.relay.types import IncompleteType, instance, is_complete
-from ...dialects.support.arguments import ArgumentError, checked
-from ...dialects.support.diagnostics import UsageError, did_you_mean
-from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
-from ...dialects.support.element_types import MLIR_NAMES
+from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.support.nd import NDArray, as_nd
-from ...dialects.te.expr import Const as Number
-from ...dialects.te.expr import Expr as IndexExpr
-from ...dialects.te.expr import Var as Symbol
 from .attrs import Attrs
+from .constants import constant_array, held
+from .extents import Extent, new_variable, tensor_type
+from .function_values import function_value, given_by, region_function
 from .generics import specialized
+from .made_of import completed, operations_of
 from .op_class import Op
 
 T = TypeVar("T", bound=Operation)
@@ -94,7 +90,7 @@ class Expr:
             case ApplyOp():
                 return expr_of(owner.callee)
             case PrimitiveOp():
-                return Expr(_region_function(owner))
+                return Expr(region_function(owner))
             case CallOp():
                 return GlobalVar(owner.callee.string_value())
             case _:
@@ -314,13 +310,6 @@ def _is_truth(type: Attribute) -> bool:
     return isinstance(type, TensorType) and cast(Tensor, type).element_type == i1
 
 
-def given_by(region: Region) -> SSAValue:
-    """What a region gives."""
-    end = region.block.last_op
-    assert isinstance(end, YieldOp | ReturnOp)
-    return end.operands[0]
-
-
 def _given(region: Region) -> Expr:
     return expr_of(given_by(region))
 
@@ -374,7 +363,7 @@ def as_value(operand: Operand, like: Attribute | None = None) -> SSAValue:
         type = operand.type_annotation or IncompleteType()
         return ClosureOp(operand.name_hint, [], type).result
     if np.isscalar(operand) and isinstance(like, TensorType):
-        array = _held(np.asarray(operand), numpy_dtype(cast(Tensor, like).element_type))
+        array = held(np.asarray(operand), numpy_dtype(cast(Tensor, like).element_type))
         return ConstantOp.from_numpy(array).result
     if isinstance(operand, np.ndarray | np.generic):
         array = cast("npt.NDArray[np.generic]", operand)
@@ -402,48 +391,6 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
     return Expr(made.res[0])
 
 
-def _region_function(op: PrimitiveOp) -> SSAValue:
-    """A region of operators as the function that TVM has there, with the attributes that it has."""
-    outputs = op.result_types
-    given = outputs[0] if len(outputs) == 1 else TupleType(ArrayAttr(outputs))  # pyright: ignore[reportArgumentType]
-    block = Block(arg_types=op.body.block.arg_types)
-    values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, block.args, strict=True))
-    for new, old in zip(block.args, op.body.block.args, strict=True):
-        new.name_hint = old.name_hint
-    for inner in op.body.block.ops:
-        if inner is not op.yield_op:
-            copy = inner.clone(values)
-            block.add_op(copy)
-            values.update(zip(inner.results, copy.results, strict=True))
-    results = [values.get(each, each) for each in op.yield_op.operands]
-    if len(results) > 1:
-        block.add_op(made := TupleOp(*results))
-        results = [made.result]
-    block.add_op(YieldOp(*results))
-    function = FnOp(FunctionType.from_lists(block.arg_types, [given]), Region(block))
-    function.attributes |= op.function_attributes
-    return function.result
-
-
-def function_value(func: FuncOp) -> SSAValue:
-    """A function as a value, which sees what its body has of variables beside its parameters."""
-    block = Block(arg_types=func.function_type.inputs.data)
-    values: dict[SSAValue, SSAValue] = {}
-    for new, old in zip(block.args, func.body.block.args, strict=True):
-        new.name_hint = old.name_hint
-        values[old] = new
-    end = func.return_op
-    for op in func.body.block.ops:
-        if op is not end:
-            copy = op.clone(values)
-            block.add_op(copy)
-            values.update(zip(op.results, copy.results, strict=True))
-    block.add_op(YieldOp(*(values.get(each, each) for each in end.arguments)))
-    made = FnOp(func.function_type, Region(block))
-    made.attributes |= {name: each for name, each in func.attributes.items() if name not in (DIM_NAMES, INPUT_NAMES)}
-    return made.result
-
-
 def _binary(op_type: type[RelayOp], lhs: Operand, rhs: Operand) -> Expr:
     left = lhs.checked_type if isinstance(lhs, Expr) else None
     right = rhs.checked_type if isinstance(rhs, Expr) else None
@@ -455,47 +402,6 @@ def _tensor(expr: Expr) -> Tensor:
     if not isinstance(type, TensorType):
         raise UsageError(f"{expr!r} is no tensor")
     return cast(Tensor, type)
-
-
-class AnyExtent:
-    """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
-
-
-Extent: TypeAlias = "int | AnyExtent | IndexExpr"
-"""What an extent of a type may be: a number, TVM's `IntImm` among them, a variable of `te`, or not known. What is
-computed of variables, `n * 2`, is not known."""
-
-
-class VariableBlock(NamedBlock):
-    """Where a variable stands until a function takes it: with its name, and the symbols that its open extents were
-    given as, in the order of its axes. Those of one function that were given as one symbol are one extent."""
-
-    symbols: Sequence[Symbol | None] = ()
-
-
-_SYMBOLS = "_relay_symbols"
-"""Where Python's object of a type keeps the symbols that it was made of, for a variable; the type is one of `?`."""
-
-
-@checked
-def tensor_type(shape: Sequence[Extent] = (), dtype: str = "float32") -> Tensor:
-    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`. An extent may be a variable, `te.var("n")`.
-
-    Raises:
-        UsageError: there is no such dtype, or an extent is negative.
-    """
-    try:
-        element = scalar_type(dtype)
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"there is no element type '{dtype}'", hint=did_you_mean(dtype, MLIR_NAMES)) from error
-    extents = [int(n.value) if isinstance(n, Number) else n for n in shape]
-    extents = [DYNAMIC if isinstance(n, AnyExtent | IndexExpr) else int(n) for n in extents]
-    if any(n < 0 and n != DYNAMIC for n in extents):
-        raise UsageError(f"a shape has no negative extents: {list(extents)}")
-    type = TensorType(element, extents)
-    if any(isinstance(n, Symbol) for n in shape):
-        object.__setattr__(type, _SYMBOLS, tuple(n if isinstance(n, Symbol) else None for n in shape))
-    return type
 
 
 @checked
@@ -524,19 +430,7 @@ def var(
         type = _annotated(type_annotation, dtype)
     elif shape is not None:
         type = tensor_type(shape, dtype)
-    block = VariableBlock(arg_types=[type])
-    block.symbols = getattr(type, _SYMBOLS, ())
-    value = block.args[0]
-    block.name = name_hint
-    value.name_hint = _name_in_text(name_hint)
-    return Var(value)
-
-
-def _name_in_text(name: str) -> str | None:
-    """What a text calls a variable of a name: letters, digits and `_ $ . -`, and no digit first."""
-    if not SSAValue.is_valid_name(name):
-        name = "v" + re.sub(r"[^\w$.-]", "_", name, flags=re.ASCII)
-    return name or None
+    return Var(new_variable(name_hint, type))
 
 
 def _annotated(type: Attribute | str | Sequence[Extent], dtype: str) -> Attribute:
@@ -554,56 +448,7 @@ def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
     Raises:
         UsageError: an integer lies outside of what the type holds.
     """
-    try:
-        array = copied(value)
-    except ValueError as error:
-        raise UsageError(f"a constant is an array of numbers: {error}") from None
-    if dtype is not None:
-        array = _held(array, _numpy_dtype(dtype))
-    elif not isinstance(value, NDArray):
-        array = _held(array, _short(array.dtype, isinstance(value, np.ndarray | np.generic)))
-    return Expr(ConstantOp.from_numpy(array).result)
-
-
-def _short(dtype: np.dtype[np.generic], said: bool) -> np.dtype[np.generic]:
-    """The type of a constant of numbers of another, which NumPy's `said`, or which Python's were found to be."""
-    if not said and dtype.kind in "uO":
-        return np.dtype(np.int32)  # integers that need 64 bits, or more
-    return _numpy_dtype({"int64": "int32", "float64": "float32"}.get(dtype.name, dtype.name))
-
-
-def _numpy_dtype(name: str) -> np.dtype[np.generic]:
-    try:
-        return numpy_dtype(scalar_type(name))
-    except TypeError as error:
-        raise ArgumentError(str(error)) from error
-
-
-def _held(array: npt.NDArray[np.generic], dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
-    """`array` in another type; in one of integers, its numbers have to be the same."""
-    try:
-        with np.errstate(invalid="ignore"):
-            converted = array.astype(dtype)
-    except (OverflowError, TypeError, ValueError):  # integers beyond 64 bits, or what is no number
-        raise UsageError(f"a constant of {dtype} does not hold what it is given") from None
-    if array.dtype.kind not in "iufO" or "int" not in dtype.name:
-        return converted
-    is_same = np.array_equal(converted.astype(array.dtype), array)
-    if not is_same or not np.array_equal(np.less(converted, 0), np.less(array, 0)):  # -1 is no 255
-        raise UsageError(
-            f"a constant of {dtype} does not hold what it is given", hint="say a type that does: dtype=..."
-        )
-    return converted
-
-
-def completed(roots: Sequence[SSAValue]) -> None:
-    """Find the types of what `roots` are made of."""
-    if all(is_complete(root.type) for root in roots):
-        return
-    from ...transforms.relay.completion import complete
-
-    for op in operations_of(roots):
-        complete(op)
+    return Expr(ConstantOp.from_numpy(constant_array(value, dtype)).result)
 
 
 @checked
@@ -623,25 +468,3 @@ def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
     if not -count <= index < count:
         raise IndexError(f"field {index} of a tuple of {count}")
     return Expr(TupleGetOp(value, index % count).result)
-
-
-def needs(op: Operation) -> Sequence[SSAValue]:
-    """The values that an operation is made of: its operands, and what its branches see."""
-    return [*op.operands, *(free_values(op) if op.regions else ())]
-
-
-def operations_of(roots: Sequence[SSAValue]) -> list[Operation]:
-    """The operations that `roots` are made of, each once and after those of its operands."""
-    order: dict[Operation, None] = {}
-    stack: list[tuple[Operation, bool]] = [
-        (root.owner, False) for root in reversed(roots) if isinstance(root.owner, Operation)
-    ]
-    while stack:
-        op, ready = stack.pop()
-        if ready:
-            order[op] = None
-        elif op not in order:
-            stack.append((op, True))
-            owners = [value.owner for value in reversed(needs(op))]
-            stack.extend((owner, False) for owner in owners if isinstance(owner, Operation) and owner not in order)
-    return list(order)
