@@ -132,6 +132,23 @@ def _function_attribute(value: Value | SupportsInt) -> Attribute:
     return as_attribute(int(value))
 
 
+class FunctionBody(Region):
+    """The body of a function: the region of its operations, and, where something is asked of it that no region has,
+    the expression that the function gives (`FuncOp.tree`), as TVM's `func.body` is. So `func.body.args` are
+    expressions. The one name that both have, `op`, is the expression's: a function's region has no only operation,
+    unless it gives a parameter."""
+
+    @property
+    def op(self) -> Any:
+        """What the expression calls; the only operation of what is no function's body any more."""
+        return self.parent.tree.op if isinstance(self.parent, FuncOp) else super().op
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and isinstance(function := vars(self).get("parent"), FuncOp):
+            return getattr(function.tree, name)
+        raise AttributeError(f"'Region' object has no attribute '{name}'")
+
+
 @irdl_op_definition
 class FuncOp(IRDLOperation):
     """A global function. Counterpart of a `Function` in TVM's `IRModule`.
@@ -174,6 +191,11 @@ class FuncOp(IRDLOperation):
             attributes=attributes or {},
             regions=[Region(Block(arg_types=function_type.inputs)) if body is None else body],
         )
+
+    def add_region(self, region: Region) -> None:
+        """Take a region as the body, which is a function's from then on."""
+        region.__class__ = FunctionBody
+        super().add_region(region)
 
     @property
     def is_primitive(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.ir import Block, Region
 
 import weft
 from weft import relay, tir
@@ -30,6 +31,15 @@ def test_the_body_of_a_function_answers_as_what_it_gives() -> None:
         body.nothing_of_the_kind  # noqa: B018
     with pytest.raises(AttributeError):
         relay.IRModule.from_expr(function).body.checked_type  # noqa: B018  # of a module, not of a function
+    function.detach_region(body)
+    with pytest.raises(AttributeError):
+        body.checked_type  # noqa: B018  # no function's any more
+
+
+def test_a_region_of_xdsl_is_as_xdsl_made_it() -> None:
+    op = relay.exp(X).value.owner
+    assert not hasattr(Region, "__getattr__")
+    assert Region(Block([op.clone()])).op.name == "relay.exp"
 
 
 def test_attributes_of_functions_are_python_values() -> None:
