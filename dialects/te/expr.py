@@ -24,12 +24,13 @@ from ..support.hints import isa
 from . import literals
 from .kinds import COMPARISONS as COMPARISONS
 from .kinds import PREDICATES, BinaryKind, UnaryKind, common_type, index, truth_type
+from .operators import Operators
 
 if TYPE_CHECKING:
     from ..tir.analyzer import IntExpr
 
 
-class Expr:
+class Expr(Operators["Expr", "ExprLike"]):
     """Base of scalar expressions. `type` is the xDSL scalar type of the value."""
 
     type: Attribute
@@ -70,98 +71,14 @@ class Expr:
             return f"{dtype_name(vector.element_type)}x{vector.get_shape()[0]}"
         return dtype_name(self.type)
 
-    def __add__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.ADD, self, other)
+    def combined(self, kind: BinaryKind, other: ExprLike) -> Expr:
+        return binary(kind, self, other)
 
-    def __radd__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.ADD, as_expr(other, self.type), self)
+    def combined_from(self, kind: BinaryKind, other: ExprLike) -> Expr:
+        return binary(kind, as_expr(other, self.type), self)
 
-    def __sub__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.SUB, self, other)
-
-    def __rsub__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.SUB, as_expr(other, self.type), self)
-
-    def __mul__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.MUL, self, other)
-
-    def __rmul__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.MUL, as_expr(other, self.type), self)
-
-    def __truediv__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.DIV, self, other)
-
-    def __rtruediv__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.DIV, as_expr(other, self.type), self)
-
-    def __floordiv__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.FLOORDIV, self, other)
-
-    def __rfloordiv__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.FLOORDIV, as_expr(other, self.type), self)
-
-    def __mod__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.FLOORMOD, self, other)
-
-    def __rmod__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.FLOORMOD, as_expr(other, self.type), self)
-
-    def __and__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.AND, self, other)
-
-    def __rand__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.AND, as_expr(other, self.type), self)
-
-    def __or__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.OR, self, other)
-
-    def __ror__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.OR, as_expr(other, self.type), self)
-
-    def __xor__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.XOR, self, other)
-
-    def __rxor__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.XOR, as_expr(other, self.type), self)
-
-    def __lshift__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.SHL, self, other)
-
-    def __rlshift__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.SHL, as_expr(other, self.type), self)
-
-    def __rshift__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.SHR, self, other)
-
-    def __rrshift__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.SHR, as_expr(other, self.type), self)
-
-    def __pow__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.POW, self, other)
-
-    def __rpow__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.POW, as_expr(other, self.type), self)
-
-    def __invert__(self) -> Expr:
-        return unary(UnaryKind.NOT, self)
-
-    def __neg__(self) -> Expr:
-        return unary(UnaryKind.NEG, self)
-
-    def __abs__(self) -> Expr:
-        return unary(UnaryKind.ABS, self)
-
-    def __lt__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.LT, self, other)
-
-    def __le__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.LE, self, other)
-
-    def __gt__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.GT, self, other)
-
-    def __ge__(self, other: ExprLike) -> Expr:
-        return binary(BinaryKind.GE, self, other)
+    def applied(self, kind: UnaryKind) -> Expr:
+        return unary(kind, self)
 
     def to_int_expr(self) -> IntExpr:
         """The analyzer's form of an integer expression.
