@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.relay.attributes import Resource
 from ..dialects.rt.sources import SourceOp
 from ..dialects.support.aligned_arrays import aligned
-from ..dialects.support.garbage import rare_garbage_collection
+from ..dialects.support.garbage import collect_young_garbage, rare_garbage_collection
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
@@ -38,7 +38,7 @@ from .llvm_ir.module import emit_llvm_ir
 from .machine.codegen import CodegenPool
 from .machine.kernel_cache import IN_MEMORY, CacheCounts
 from .machine.target import Target
-from .manifest import mark_text
+from .manifest import manifest, mark_text
 from .phases import Observer, late_checks, pipeline
 from .read_steps import StepTable, read_steps
 from .threads.pool import pool_text
@@ -108,11 +108,13 @@ def compile_graph(
         graph = compilation.artefact(constants)
         if known is not None:
             known(graph.constants)
+        described = manifest(graph)
+        collect_young_garbage()
         with timed("code generation"):
             graph = replace(graph, objects=compilation.objects(pool))
         if counted is not None:
             counted(replace(pool.counts, known=compilation.known))
-        pool.submit(MARK, mark_text(graph))
+        pool.submit(MARK, mark_text(described, graph.objects))
         return replace(graph, objects=(*graph.objects, pool.result(MARK)))
 
 

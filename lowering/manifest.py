@@ -9,6 +9,7 @@ is loaded is held against it (`runtime/artefact.py`).
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from ..dialects.support.digests import digest_of_bytes
@@ -57,9 +58,10 @@ def manifest(graph: CompiledGraph) -> bytes:
     return json.dumps(described, indent=1).encode()
 
 
-def mark_text(graph: CompiledGraph) -> str:
-    """The LLVM IR of the object that says what the code of a graph, which has all others, was made for."""
-    return f"@{code_mark(manifest(graph), map(digest_of_bytes, graph.objects))} = constant i8 0\n"
+def mark_text(described: bytes, objects: Iterable[bytes]) -> str:
+    """The LLVM IR of the object that says what the code of a graph, whose other `objects` are there, was made for:
+    `described`, its manifest."""
+    return f"@{code_mark(described, map(digest_of_bytes, objects))} = constant i8 0\n"
 
 
 def _described(spec: TensorSpec) -> dict[str, object]:

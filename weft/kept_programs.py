@@ -74,6 +74,8 @@ class Request:
     _warned: bool = field(default=False, init=False)
     _begun: ProgramWriter | None = field(default=None, init=False)
     """What is being written to disk."""
+    _same_compiler: bool | None = field(default=None, init=False)
+    """Whether the compiler's modules still were as they are named in the key, when all was lowered."""
 
     def found(self) -> Executable | None:
         """The executable, if the program is known."""
@@ -123,7 +125,11 @@ class Request:
                 self._begun.end(None)
 
     def begin_keeping(self, constants: Sequence[NDArray]) -> None:
-        """Begin to write a program to disk whose constants are known by now, while its code is generated."""
+        """Begin to write a program to disk whose constants are known by now, while its code is generated: no module of
+        the compiler is read any more."""
+        from .lowering.compiler_digest import unchanged
+
+        self._same_compiler = self._key is not None and unchanged()
         if self._key is not None and not self._warned and sum(each.nbytes for each in constants) > MEGABYTE:
             self._begun = ProgramWriter(self._key, constants)
 
@@ -131,7 +137,9 @@ class Request:
         """The graph that was compiled, kept for others where that may be, and quick to load then."""
         from .lowering.compiler_digest import unchanged
 
-        if self._key is None or self._warned or plugins.changed_by_hand() or not unchanged():
+        if self._key is None or self._warned or plugins.changed_by_hand():
+            return graph
+        if not (unchanged() if self._same_compiler is None else self._same_compiler):
             return graph
         if plugins.broken() is not None or not self._is_as_it_was():
             return graph

@@ -34,7 +34,7 @@ from ..machine.codegen import CodegenError, compile_module
 from ..machine.half_floats import CONVERSIONS, calls_conversions
 from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
-from ..manifest import mark_text
+from ..manifest import manifest, mark_text
 from ..read_steps import StepTable, read_steps
 from .module import FLAGS, emit_graph, flags_for_gcc
 from .types import identifier
@@ -85,7 +85,7 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         pools=pools,
         extents=extents,
     )
-    return replace(compiled, objects=(*objects, compile_module(mark_text(compiled), target)))
+    return replace(compiled, objects=(*objects, compile_module(mark_text(manifest(compiled), objects), target)))
 
 
 def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
