@@ -1,5 +1,31 @@
-"""Kinds of targets and tags that users add: see `lowering/machine/target_kinds.py`."""
+"""Targets under TVM's names (`tvm.target`): by what they are for, functions that are others for some, and devices with
+the target of their code. Kinds and tags that users add: see `lowering/machine/target_kinds.py`.
 
+with targets.arm_cpu("rk3399"):
+    schedule = chosen(x)                       # a function made by `targets.generic_func`
+on_gpu = targets.VirtualDevice(weft.cuda(0), "cuda", memory_scope="global")
+"""
+
+from __future__ import annotations
+
+from .dialects.relay.devices import VirtualDevice as _Device
+from .dialects.relay.devices import type_of_target
+from .dialects.support.arguments import checked
+from .lowering.machine.generic_func import GenericFunc as GenericFunc
+from .lowering.machine.generic_func import generic_func as generic_func
+from .lowering.machine.generic_func import get_native_generic_func as get_native_generic_func
+from .lowering.machine.generic_func import override_native_generic_func as override_native_generic_func
+from .lowering.machine.named_targets import adreno as adreno
+from .lowering.machine.named_targets import arm_cpu as arm_cpu
+from .lowering.machine.named_targets import bifrost as bifrost
+from .lowering.machine.named_targets import cuda as cuda
+from .lowering.machine.named_targets import intel_graphics as intel_graphics
+from .lowering.machine.named_targets import llvm as llvm
+from .lowering.machine.named_targets import mali as mali
+from .lowering.machine.named_targets import riscv_cpu as riscv_cpu
+from .lowering.machine.named_targets import rocm as rocm
+from .lowering.machine.named_targets import vta as vta
+from .lowering.machine.target import Target as Target
 from .lowering.machine.target_kinds import TargetKind as TargetKind
 from .lowering.machine.target_kinds import add_kind as add_kind
 from .lowering.machine.target_kinds import add_tag as add_tag
@@ -7,3 +33,15 @@ from .lowering.machine.target_kinds import kinds as kinds
 from .lowering.machine.target_kinds import remove_kind as remove_kind
 from .lowering.machine.target_kinds import remove_tag as remove_tag
 from .lowering.machine.target_kinds import tags as tags
+
+
+@checked
+def VirtualDevice(device: _Device | None = None, target: str | Target | None = None, memory_scope: str = "") -> _Device:
+    """A device with the target of the code that it runs, and the memory that data is in; what is not given is free.
+
+    Raises:
+        DeviceError: the target is for another type of device.
+    """
+    given = device or _Device()
+    type = type_of_target(str(target)) if given.type is None and target is not None else given.type
+    return _Device(type, given.id, None if target is None else str(target), memory_scope or None)

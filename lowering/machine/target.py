@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from ...dialects.support.arguments import checked, checked_methods
-from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.diagnostics import did_you_mean
 from ...dialects.support.machine_model import MachineModel
 from ...dialects.support.vector_unit import VectorUnit
 from ..abi import Platform
@@ -18,9 +18,10 @@ from . import scoped_target
 from .binding import LLVMError, Machine, host
 from .known_machines import model_of, told_caches
 from .llvm_facts import USED, Facts, ask
+from .target_answers import MissingTargetError, TargetAnswers
 from .target_forms import Options, TargetError, read_object, read_text
 from .target_kinds import GPU_LIMITS as GPU_LIMITS
-from .target_kinds import TargetKind, kind_named, kinds
+from .target_kinds import UNHEARD, TargetKind, kind_named, kinds
 
 if TYPE_CHECKING:
     from .target_kinds import Generator
@@ -41,15 +42,16 @@ class KindName(str):
 
 @checked_methods
 @dataclass(frozen=True, init=False)
-class Target:
+class Target(TargetAnswers):
     """What code is made for.
 
     `cpu` is a name that LLVM knows, or `native`; where a text gives a triple only, it is the least such machine.
     `attributes` are features to add or take away, `+avx2,-avx512f`, on
     top of those of the processor; `triple` is LLVM's, empty for this machine. Of a GPU, `cpu` is its architecture,
-    `limits` are those that are not `GPU_LIMITS`, and `host` is what the rest of a program is for. `devices` are GPUs
-    that a program for a processor makes use of where its graph says so; `options` is what else is told of it. A whole
-    text, or another form that `parse` reads, may stand for the kind: `Target("cuda -arch=sm_80", host="llvm")`.
+    `limits` are those that are not `GPU_LIMITS`, and `host` is what the rest of a program is for, of a processor its
+    own kind. `devices` are GPUs that a program for a processor makes use of where its graph says so; `options` is what
+    else is told of it. A whole text, or another form that `parse` reads, may say it all:
+    `Target("cuda -arch=sm_80", host="llvm")`.
     """
 
     kind: str = "llvm"
@@ -65,12 +67,14 @@ class Target:
 
     def __init__(
         self,
-        kind: str | Target | Mapping[str, object] = "llvm",
+        target: str | Target | Mapping[str, object] | None = None,
+        host: str | Target | Mapping[str, object] | None = None,
+        *,
+        kind: str = "llvm",
         cpu: str = "native",
         attributes: str = "",
         triple: str = "",
         limits: tuple[tuple[str, int], ...] = (),
-        host: str | Target | Mapping[str, object] | None = None,
         devices: tuple[Target, ...] = (),
         options: tuple[tuple[str, str], ...] = (),
         is_resolved: bool = False,
@@ -83,13 +87,14 @@ class Target:
             "cpu": cpu, "attributes": attributes, "triple": triple, "limits": limits, "devices": devices,
             "options": options, "is_resolved": is_resolved,
         }  # fmt: skip
-        if isinstance(kind, str) and kind in kinds() and (kind != "cuda" or triple):
-            given |= {"kind": KindName(kind), "host": None if host is None else Target.parse(host)}
+        said = kind if target is None else target
+        if isinstance(said, str) and said in kinds() and (said != "cuda" or triple):
+            given |= {"kind": KindName(said), "host": None if host is None else Target.parse(host)}
         else:
             if more := [name for name, value in given.items() if value != getattr(Target, name)]:
                 hint = "say them in the text: Target('cuda -arch=sm_86')"
-                raise TargetError(f"the target '{kind}' says all but its host, and is given {more[0]}", hint=hint)
-            made = Target.parse(kind).with_host(host)
+                raise TargetError(f"the target '{said}' says all but its host, and is given {more[0]}", hint=hint)
+            made = Target.parse(said) if host is None else with_host(Target.parse(said), Target.parse(host))
             given = {each.name: getattr(made, each.name) for each in fields(Target)}
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -127,11 +132,11 @@ class Target:
         """The target of the innermost `with`.
 
         Raises:
-            UsageError: there is none, and that is not allowed.
+            MissingTargetError: there is none, and that is not allowed.
         """
         target = cast("Target | None", scoped_target.current())
         if target is None and not allow_none:
-            raise UsageError("no target is in scope", hint="with weft.Target('llvm'): ...")
+            raise MissingTargetError("no target is in scope", hint="with weft.Target('llvm'): ...")
         return target
 
     @staticmethod
@@ -140,12 +145,12 @@ class Target:
         return sorted(kinds())
 
     def with_host(self, host: str | Target | Mapping[str, object] | None = None) -> Target:
-        """This target with a host; as it is, where none is given.
+        """This target with a host, in the place of one that it has; as it is, where none is given.
 
         Raises:
-            TargetError: it has another one, or is its own.
+            TargetError: as `parse`.
         """
-        return self if host is None else with_host(self, Target.parse(host))
+        return self if host is None else replace(self, host=Target.parse(host))
 
     @staticmethod
     def canon_target(target: str | Target | Mapping[str, object] | None) -> Target | None:
@@ -160,12 +165,14 @@ class Target:
         """A target with its host, which is `target_host` where it has none; and that host.
 
         Raises:
-            UsageError: there is a host for no target.
+            MissingTargetError: there is a host for no target.
             TargetError: as `parse` and `with_host`.
         """
         if target is None:
             if target_host is not None:
-                raise UsageError("there is a host, and no target", hint="target='cuda', host='llvm'")
+                raise MissingTargetError(
+                    "Target host is not empty when target is empty.", hint="target='cuda', host='llvm'"
+                )
             return None, None
         found = Target.parse(target)
         found = found if found.host is not None else found.with_host(target_host)
@@ -179,18 +186,43 @@ class Target:
         """The targets that one, several, or a mapping from types of devices stand for, each with the host.
 
         Raises:
-            UsageError: there is no target.
+            MissingTargetError: there is no target.
             TargetError: as `parse` and `with_host`.
         """
-        listed: Sequence[object] = [] if target is None else [target]
-        if isinstance(target, Mapping) and "kind" not in target and "tag" not in target:
-            listed = list(target.values())
-        elif isinstance(target, Sequence) and not isinstance(target, str):
-            listed = target
-        found = [Target.parse(cast("str | Target | Mapping[str, object]", each)) for each in listed]
+        found = Target.canon_multi_target(target)
         if not found:
-            raise UsageError("there is no target", hint="weft.Target('llvm') is this machine's processor")
+            raise MissingTargetError("there is no target", hint="weft.Target('llvm') is this machine's processor")
         return found if found[0].host is not None else [each.with_host(target_host) for each in found]
+
+    @staticmethod
+    def canon_multi_target(
+        multi_targets: str | Target | Mapping[str, object] | Mapping[int, object] | Sequence[object] | None,
+    ) -> list[Target] | None:
+        """The targets that one, several, or a mapping from types of devices stand for; nothing for nothing.
+
+        Raises:
+            TargetError: as `parse`.
+        """
+        if multi_targets is None:
+            return None
+        listed: Sequence[object] = [multi_targets]
+        if isinstance(multi_targets, Mapping) and "kind" not in multi_targets and "tag" not in multi_targets:
+            listed = list(multi_targets.values())
+        elif isinstance(multi_targets, Sequence) and not isinstance(multi_targets, str):
+            listed = multi_targets
+        return [Target.parse(cast("str | Target | Mapping[str, object]", each)) for each in listed]
+
+    @staticmethod
+    def target_or_current(target: str | Target | Mapping[str, object] | None) -> Target:
+        """A target that is given, else that in scope.
+
+        Raises:
+            MissingTargetError: there is none.
+        """
+        found = Target.current() if target is None else Target.parse(target)
+        if found is None:
+            raise MissingTargetError("Target is not set in env or passed as argument.")
+        return found
 
     @staticmethod
     def canon_target_map_and_host(
@@ -217,17 +249,6 @@ class Target:
         return {"kind": self.kind, **given, **listed, **dict(self.limits), **dict(self.options), **host}
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """What it has in common with others: what `-keys=` says, else its device and its kind's."""
-        if (given := self.option("keys")) is not None:
-            return tuple(given.split(","))
-        return tuple(dict.fromkeys((*filter(None, [self.option("device")]), *kind_named(self.kind).keys)))
-
-    def option(self, name: str) -> str | None:
-        """What it says of itself by an option that is no field: `model`, `device`, one of its kind's own."""
-        return dict(self.options).get(name)
-
-    @property
     def scopes(self) -> Mapping[str, str]:
         """The memories that its kind has besides, each with the scope that it is to its code."""
         return kind_named(self.processor.kind).scopes
@@ -241,8 +262,8 @@ class Target:
         values = {"-mcpu": self.cpu, "-mattr": self.attributes, "-mtriple": self.triple}
         if self.is_gpu:
             values = {"-arch": self.cpu, "-mattr": self.attributes, **{f"-{name}": str(n) for name, n in self.limits}}
-            values["-host"] = f"'{self.host}'" if self.host is not None else ""
         values |= {f"-{name}": quote(value) for name, value in self.options}
+        values["-host"] = quote(str(self.host)) if self.host is not None else ""
         text = " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
         return " and ".join([text, *map(str, self.devices)])
 
@@ -261,7 +282,7 @@ class Target:
         """What code for the processor is made for."""
         if self.is_gpu:
             return Target() if self.host is None else self.host
-        return replace(self, devices=()) if self.devices else self
+        return replace(self, devices=(), host=None) if self.devices or self.host is not None else self
 
     def limit(self, name: str) -> int:
         """One of `GPU_LIMITS`."""
@@ -359,6 +380,7 @@ def _made(kind: TargetKind, given: Options) -> Target:
     rest: list[tuple[str, str]] = []
     limits: list[tuple[str, int]] = []
     where = kind.options()
+    host = Target.parse(cast("str | Mapping[str, object]", options["host"])) if "host" in options else None
     for name, value in options.items():
         if name == "host":
             continue
@@ -373,17 +395,18 @@ def _made(kind: TargetKind, given: Options) -> Target:
         else:
             rest.append((name, str(value)))
     if kind.name == "cuda":
-        host = Target.parse(cast("str | Mapping[str, object]", options["host"])) if "host" in options else None
-        _check_host(host)
         ordered = sorted(limits, key=lambda limit: list(GPU_LIMITS).index(limit[0]))
         cpu, attributes = fields.get("cpu", GPU_ARCH), fields.get("attributes", "")
-        return Target("cuda", cpu, attributes, GPU_TRIPLE, tuple(ordered), host, options=tuple(sorted(rest)))
+        return Target(
+            "cuda", host, cpu=cpu, attributes=attributes, triple=GPU_TRIPLE, limits=tuple(ordered),
+            options=tuple(sorted(rest)),
+        )  # fmt: skip
     if "triple" in fields:
         cpu, attributes = _BASELINES.get(fields["triple"].split("-")[0], ("generic", ""))
         if fields.setdefault("cpu", cpu) == cpu:
             fields.setdefault("attributes", attributes)
     cpu, attributes, triple = fields.get("cpu", "native"), fields.get("attributes", ""), fields.get("triple", "")
-    return Target(kind.name, cpu, attributes, triple, options=tuple(sorted(rest)))
+    return Target(kind.name, host, cpu=cpu, attributes=attributes, triple=triple, options=tuple(sorted(rest)))
 
 
 def _composed(given: Mapping[str, object]) -> Sequence[str | Mapping[str, object]]:
@@ -393,22 +416,32 @@ def _composed(given: Mapping[str, object]) -> Sequence[str | Mapping[str, object
     return cast("Sequence[str | Mapping[str, object]]", devices)
 
 
-def _check_host(host: Target | None) -> None:
-    if host is not None and (host.kind != "llvm" or host.devices):
+def _check_made(target: Target) -> None:
+    """Refuse a target that names devices which no code is made for, or says of it what is not done.
+
+    Raises:
+        TargetError: it is such a target.
+    """
+    kind = kind_named(target.kind)
+    if kind.only_described:
+        made = ", ".join(name for name, each in kinds().items() if not each.only_described)
+        raise TargetError(f"no code is made for '{target.kind}': it only names devices", hint=f"code is for {made}")
+    if unheard := [name for name, _ in target.options if name in UNHEARD and name not in kind.attributes]:
+        raise TargetError(f"no code is made as the target's option '-{unheard[0]}' says", hint="leave it out")
+    if (host := target.host) is None:
+        return
+    if target.is_gpu and (host.kind != "llvm" or host.devices):
         raise TargetError(f"the host of a GPU is a processor that LLVM makes code for, and not '{host}'")
+    if not target.is_gpu and host.kind != target.kind:
+        raise TargetError(f"the host of '{target.processor}' is itself, and not '{host}'")
 
 
 def with_host(target: Target, host: Target) -> Target:
     """A target with the host that is given beside it, as TVM's `CheckAndUpdateHostConsistency` has it.
 
     Raises:
-        TargetError: it has another one, or is its own.
+        TargetError: it has another one.
     """
-    if not target.is_gpu:
-        if host.kind != target.kind:
-            raise TargetError(f"the host of '{target}' is itself, and not '{host}'")
-        return target
-    _check_host(host)
     if target.host is not None and target.host != host:
         raise TargetError(f"'{target}' has a host, which is not '{host}'")
     return replace(target, host=host)
@@ -427,13 +460,14 @@ def _together(targets: Sequence[Target]) -> Target:
     if len(processors) != 1 or len(devices) != 1 or processors[0].kind != "llvm" or processors[0].devices:
         listed = ", ".join(f"'{each}'" for each in targets)
         raise TargetError(f"the targets {listed} do not go together", hint="give one 'llvm' and one 'cuda'")
-    if devices[0].host not in (None, processors[0]):
+    if devices[0].host not in (None, processors[0].processor):
         raise TargetError(f"'{devices[0]}' has a host, which is not '{processors[0]}'")
     return replace(processors[0], devices=tuple(replace(each, host=None) for each in devices))
 
 
 @lru_cache(maxsize=32)
 def _resolve(target: Target) -> Target:
+    _check_made(target)
     if target.is_gpu:
         resolved = replace(target, host=target.processor.resolved(), is_resolved=True)
         _check(target, resolved)
@@ -455,7 +489,9 @@ def _resolve(target: Target) -> Target:
         features = [*host_features.split(","), *features]
     if triple.startswith("x86_64") and "+prefer-256-bit" not in features:
         features.append("-prefer-256-bit")
-    resolved = Target(target.kind, cpu, ",".join(dict.fromkeys(features)), triple, is_resolved=True)
+    resolved = Target(
+        target.kind, cpu=cpu, attributes=",".join(dict.fromkeys(features)), triple=triple, is_resolved=True
+    )
     told = [told_caches() if target.cpu == "native" else "", target.option("machine") or ""]
     words = dict(word.split("=") for text in told for word in text.split(",") if word)
     if words:

@@ -13,7 +13,7 @@ from .target_kinds import TargetKind, kind_named, tags
 Options: TypeAlias = dict[str, object]
 
 
-class TargetError(UsageError):
+class TargetError(UsageError, ValueError):
     """A target that cannot be read, or a processor that LLVM does not know."""
 
 

@@ -26,15 +26,22 @@ if TYPE_CHECKING:
 
     Generator: TypeAlias = Callable[..., CompiledGraph]
 
-PROCESSOR_OPTIONS = {"mcpu": "cpu", "mattr": "attributes", "mtriple": "triple", "machine": ""}
+PROCESSOR_OPTIONS = {"mcpu": "cpu", "mattr": "attributes", "mtriple": "triple", "machine": "", "host": "host"}
 """What a processor is told by, with the fields of a `Target`, but for what its work takes (`MachineModel`)."""
 
-GPU_OPTIONS = {"arch": "cpu", "mcpu": "cpu", "mattr": "attributes"}
+GPU_OPTIONS = {"arch": "cpu", "mcpu": "cpu", "mattr": "attributes", "registers_per_block": ""}
 GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152, "thread_warp_size": 32}
 """What a GPU has unless it is said otherwise: threads in a block, bytes that they share, threads that run together."""
 
-DESCRIPTIONS = ("keys", "device", "model", "num-cores")
+DESCRIPTIONS = ("keys", "device", "model", "libs", "num-cores")
 """What any target may be told by besides, for those who choose by it: implementations of operators, schedules."""
+
+LISTED = ("libs", "cl-opt", "llvm-options")
+"""The options that are lists."""
+
+FAST_MATH = tuple(f"fast-math{each}" for each in ("", "-nnan", "-ninf", "-nsz", "-arcp", "-contract", "-reassoc"))
+UNHEARD = ("mfloat-abi", "mabi", "opt-level", "cl-opt", "march", *FAST_MATH)
+"""What TVM's targets may say of how code is made, and Weft does not do: no code is made for a target that says so."""
 
 
 @checked_methods
@@ -51,6 +58,7 @@ class TargetKind:
             is, `package.module:name`. LLVM does, unless given.
         scopes: the memories that buffers of TIR may lie in besides, each with the scope that it is to code of this
             kind, `global` or `local`: `{"scratchpad": "local"}`.
+        only_described: whether it only names devices, as `metal` does: there is nothing that makes code for it.
     """
 
     name: str
@@ -59,6 +67,7 @@ class TargetKind:
     attributes: tuple[str, ...] = ()
     generate: Callable[..., object] | str | None = None
     scopes: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    only_described: bool = False
 
     @property
     def generator(self) -> Generator | None:
@@ -82,7 +91,7 @@ class TargetKind:
         if self.name == "cuda":
             own = {**GPU_OPTIONS, **{name: "" for name in GPU_LIMITS}, "host": "host"}
         else:
-            own = PROCESSOR_OPTIONS
+            own = {**PROCESSOR_OPTIONS, **{name: "" for name in UNHEARD}}
         return {**own, **{name: "" for name in (*self.attributes, *DESCRIPTIONS)}}
 
 
@@ -122,12 +131,49 @@ C5 = {
 }
 """The cores of Amazon's machines, by size."""
 
+
+def _device(name: str, *keys: str, attributes: tuple[str, ...] = (), **preset: str) -> TargetKind:
+    """A kind of devices that a graph may name, and that no code is made for."""
+    return TargetKind(name, keys or (name,), preset, (*preset, *attributes), only_described=True)
+
+
+_VULKAN = (
+    "supports_float16", "supports_float32", "supports_float64", "supports_int8", "supports_int16", "supports_int32",
+    "supports_int64", "supports_8bit_buffer", "supports_16bit_buffer", "supports_storage_buffer_storage_class",
+    "supports_push_descriptor", "supports_dedicated_allocation", "supports_integer_dot_product",
+    "supported_subgroup_operations", "max_block_size_x", "max_block_size_y", "max_block_size_z",
+    "max_push_constants_size", "max_uniform_buffer_range", "max_storage_buffer_range",
+    "max_per_stage_descriptor_storage_buffer", "max_shared_memory_per_block", "device_type", "device_name",
+    "driver_name", "driver_version", "vulkan_api_version", "max_spirv_version",
+)  # fmt: skip
+_BUILT_IN = (
+    TargetKind("llvm"),
+    TargetKind("c", generate=f"{_LOWERING}.loops_to_c.compile:compile_c_graph"),
+    TargetKind("cuda", ("cuda", "gpu")),
+    _device(
+        "rocm", "rocm", "gpu",
+        max_num_threads="256", max_threads_per_block="256", max_shared_memory_per_block="65536", thread_warp_size="64",
+    ),
+    _device("opencl", "opencl", "gpu", max_num_threads="256", thread_warp_size="1", texture_spatial_limit="16384"),
+    _device(
+        "metal", "metal", "gpu",
+        max_num_threads="256", max_threads_per_block="256", max_shared_memory_per_block="32768", thread_warp_size="16",
+        max_function_args="31",
+    ),
+    _device(
+        "vulkan", "vulkan", "gpu",
+        attributes=_VULKAN, max_num_threads="256", max_threads_per_block="256", thread_warp_size="1",
+    ),
+    _device("webgpu", "webgpu", "gpu", max_num_threads="256"),
+    _device("sdaccel", "sdaccel", "hls"),
+    _device("aocl", "aocl", "hls"),
+    _device("hexagon", attributes=("vtcm-capacity", "llvm-options")),
+    _device("ext_dev"),
+)  # fmt: skip
+OWN_KINDS = tuple(kind.name for kind in _BUILT_IN)
+
 _REGISTRY = _Registry(
-    {
-        "llvm": TargetKind("llvm"),
-        "c": TargetKind("c", generate=f"{_LOWERING}.loops_to_c.compile:compile_c_graph"),
-        "cuda": TargetKind("cuda", ("cuda", "gpu")),
-    },
+    {kind.name: kind for kind in _BUILT_IN},
     {
         "nvidia/geforce-gtx-1080": _gpu("sm_61"),
         "nvidia/geforce-rtx-2080-ti": _gpu("sm_75"),
@@ -141,6 +187,7 @@ _REGISTRY = _Registry(
         "nvidia/nvidia-t4": _gpu("sm_75"),
         "nvidia/nvidia-a100": _gpu("sm_80"),
         "nvidia/nvidia-h100": _gpu("sm_90"),
+        "nvidia/jetson-nano": _gpu("sm_53", registers_per_block=32768),
         "nvidia/jetson-agx-xavier": {**_gpu("sm_72"), "host": _processor("aarch64-linux-gnu", "carmel", 8)},
         "raspberry-pi/4b-aarch64": _processor("aarch64-linux-gnu", "cortex-a72", 4),
         **{f"aws/cpu/c5.{size}": _amazon("skylake-avx512", cores) for size, cores in C5.items()},
@@ -182,7 +229,7 @@ def _add_kind(kind: TargetKind) -> TargetKind:
 def remove_kind(name: str) -> None:
     """Forget a kind, if there is one of that name that is not Weft's."""
     note_change("")
-    if name not in ("llvm", "c", "cuda"):
+    if name not in OWN_KINDS:
         _REGISTRY.kinds.pop(name, None)
         memory_scopes.forget(name)
 

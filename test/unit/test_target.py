@@ -36,6 +36,13 @@ LINUX = "-mtriple=x86_64-unknown-linux-gnu"
         ("cuda -arch=sm_8", "knows no processor 'sm_8' of nvptx64-nvidia-cuda", "did you mean"),
         ("cuda -max_threads_per_block=some", "is a positive number, not 'some'", None),
         ("cuda -host=c", "the host of a GPU is a processor that LLVM makes code for, and not 'c -mcpu=native'", None),
+        (
+            "metal -max_num_threads=64",
+            "no code is made for 'metal': it only names devices",
+            "code is for llvm, c, cuda",
+        ),
+        ("llvm -mfloat-abi=hard", "no code is made as the target's option '-mfloat-abi' says", "leave it out"),
+        ("c -fast-math=1", "no code is made as the target's option '-fast-math' says", None),
     ],
 )
 def test_what_llvm_does_not_know_is_refused_before_it_is_asked_for_code(
