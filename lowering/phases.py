@@ -430,7 +430,7 @@ def graph_loops() -> list[ModulePass]:
         BufferizeGraphPass(),
         ElideCopiesPass(),
         WriteInPlacePass(),
-        PlanMemoryPass(),
+        PlanMemoryPass.configured(),
         MaterializeMemoryPass(),
     ]
 

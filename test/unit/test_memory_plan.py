@@ -11,6 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.dialects.support.alignment import aligned
+from weft.lowering.machine.target import Target
+from weft.lowering.phases import pipeline
+from weft.transforms.infra import PassContext
+from weft.transforms.infra.errors import ConfigError
 from weft.transforms.mem.plan_memory import STRATEGIES, PlanMemoryPass
 from weft.transforms.mem.planning.best import best
 from weft.transforms.mem.planning.greedy import by_size, in_time, place_in_order
@@ -156,3 +160,26 @@ def test_a_strategy_that_there_is_not_is_refused() -> None:
         PlanMemoryPass(strategy="tvm-gredy")
     with pytest.raises(ValueError, match="makes its own pools"):
         PlanMemoryPass(strategy="tvm-greedy", pools=(64,))
+
+
+@pytest.mark.parametrize(
+    ("config", "strategy"),
+    [
+        ({}, "best"),
+        ({"tir.usmp.algorithm": "hill_climb"}, "best"),  # which is not asked for
+        ({"tir.usmp.enable": True}, "greedy-by-size"),
+        ({"tir.usmp.enable": True, "tir.usmp.algorithm": "greedy_by_conflicts"}, "greedy-by-conflicts"),
+        ({"tir.usmp.enable": True, "tir.usmp.algorithm": "hill_climb"}, "hill-climb"),
+    ],
+)
+def test_tvms_options_name_the_algorithm_that_a_compilation_plans_by(config: dict[str, object], strategy: str) -> None:
+    with PassContext(config=config):
+        text = str(pipeline(Target.parse("llvm")))
+    assert ("plan-memory," if strategy == "best" else f'plan-memory{{strategy="{strategy}"}}') in text
+
+
+def test_an_algorithm_that_tvm_has_not_is_refused_when_a_compilation_begins() -> None:
+    config = {"tir.usmp.enable": True, "tir.usmp.algorithm": "hillclimb"}
+    with PassContext(config=config), pytest.raises(ConfigError, match="'hillclimb'") as raised:
+        pipeline(Target.parse("llvm"))
+    assert "hill_climb" in str(raised.value.hint)

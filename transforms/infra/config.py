@@ -179,6 +179,11 @@ PASS_EXTENTS = "lower-te.pass-extents"
 NODE_BY_NODE: Mapping[str, object] = {UNROLL_SCANS: True, PASS_EXTENTS: False}
 """How a graph is compiled that is run node by node: each has a kernel of its name, and there are no loops of nodes."""
 
+USMP_ENABLE, USMP_ALGORITHM = "tir.usmp.enable", "tir.usmp.algorithm"
+"""What TVM calls the planning of a graph's memory by an algorithm of its Unified Static Memory Planner."""
+register_config_option(USMP_ENABLE, bool, f"plan the memory of graphs by the algorithm that {USMP_ALGORITHM} names")
+register_config_option(USMP_ALGORITHM, str, "greedy_by_size, which is the default, greedy_by_conflicts or hill_climb")
+
 ADD_LOWER_PASS = "tir.add_lower_pass"
 register_config_option(ADD_LOWER_PASS, tuple, "(phase, pass) each: passes that `weft.lower` and `weft.build` run too")
 DISABLE_VECTORIZE = "tir.disable_vectorize"

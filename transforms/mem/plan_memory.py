@@ -38,6 +38,9 @@ from ...dialects.mem.lifetimes import Timeline
 from ...dialects.support.alignment import ALIGNMENT
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..infra import ModulePass
+from ..infra.config import USMP_ALGORITHM, USMP_ENABLE
+from ..infra.context import PassContext
+from ..infra.errors import ConfigError
 from ..infra.execution import report_figures
 from ..infra.remarks import analysis
 from .planning.best import best
@@ -53,6 +56,11 @@ STRATEGIES: Mapping[str, Callable[[Problem], MemoryPlan]] = {
     "greedy-by-conflicts": greedy_by_conflicts,
     "hill-climb": hill_climb,
 }
+
+
+USMP_ALGORITHMS = ("greedy-by-size", "greedy-by-conflicts", "hill-climb")
+"""The strategies that are algorithms of TVM's Unified Static Memory Planner, as they are called here; first its own
+choice."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,23 @@ class PlanMemoryPass(ModulePass):
             raise ValueError(f"there is no strategy '{self.strategy}'; {hint}")
         if self.pools and self.strategy == "tvm-greedy":
             raise ValueError("the strategy 'tvm-greedy' makes its own pools, and takes none")
+
+    @classmethod
+    def configured(cls) -> PlanMemoryPass:
+        """As the options of the current `PassContext` say that TVM's have it: `tir.usmp.enable`, `tir.usmp.algorithm`.
+
+        Raises:
+            ConfigError: TVM has no such algorithm.
+        """
+        context = PassContext.current()
+        if not context.get_config(USMP_ENABLE, False):
+            return cls()
+        named = str(context.get_config(USMP_ALGORITHM, "")) or USMP_ALGORITHMS[0]
+        if (strategy := named.replace("_", "-")) not in USMP_ALGORITHMS:
+            known = [each.replace("-", "_") for each in USMP_ALGORITHMS]
+            hint = did_you_mean(named, known) or f"the algorithms are: {', '.join(known)}"
+            raise ConfigError(f"'{USMP_ALGORITHM}' names the algorithm '{named}', which there is not", hint=hint)
+        return cls(strategy=strategy)
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
