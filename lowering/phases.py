@@ -187,6 +187,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.dead_code_elimination import DeadCodeEliminationPass
     from ..transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
     from ..transforms.relay.fast_math import FastMathPass
+    from ..transforms.relay.flatten_atrous_conv import FlattenAtrousConvPass
     from ..transforms.relay.fold_constant import FoldConstantPass
     from ..transforms.relay.fold_explicit_padding import FoldExplicitPaddingPass
     from ..transforms.relay.fold_scale_axis import FoldScaleAxisPass
@@ -221,6 +222,7 @@ def graph(target: Target) -> list[ModulePass]:
         FoldExplicitPaddingPass(),
         CanonicalizeCastPass(),
         CanonicalizeOpsPass(),
+        FlattenAtrousConvPass(),
         FastMathPass(),
         *([] if target.is_gpu else [_interleaved(target), _along_two_axes(target), SeparatePoolsPass()]),
         FoldConstantPass(),

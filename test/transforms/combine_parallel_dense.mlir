@@ -65,3 +65,20 @@ relay.func @what_is_added_may_have_more_dimensions_in_front(%x: tensor<2x4xf32>,
   %3 = relay.add %2, %b2 : (tensor<2x5xf32>, tensor<6x1x5xf32>) -> tensor<6x2x5xf32>
   relay.return %1, %3 : tensor<6x2x3xf32>, tensor<6x2x5xf32>
 }
+
+// FLAT-LABEL: relay.func @new_axes_are_put_in_once
+// FLAT: relay.nn.dense
+// FLAT-NEXT: relay.expand_dims {{.*}} -> tensor<2x24x1xf32>
+// FLAT-NOT: relay.expand_dims
+// FLAT: relay.add {{.*}} -> tensor<2x24x1xf32>
+// FLAT-NEXT: relay.strided_slice {{.*}}begin = array<i64: 0, 0>, end = array<i64: -1, 16>
+// FLAT: relay.strided_slice {{.*}}begin = array<i64: 0, 16>, end = array<i64: -1, 8>
+relay.func @new_axes_are_put_in_once(%x: tensor<2x32xf32>, %w1: tensor<16x32xf32>, %w2: tensor<8x32xf32>, %b: tensor<16x1xf32>, %c: tensor<8x1xf32>) -> (tensor<2x16x1xf32>, tensor<2x8x1xf32>) {
+  %0 = relay.nn.dense %x, %w1 : (tensor<2x32xf32>, tensor<16x32xf32>) -> tensor<2x16xf32>
+  %1 = relay.nn.dense %x, %w2 : (tensor<2x32xf32>, tensor<8x32xf32>) -> tensor<2x8xf32>
+  %2 = relay.expand_dims %0 {axis = 2 : i64} : (tensor<2x16xf32>) -> tensor<2x16x1xf32>
+  %3 = relay.expand_dims %1 {axis = 2 : i64} : (tensor<2x8xf32>) -> tensor<2x8x1xf32>
+  %4 = relay.add %2, %b : (tensor<2x16x1xf32>, tensor<16x1xf32>) -> tensor<2x16x1xf32>
+  %5 = relay.add %3, %c : (tensor<2x8x1xf32>, tensor<8x1xf32>) -> tensor<2x8x1xf32>
+  relay.return %4, %5 : tensor<2x16x1xf32>, tensor<2x8x1xf32>
+}

@@ -34,3 +34,28 @@ relay.func @strides_and_cuts_beyond_the_padding_stay(%x: tensor<1x4x4x1xf32>, %w
   %4 = relay.nn.batch_to_space_nd %3 {block_shape = array<i64: 2, 2>, crops = array<i64: 1, 0, 0, 0>} : (tensor<4x2x2x1xf32>) -> tensor<1x3x4x1xf32>
   relay.return %2, %4 : tensor<1x2x2x1xf32>, tensor<1x3x4x1xf32>
 }
+
+// A quantised convolution pads with its zero point: with nothing else may blocks have been padded.
+// CHECK-LABEL: relay.func @quantised_blocks_become_dilation
+// CHECK: relay.qnn.conv2d %x, %w, %z, %z, %s, %s
+// CHECK-NEXT: padding = array<i64: 2, 2, 2, 2>,
+// CHECK-NEXT: dilation = array<i64: 2, 2>
+// CHECK-NOT: relay.nn.batch_to_space_nd
+// CHECK-LABEL: relay.func @padding_with_another_number_stays
+// CHECK: relay.nn.batch_to_space_nd
+relay.func @quantised_blocks_become_dilation(%x: tensor<1x5x5x2xi8>, %w: tensor<3x3x2x3xi8>) -> tensor<1x5x5x3xi32> {
+  %z = relay.constant dense<0> : tensor<i32>
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %0 = relay.nn.space_to_batch_nd %x {block_shape = array<i64: 2, 2>, paddings = array<i64: 2, 3, 2, 3>} : (tensor<1x5x5x2xi8>) -> tensor<4x5x5x2xi8>
+  %1 = relay.qnn.conv2d %0, %w, %z, %z, %s, %s {data_layout = "NHWC", kernel_layout = "HWIO", channels = 3 : i64, kernel_size = array<i64: 3, 3>} : (tensor<4x5x5x2xi8>, tensor<3x3x2x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<4x3x3x3xi32>
+  %2 = relay.nn.batch_to_space_nd %1 {block_shape = array<i64: 2, 2>, crops = array<i64: 0, 1, 0, 1>} : (tensor<4x3x3x3xi32>) -> tensor<1x5x5x3xi32>
+  relay.return %2 : tensor<1x5x5x3xi32>
+}
+relay.func @padding_with_another_number_stays(%x: tensor<1x5x5x2xi8>, %w: tensor<3x3x2x3xi8>) -> tensor<1x5x5x3xi32> {
+  %z = relay.constant dense<1> : tensor<i32>
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %0 = relay.nn.space_to_batch_nd %x {block_shape = array<i64: 2, 2>, paddings = array<i64: 2, 3, 2, 3>} : (tensor<1x5x5x2xi8>) -> tensor<4x5x5x2xi8>
+  %1 = relay.qnn.conv2d %0, %w, %z, %z, %s, %s {data_layout = "NHWC", kernel_layout = "HWIO", channels = 3 : i64, kernel_size = array<i64: 3, 3>} : (tensor<4x5x5x2xi8>, tensor<3x3x2x3xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<4x3x3x3xi32>
+  %2 = relay.nn.batch_to_space_nd %1 {block_shape = array<i64: 2, 2>, crops = array<i64: 0, 1, 0, 1>} : (tensor<4x3x3x3xi32>) -> tensor<1x5x5x3xi32>
+  relay.return %2 : tensor<1x5x5x3xi32>
+}

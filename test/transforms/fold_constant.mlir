@@ -164,3 +164,17 @@ relay.func @an_if_whose_condition_is_given_stays(%c: tensor<i1>, %x: tensor<3xf3
   }
   relay.return %0 : tensor<3xf32>
 }
+
+// CHECK-LABEL: relay.func @devices_of_constants_are_no_obstacle
+// CHECK-NEXT: relay.constant dense<2.000000e+00>
+// CHECK-NEXT: relay.on_device %0
+// CHECK-NEXT: relay.add %1, %x
+// CHECK-NEXT: relay.return
+relay.func @devices_of_constants_are_no_obstacle(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = relay.constant dense<1.0> : tensor<f32>
+  %1 = relay.on_device %0 {virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<f32>
+  %2 = relay.add %1, %1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %3 = relay.on_device %2 {virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<f32>
+  %4 = relay.add %3, %x : (tensor<f32>, tensor<1xf32>) -> tensor<1xf32>
+  relay.return %4 : tensor<1xf32>
+}

@@ -248,3 +248,21 @@ def test_parameters_of_64_bits_are_other_numbers_neither_beyond_a_float_nor_with
         x = relay.var("x", shape=(1,), dtype=dtype)
         with pytest.raises(UsageError, match="parameter 'x' is"):
             relay.bind_params_by_name(relay.Function([x], x), {"x": array})
+
+
+def test_a_slice_is_what_it_takes_and_a_layout_whatever_its_axes_are_called() -> None:
+    x = relay.var("x", shape=(2, 8, 6))
+    whole = relay.strided_slice(x, [0, 1, 0], [2, -1, 6], [1, 2, 1])
+    assert equal(whole, relay.strided_slice(x, [1], [100], [2], axes=[1])) is False
+    assert equal(whole, relay.strided_slice(x, [1], [7], [2], axes=[-2]))
+    assert equal(relay.strided_slice(x, [1, 2], [1, 3], slice_mode="size"), relay.strided_slice(x, [1, 2], [2, 5]))
+    assert not equal(whole, relay.strided_slice(x, [1], [6], [3], axes=[1]))
+    moved = relay.layout_transform(x, "NCW", "NWC")
+    assert equal(moved, relay.layout_transform(x, "ABD", "ADB")) and not equal(
+        moved, relay.layout_transform(x, "NCW", "CNW")
+    )
+    blocked = relay.layout_transform(x, "NCW", "NCW4c")
+    assert equal(blocked, relay.layout_transform(x, "BAW", "BAW4a"))
+    assert not equal(blocked, relay.layout_transform(x, "NCW", "NCW2c"))
+    n = relay.var("n", shape=(relay.Any(), 4))
+    assert not equal(relay.strided_slice(n, [0], [2]), relay.strided_slice(n, [0], [3]))

@@ -67,6 +67,9 @@ class Combiner(ABC, Generic[Op]):
     def parts(self, emit: Emitter, value: SSAValue, ends: Sequence[SSAValue]) -> list[SSAValue]:
         """What each branch gave, `ends`, out of the combined value."""
 
+    def took(self, step: RelayOp) -> None:
+        """Take note of a step that was combined; most change nothing."""
+
 
 class Concatenating(Combiner[Op], ABC, Generic[Op]):
     """Weights one after the other along the axis of their outputs; results stand so along `axis`."""
@@ -112,7 +115,13 @@ class Concatenating(Combiner[Op], ABC, Generic[Op]):
         if isinstance(step, BiasAddOp):
             rank = len(shape_of(step.data))
             return normalize_axis(step.axis.value.data, rank) == self._axis + rank
-        return step.has_trait(Pointwise)
+        return step.has_trait(Pointwise) or isinstance(step, ExpandDimsOp)
+
+    def took(self, step: RelayOp) -> None:
+        if isinstance(step, ExpandDimsOp):
+            rank = len(shape_of(step.data))
+            if normalize_axis(step.axis.value.data, rank + 1) > self._axis + rank:
+                self._axis -= step.num_newaxis.value.data
 
     def begin(self, ops: Sequence[Op]) -> None:
         """Take note of the group that is combined."""
@@ -192,6 +201,7 @@ class _Group(Generic[Op]):
             if joined is None:
                 return None
             operands.append(joined)
+        self.combiner.took(first)
         return emit(type(first)(*operands, **first.properties))
 
 
@@ -215,17 +225,20 @@ def _combine_block(block: Block, combiner: Combiner[Op], min_num_branches: int, 
 
 def _chain(op: RelayOp, grows: bool) -> list[RelayOp]:
     """An operation, and the arithmetic on its result as long as each value has one use. With `grows` there may be more
-    dimensions in front."""
+    dimensions in front, and new ones of extent one anywhere."""
     chain, shape = [op], shape_of(op.results[0])
     while (use := chain[-1].results[0].get_user_of_unique_use()) is not None:
         if use.parent is not op.parent or not isinstance(use, RelayOp) or len(use.results) != 1:
             break
-        if not (use.has_trait(Pointwise) or isinstance(use, BiasAddOp)) or not isinstance(
+        widens = grows and isinstance(use, ExpandDimsOp)
+        if not (use.has_trait(Pointwise) or isinstance(use, BiasAddOp) or widens) or not isinstance(
             use.results[0].type, TensorType
         ):
             break
         result = shape_of(use.results[0])
-        if result != shape and not (grows and result[len(result) - len(shape) :] == shape):
+        if widens:
+            shape = result
+        elif result != shape and not (grows and result[len(result) - len(shape) :] == shape):
             break
         chain.append(use)
     return chain

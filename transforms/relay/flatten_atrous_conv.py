@@ -6,8 +6,8 @@
 
 TensorFlow writes dilated convolutions so. With blocks of `b`, the dilation `d` becomes `d * b`; to the padding `p` of
 the convolution, which counts blocks, comes what `space_to_batch_nd` pads and goes what `batch_to_space_nd` cuts off:
-`pad + p * b - crop`. That is so for any paddings and crops as long as nothing of it is negative, zeros are padded with,
-and the stride is one.
+`pad + p * b - crop`. That is so for any paddings and crops as long as nothing of it is negative, the stride is one, and
+what is padded with is zero, or of `relay.qnn.conv2d`, whose padding is its zero point, that.
 
 Counterpart of TVM's `FlattenAtrousConv`, which takes the padding to be that of equal extents.
 """
@@ -25,6 +25,7 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.nn_common import normalize_padding, per_axis
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.spatial import BatchToSpaceNdOp, SpaceToBatchNdOp
+from ...dialects.relay.ops.qnn.products import QnnConv2dOp
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 
 NAME = "flatten-atrous-conv"
@@ -49,11 +50,12 @@ class SpreadTaps(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BatchToSpaceNdOp, rewriter: PatternRewriter, /) -> None:
         conv = op.data.owner
-        spread = conv.data.owner if isinstance(conv, Conv2dOp) else None
-        if not isinstance(conv, Conv2dOp) or not isinstance(spread, SpaceToBatchNdOp):
+        spread = conv.data.owner if isinstance(conv, Conv2dOp | QnnConv2dOp) else None
+        if not isinstance(conv, Conv2dOp | QnnConv2dOp) or not isinstance(spread, SpaceToBatchNdOp):
             return
         blocks = ints(op.block_shape)
-        data, _, out = (layout.text for layout in conv.layouts())
+        data = conv.data_layout.data
+        out = conv.out_layout.data or data
         pads, crops = (ints(values) or (0,) * (2 * len(blocks)) for values in (spread.paddings, op.crops))
         before, after = normalize_padding(ints(conv.padding), 2)
         starts = [pads[2 * i] + before[i] * b - crops[2 * i] for i, b in enumerate(blocks[:2])]
@@ -65,8 +67,8 @@ class SpreadTaps(RewritePattern):
             obstacle = "the blocks are not of height and width"
         elif any(stride != 1 for stride in per_axis(ints(conv.strides), 2, "strides")):
             obstacle = "its stride is not one"
-        elif spread.pad_value.value.data != 0 and any(pads):
-            obstacle = "what is padded with is not zero"
+        elif any(pads) and spread.pad_value.value.data != _padding_of(conv):
+            obstacle = "what is padded with is not what it pads with"
         elif min(*starts, *ends) < 0:
             obstacle = "more is cut off than was padded"
         if obstacle is not None:
@@ -74,4 +76,10 @@ class SpreadTaps(RewritePattern):
             return
         dilation = [d * b for d, b in zip(per_axis(ints(conv.dilation), 2, "dilation"), blocks, strict=True)]
         changed = {"padding": as_attribute([*starts, *ends]), "dilation": as_attribute(dilation)}
-        rewriter.replace(op, Conv2dOp(spread.data, conv.weight, **{**conv.properties, **changed}))
+        new = type(conv)(spread.data, *conv.operands[1:], **{**conv.properties, **changed})
+        rewriter.replace(op, new)
+
+
+def _padding_of(conv: Conv2dOp | QnnConv2dOp) -> float | None:
+    """What a convolution pads with; `None` where that is not known."""
+    return 0.0 if isinstance(conv, Conv2dOp) else conv.known_zero()

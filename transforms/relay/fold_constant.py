@@ -6,9 +6,10 @@
     %y = relay.add %x, %c : ...
 
 Folded are pure operators whose operands are all constants or tuples of them, projections of tuples, and `shape_of` and
-`ndarray_size` of values with static shapes. An operator without operands (`ones`, `full`) stays where it is, for to
-store its result would only cost memory, but is evaluated where another operator folds over it. Of an `if` whose
-condition is known, the branch that is taken stands in its place. Left alone are stateful operators, those that are not
+`ndarray_size` of values with static shapes; what `on_device` says of a constant is no obstacle, and stays where the
+constant does. An operator without operands (`ones`, `full`) stays where it is, for to store its result would only cost
+memory, but is evaluated where another operator folds over it. Of an `if` whose condition is known, the branch that is
+taken stands in its place. Left alone are stateful operators, those that are not
 computations (unless `fold-qnn`), those that fail on their operands, calls, and the bodies of `relay.primitive`. An
 operator of `relay.dyn` whose operands say a shape that is known becomes the one that is told it by properties (TVM's
 `DynamicToStatic`), and what follows is typed anew.
@@ -50,6 +51,7 @@ from ...dialects.relay.base import (
 from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.layout import LayoutTransformOp
+from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
 from ...dialects.relay.ops.dyn import DynReshapeOp
 from ...dialects.relay.ops.nn.winograd import WinogradWeightTransformOp
@@ -136,6 +138,10 @@ class _Folder:
                     self.known[op.result] = value
             elif isinstance(op, TupleGetOp) and isinstance(source := op.tuple.owner, TupleOp) and source.fields:
                 self._forward(op, source.fields[op.index.value.data])
+            elif isinstance(op, OnDeviceOp) and self._is_known(op.body):
+                if op.body.owner in self.folded:
+                    self._materialize(op.body)
+                self.known[op.result] = self._value(op.body)
             elif (values := self._evaluate(op)) is not None:
                 self.known.update(zip(op.results, values, strict=True))
                 self.folded.add(op)
@@ -272,7 +278,10 @@ class _Folder:
             for result in owner.results:
                 self.known.pop(result, None)
             self.folded.discard(owner)
+            noted = owner.body if isinstance(owner, OnDeviceOp) else None
             _erase(owner)
+            if noted is not None:
+                self._drop_if_dead(noted)
 
     def _materialize(self, value: SSAValue) -> None:
         """Put a constant in the place of a folded value."""

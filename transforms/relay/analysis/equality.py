@@ -27,10 +27,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ....dialects.relay.base import RelayOp, tensors_in
+from ....dialects.relay.base import DYNAMIC, RelayOp, tensors_in
 from ....dialects.relay.control import ApplyOp, FnOp
 from ....dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ....dialects.relay.functions import INPUT_NAMES, name_of
+from ....dialects.relay.layout import Layout, LayoutTransformOp
+from ....dialects.relay.ops.slicing import StridedSliceOp
 from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.script.equality import function_form
 from ...infra.visitors import dataflow_post_order, values_used_by
@@ -250,7 +252,8 @@ COUNT_NEW_AXES = frozenset({"relay.expand_dims", "relay.stack", "relay.one_hot",
 
 def _properties(op: Operation) -> Hashable:
     """The properties of an operation, with the defaults of those that are not there, without those that its types say;
-    an axis that is counted from the end as what it is from the beginning."""
+    an axis that is counted from the end as what it is from the beginning, a slice by what it takes of each axis, and
+    layouts whatever their axes are called."""
     if not isinstance(op, RelayOp):
         return _items(op.properties)
     defaults = {name: definition.default_value for name, definition in op.get_irdl_definition().properties.items()}
@@ -263,12 +266,27 @@ def _properties(op: Operation) -> Hashable:
         given |= {name: _in_f32(value.value.data) for name, value in given.items() if isinstance(value, FloatAttr)}
     if given.get("out_layout") in (StringAttr(""), given.get("layout", given.get("data_layout"))):
         given.pop("out_layout", None)  # that of the result, where it is that of the data
+    if isinstance(op, LayoutTransformOp):
+        given |= _layout_forms(op)
+    if isinstance(op, StridedSliceOp) and DYNAMIC not in (shape := tensors_in(op.data.type)[0].get_shape()):
+        return tuple(op.slices(shape))
     axis = op.properties.get("axis", defaults.get("axis"))
     if isinstance(axis, IntegerAttr) and op.operands and op.name not in COUNT_NEW_AXES:
         tensors = tensors_in(op.operands[0].type)
         if tensors and (rank := len(tensors[0].get_shape())):
             given["axis"] = axis.value.data % rank
     return _items(given)
+
+
+def _layout_forms(op: LayoutTransformOp) -> dict[str, object]:
+    """The layouts that a tensor is brought from and to, whatever their axes are called."""
+    source, target = op.layouts()
+    places = {name: place for place, name in enumerate(source.letters)}
+
+    def form(layout: Layout) -> Hashable:
+        return tuple((places[axis.name.upper()], axis.factor) for axis in layout.axes)
+
+    return {"src_layout": form(source), "dst_layout": form(target)}
 
 
 def _is_narrow(element: Attribute) -> bool:
