@@ -13,6 +13,7 @@ from .frontend import relay
 from .frontend.relay import analysis as _analysis
 from .frontend.relay import data_dependent as _data_dependent
 from .frontend.relay.data import ConstructorValue
+from .relay_backend import Executor, Runtime
 from .runtime import param_dict
 from .transforms.relay.legalize import LegalizePass
 
@@ -79,7 +80,7 @@ build_module.__dict__.update(
 interpreter = ModuleType(f"{__name__}.backend.interpreter", "What the interpreter gives beside arrays.")
 interpreter.__dict__.update(ConstructorValue=ConstructorValue)
 backend = ModuleType(f"{__name__}.backend", "What runs programs, by the module that TVM has that in.")
-backend.__dict__.update(interpreter=interpreter, vm=relay_vm)
+backend.__dict__.update(interpreter=interpreter, vm=relay_vm, Executor=Executor, Runtime=Runtime)
 qnn_transform = ModuleType(
     f"{__name__}.qnn.transform", "The passes on quantised operators: TVM's `relay.qnn.transform`."
 )

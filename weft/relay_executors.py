@@ -11,7 +11,8 @@ graph = weft.graph_executor.GraphModule(library["default"]())
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ from .frontend.relay.expr import Expr, Function, GlobalVar, Operand, Var, as_val
 from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
+from .relay_backend import Executor, Runtime
 
 if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph
@@ -322,23 +324,62 @@ class Library:
         return iter((self.graph_json, self, self.params))
 
 
+_GRAPH, _CPP = Executor("graph"), Runtime("cpp")
+
+
+def _linking(params: bool) -> AbstractContextManager[object]:
+    """The rules in which constants stand in the kernels that read them, if they shall."""
+    from .compiler import DEFAULT_OPT_LEVEL
+    from .transforms.infra.context import PassContext
+
+    current = PassContext.current()
+    level = DEFAULT_OPT_LEVEL if current.is_default else current.opt_level
+    return current.at_level(level, {"relay.FuseOps.link_params": True}) if params else nullcontext()
+
+
 @checked
 def build(
-    mod: ModuleOp | FuncOp,
-    target: str | Target | None = None,
+    ir_mod: ModuleOp | FuncOp,
+    target: str | Target | Mapping[Any, str | Target] | Sequence[str | Target] | None = None,
+    target_host: str | Target | None = None,
+    executor: Executor = _GRAPH,
+    runtime: Runtime = _CPP,
+    *,
     params: Mapping[str, npt.ArrayLike] | None = None,
     mod_name: str = "default",
 ) -> Library:
     """Compile a module for the graph executor; `weft.compile` gives one native function.
 
+    Args:
+        ir_mod: the module, or a function.
+        target: what it is compiled for; that in scope, or this machine, unless given.
+        target_host: the host of a GPU, where the target does not say one.
+        executor: `Executor("graph")`; with its option `link-params`, constants stand in the kernels that read them.
+        runtime: `Runtime("cpp")`.
+        params: inputs of `@main` that become constants, by name.
+        mod_name: what the library calls the graph.
+
     Raises:
-        UsageError: there is no such parameter.
+        UsageError: there is no such parameter, or it is to be for another executor or runtime.
         Diagnostic: it cannot be lowered, or is not valid.
     """
     from .compiler import compile as compile_model
+    from .lowering.machine.target import Target
 
-    target = or_current(target)
-    graph = compile_model(mod, target, params=params, executor="graph")
+    if executor.name != "graph":
+        raise UsageError(
+            f"relay.build compiles for the executor 'graph', and not for '{executor}'",
+            hint="weft.compile makes one native function of a module",
+        )
+    if runtime.name != "cpp" or runtime._options.get("system-lib"):  # pyright: ignore[reportPrivateUsage]
+        raise UsageError(
+            f"what relay.build gives runs here, and is linked to no '{runtime}'",
+            hint="weft.compile(...).export_library makes a library for C",
+        )
+    listed = Target.canon_multi_target_and_host(or_current(target), target_host)
+    target = listed[0] if len(listed) == 1 else Target.parse(listed)
+    with _linking(bool(executor["link-params"])):
+        graph = compile_model(ir_mod, target, params=params, executor="graph")
     return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name, target)
 
 
