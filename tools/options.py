@@ -7,11 +7,14 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 from ..dialects.support.knobs import KNOBS
 from .arguments import parse_shape
+
+Group: TypeAlias = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
+"""Flags under one title in the help; argparse has no public name for them."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_input_and_output(group: Group) -> None:
     add = group.add_argument
     add("input", nargs="?", default="-", metavar="FILE", help="the module; '-', the default, is standard input")
     add(
@@ -202,7 +205,7 @@ def _add_input_and_output(group: argparse._ArgumentGroup) -> None:  # pyright: i
     )
 
 
-def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_passes(group: Group) -> None:
     add = group.add_argument
     add(
         "-p",
@@ -248,7 +251,7 @@ def _add_passes(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     add("--run-reproducer", action="store_true", help="FILE is a crash reproducer: run the passes that it names")
 
 
-def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_phases(group: Group) -> None:
     add = group.add_argument
     add("--compile-to", metavar="PHASE", help="run all phases up to this one")
     add("--compile-from", metavar="PHASE", help="the input has been through this phase (default: import)")
@@ -264,7 +267,7 @@ def _add_phases(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[repo
     )
 
 
-def _add_reports(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_reports(group: Group) -> None:
     add = group.add_argument
     for when in ("before", "after"):
         add(
@@ -322,7 +325,7 @@ def _add_reports(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
     )
 
 
-def _add_information(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_information(group: Group) -> None:
     add = group.add_argument
     add("--show-dialects", action="store_true", help="the dialects that can be read")
     add("--list-passes", action="store_true", help="the passes that can be run")

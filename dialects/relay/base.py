@@ -38,6 +38,7 @@ from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
 from ..support.looks import by_looks
+from ..support.retyping import retype
 from .blocking import PLAIN, Blocks, Wish
 from .fields import Value as Value
 from .fields import as_attribute as as_attribute
@@ -197,7 +198,7 @@ class RelayOp(IRDLOperation, ABC):
             self.drop_all_references()  # what nobody has does not use its operands
             raise
         for result, inferred in zip(self.results, types, strict=True):
-            result._type = inferred  # pyright: ignore[reportPrivateUsage]
+            retype(result, inferred)
 
     PRECISION: ClassVar[Precision | None] = None
     """What floats of half the width do to it; `None` is FOLLOW where elements are taken one by one, or moved only."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, Float16Type, IntegerAttr, TensorType, TupleType, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, TensorType, f32
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, traits_def
 from xdsl.traits import Pure
@@ -98,11 +98,6 @@ def narrow(x: te.Tensor, element: Attribute) -> te.Tensor:
     if x.element_type == element:
         return x
     return te.compute(x.shape, lambda *i: te.cast(x[i], element), "cast")
-
-
-def tuple_type(*fields: Attribute) -> TupleType:
-    """The tuple type of the given fields."""
-    return TupleType(ArrayAttr(fields))  # pyright: ignore[reportArgumentType]
 
 
 def check_vector(vector: Tensor, data: Tensor, axis: int, what: str) -> Tensor:

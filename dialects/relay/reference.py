@@ -7,15 +7,17 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block
 
 from .. import te
 from ..support.checks import CheckError
 from ..support.dtypes import numpy_dtype, scalar_type
+from ..support.retyping import retype
 from ..te.evaluate import evaluate
 from .base import DYNAMIC, RelayOp, flatten_types, is_static, shape_of, tensor
 from .computing import compute_results
+from .types import tuple_type
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 
@@ -59,13 +61,13 @@ def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:
 
     def of_arrays(type: Attribute) -> Attribute:
         if isinstance(type, TupleType):
-            return TupleType(ArrayAttr([of_arrays(field) for field in type.types]))  # pyright: ignore[reportArgumentType]
+            return tuple_type(*map(of_arrays, type.types))
         return TensorType(tensor(type).element_type, next(arrays).shape)
 
     clone = op.clone()
     clone.operands = Block(arg_types=[of_arrays(operand.type) for operand in op.operands]).args
     for result, inferred in zip(clone.results, clone.infer(), strict=True):
-        result._type = inferred  # pyright: ignore[reportPrivateUsage]
+        retype(result, inferred)
     return clone
 
 

@@ -11,6 +11,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 
+def tuple_type(*fields: Attribute) -> TupleType:
+    """The type of a tuple of fields of these types."""
+    return TupleType(ArrayAttr(fields))  # pyright: ignore[reportArgumentType]
+
+
 @irdl_attr_definition
 class ParamType(ParametrizedAttribute, TypeAttribute):
     """A type that is left open: of a data type, or of a polymorphic function. Counterpart of Relay's `TypeVar`."""
@@ -85,7 +90,7 @@ def substituted(type: Attribute, given: Mapping[str, Attribute]) -> Attribute:
         case RefType():
             return RefType(substituted(type.of, given))
         case TupleType():
-            return TupleType(ArrayAttr([substituted(each, given) for each in type.types]))  # pyright: ignore[reportArgumentType]
+            return tuple_type(*(substituted(each, given) for each in type.types))
         case FunctionType():
             inputs, outputs = ([substituted(each, given) for each in side.data] for side in (type.inputs, type.outputs))
             return FunctionType.from_lists(inputs, outputs)
@@ -121,7 +126,7 @@ def merged(known: Attribute, other: Attribute) -> Attribute:
         case RefType(), RefType():
             return RefType(merged(known.of, other.of))
         case TupleType(), TupleType():
-            return TupleType(ArrayAttr(_merged(known.types.data, other.types.data)))  # pyright: ignore[reportArgumentType]
+            return tuple_type(*_merged(known.types.data, other.types.data))
         case FunctionType(), FunctionType():
             return FunctionType.from_lists(
                 _merged(known.inputs.data, other.inputs.data), _merged(known.outputs.data, other.outputs.data)

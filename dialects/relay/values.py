@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     IntegerAttr,
     TensorType,
     TupleType,
@@ -39,7 +38,7 @@ from ..support.looks import by_looks
 from ..support.operations import irdl_op_definition
 from .attributes import Later, ResourceAttr, array_to_attribute, attribute_to_array, resource_later, tensor_type_of
 from .base import Fusion, FusionPattern
-from .types import IncompleteType
+from .types import IncompleteType, tuple_type
 
 if TYPE_CHECKING:
     from .attributes import NDArray
@@ -136,7 +135,7 @@ class TupleOp(IRDLOperation):
 
     def __init__(self, *fields: SSAValue):
         types = cast("list[TypeAttribute]", [f.type for f in fields])
-        super().__init__(operands=[list(fields)], result_types=[TupleType(ArrayAttr(types))])
+        super().__init__(operands=[list(fields)], result_types=[tuple_type(*types)])
 
     @by_looks()
     def verify_(self) -> None:

@@ -137,9 +137,7 @@ class Var(Expr):
 
     name: str
 
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return index
+    type = index
 
 
 Dim: TypeAlias = int | Expr
@@ -186,9 +184,7 @@ class IterVar(Expr):
             return self.dim
         raise SymbolicExtentError(f"te: the extent of '{self.name}' is known only when the computation runs")
 
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return index
+    type = index
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,9 +310,7 @@ class Check(Expr):
     extent: Dim
     text: str
 
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return index
+    type = index
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ from ..support.hints import isa
 from ..support.interned import shaped_memref
 from ..support.looks import by_looks
 from ..support.memory_scopes import MEMORIES, memories, memory_of, why_no_scope
+from ..support.retyping import retype
 from .affine import print_expr
 from .expressions import parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
@@ -174,7 +175,7 @@ class AllocBufferOp(IRDLOperation):
     def set_shape(self, shape: Sequence[Extent]) -> None:
         """Give the buffer other extents."""
         type = memref_type(memref_of(self.buffer).element_type, shape)
-        self.buffer._type = type  # pyright: ignore[reportPrivateUsage]
+        retype(self.buffer, type)
         if (attribute := shape_attribute(shape)) is None:
             self.properties.pop("shape", None)
         else:

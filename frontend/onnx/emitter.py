@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     FileLineColLoc,
     IntAttr,
     LocationAttr,
@@ -27,9 +26,11 @@ from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, Tup
 from ...dialects.relay.extents import Extents, Known, results_of, unknown
 from ...dialects.relay.graph_arguments import named_dim
 from ...dialects.relay.reference import evaluate_op
+from ...dialects.relay.types import tuple_type
 from ...dialects.support.checks import CheckError
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.retyping import retype
 from ...dialects.support.text import as_text
 from ...dialects.te.assume import assuming
 from ...dialects.te.contents import Number
@@ -227,7 +228,7 @@ class Emitter:
             if isinstance(held[0], te.Var):
                 self.sources.setdefault(held[0], (op.results[0], -1))
         for result in op.results:
-            result._type = _exact(result.type, iter(extents.of(result)))  # pyright: ignore[reportPrivateUsage]
+            retype(result, _exact(result.type, iter(extents.of(result))))
 
     def dims(self, value: SSAValue) -> tuple[te.Dim, ...]:
         """The extents of a tensor, which may be symbols."""
@@ -286,7 +287,7 @@ class Emitter:
         if self.extents is not None:
             for value in (*self.block.args, *(result for op in self.block.ops for result in op.results)):
                 if value in self.extents.known:
-                    value._type = _exact(value.type, iter(self.extents.of(value)))  # pyright: ignore[reportPrivateUsage]
+                    retype(value, _exact(value.type, iter(self.extents.of(value))))
         self._location = self._file
         self.insert(ReturnOp(*results))
         for op in reversed(list(self.block.ops)):
@@ -317,7 +318,7 @@ MAX_CONTENTS = 64
 def _exact(type: Attribute, known: Iterator[Known]) -> Attribute:
     """A type with the extents that are known."""
     if isinstance(type, TupleType):
-        return TupleType(ArrayAttr([_exact(field, known) for field in type.types]))  # pyright: ignore[reportArgumentType]
+        return tuple_type(*(_exact(field, known) for field in type.types))
     if not isinstance(type, TensorType):
         return type
     dims = next(known).dims

@@ -32,6 +32,7 @@ from ...dialects.relay.extents import Extents, Known
 from ...dialects.relay.slices import ENDLESS
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
+from ...dialects.support.retyping import retype
 from ...dialects.te.dims import data_var
 from .errors import Malformed, Unsupported
 from .node import Node
@@ -236,7 +237,7 @@ class Loop:
         fill = node.constant(np.zeros((), numpy_dtype(element)))
         made = node.emit("dyn.full", fill, shape, dtype=dtype_name(element))
         rows = DYNAMIC if self.turns is None else shape_of(made)[0]
-        made._type = TensorType(element, [rows, *shape_of(row)])  # pyright: ignore[reportPrivateUsage]
+        retype(made, TensorType(element, [rows, *shape_of(row)]))
         return made
 
     def _turns(self, turns: SSAValue) -> SSAValue:
@@ -284,7 +285,7 @@ class Loop:
         end = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if rank > 1 else parts[0]
         begin, step = (node.constant(np.full(rank, each, np.int64)) for each in (0, 1))
         taken = node.emit("dyn.strided_slice", value, begin, end, step)
-        taken._type = TensorType(tensor(value).element_type, [DYNAMIC, *shape_of(value)[1:]])  # pyright: ignore[reportPrivateUsage]
+        retype(taken, TensorType(tensor(value).element_type, [DYNAMIC, *shape_of(value)[1:]]))
         self._know(taken, [None, *self.emitter.dims(value)[1:]])
         return taken
 

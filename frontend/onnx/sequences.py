@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.core import TupleOp
-from ...dialects.relay.nn_common import tuple_type
+from ...dialects.relay.types import tuple_type
 from .errors import Malformed, Unsupported
 from .node import Node, Outputs, Versions, rank_of
 from .parts import as_sequence, parts_of, split_as_told

@@ -22,6 +22,7 @@ from ...dialects.relay.data import AdtOp, ConstructOp
 from ...dialects.relay.types import AdtType, ParamType, instance, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.retyping import retype
 from .expr import Expr, Operand, as_value
 
 
@@ -130,7 +131,7 @@ class Constructor:
         values = [as_value(arg) for arg in args]
         *fields, type = instance([*self.inputs, definition.type], [value.type for value in values])
         for value, declared in zip(values, fields, strict=True):
-            value._type = merged(value.type, declared)  # pyright: ignore[reportPrivateUsage]
+            retype(value, merged(value.type, declared))
         assert isinstance(type, AdtType)
         return Expr(ConstructOp(self.name_hint, values, type).result)
 

@@ -27,6 +27,7 @@ from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.types import ParamType, RefType, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.retyping import retype
 from ...dialects.te.expr import Var as Symbol
 from .extents import AnyExtent as AnyExtent
 from .extents import VariableBlock
@@ -105,7 +106,7 @@ def _afterwards(variable: Var, value: SSAValue, body: SSAValue) -> Expr:
     """`body`, computed after `value`: a function of the variable, which is called."""
     old = variable.value
     if not is_complete(old.type):
-        old._type = value.type  # pyright: ignore[reportPrivateUsage]
+        retype(old, value.type)
     completed([body])
     made = ApplyOp(function_value(Function([variable], body)), [value])
     completed([made.res[0]])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, TupleType
+from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.relay.control import FnOp
 from ...dialects.relay.core import FuncOp, PrimitiveOp, ReturnOp, TupleOp, YieldOp
 from ...dialects.relay.functions import INPUT_NAMES
 from ...dialects.relay.graph_arguments import DIM_NAMES
+from ...dialects.relay.types import tuple_type
 
 
 def given_by(region: Region) -> SSAValue:
@@ -21,7 +22,7 @@ def given_by(region: Region) -> SSAValue:
 def region_function(op: PrimitiveOp) -> SSAValue:
     """A region of operators as the function that TVM has there, with the attributes that it has."""
     outputs = op.result_types
-    given = outputs[0] if len(outputs) == 1 else TupleType(ArrayAttr(outputs))  # pyright: ignore[reportArgumentType]
+    given = outputs[0] if len(outputs) == 1 else tuple_type(*outputs)
     block, results = _copied(op.body.block, op.yield_op)
     if len(results) > 1:
         block.add_op(made := TupleOp(*results))

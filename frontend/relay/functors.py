@@ -23,6 +23,7 @@ from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, Tuple
 from ...dialects.relay.data import ConstructOp, MatchOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.retyping import retype
 from ...transforms.relay.completion import complete
 from .data import Constructor
 from .expr import Expr, Function, GlobalVar, If, Var, as_value, copied, expr_of
@@ -179,7 +180,7 @@ class ExprMutator(ExprFunctor):
             return expr
         copy = owner.clone(values)
         for result in copy.results:
-            result._type = IncompleteType()  # pyright: ignore[reportPrivateUsage]
+            retype(result, IncompleteType())
         complete(copy)
         return Expr(copy.results[owner.results.index(expr.value)])  # pyright: ignore[reportArgumentType]
 

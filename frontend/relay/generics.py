@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.control import FnOp
 from ...dialects.relay.types import bind_params, is_complete, substituted, type_params
-from ...transforms.relay.specialize_functions import retype
+from ...transforms.relay.specialize_functions import convert_types
 
 
 def specialized(callee: SSAValue, given: Sequence[SSAValue]) -> tuple[SSAValue, list[SSAValue]]:
@@ -49,5 +49,5 @@ def _instance(value: SSAValue, type: Attribute) -> SSAValue:
         return value
     assert isinstance(value.owner, FnOp)
     copy = value.owner.clone()
-    retype(copy, lambda each: substituted(each, bound))
+    convert_types(copy, lambda each: substituted(each, bound))
     return copy.result

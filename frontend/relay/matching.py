@@ -18,9 +18,9 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.relay.core import TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import DEFAULT, AdtOp, MatchOp
-from ...dialects.relay.nn_common import tuple_type
-from ...dialects.relay.types import AdtType, IncompleteType, instance, merged
+from ...dialects.relay.types import AdtType, IncompleteType, instance, merged, tuple_type
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.retyping import retype
 from .data import Constructor, TypeData
 from .expr import Expr, Operand, Var, as_value, completed, copied
 
@@ -118,7 +118,7 @@ class _Row:
             value, pattern = pending.pop()
             match pattern:
                 case PatternVar(var):
-                    value._type = merged(value.type, var.value.type)  # pyright: ignore[reportPrivateUsage]
+                    retype(value, merged(value.type, var.value.type))
                     bound[var.value] = value
                 case PatternTuple(patterns):
                     pending += reversed(list(zip(_fields(value, len(patterns), block), patterns, strict=True)))
@@ -148,7 +148,7 @@ def _fields(value: SSAValue, count: int, block: Block) -> list[SSAValue]:
     """The fields of a tuple, taken out of it in `block`."""
     if isinstance(owner := value.owner, TupleOp) and len(owner.fields) == count:
         return list(owner.fields)
-    value._type = merged(value.type, tuple_type(*[IncompleteType()] * count))  # pyright: ignore[reportPrivateUsage]
+    retype(value, merged(value.type, tuple_type(*[IncompleteType()] * count)))
     if not isinstance(type := value.type, TupleType) or len(type.types) != count:
         raise UsageError(f"a pattern of a tuple of {count} is not for values of type {type}")
     made = [TupleGetOp(value, index) for index in range(count)]
@@ -170,7 +170,7 @@ def _decide(rows: Sequence[_Row], block: Block, complete: bool) -> None:
     if isinstance(value.type, AdtType) and value.type.symbol != definition.header.name_hint:
         raise UsageError(f"a pattern of {looked_at!r} is not for values of type {value.type}")
     (type,) = instance([definition.type], [value.type])
-    value._type = merged(value.type, type)  # pyright: ignore[reportPrivateUsage]
+    retype(value, merged(value.type, type))
     named = [each for each in definition.constructors if any(row.constructor_of(value) == each for row in rows)]
     cases: dict[str, Region] = {}
     for constructor in named:

@@ -20,6 +20,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.types import IncompleteType
+from ...dialects.support.retyping import retype
 from ...transforms.relay.completion import complete
 from ...transforms.relay.lambda_lift import lift
 from ...transforms.relay.symbol_names import SymbolNames
@@ -65,5 +66,5 @@ def lift_recursive(function: FuncOp, module: ModuleOp) -> None:
         for inner in list(made.walk()):
             if isinstance(inner, ClosureOp) and inner.callee.string_value() == called.data:
                 itself = ClosureOp(name, arguments[: len(arguments) - inputs], IncompleteType())
-                itself.result._type = inner.result.type  # pyright: ignore[reportPrivateUsage]
+                retype(itself.result, inner.result.type)
                 Rewriter.replace_op(inner, itself)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType
+from xdsl.dialects.builtin import FunctionType
 from xdsl.dialects.builtin import TupleType as _TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import Tensor
-from ...dialects.relay.types import IncompleteType, RefType
+from ...dialects.relay.types import IncompleteType, RefType, tuple_type
 from ...dialects.support.arguments import checked
 from .expr import AnyExtent as Any
 from .expr import tensor_type as TensorType
@@ -30,7 +30,7 @@ def scalar_type(dtype: str) -> Tensor:
 @checked
 def TupleType(fields: Sequence[Attribute]) -> _TupleType:
     """The type of a tuple."""
-    return _TupleType(ArrayAttr(tuple(fields)))  # pyright: ignore[reportArgumentType]
+    return tuple_type(*fields)
 
 
 @checked

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from ...dialects.relay.types import AdtType, IncompleteType, ParamType, RefType
+from ...dialects.relay.types import AdtType, IncompleteType, ParamType, RefType, tuple_type
 from .data import GlobalTypeVar, TypeData
 from .functors import UnhandledError
 
@@ -104,7 +104,7 @@ class TypeMutator(TypeFunctor):
 
     def visit_tuple_type(self, type: TupleType) -> Attribute:
         """A tuple of changed types."""
-        return TupleType(ArrayAttr(tuple(map(self.visit, type.types.data))))
+        return tuple_type(*map(self.visit, type.types))
 
     def visit_ref_type(self, type: RefType) -> Attribute:
         """A reference to a changed type."""

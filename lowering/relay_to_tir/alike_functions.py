@@ -36,11 +36,12 @@ from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, Fusion, RelayOp, flatten_types, fusion_pattern
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.extents import Known
-from ...dialects.relay.nn_common import tuple_type
 from ...dialects.relay.telling import told_inputs
+from ...dialects.relay.types import tuple_type
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.hints import isa
+from ...dialects.support.retyping import retype
 from ...dialects.te.assume import assuming
 from ...dialects.te.dims import substituted
 from ...dialects.tir.core import PrimFuncOp
@@ -213,7 +214,7 @@ def _opened(group: Sequence[FuncOp]) -> FuncOp:
     operators say of them beside their types goes."""
     function = group[0].clone()
     for values in zip(*map(_values, (function, *group)), strict=True):
-        values[0]._type = _common([value.type for value in values])  # pyright: ignore[reportPrivateUsage]
+        retype(values[0], _common([value.type for value in values]))
     for op in walk(function):
         for name in op.IMPLIED if isinstance(op, RelayOp) else ():
             op.properties.pop(name, None)

@@ -55,12 +55,13 @@ from ...dialects.relay.core import (
 from ...dialects.relay.devices import RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr, listed_devices
 from ...dialects.relay.extents import Extents, Known
 from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
-from ...dialects.relay.nn_common import tuple_type
 from ...dialects.relay.telling import is_telling, told_inputs
+from ...dialects.relay.types import tuple_type
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
+from ...dialects.support.retyping import retype
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
@@ -290,7 +291,7 @@ def _say_what_follows(graph: FuncOp, extents: Extents) -> None:
         return
     for value in [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]:
         if value in extents.known and is_dynamic(value.type):
-            value._type = _with_extents(value.type, iter(extents.of(value)))  # pyright: ignore[reportPrivateUsage]
+            retype(value, _with_extents(value.type, iter(extents.of(value))))
     arguments, results = graph.body.block.args, graph.return_op.arguments
     graph.function_type = FunctionType.from_lists([v.type for v in arguments], [v.type for v in results])
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pytest
@@ -22,6 +22,10 @@ from weft.transforms.relay.fuse_ops import FuseOpsPass
 
 if TYPE_CHECKING:
     from weft.transforms.infra.timing import Profile
+
+FIVE: Any = 5
+WORD: Any = "x"
+"""What the functions here do not take."""
 
 PERCEPTRON = Path(__file__).parents[2] / "examples" / "perceptron.mlir"
 
@@ -96,18 +100,18 @@ def test_what_does_not_fit_is_told_with_the_argument(wrong: dict[str, Any], told
 
 def test_arguments_by_position_are_checked_those_of_a_list_too() -> None:
     with pytest.raises(ArgumentError, match="'share' of example"):
-        example(1, "x")  # pyright: ignore[reportArgumentType]
+        example(1, WORD)
     assert example(1, 2.0, (), None, "a", None, "", (1, ""), None, None, 7) == 1
     with pytest.raises(ArgumentError, match="'rest' of example is an int"):
-        example(1, 2.0, (), None, "a", None, "", (1, ""), None, None, "x")  # pyright: ignore[reportArgumentType]
+        example(1, 2.0, (), None, "a", None, "", (1, ""), None, None, WORD)
 
 
 def test_the_hint_is_what_the_docstring_says() -> None:
     with pytest.raises(ArgumentError) as caught:
-        example(number="x")  # pyright: ignore[reportArgumentType]
+        example(number=WORD)
     assert caught.value.hint == "number: how many there are"
     with pytest.raises(ArgumentError) as caught:
-        example(names=5)  # pyright: ignore[reportArgumentType]
+        example(names=FIVE)
     assert caught.value.hint == "names: words over two lines"
 
 
@@ -137,9 +141,9 @@ def test_public_methods_and_the_constructor_of_a_class_are_checked() -> None:
             return self.size + by
 
     with pytest.raises(ArgumentError, match="'size' of"):
-        Sample("x")  # pyright: ignore[reportArgumentType]
+        Sample(WORD)
     with pytest.raises(ArgumentError, match="'by' of"):
-        Sample(1).grown("x")  # pyright: ignore[reportArgumentType]
+        Sample(1).grown(WORD)
 
 
 @pytest.mark.parametrize(
@@ -200,30 +204,30 @@ C = te.compute((8, 8), lambda i, j: A[i, j] + 1, name="C")
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: weft.load(5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.lower(te.create_schedule(C.op), 5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.build(te.create_schedule(C.op), [A, C], 5),  # pyright: ignore[reportArgumentType]
-        lambda: te.exp("x"),  # pyright: ignore[reportArgumentType]
-        lambda: A[0, 0].__add__("x"),  # pyright: ignore[reportArgumentType]
-        lambda: A[0, 0].__add__(A),  # pyright: ignore[reportArgumentType]
+        lambda: weft.load(FIVE),
+        lambda: weft.lower(te.create_schedule(C.op), FIVE),
+        lambda: weft.build(te.create_schedule(C.op), [A, C], FIVE),
+        lambda: te.exp(WORD),
+        lambda: A[0, 0].__add__(WORD),
+        lambda: A[0, 0].__add__(cast(Any, A)),
         lambda: te.const(float("nan"), "int32"),
-        lambda: te.placeholder("x"),  # pyright: ignore[reportArgumentType]
-        lambda: te.create_schedule(5),  # pyright: ignore[reportArgumentType]
-        lambda: te.create_schedule(C.op)[C].split(5, 2),  # pyright: ignore[reportArgumentType]
-        lambda: tir.Schedule(5),  # pyright: ignore[reportArgumentType]
-        lambda: tir.Schedule(te.create_prim_func([A, C])).get_block(5),  # pyright: ignore[reportArgumentType]
-        lambda: tir.Schedule(te.create_prim_func([A, C])).parallel(5),  # pyright: ignore[reportArgumentType]
-        lambda: tir.structural_equal(5, 5),  # pyright: ignore[reportArgumentType]
-        lambda: tir.from_source(5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.PassContext(config=5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.transform.Sequential(5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.transform.get_pass(5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.transform.parse_pipeline(5),  # pyright: ignore[reportArgumentType]
-        lambda: FuseOpsPass(max_depth="x"),  # pyright: ignore[reportArgumentType]
-        lambda: weft.DumpIR(5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.Target(cpu=5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.graph_executor.create(5, 5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.graph_executor.load_param_dict(5),  # pyright: ignore[reportArgumentType]
+        lambda: te.placeholder(WORD),
+        lambda: te.create_schedule(FIVE),
+        lambda: te.create_schedule(C.op)[C].split(FIVE, 2),
+        lambda: tir.Schedule(FIVE),
+        lambda: tir.Schedule(te.create_prim_func([A, C])).get_block(FIVE),
+        lambda: tir.Schedule(te.create_prim_func([A, C])).parallel(FIVE),
+        lambda: tir.structural_equal(FIVE, FIVE),
+        lambda: tir.from_source(FIVE),
+        lambda: weft.PassContext(config=FIVE),
+        lambda: weft.transform.Sequential(FIVE),
+        lambda: weft.transform.get_pass(FIVE),
+        lambda: weft.transform.parse_pipeline(FIVE),
+        lambda: FuseOpsPass(max_depth=WORD),
+        lambda: weft.DumpIR(FIVE),
+        lambda: weft.Target(cpu=FIVE),
+        lambda: weft.graph_executor.create(FIVE, FIVE),
+        lambda: weft.graph_executor.load_param_dict(FIVE),
     ],
 )
 def test_values_of_another_type_are_refused_in_one_family(call: Callable[[], object]) -> None:
@@ -234,14 +238,14 @@ def test_values_of_another_type_are_refused_in_one_family(call: Callable[[], obj
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: tir.IRModule(5),  # pyright: ignore[reportArgumentType]
-        lambda: weft.Executable(5),  # pyright: ignore[reportArgumentType]
-        lambda: relay.Tuple(5),  # pyright: ignore[reportArgumentType]
-        lambda: relay.var(5),  # pyright: ignore[reportArgumentType]
+        lambda: tir.IRModule(FIVE),
+        lambda: weft.Executable(FIVE),
+        lambda: relay.Tuple(FIVE),
+        lambda: relay.var(FIVE),
         lambda: arith.var("x", "string"),
-        lambda: arith.floordiv("x", 2),  # pyright: ignore[reportArgumentType]
-        lambda: arith.intersect("x"),  # pyright: ignore[reportArgumentType]
-        lambda: arith.Analyzer("x"),  # pyright: ignore[reportArgumentType]
+        lambda: arith.floordiv(WORD, 2),
+        lambda: arith.intersect(WORD),
+        lambda: arith.Analyzer(WORD),
     ],
 )
 def test_constructors_and_functions_of_every_namespace_refuse_what_they_do_not_take(call: Callable[[], object]) -> None:

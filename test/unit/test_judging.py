@@ -15,6 +15,7 @@ from weft.dialects.support.diagnostics import Diagnostics
 from weft.dialects.support.facts import unchanged
 from weft.dialects.support.looks import by_looks
 from weft.dialects.support.parser import parse_module
+from weft.dialects.support.retyping import retype
 from weft.dialects.support.symbols import lookup_symbol
 from weft.dialects.support.verifier import find_failures, verify
 from weft.lowering.compiler import lower
@@ -259,7 +260,7 @@ def _twice_an_operand(op: Operation, rng: random.Random) -> None:
 
 
 def _other_result(op: Operation, rng: random.Random) -> None:
-    op.results[0]._type = Float32Type()  # pyright: ignore[reportPrivateUsage]
+    retype(op.results[0], Float32Type())
 
 
 def _other_argument(op: Operation, rng: random.Random) -> None:

@@ -19,6 +19,7 @@ from weft.dialects.relay.reference import evaluate_compute, evaluate_directly
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.support.element_types import item_bytes
+from weft.dialects.support.retyping import retype
 from weft.dialects.support.verifier import verify
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.testing import OperatorExample, assert_close, examples_of, run_operator
@@ -54,7 +55,7 @@ def variants(example: OperatorExample) -> Iterator[RelayOp]:
             op.operands = [retyped(operand, old, new) for operand in op.operands]
             try:
                 for result, type in zip(op.results, op.inferred(), strict=True):
-                    result._type = type  # pyright: ignore[reportPrivateUsage]
+                    retype(result, type)
                 op.verify()
             except (VerifyException, Diagnostic):
                 continue

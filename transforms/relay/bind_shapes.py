@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, BlockArgument
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.diagnostics import Place, UsageError, did_you_mean
+from ...dialects.support.retyping import retype
 from ...dialects.support.verifier import verify
 from .bind_params import input_names
 from .infer_type import InferTypePass
@@ -48,7 +49,7 @@ def bind_shapes(module: ModuleOp, shapes: Mapping[str, Sequence[int]]) -> None:
     for function, named in inputs.items():
         for name, argument in named:
             if name in shapes:
-                argument._type = _bound(name, argument, shapes[name])  # pyright: ignore[reportPrivateUsage]
+                retype(argument, _bound(name, argument, shapes[name]))
         types = [argument.type for argument in function.body.block.args]
         function.function_type = FunctionType.from_lists(types, function.function_type.outputs.data)
     InferTypePass().apply(Context(), module)

@@ -25,6 +25,7 @@ from ...dialects.relay.core import CallOp, FuncOp, PrimitiveOp, TupleGetOp, Tupl
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.hints import isa
+from ...dialects.support.retyping import retype
 from ...dialects.support.verifier import verify
 from ..infra import ModulePass
 from ..infra.walk import walk
@@ -83,7 +84,7 @@ class ChangeBatchPass(ModulePass):
             raise UsageError(f"input '{name}' is {type}, which has no axis {axis}")
         shape = list(tensor(argument).get_shape())
         shape[axis] = self.batch_size
-        argument._type = TensorType(tensor(argument).element_type, shape)  # pyright: ignore[reportPrivateUsage]
+        retype(argument, TensorType(tensor(argument).element_type, shape))
 
 
 def _forget_types(func: FuncOp) -> None:
@@ -93,5 +94,5 @@ def _forget_types(func: FuncOp) -> None:
             raise UsageError(f"{NAME}: @{func.sym_name.data} is fused already", hint="change its batch before that")
         if isinstance(op, RelayOp | TupleOp | TupleGetOp | IfOp | CallOp):
             for result in op.results:
-                result._type = IncompleteType()  # pyright: ignore[reportPrivateUsage]
+                retype(result, IncompleteType())
     func.function_type = FunctionType.from_lists(func.body.block.arg_types, [IncompleteType()])

@@ -22,9 +22,9 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
-from ...dialects.relay.nn_common import tuple_type
-from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged
+from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged, tuple_type
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.retyping import retype
 
 
 def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bool:
@@ -192,7 +192,7 @@ def _definition(op: Operation, type: Attribute) -> AdtOp | None:
 def _set(value: SSAValue, type: Attribute) -> bool:
     if is_complete(value.type) or (found := merged(value.type, type)) == value.type:
         return False
-    value._type = found  # pyright: ignore[reportPrivateUsage]
+    retype(value, found)
     return True
 
 

@@ -36,13 +36,13 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from ...dialects.relay.control import ApplyOp, ClosureOp
 from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, YieldOp
 from ...dialects.relay.data import DEFAULT, AdtOp, ConstructOp, MatchOp, region_of
-from ...dialects.relay.types import AdtType, RefType, substituted
+from ...dialects.relay.types import AdtType, RefType, substituted, tuple_type
 from ...dialects.support.diagnostics import Diagnostic
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .function_types import FunctionTypes, joined, that_make_function_types, without_extents
 from .lambda_lift import APART, LambdaLiftPass
-from .specialize_functions import is_generic, retype, specialize_functions
+from .specialize_functions import convert_types, is_generic, specialize_functions
 from .symbol_names import SymbolNames
 
 MAX_NESTED = 8
@@ -140,7 +140,7 @@ class _Encoding:
             if definition.sym_name.data not in self.open:
                 fields = [ArrayAttr([self.type(each) for each in types]) for types in definition.fields]
                 definition.fields = ArrayAttr(fields)
-        retype(self.module, self.type)
+        convert_types(self.module, self.type)
         for functions in list(self.functions.values()):
             if functions.used:
                 self._define(functions)
@@ -205,7 +205,7 @@ class _Encoding:
             case RefType():
                 return RefType(self.type(type.of))
             case TupleType():
-                return TupleType(ArrayAttr([self.type(each) for each in type.types]))  # pyright: ignore[reportArgumentType]
+                return tuple_type(*map(self.type, type.types))
             case _:
                 return type
 

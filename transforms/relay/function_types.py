@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import DYNAMIC
 from ...dialects.relay.data import AdtOp
-from ...dialects.relay.types import AdtType, RefType, type_params
+from ...dialects.relay.types import AdtType, RefType, tuple_type, type_params
 
 
 class FunctionTypes:
@@ -76,7 +76,7 @@ def without_extents(type: Attribute) -> Attribute:
             inputs, outputs = (list(map(without_extents, types)) for types in (type.inputs, type.outputs))
             return FunctionType.from_lists(inputs, outputs)
         case TupleType():
-            return TupleType(ArrayAttr(list(map(without_extents, type.types))))  # pyright: ignore[reportArgumentType]
+            return tuple_type(*map(without_extents, type.types))
         case _:
             return type
 
@@ -91,6 +91,6 @@ def joined(a: Attribute, b: Attribute) -> Attribute:
             inputs, outputs = (list(map(joined, x, y)) for x, y in ((a.inputs, b.inputs), (a.outputs, b.outputs)))
             return FunctionType.from_lists(inputs, outputs)
         case TupleType(), TupleType():
-            return TupleType(ArrayAttr(list(map(joined, a.types, b.types))))  # pyright: ignore[reportArgumentType]
+            return tuple_type(*map(joined, a.types, b.types))
         case _:
             return a

@@ -23,9 +23,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import DYNAMIC, RelayOp, compatible, shape_of, tensor
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp
-from ...dialects.relay.nn_common import tuple_type
-from ...dialects.relay.types import instance
+from ...dialects.relay.types import instance, tuple_type
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.retyping import retype
 from ..infra import ModulePass, report_changed
 from ..infra.walk import walk
 
@@ -58,7 +58,7 @@ def infer_function(func: FuncOp, functions: dict[str, FuncOp]) -> bool:
         for result, inferred in zip(op.results, _inferred(op, functions), strict=False):
             exact = _combine(op, inferred, result.type)
             if exact != result.type:
-                result._type = exact  # pyright: ignore[reportPrivateUsage]
+                retype(result, exact)
                 changed = True
     returned = tuple(value.type for value in func.return_op.arguments)
     declared = func.function_type.outputs.data

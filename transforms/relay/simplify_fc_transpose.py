@@ -24,6 +24,7 @@ from ...dialects.relay.base import shape_of, tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.nn.dense import DenseOp
 from ...dialects.relay.ops.transform import TransposeOp
+from ...dialects.support.retyping import retype
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
 from .symbol_names import is_referred_to
@@ -79,6 +80,6 @@ def _take_transposed(func: FuncOp, argument: BlockArgument) -> bool:
         op.erase()
     rows, columns = shape_of(argument)
     argument.name_hint = f"{argument.name_hint}.T"
-    argument._type = TensorType(tensor(argument).element_type, [columns, rows])  # pyright: ignore[reportPrivateUsage]
+    retype(argument, TensorType(tensor(argument).element_type, [columns, rows]))
     func.function_type = FunctionType.from_lists(func.body.block.arg_types, func.function_type.outputs.data)
     return True

@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, TupleType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 
 from ...dialects.relay.control import ClosureOp
 from ...dialects.relay.core import CallOp, FuncOp
-from ...dialects.relay.types import bind_params, is_complete, substituted, type_params
+from ...dialects.relay.types import bind_params, is_complete, substituted, tuple_type, type_params
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.retyping import retype
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
 from .symbol_names import SymbolNames
@@ -68,7 +69,7 @@ def specialize_functions(module: ModuleOp) -> bool:
     return bool(generic) and _Instances(module, generic).write()
 
 
-def retype(root: Operation, converted: Callable[[Attribute], Attribute]) -> None:
+def convert_types(root: Operation, converted: Callable[[Attribute], Attribute]) -> None:
     """Give every value in `root`, and every function, the type that `converted` makes of its own."""
     for op in walk(root):
         if isinstance(op, FuncOp):
@@ -79,7 +80,7 @@ def retype(root: Operation, converted: Callable[[Attribute], Attribute]) -> None
         for value in (*op.results, *arguments):
             type = converted(value.type)
             if type != value.type:
-                value._type = type  # pyright: ignore[reportPrivateUsage]
+                retype(value, type)
 
 
 def converted_function(type: FunctionType, converted: Callable[[Attribute], Attribute]) -> FunctionType:
@@ -123,7 +124,7 @@ class _Instances:
             raise Diagnostic.at(op, f"@{name} calls itself with ever other types: no number of functions would do")
         instance = clone(callee)
         instance.sym_name, instance.sym_visibility = StringAttr(self.names.unique(name)), StringAttr("private")
-        retype(instance, lambda type: _closed(type, bound))
+        convert_types(instance, lambda type: _closed(type, bound))
         SymbolTable.insert_or_update(self.module, instance)
         self.written[key] = instance.sym_name.data
         self.nested[instance] = nested
@@ -165,5 +166,5 @@ def used_with(op: CallOp | ClosureOp) -> Sequence[Attribute]:
 
 def _closed(type: Attribute, bound: Types) -> Attribute:
     type = substituted(type, bound)
-    nothing = TupleType(ArrayAttr([]))
+    nothing = tuple_type()
     return substituted(type, dict.fromkeys(params, nothing)) if (params := type_params(type)) else type

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FunctionType, StringAttr, TensorType, TupleType, f32
+from xdsl.dialects.builtin import AnyFloat, FunctionType, StringAttr, TensorType, TupleType, f32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -34,6 +34,7 @@ from ...dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, Tup
 from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.precision import Precision
+from ...dialects.relay.types import tuple_type
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name, scalar_type
 from ..infra import FunctionPass, remarks, report_changed
@@ -188,7 +189,7 @@ class _Converter:
     def _shortened(self, type: Attribute) -> Attribute:
         """A type with short floats for those of 32 bits."""
         if isinstance(type, TupleType):
-            return TupleType(ArrayAttr([self._shortened(each) for each in type.types]))  # pyright: ignore[reportArgumentType]
+            return tuple_type(*map(self._shortened, type.types))
         if isinstance(type, TensorType) and (given := tensor(cast(Attribute, type))).element_type == f32:
             return TensorType(self.short, given.get_shape())
         return cast(Attribute, type)

@@ -14,8 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, real, shape_of, tensor
-from ..nn_common import tuple_type
 from ..precision import Accuracy
+from ..types import tuple_type
 from .image import clamped_index
 
 FLOATS = DenseArrayBase.constr(f64)

@@ -34,8 +34,8 @@ from ..base import (
     tensor,
 )
 from ..core import ConstantOp
-from ..nn_common import tuple_type
 from ..precision import Accuracy, Precision
+from ..types import tuple_type
 from .elementwise import ElementwiseOp, named_type
 
 if TYPE_CHECKING:

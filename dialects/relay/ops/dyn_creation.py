@@ -28,9 +28,9 @@ from ..base import (
     string,
     tensor,
 )
-from ..nn_common import tuple_type
 from ..precision import Accuracy
 from ..told import DynOp
+from ..types import tuple_type
 from .creation import FullOp, OnesOp, ZerosOp
 from .dyn_common import count_of, extents, numbers, open_tensor
 from .elementwise import named_type

@@ -17,8 +17,8 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
-from ..nn_common import tuple_type
 from ..precision import Accuracy, Precision
+from ..types import tuple_type
 from .sort import below
 
 if TYPE_CHECKING:

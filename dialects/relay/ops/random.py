@@ -25,8 +25,8 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import Fusion, FusionPattern, RelayOp, broadcast_read, int_list, integer, ints, shape_of, string, tensor
 from ..indexing import row_major
-from ..nn_common import tuple_type
 from ..precision import Accuracy
+from ..types import tuple_type
 from .elementwise import named_type
 
 WORD = IntegerType(64, Signedness.UNSIGNED)

@@ -37,7 +37,6 @@ from ..base import (
 )
 from ..blocking import PLAIN, Blocks
 from ..core import TupleGetOp, TupleOp
-from ..nn_common import tuple_type
 from ..reordering import (
     Form,
     Order,
@@ -49,6 +48,7 @@ from ..reordering import (
     reordered_axis,
 )
 from ..slices import Slice, sliced
+from ..types import tuple_type
 from .transform import InjectiveOp, SqueezeOp
 
 if TYPE_CHECKING:

@@ -35,9 +35,9 @@ from ..base import (
     string,
     tensor,
 )
-from ..nn_common import tuple_type
 from ..precision import Accuracy
 from ..reordering import Order, Reordered, all_in, reordered_axis
+from ..types import tuple_type
 from .elementwise import named_type
 from .gather import GatherOp
 

@@ -15,8 +15,8 @@ from xdsl.utils.hints import isa
 from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, ints, tensor
-from ..nn_common import tuple_type
 from ..precision import Accuracy
+from ..types import tuple_type
 from .image import clamped_index
 
 if TYPE_CHECKING:

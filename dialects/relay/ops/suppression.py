@@ -18,9 +18,9 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, Tensor, flag, integer, is_true, shape_of, string, tensor
-from ..nn_common import tuple_type
 from ..precision import Accuracy
 from ..resample import one_of
+from ..types import tuple_type
 
 if TYPE_CHECKING:
     import numpy as np

@@ -287,9 +287,7 @@ class AccessPtr(Expr):
     offset: Expr
     extent: Expr | None
 
-    @property
-    def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return NoneType()
+    type = NoneType()
 
     @property
     def args(self) -> tuple[Expr, ...]:

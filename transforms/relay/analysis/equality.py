@@ -16,13 +16,11 @@ from hashlib import blake2b
 
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
     FloatAttr,
     FunctionType,
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    TupleType,
     UnitAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -33,6 +31,7 @@ from ....dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp,
 from ....dialects.relay.functions import INPUT_NAMES, name_of
 from ....dialects.relay.layout import Layout, LayoutTransformOp
 from ....dialects.relay.ops.slicing import StridedSliceOp
+from ....dialects.relay.types import tuple_type
 from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.script.equality import function_form
 from ...infra.visitors import dataflow_post_order, values_used_by
@@ -202,7 +201,7 @@ class _Graph:
 
 def _as_one(types: Sequence[Attribute]) -> Attribute:
     """The type of several results, which in TVM are a tuple."""
-    return types[0] if len(types) == 1 else TupleType(ArrayAttr(types))  # pyright: ignore[reportArgumentType]
+    return types[0] if len(types) == 1 else tuple_type(*types)
 
 
 def _applied(op: Operation) -> tuple[Block, Sequence[SSAValue], Hashable] | None:

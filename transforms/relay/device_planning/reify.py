@@ -25,6 +25,7 @@ from ....dialects.relay.control import FnOp
 from ....dialects.relay.core import FuncOp, PrimitiveOp
 from ....dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ....dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
+from ....dialects.support.retyping import retype
 from ....dialects.tir.functions import PrimFuncOp
 from ...infra import remarks
 from ...infra.walk import erase, walk
@@ -164,7 +165,7 @@ def _write_scopes(kernel: PrimFuncOp, domains: Constraints) -> None:
         type = cast("MemRefType[Attribute]", argument.type)
         if scope is not None and isinstance(type.memory_space, NoneAttr):
             placed = MemRefType(type.element_type, type.shape, type.layout, StringAttr(scope))
-            argument._type = placed  # pyright: ignore[reportPrivateUsage]
+            retype(argument, placed)
     kernel.function_type = FunctionType.from_lists([argument.type for argument in arguments], [])
 
 

@@ -93,6 +93,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from ....dialects.support.retyping import retype
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, accessing_blocks, blocks_under, enclosing_loops, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ..analysis.producers import allocation_of, stores_of, writers
@@ -256,7 +257,7 @@ def pad_einsum(block: BlockOp, padding: Sequence[int]) -> None:
         old = memref_of(padded.buffer)
         shape = [extent + more for extent, more in zip(old.get_shape(), padded.more, strict=True)]
         type = MemRefType[Attribute](old.element_type, shape)
-        padded.buffer._type = type  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        retype(padded.buffer, type)
         if padded.buffer not in block.writes:
             producer = writers(padded.buffer)[0]
             _guard(producer, old.get_shape(), padded.more)

@@ -75,6 +75,7 @@ from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
+from ....dialects.support.retyping import retype
 from ....dialects.tir.affine import substitute
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, accessing_blocks, enclosing_loops, memref_of
@@ -227,7 +228,7 @@ def rolling_buffer(block: BlockOp, index: int) -> None:
     shape = [*memref_of(buffer).get_shape()]
     shape[rolled.dim] = rolled.size
     type = MemRefType[Attribute](memref_of(buffer).element_type, shape)
-    buffer._type = type  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    retype(buffer, type)
     for each in accessing_blocks(buffer):
         _go_round(each, buffer, rolled)
 

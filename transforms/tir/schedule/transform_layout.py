@@ -61,6 +61,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ....dialects.support.kernels import kernel_calls
+from ....dialects.support.retyping import retype
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
@@ -119,7 +120,7 @@ def transform_layout(buffer: SSAValue, map: AffineMap, pad_value: Attribute | No
     found = check_transform_layout(buffer, map, pad_value)
     whole = found.map if isinstance(found, Padded) else found
     type = MemRefType[Attribute](memref_of(buffer).element_type, list(whole.extents))
-    buffer._type = type  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    retype(buffer, type)
     blocks = accessing_blocks(buffer)
     if isinstance(buffer, BlockArgument):
         func = function_of(blocks[0])

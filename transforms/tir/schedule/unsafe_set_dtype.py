@@ -49,6 +49,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
+from ....dialects.support.retyping import retype
 from ....dialects.tir.core import accessing_blocks, memref_of
 from .checks import check_allocated, check_live
 from .errors import ScheduleError
@@ -80,7 +81,7 @@ def unsafe_set_dtype(buffer: SSAValue, dtype: Attribute) -> None:
     """
     old, new = check_unsafe_set_dtype(buffer, dtype)
     type = MemRefType[Attribute](new, list(memref_of(buffer).get_shape()))
-    buffer._type = type  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    retype(buffer, type)
     narrower = new.bitwidth < old.bitwidth
     for block in accessing_blocks(buffer):
         for access in block.accesses():

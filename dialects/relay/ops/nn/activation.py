@@ -28,10 +28,11 @@ from ...base import (
     shape_of,
     tensor,
 )
-from ...nn_common import accumulator, aligned_axis, check_vector, narrow, tuple_type, vector_along, widened
+from ...nn_common import accumulator, aligned_axis, check_vector, narrow, vector_along, widened
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axis
 from ...slopes import slope
+from ...types import tuple_type
 from ..elementwise import floats
 from ..transcendental import ExpOp
 

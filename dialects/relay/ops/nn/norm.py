@@ -32,9 +32,10 @@ from ...base import (
     tensor,
 )
 from ...inference import by_types
-from ...nn_common import accumulator, aligned_axis, check_vector, narrow, tuple_type, vector_along
+from ...nn_common import accumulator, aligned_axis, check_vector, narrow, vector_along
 from ...precision import Accuracy, Precision
 from ...reordering import Order, Reordered, reordered_axes, reordered_axis
+from ...types import tuple_type
 from ..broadcast import MaximumOp, PowerOp
 from ..elementwise import floats
 from ..transcendental import SqrtOp

@@ -20,8 +20,8 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, LONG, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
-from ...nn_common import tuple_type
 from ...precision import Accuracy
+from ...types import tuple_type
 from ..image import clamped_index
 from ..sparse import index_vector
 
