@@ -37,9 +37,9 @@ class ClosedOutput(io.TextIOBase):
 
 def guarded(work: Callable[[], int]) -> int:
     """Do `work`; what it raises is shown on standard error, and its exit code returned."""
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  # it is closed
+    if sys.stderr is None:  # it is closed
         sys.stderr = open(os.devnull, "w")
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+    if sys.stdout is None:
         sys.stdout = ClosedOutput()
     for stream in (sys.stdout, sys.stderr):
         _print_what_is_no_text(stream)

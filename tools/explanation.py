@@ -199,7 +199,7 @@ def explain_pass(pass_type: type[ModulePass]) -> str:
     for attribute, title in (("tvm_name", "in TVM"), ("opt_level", "opt level"), ("required", "requires")):
         value: object = getattr(pass_type, attribute, None)
         if value and attribute not in option_names:
-            lines.append(f"\n{title}: {', '.join(map(str, value)) if isinstance(value, tuple) else value}")  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            lines.append(f"\n{title}: {', '.join(map(str, value)) if isinstance(value, tuple) else value}")  # pyright: ignore[reportUnknownArgumentType]
     if options:
         hints = get_type_hints(pass_type)
         lines.append("\noptions:")

@@ -27,7 +27,7 @@ def read_text(path: str) -> tuple[str, str]:
         Diagnostic: the file cannot be read, or is not text.
     """
     name = STDIN_NAME if path == "-" else path
-    if path == "-" and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+    if path == "-" and sys.stdin is None:
         raise Diagnostic("cannot be read: it is closed", Place(name))
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()

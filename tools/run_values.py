@@ -112,7 +112,7 @@ def read_npz(path: str) -> dict[str, NDArray]:
     except Exception as error:  # as above, and what the reader of archives does
         raise _unreadable(path, error) from error
     for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(array, np.ndarray):
             raise Diagnostic(f"cannot be read: '{name}' is no array", Place(path))
     return arrays
 

@@ -250,10 +250,10 @@ class Window:
 
         rank = len(self.kernel)
         axes = tuple(range(x.ndim - rank, x.ndim))
-        view = np.lib.stride_tricks.sliding_window_view(x, self.spans, axis=axes)  # pyright: ignore[reportCallIssue, reportArgumentType, reportUnknownVariableType]
+        view = np.lib.stride_tricks.sliding_window_view(x, self.spans, axis=axes)
         lead = (slice(None),) * (x.ndim - rank)
         strided = tuple(slice(None, None, s) for s in self.strides)
-        return view[(*lead, *strided, *(slice(None, None, d) for d in self.dilation))]  # pyright: ignore[reportUnknownVariableType]
+        return view[(*lead, *strided, *(slice(None, None, d) for d in self.dilation))]
 
 
 def pad_stage(

@@ -110,7 +110,7 @@ class DynOp(RelayOp, ABC):
         """The elements of an operand of `TOLD`, `None` for what is known only when it runs; nothing of many."""
         owner = getattr(self, name).owner
         if isinstance(owner, ConstantOp) and (array := owner.numpy()) is not None:
-            return [value.item() for value in array.reshape(-1)]  # pyright: ignore[reportReturnType]
+            return [value.item() for value in array.reshape(-1)]
         return contents(tensor) or []
 
     def _array(self, name: str, values: Sequence[te.Dim | float]) -> NDArray:

@@ -81,7 +81,7 @@ class ConstantOp(IRDLOperation):
 
     def numpy(self) -> NDArray | None:
         """The data; `None` for a resource that was not loaded. Do not write to it."""
-        return attribute_to_array(self.value, self.result.type)  # pyright: ignore[reportArgumentType]
+        return attribute_to_array(self.value, self.result.type)
 
     def seen(self) -> NDArray | None:
         """The data, perhaps in another order in memory; `None` for a resource that was not loaded. Do not write to

@@ -80,10 +80,10 @@ class _Arithmetic(Expr):
     def __neg__(self) -> Expr:
         return _expr(-_form(self))
 
-    def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __eq__(self, other: object) -> Equality:
         return self._equality(BinaryKind.EQ, other)
 
-    def __ne__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __ne__(self, other: object) -> Equality:
         return self._equality(BinaryKind.NE, other)
 
     __hash__ = object.__hash__

@@ -27,7 +27,7 @@ def from_front(node: Node, indices: SSAValue, size: te.Dim) -> SSAValue:
     import numpy as np
 
     known = node.emitter.evaluate(indices)
-    if known is not None and (known >= 0).all():  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    if known is not None and (known >= 0).all():  # pyright: ignore[reportOperatorIssue, reportUnknownMemberType]
         return indices
     if isinstance(size, int):
         if known is not None:

@@ -290,7 +290,7 @@ class Loop:
         return taken
 
 
-def scalar(node: Node, value: SSAValue, type: TensorType) -> SSAValue:  # pyright: ignore[reportMissingTypeArgument]
+def scalar(node: Node, value: SSAValue, type: TensorType) -> SSAValue:
     """A single number without dimensions.
 
     Raises:

@@ -151,7 +151,7 @@ class Node:
         array = self.static(index)
         if array.size != 1:
             raise Malformed(f"input {index} must be a single number, but has shape {list(array.shape)}")
-        return array.item()  # pyright: ignore[reportReturnType]
+        return array.item()
 
     def static_ints(self, index: int) -> list[int]:
         """`static`, for a list of integers."""

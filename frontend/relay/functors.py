@@ -182,7 +182,7 @@ class ExprMutator(ExprFunctor):
         for result in copy.results:
             retype(result, IncompleteType())
         complete(copy)
-        return Expr(copy.results[owner.results.index(expr.value)])  # pyright: ignore[reportArgumentType]
+        return Expr(copy.results[owner.results.index(expr.value)])
 
     visit_call = visit_constant = visit_tuple = visit_tuple_getitem = _visit_operands
     visit_ref_create = visit_ref_read = _visit_operands

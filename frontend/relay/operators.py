@@ -48,7 +48,7 @@ def operator(name: str) -> Operator:
 
     make.__name__ = make.__qualname__ = name.rpartition(".")[2]
     make.__doc__ = op_type.__doc__
-    make.__signature__ = form.signature  # pyright: ignore[reportFunctionMemberAccess]
+    make.__signature__ = form.signature
     return make
 
 

@@ -28,7 +28,7 @@ OUT_DTYPE = "out_dtype"
 
 
 @overload
-def recast(  # pyright: ignore[reportOverlappingOverload]
+def recast(
     expr: ModuleOp, dtype: str, out_dtype: str, ops: Sequence[str] | None = None, skip_layers: Sequence[int] = ()
 ) -> ModuleOp: ...
 @overload

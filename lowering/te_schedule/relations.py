@@ -114,6 +114,6 @@ def split_size(factor: int | te.Const | None, nparts: int | te.Const | None) -> 
     (size,) = given
     if isinstance(size, te.Const):
         size = size.value
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ScheduleError(f"te: a loop is split by a positive integer, not by {size!r}")
     return size

@@ -176,7 +176,7 @@ def test_a_wrong_operator_is_found_out(some_graphs: list[RandomGraph], monkeypat
     evaluate = agreement.evaluate_op
 
     def wrong(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
-        return [np.abs(array) for array in inputs] if isinstance(op, ReluOp) else list(evaluate(op, inputs))  # pyright: ignore[reportUnknownMemberType, reportCallIssue, reportArgumentType, reportUnknownVariableType]
+        return [np.abs(array) for array in inputs] if isinstance(op, ReluOp) else list(evaluate(op, inputs))
 
     with_relu = [graph for graph in some_graphs if "relay.nn.relu" in graph.operators][:8]
     monkeypatch.setattr(agreement, "evaluate_op", wrong)

@@ -107,7 +107,7 @@ def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str], 
     finally:
         signal.alarm(0)
     errors.flush()
-    said = bytes(errors.buffer.getvalue()).decode("utf-8", "replace")  # pyright: ignore[reportAttributeAccessIssue]
+    said = bytes(errors.buffer.getvalue()).decode("utf-8", "replace")
     if code == 70 and "this is a mistake in 'xdsl." in said:
         return 70  # a pass of xDSL's own, which the message blames
     if code not in (0, 1, 2, None):

@@ -350,8 +350,8 @@ def test_the_truth_of_two_forms_is_no_condition() -> None:
 
 
 def test_iterators_are_made_of_integers() -> None:
-    mark = arith.IterMark(a, 16)  # pyright: ignore[reportArgumentType]
-    digit = arith.IterSplitExpr(mark, 4, 4, 1)  # pyright: ignore[reportArgumentType]
+    mark = arith.IterMark(a, 16)
+    digit = arith.IterSplitExpr(mark, 4, 4, 1)
     assert arith.normalize_iter_map_to_expr(digit) == fdiv(a, 4)
 
 

@@ -20,7 +20,7 @@ def scheduled(body: str, arguments: str = 'A: T.Buffer[(16,), "float32"], C: T.B
     """A function of statements."""
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
     func = from_source(f"@T.prim_func\ndef f({arguments}):\n{lines}\n")
-    return Schedule(func)  # type: ignore[arg-type]
+    return Schedule(func)
 
 
 def flags(schedule: Schedule, block: str | BlockRV) -> CachedFlags:

@@ -33,7 +33,7 @@ class Taking(Backend):
     """Supports the operators of some names."""
 
     def __init__(self, name: str, *taken: str, patterns: Sequence[PatternEntry] = ()):
-        self.name = name  # pyright: ignore[reportAttributeAccessIssue, reportIncompatibleVariableOverride]
+        self.name = name  # pyright: ignore[reportAttributeAccessIssue]
         self._taken = {f"relay.{each}" for each in taken}
         self._patterns = patterns
         self.optimized: list[str] = []

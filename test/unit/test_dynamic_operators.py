@@ -65,7 +65,7 @@ def test_a_shape_that_follows_from_shapes_is_known_when_a_graph_is_compiled():
     array = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
     wanted = np.tile(array.reshape(4, 2, 3), (1, 2, 1)).clip(0)
     np.testing.assert_array_equal(evaluate_function(function, [array])[0], wanted)
-    np.testing.assert_array_equal(weft.compile(function)(array), wanted)  # pyright: ignore[reportArgumentType]
+    np.testing.assert_array_equal(weft.compile(function)(array), wanted)
 
 
 def test_a_shape_that_is_an_input_is_read():

@@ -342,7 +342,7 @@ def test_what_does_not_run_node_by_node_is_refused_before_a_kernel_is_compiled(
       relay.return %e : tensor<4xf32>
     }}"""
     with pytest.raises(Diagnostic, match=message):
-        weft.compile(parse_mlir(text, "m.mlir"), executor="graph", **options)  # type: ignore[call-overload] # pyright: ignore
+        weft.compile(parse_mlir(text, "m.mlir"), executor="graph", **options)  # pyright: ignore
 
 
 def test_a_failed_check_is_told() -> None:
@@ -581,7 +581,7 @@ def test_every_output_has_a_name_of_its_own(exe: weft.Executable) -> None:
 
 def test_an_executor_that_is_not_there_is_named() -> None:
     with pytest.raises(UsageError, match="no executor 'vn'"):
-        weft.compile(parse_mlir(PERCEPTRON, "p.mlir"), executor="vn")  # type: ignore[call-overload] # pyright: ignore
+        weft.compile(parse_mlir(PERCEPTRON, "p.mlir"), executor="vn")  # pyright: ignore
 
 
 def test_a_library_of_whose_kernels_nobody_says_what_they_take_runs_as_a_whole_alone(

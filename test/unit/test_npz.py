@@ -52,7 +52,7 @@ def test_an_array_is_not_read_before_it_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(Diagnostic, match="no 'w' any more"):
         op.numpy()
     np.savez(tmp_path / "m.weights.npz", w=array)
-    np.testing.assert_array_equal(op.numpy(), array)  # pyright: ignore[reportArgumentType]
+    np.testing.assert_array_equal(op.numpy(), array)
 
 
 @pytest.mark.parametrize("array", [
@@ -61,7 +61,7 @@ def test_an_array_is_not_read_before_it_is_asked_for(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_arrays_that_are_stored_in_another_way_are_read_too(array: npt.NDArray[np.float32], tmp_path: Path) -> None:
     write_weights({"w": array}, tmp_path / "m.weights.npz")
-    np.testing.assert_array_equal(held(tmp_path / "m.mlir"), array)  # pyright: ignore[reportArgumentType]
+    np.testing.assert_array_equal(held(tmp_path / "m.mlir"), array)
 
 
 @pytest.mark.parametrize("type", ["tensor<3x2xf32>", "tensor<2x3xf64>", "tensor<2x3xi32>"])

@@ -107,7 +107,7 @@ def folder_of(case: "TestCase") -> Path:
 
 
 def model_of(case: "TestCase") -> ModelProto:
-    return case.model or onnx.load(str(folder_of(case) / "model.onnx"))  # pyright: ignore[reportUnknownMemberType]
+    return case.model or onnx.load(str(folder_of(case) / "model.onnx"))
 
 
 def data_of(case: "TestCase") -> tuple[list[Any], list[Any]]:

@@ -40,7 +40,7 @@ def random_model(operator: str, choose: random.Random) -> ModelProto | None:
     }
     attributes: dict[str, Any] = {}
     for name, attribute in schema.attributes.items():
-        choices = VALUES.get(attribute.type.value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportAttributeAccessIssue]
+        choices = VALUES.get(attribute.type.value)
         if choices and (attribute.required or choose.random() < 0.3):
             attributes[name] = choose.choice(choices)
     outputs = ["y0", "y1"][: choose.randint(1, 2)]

@@ -204,8 +204,8 @@ def test_hexadecimal_digits_among_floats_are_their_bits() -> None:
     two, one = "dense<[0x4B400000, 2.0]> : vector<2xf32>", "dense<0x7FF8000000000000> : tensor<f64>"
     text = f"%0 = arith.constant {two}\n%1 = arith.constant {one}"
     first, second = parse_module(text, new_ir_context()).body.block.ops
-    assert first.properties["value"].get_values() == (12582912.0, 2.0)  # type: ignore[attr-defined] # pyright: ignore
-    assert np.isnan(second.properties["value"].get_values()[0])  # type: ignore[attr-defined] # pyright: ignore
+    assert first.properties["value"].get_values() == (12582912.0, 2.0)  # pyright: ignore
+    assert np.isnan(second.properties["value"].get_values()[0])  # pyright: ignore
     with pytest.raises(Diagnostic, match="f32 has no more than 32 bits"):
         parse_module("%0 = arith.constant dense<0x14B400000> : vector<2xf32>", new_ir_context())
 

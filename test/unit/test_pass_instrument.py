@@ -502,7 +502,7 @@ def test_a_hook_that_is_misspelt_is_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"run_befor_pass is no hook .*did you mean 'run_before_pass'\?"):
 
         @pass_instrument
-        class Misspelt:  # pyright: ignore[reportUnusedClass]
+        class Misspelt:
             def run_befor_pass(self, module: ModuleOp, info: PassInfo) -> None: ...
 
     with pytest.warns(UserWarning, match=r"should_runs is no hook .*did you mean 'should_run'\?"):
@@ -517,7 +517,7 @@ def test_what_an_instrument_has_beside_hooks_is_its_own() -> None:
         warnings.simplefilter("error")
 
         @pass_instrument
-        class Counting:  # pyright: ignore[reportUnusedClass]
+        class Counting:
             runs = 0
 
             def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None: ...

@@ -47,7 +47,7 @@ class Place:
 
 def test_a_record_is_made_and_shown_as_a_dataclass_is() -> None:
     for args, given in ((("a",), {}), (("a", 4), {"hidden": 1}), ((), {"name": "b", "parts": (1, 2)})):
-        lean, usual = Lean(*args, **given), Usual(*args, **given)  # type: ignore[arg-type] # pyright: ignore
+        lean, usual = Lean(*args, **given), Usual(*args, **given)  # pyright: ignore
         assert repr(lean) == repr(usual).replace("Usual", "Lean")
         assert asdict(lean) == asdict(usual)
         assert asdict(replace(lean, size=9)) == asdict(replace(usual, size=9))
@@ -67,7 +67,7 @@ def test_records_are_equal_where_all_fields_are_and_the_class_is() -> None:
 def test_a_record_is_not_changed() -> None:
     place = Place(1)
     with pytest.raises(FrozenInstanceError, match="Place is not changed: row"):
-        place.row = 2  # type: ignore[misc] # pyright: ignore
+        place.row = 2  # pyright: ignore
     with pytest.raises(FrozenInstanceError, match="Place is not changed: row"):
         del place.row  # pyright: ignore
     assert place == Place(1)

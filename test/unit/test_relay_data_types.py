@@ -272,7 +272,7 @@ def test_a_match_is_walked_and_changed() -> None:
 
     class Squared(relay.ExprMutator):
         def visit_call(self, call: Expr) -> Expr:
-            made: Expr = super().visit_call(call)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+            made: Expr = super().visit_call(call)
             return made * made if getattr(call.value.owner, "name", "") == "relay.exp" else made
 
     assert isinstance(match, relay.Match) and isinstance(full(relay.const(1)), relay.Call)

@@ -106,7 +106,7 @@ def test_devices_are_taken_where_tvm_takes_them() -> None:
     cpu, ones = weft.device("llvm -mcpu=native"), np.ones(3, np.float32)
     assert cpu == weft.cpu(0) == weft.device(1)
     machine = relay.vm.VirtualMachine(relay.vm.compile(module), cpu)
-    assert machine.invoke("main", ones).tolist() == [2, 2, 2]  # pyright: ignore
+    assert machine.invoke("main", ones).tolist() == [2, 2, 2]
     library = relay.build(module)
     graph = weft.graph_executor.GraphModule(library["default"](cpu))
     again = weft.graph_executor.create(library.graph_json, library, cpu)

@@ -93,8 +93,8 @@ def test_a_closure_keeps_what_it_saw_when_it_was_made():
     made = [machine.run(each["make"], [np.full(2, n, np.float32)])[0] for n in (1, 5)]
     assert all(isinstance(f, Closure) for f in made)
     results = [machine.run(each["use"], [f, np.array([10, 20], np.float32)])[0] for f in made]
-    np.testing.assert_array_equal(results[0], [9, 19])  # type: ignore[arg-type]
-    np.testing.assert_array_equal(results[1], [5, 15])  # type: ignore[arg-type]
+    np.testing.assert_array_equal(results[0], [9, 19])
+    np.testing.assert_array_equal(results[1], [5, 15])
 
 
 def test_what_is_run_takes_and_gives_tensors():

@@ -110,7 +110,7 @@ def test_machine_code_of_a_pipeline() -> None:
 def test_there_are_as_many_versions_as_iterations_use_at_one_time() -> None:
     def versions(stages: tuple[int, ...], orders: tuple[int, ...]) -> list[int]:
         allocs = [op for op in injected(chain(stages, orders, 8)).walk() if isinstance(op, AllocBufferOp)]
-        shapes = [op.buffer.type.get_shape() for op in allocs]  # pyright: ignore[reportAttributeAccessIssue]
+        shapes = [op.buffer.type.get_shape() for op in allocs]
         return [shape[0] if len(shape) == 2 else 1 for shape in shapes]
 
     assert versions((0, 0, 0), (0, 1, 2)) == [1, 1]
@@ -194,7 +194,7 @@ def pipelined_product() -> PrimFuncOp:
 def test_a_gpu_copies_the_next_tiles_while_it_multiplies(driver: Emulator) -> None:
     func = pipelined_product()
     shared = [op.buffer.type for op in func.walk() if isinstance(op, AllocBufferOp) and op.scope.data == "shared"]
-    assert [each.get_shape() for each in shared] == [(2, 4, 4)] * 2  # pyright: ignore[reportAttributeAccessIssue]
+    assert [each.get_shape() for each in shared] == [(2, 4, 4)] * 2
     rng = np.random.default_rng(0)
     A, B = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((16, 24), (24, 16)))
     for seed in (None, 1, 2):

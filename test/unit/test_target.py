@@ -205,7 +205,7 @@ def test_a_module_says_what_it_is_compiled_for() -> None:
     ],
 )
 def test_a_description_that_cannot_be_read_is_refused(
-    value: IntegerAttr | DictionaryAttr,  # pyright: ignore[reportMissingTypeArgument]
+    value: IntegerAttr | DictionaryAttr,
     message: str,
 ) -> None:
     module = ModuleOp([], {ATTRIBUTE: value})

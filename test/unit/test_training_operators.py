@@ -58,9 +58,9 @@ def test_the_weight_s_gradient_is_the_transpose_of_the_convolution(groups: int) 
     """`<grad, conv(x, w)> = <backward_weight(grad, x), w>`, for every `w`."""
     x, w = random_floats(2, 4, 7, 6), random_floats(6, 4 // groups, 2, 3)
     window = {"strides": [2, 1], "padding": [1, 0, 0, 2], "dilation": [2, 1], "groups": groups}
-    y = run_operator(Conv2dOp, [x, w], **window)  # pyright: ignore[reportArgumentType]
+    y = run_operator(Conv2dOp, [x, w], **window)
     grad = random_floats(*y.shape)
-    found = run_operator(Conv2dBackwardWeightOp, [grad, x], kernel_size=[2, 3], **window)  # pyright: ignore
+    found = run_operator(Conv2dBackwardWeightOp, [grad, x], kernel_size=[2, 3], **window)
     assert found.shape == w.shape
     assert_close(np.sum(found * w, dtype=np.float64), np.sum(grad * y, dtype=np.float64))
 
@@ -117,7 +117,7 @@ def test_a_dilation_is_the_maximum_of_shifted_images() -> None:
     assert_close(found, np.max(taps, 0))
     images = x.transpose(0, 2, 3, 1).copy()
     properties = {"strides": [2, 1], "padding": [1, 0, 0, 2], "dilations": [2, 1]}
-    turned = run_operator(Dilation2dOp, [images, w], data_layout="NHWC", **properties)  # pyright: ignore
+    turned = run_operator(Dilation2dOp, [images, w], data_layout="NHWC", **properties)
     assert_close(turned.transpose(0, 3, 1, 2), found)
 
 
@@ -147,12 +147,12 @@ def test_a_correlation_is_the_mean_of_products_with_a_moved_image(is_multiply: b
 def test_a_deformed_convolution_without_offsets_is_none() -> None:
     x, w = random_floats(1, 4, 5, 6), random_floats(6, 2, 3, 2)
     window = {"strides": [1, 2], "padding": [1, 1], "groups": 2}
-    wanted = run_operator(Conv2dOp, [x, w], **window)  # pyright: ignore[reportArgumentType]
+    wanted = run_operator(Conv2dOp, [x, w], **window)
     offset = np.zeros((1, 2 * 2 * 6, *wanted.shape[2:]), np.float32)
-    found = run_operator(DeformableConv2dOp, [x, offset, w], deformable_groups=2, **window)  # pyright: ignore
+    found = run_operator(DeformableConv2dOp, [x, offset, w], deformable_groups=2, **window)
     assert_close(found, wanted)
     mask = np.full((1, 2 * 6, *wanted.shape[2:]), 0.5, np.float32)
-    masked = run_operator(DeformableConv2dOp, [x, offset, w, mask], deformable_groups=2, **window)  # pyright: ignore
+    masked = run_operator(DeformableConv2dOp, [x, offset, w, mask], deformable_groups=2, **window)
     assert_close(masked, wanted / 2)
 
 

@@ -20,7 +20,7 @@ def get_pass(name: str, **options: str | bool | float | tuple[str | bool | float
     Raises:
         UnknownPassError: there is no such pass.
     """
-    return adapted(get_pass_type(name))(**options)  # pyright: ignore[reportCallIssue]
+    return adapted(get_pass_type(name))(**options)
 
 
 @cache

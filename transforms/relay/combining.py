@@ -214,8 +214,8 @@ def combine_parallel(func: FuncOp, combiner: Combiner[Op], min_num_branches: int
 def _combine_block(block: Block, combiner: Combiner[Op], min_num_branches: int, name: str) -> bool:
     groups: dict[Hashable, list[list[RelayOp]]] = {}
     for op in block.ops:
-        if type(op) is combiner.op_type and (key := combiner.key(op)) is not None:  # pyright: ignore[reportArgumentType]
-            groups.setdefault(key, []).append(_chain(op, combiner.GROWS))  # pyright: ignore[reportArgumentType]
+        if type(op) is combiner.op_type and (key := combiner.key(op)) is not None:
+            groups.setdefault(key, []).append(_chain(op, combiner.GROWS))
     changed = False
     for branches in groups.values():
         if len(branches) >= min_num_branches and len(branches) > 1:

@@ -267,7 +267,7 @@ class ArangeOp(RelayOp):
         if len({scalar(v) for v in self.operands}) != 1:
             raise VerifyException(f"start, stop and step have different types: {[str(v.type) for v in self.operands]}")
         known = [v.owner.numpy() for v in self.operands if isinstance(v.owner, ConstantOp)]
-        values = [float(array[()]) for array in known if array is not None]  # pyright: ignore[reportArgumentType]
+        values = [float(array[()]) for array in known if array is not None]
         extent = self.count(*values) if len(values) == 3 else DYNAMIC
         return [TensorType(named_type(self.dtype.data), [extent])]
 
@@ -315,7 +315,7 @@ class ArangeOp(RelayOp):
         import numpy as np
 
         start, stop, step = inputs
-        extent = self.count(*(float(v[()]) for v in (start, stop, step)))  # pyright: ignore[reportArgumentType]
+        extent = self.count(*(float(v[()]) for v in (start, stop, step)))
         values = start + np.arange(extent).astype(start.dtype) * step  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]
         return values.astype(numpy_dtype(named_type(self.dtype.data)))  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 

@@ -144,7 +144,7 @@ class DataExtentOp(RelayOp):
         import numpy as np
 
         count, most = inputs
-        return np.clip(count, 0, most)  # pyright: ignore[reportCallIssue, reportArgumentType]
+        return np.clip(count, 0, most)
 
 
 @irdl_op_definition

@@ -289,7 +289,7 @@ class NonMaxSuppressionOp(RelayOp):
         import numpy as np
 
         data, counts, indices = inputs[:3]
-        most, threshold = int(inputs[3].item()), float(inputs[4].item())  # pyright: ignore[reportUnknownArgumentType]
+        most, threshold = int(inputs[3].item()), float(inputs[4].item())
         rows, places = np.full_like(data, -1), np.full(data.shape[:2], -1, np.int32)
         found = np.zeros((data.shape[0], 1), np.int32)
         for b, count in enumerate(counts.tolist()):
@@ -521,7 +521,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
             found: list[tuple[int, int]] = []
             for c in range(classes):
                 kept: list[int] = []
-                for at in np.argsort(-scores[b, c], kind="stable").tolist():  # pyright: ignore[reportOperatorIssue]
+                for at in np.argsort(-scores[b, c], kind="stable").tolist():
                     if len(kept) < most and scores[b, c, at] > least:
                         if not (overlap(places[at], places[kept]) > iou).any():
                             kept.append(at)

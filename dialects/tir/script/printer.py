@@ -258,7 +258,7 @@ class FunctionPrinter:
         """Whether an iterator is the variable of a loop that starts at 0 and has the iterator's extent."""
         if var is None or number in op.partial_iters:
             return False
-        loop = var.owner.parent_op()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+        loop = var.owner.parent_op()
         return isinstance(loop, ForOp) and loop.start == 0 and loop.size == op.sizes[number]
 
     def _region(self, op: BlockOp, buffer: SSAValue, map: Attribute) -> str:

@@ -65,11 +65,11 @@ def block_dataflow(block: Block) -> Dataflow:
         graph.add(_node_pattern(op))
     for user, op in enumerate(order):
         for value in _read_values(op):
-            if (producer := node.get(value.owner)) is not None:  # pyright: ignore[reportArgumentType, reportCallIssue]
+            if (producer := node.get(value.owner)) is not None:  # pyright: ignore[reportArgumentType]
                 _connect(graph, producer, user, op, value.type)
     if terminator is not None:
         for value in _read_values(terminator):
-            if (producer := node.get(value.owner)) is not None:  # pyright: ignore[reportArgumentType, reportCallIssue]
+            if (producer := node.get(value.owner)) is not None:  # pyright: ignore[reportArgumentType]
                 graph.external[producer] = True
     dead = [op for op in block.ops if op not in node and op is not terminator]
     return Dataflow(graph, order, node, dead[::-1])

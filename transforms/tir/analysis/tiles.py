@@ -57,7 +57,7 @@ def _tile(block: BlockOp, number: int, form: Linear, values: list[SSAValue], mov
             outside[atom] = factor
         elif isinstance(atom, AffineDimExpr):
             (value,) = used
-            loop = value.owner.parent_op()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+            loop = value.owner.parent_op()
             assert isinstance(loop, ForOp)
             if loop.size != 1 or loop.start != 0:
                 inner.append((factor, loop))
