@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from .dialects.te.tensor import Tensor as Tensor
     from .dialects.te.tensor_intrin import TensorIntrin as TensorIntrin
     from .dialects.te.tensor_intrin import decl_tensor_intrin as decl_tensor_intrin
+    from .dialects.tir.analyzer.index_map import AXIS_SEPARATOR as AXIS_SEPARATOR
     from .dialects.tir.nodes.functions import popcount as popcount
     from .lowering.te_schedule.auto_inline import AutoInlineBroadcast as AutoInlineBroadcast
     from .lowering.te_schedule.auto_inline import AutoInlineElemWise as AutoInlineElemWise

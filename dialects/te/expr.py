@@ -28,6 +28,7 @@ from .operators import Operators
 
 if TYPE_CHECKING:
     from ..tir.analyzer import IntExpr
+    from .arithmetic import NodeRange
 
 
 class Expr(Operators["Expr", "ExprLike"]):
@@ -172,6 +173,13 @@ class IterVar(Expr):
     def iter_type(self) -> int:
         """TVM's number of what it is: `DataPar` or `CommReduce`."""
         return self.CommReduce if self.reduce else self.DataPar
+
+    @property
+    def dom(self) -> NodeRange:
+        """The values, as a range of expressions: `axis.dom.min`, `axis.dom.extent`."""
+        from .arithmetic import NodeRange  # which is made of expressions
+
+        return NodeRange(as_expr(self.start, index), as_expr(self.dim, index))
 
     @property
     def extent(self) -> int:

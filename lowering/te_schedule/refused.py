@@ -15,7 +15,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "set_store_predicate": ("every element of a tensor is stored once", "te.if_then_else chooses what is stored"),
     "double_buffer": ("a copy runs before what reads it", "cache_read with compute_at in an outer loop"),
     "env_threads": ("a te.scan is computed in order, by its own loops", "bind the loops of a stage"),
-    "transform_layout": ("a te tensor is laid out as its shape says", "weft.tir.Schedule has transform_layout"),
 }
 """TVM's primitives that are refused: why, and what to do instead."""
 

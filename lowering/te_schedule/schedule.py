@@ -12,6 +12,7 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.substitution import substitute, with_fresh_axes
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
+from .layouts import Layout
 from .refused import known_scope
 from .relations import Fuse, Reorder, Singleton, Split
 from .stage import Group, Stage, StageOp
@@ -49,10 +50,12 @@ class Schedule:
                 raise ScheduleError(f"te: '{tensor.name}' is one of several results of a reduction", hint=hint)
         self.outputs = tuple(outputs)
         self.stages: list[Stage] = [
-            Stage(tensor, tensor.producer, tensor in outputs) for tensor in te.topological_order(outputs)
+            Stage(self, tensor, tensor.producer, tensor in outputs) for tensor in te.topological_order(outputs)
         ]
         """Producers before what reads them."""
         self.groups: list[Group] = []
+        self._laid_out: dict[te.Tensor, te.Tensor] = {}
+        """Tensors whose elements stand at other indices now, and the tensors with those."""
 
     def __getitem__(self, key: te.Tensor | TensorOp | StageOp) -> Stage:
         """The stage of a tensor.
@@ -63,8 +66,9 @@ class Schedule:
         if isinstance(key, StageOp):
             return key.stage
         tensor = key.tensor if isinstance(key, TensorOp) else key
+        current = self.current(tensor)
         for stage in self.stages:
-            if stage.tensor is tensor:
+            if stage.tensor is current:
                 return stage
         name = getattr(tensor, "name", None) or repr(tensor)
         known = ", ".join(stage.tensor.name for stage in self.stages)
@@ -83,7 +87,7 @@ class Schedule:
         Raises:
             ScheduleError: there are none, or one of them is an output of the schedule, or an input.
         """
-        ends, begins = _tensors(outputs), _tensors(inputs)
+        ends, begins = ([self.current(each) for each in _tensors(given)] for given in (outputs, inputs))
         members: list[Stage] = []
         depends: dict[te.Tensor, bool] = {}
 
@@ -135,6 +139,27 @@ class Schedule:
             visit(stage)
         return list(order)
 
+    def current(self, tensor: te.Tensor) -> te.Tensor:
+        """A tensor as it is laid out now (`transform_layout`)."""
+        while tensor in self._laid_out:
+            tensor = self._laid_out[tensor]
+        return tensor
+
+    def replace_tensor(self, stage: Stage, layout: Layout) -> None:
+        """Let a stage compute a tensor that is laid out otherwise, and let those that read it read that.
+
+        Raises:
+            ScheduleError: one of them reads the tensor as a whole, and not element by element.
+        """
+        old = stage.tensor
+        readers = [each for each in self.readers(old) if each.compute is not None]
+        formulas = [layout.read_in(each.compute) for each in readers if each.compute is not None]
+        for reader, formula in zip(readers, formulas, strict=True):
+            reader.compute = formula
+        self._laid_out[old] = stage.tensor = layout.tensor
+        stage.compute = layout.tensor.producer
+        stage.restart()
+
     def readers(self, tensor: te.Tensor) -> list[Stage]:
         """The stages that read a tensor."""
         return [stage for stage in self.stages if stage.compute is not None and tensor in stage.compute.inputs()]
@@ -148,6 +173,7 @@ class Schedule:
             ScheduleError: one of them does not read it, or there is no such scope.
         """
         source = self[tensor]
+        tensor = source.tensor
         given = [readers] if isinstance(readers, te.Tensor | TensorOp | StageOp) else list(readers)
         stages = [self[reader] for reader in given]
         if not stages:
@@ -159,7 +185,7 @@ class Schedule:
         for stage in stages:
             assert stage.compute is not None
             stage.compute = replace(stage.compute, body=substitute(stage.compute.body, {}, {tensor: copy}))
-        made = Stage(copy, copy.producer, False)
+        made = Stage(self, copy, copy.producer, False)
         made.scope = scope
         common = stages[0].group if len({stage.group for stage in stages}) == 1 else None
         self._insert(made, self.stages.index(source) + 1, common)
@@ -179,6 +205,7 @@ class Schedule:
         if not isinstance(tensor, te.Tensor):
             return [self.cache_write(each, scope) for each in tensor]
         stage = self[tensor]
+        tensor = stage.tensor
         if stage.compute is None:
             raise ScheduleError(f"te: '{tensor.name}' is an input: nothing writes it")
         if stage.is_started or stage.is_inlined or stage.attachment is not None:
@@ -186,7 +213,7 @@ class Schedule:
         name = _named_in(tensor, scope)
         cache = te.Tensor(tensor.dims, tensor.element_type, name, with_fresh_axes(stage.compute, ".c"))
         axes = stage.compute.axes
-        made = Stage(cache, cache.producer, False)
+        made = Stage(self, cache, cache.producer, False)
         made.scope = scope
         self._insert(made, self.stages.index(stage), stage.group)
         stage.compute = te.Compute(axes, cache[axes])
@@ -202,6 +229,7 @@ class Schedule:
             ScheduleError: the loop is no reduction loop of the stage's.
         """
         stage = self[tensor]
+        tensor = stage.tensor
         compute = stage.compute
         if compute is None or not isinstance(compute.body, te.Reduce):
             if compute is not None and isinstance(compute.body, te.Fold):
@@ -234,7 +262,7 @@ class Schedule:
         indices.insert(place, again)
         stage.compute = te.Compute(compute.axes, te.Reduce(body.kind, parts[tuple(indices)], (again,), body.start))
         stage.restart()
-        self._insert(Stage(parts, parts.producer, False), self.stages.index(stage), stage.group)
+        self._insert(Stage(self, parts, parts.producer, False), self.stages.index(stage), stage.group)
         return parts
 
     def _insert(self, stage: Stage, place: int, group: Group | None) -> None:

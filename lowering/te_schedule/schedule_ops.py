@@ -40,7 +40,7 @@ def ScheduleOps(
     Raises:
         UsageError, ScheduleError: as `weft.lower` says.
     """
-    inputs = [stage.tensor for stage in schedule.stages if stage.compute is None]
+    inputs = [tensor for tensor in te.topological_order(schedule.outputs) if tensor.producer is None]
     arguments = [*inputs, *schedule.outputs]
     module = translate(schedule, arguments).mod
     (function,) = (op for op in module.ops if isinstance(op, PrimFuncOp))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
@@ -16,6 +16,8 @@ from ...dialects.te.forms import ThreadAxis
 from ...dialects.te.tensor_intrin import TensorIntrin
 from ...dialects.tir.nodes.expressions import StringImm
 from ...transforms.tir.schedule.errors import ScheduleError
+from ...transforms.tir.scheduling.index_maps import IndexMap
+from .layouts import laid_out
 from .refused import REFUSED, known_scope, refusal
 from .relations import (
     NUMBERS,
@@ -31,6 +33,9 @@ from .relations import (
     split_size,
     taken_by,
 )
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,8 @@ class StageOp:
 class Stage:
     """One tensor's computation in a schedule: `s[C]`. Counterpart of TVM's `te.Stage`."""
 
-    def __init__(self, tensor: te.Tensor, compute: te.Compute | None, is_output: bool):
+    def __init__(self, schedule: Schedule, tensor: te.Tensor, compute: te.Compute | None, is_output: bool):
+        self.schedule = schedule
         self.tensor = tensor
         self.compute = compute
         self.is_output = is_output
@@ -146,6 +152,8 @@ class Stage:
         self.group: Group | None = None
         self._attachment: Attachment | None = None
         self.is_inlined = False
+        self.axis_separators: list[int] = []
+        """The dimensions before which another dimension of memory begins."""
         self.restart()
 
     def restart(self) -> None:
@@ -404,6 +412,25 @@ class Stage:
         self._check_movable("storage_align")
         self.alignments.append((self.op.axis.index(axis), factor, offset))
 
+    def transform_layout(self, mapping_function: IndexMap) -> tuple[te.IterVar, ...]:
+        """Let an element of the stage's tensor stand at other indices: those that a function makes of its own, such as
+        `lambda n, c: [n, c // 4, c % 4]`. The stage's loops are over the new ones, which are given; an input or an
+        output has the new shape for callers. `te.AXIS_SEPARATOR` between two indices begins another dimension of
+        memory.
+
+        Raises:
+            ScheduleError: something was asked of the stage's loops before, an extent is not known, or the function
+                does not give each element a place of its own, without gaps.
+        """
+        if self.is_started or self.is_by_intrinsic:
+            raise ScheduleError(
+                f"te: transform_layout of '{self.tensor.name}' comes before what else is asked of its stage"
+            )
+        found = laid_out(self.tensor, self.compute, mapping_function)
+        self.schedule.replace_tensor(self, found)
+        self.axis_separators = found.separators
+        return found.axes
+
     def rolling_buffer(self) -> None:
         """Keep what the next iteration of the loop that the stage is computed in needs too, in a buffer that is written
         round and round.
@@ -447,7 +474,6 @@ class Stage:
     set_store_predicate: Callable[..., NoReturn]
     double_buffer: Callable[..., NoReturn]
     env_threads: Callable[..., NoReturn]
-    transform_layout: Callable[..., NoReturn]
 
 
 for _name in REFUSED:

@@ -47,7 +47,11 @@ def translate(schedule: Schedule, arguments: Sequence[Argument], name: str = "ma
         ScheduleError: a primitive does not apply; the message says where and why.
     """
     check_arguments(arguments)
+    arguments = [schedule.current(each) if isinstance(each, te.Tensor) else each for each in arguments]
     for stage in schedule.stages:
+        if stage.axis_separators and (stage.is_output or stage.compute is None):
+            hint = "cache_read or cache_write it, and lay out the copy"
+            raise ScheduleError(f"te: '{stage.tensor.name}' is the caller's memory, which has one dimension", hint=hint)
         if stage.is_output and stage.tensor not in set(arguments):
             raise ScheduleError(f"te: '{stage.tensor.name}' is an output of the schedule, and no argument")
     final = _final_tensors(schedule)
@@ -167,6 +171,8 @@ class _Translation:
 
     def _set_scope(self, stage: Stage) -> None:
         """A stage in a loop of another, which no loop between them shares among threads, is a thread's own."""
+        if stage.axis_separators:
+            self.sch.set_axis_separator(self.blocks[stage], ("write", 0), stage.axis_separators)
         if stage.is_output or stage.scope not in ("", "global"):
             if not stage.is_output:
                 self.sch.set_scope(self.blocks[stage], 0, stage.scope)

@@ -35,6 +35,7 @@ PRIMITIVES = {
     "cache_write": "before what else is asked of the stage",
     "rfactor": "",
     "storage_align": "of a stage that is not an output",
+    "transform_layout": "of known extents, before what else is asked of the stage; callers see it too",
     "rolling_buffer": "of a stage that is computed in a loop of its readers",
     "normalize": "loops start at 0",
     "create_group": "of stages between others, which move together",
@@ -83,5 +84,5 @@ def test_the_table_says_which_primitives_there_are() -> None:
     assert PAGE.read_text() == before + table()
     assert all(hasattr(Stage, name) or hasattr(Schedule, name) for name in PRIMITIVES)
     public = {name for kind in (Stage, Schedule) for name, value in vars(kind).items() if callable(value)}
-    ours = {"restart", "readers", "in_order", "check_leaf", "first_loops"}
+    ours = {"restart", "readers", "in_order", "check_leaf", "first_loops", "current", "replace_tensor"}
     assert {name for name in public if not name.startswith("_")} - ours == {*PRIMITIVES, *REFUSED}

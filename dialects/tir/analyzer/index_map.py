@@ -49,6 +49,9 @@ class AxisSeparator:
         return "IndexMap.AXIS_SEPARATOR"
 
 
+AXIS_SEPARATOR = AxisSeparator()
+
+
 @checked_methods
 @dataclass(frozen=True, eq=False)
 class IndexMap:
@@ -57,7 +60,7 @@ class IndexMap:
     IndexMap.from_func(lambda i: [i // 4, i % 4]).map_indices([42])  # 10 and 2
     """
 
-    AXIS_SEPARATOR: ClassVar[AxisSeparator] = AxisSeparator()
+    AXIS_SEPARATOR: ClassVar[AxisSeparator] = AXIS_SEPARATOR
     """What a function for `Schedule.transform_layout` gives between indices that are apart in memory."""
 
     initial_indices: tuple[IntExpr, ...]
