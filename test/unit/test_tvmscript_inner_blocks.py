@@ -294,3 +294,62 @@ def f(A: T.Buffer[(16,), "int8"], B: T.Buffer[(16,), "int8"]):
     weft.build(func)(a, out)
     assert out.tolist() == [int(n).bit_count() for n in a]
     assert_structural_equal(function(func.script()), func)
+
+
+OWN_MEMORY = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], D: T.Buffer[(8,), "float32"]):
+    for i in range(8):
+        with T.block("first"):
+            T.reads(A[i])
+            T.writes(D[i])
+            B = T.alloc_buffer((8,), "float32", scope="local")
+            K = T.allocate_const([2.0], "float32", (1,))
+            B[i] = A[i] * K[0]
+            D[i] = B[i] + 1.0
+        with T.block("second"):
+            T.reads(D[i])
+            T.writes(D[i])
+            B = T.alloc_buffer((1,), "float32")
+            if i < 4:
+                with T.block("inner"):
+                    C = T.alloc_buffer((2,), "float32")
+                    C[1] = D[i]
+                    B[0] = C[1] * C[1]
+            else:
+                B[0] = 0.0
+            D[i] = B[0]
+"""
+
+
+def test_what_a_block_has_of_its_own_stands_before_it() -> None:
+    func = from_source(OWN_MEMORY)
+    assert isinstance(func, PrimFuncOp)
+    assert_structural_equal(from_source(func.script()), func)
+    x, y = np.arange(8, dtype=np.float32), np.empty(8, np.float32)
+    weft.build(func, threads=2)(x, y)
+    np.testing.assert_array_equal(y, np.where(x < 4, (x * 2 + 1) ** 2, 0))
+
+
+def test_two_buffers_of_a_block_have_two_names() -> None:
+    text = OWN_MEMORY.replace("C = T.alloc", "B = T.alloc").replace("C[1]", "B[1]")
+    with pytest.raises(Diagnostic, match="there is a buffer 'B' already"):
+        from_source(text)
+
+
+def test_a_reduction_of_one_step_reads_what_it_begins_with() -> None:
+    func = from_source("""
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], B: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.S(4, i)
+            T.reads(A[vi])
+            T.writes(B[vi])
+            with T.init():
+                B[vi] = T.float32(1)
+            B[vi] = B[vi] + A[vi]
+""")
+    x, y = np.arange(4, dtype=np.float32), np.empty(4, np.float32)
+    weft.build(func, threads=1)(x, y)
+    np.testing.assert_array_equal(y, x + 1)

@@ -1,10 +1,15 @@
-"""Memory that a text asks for among loops: `T.alloc_buffer`, `T.allocate`, `T.allocate_const`."""
+"""Memory that a text asks for among loops: `T.alloc_buffer`, `T.allocate`, `T.allocate_const`.
+
+What a block of statements has of its own (`C = T.alloc_buffer(...)` within it) stands directly before it: nothing else
+knows its name, and it starts without values each time.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from ...support.diagnostics import did_you_mean
 from ...support.memory_scopes import memories, why_no_scope
@@ -65,3 +70,41 @@ def allocate_constant(scope: Scope, name: str, call: ast.Call, body: Block) -> N
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
     scope.local[name] = Buffer(alloc.buffer, found.unsigned)
+
+
+def taken_out(scope: Scope, statements: Sequence[ast.stmt], body: Block) -> tuple[list[ast.stmt], frozenset[SSAValue]]:
+    """The statements of a block, without the memory that they ask for, which is put into `body`; and that memory.
+
+    Raises:
+        Diagnostic: two buffers have one name, or as `allocate` says.
+    """
+    finder = _Memory(scope)
+    left = [finder.visit(each) for each in statements]
+    own: set[SSAValue] = set()
+    for name, call in finder.found:
+        if isinstance(scope.local.get(name), Buffer):
+            raise scope.source.error(call, f"there is a buffer '{name}' already", "a block's own has another name")
+        make = allocate_constant if scope.word(call.func) == "allocate_const" else allocate
+        make(scope, name, call, body)
+        made = scope.local[name]
+        assert isinstance(made, Buffer)
+        own.add(made.ssa)
+    return left, frozenset(own)
+
+
+class _Memory(ast.NodeTransformer):
+    """Takes the memory that statements ask for out of them."""
+
+    def __init__(self, scope: Scope):
+        self.scope = scope
+        self.found: list[tuple[str, ast.Call]] = []
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func) as call) if self.scope.word(
+                func
+            ) in ("alloc_buffer", "allocate_const"):
+                self.found.append((name, call))
+                return ast.copy_location(ast.Pass(), node)
+            case _:
+                return node

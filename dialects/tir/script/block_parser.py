@@ -43,10 +43,12 @@ KINDS = {
 class BlockParser:
     """Reads one block."""
 
-    def __init__(self, scope: Scope, node: ast.With, name: str):
+    def __init__(self, scope: Scope, node: ast.With, name: str, own: frozenset[SSAValue] = frozenset()):
         self.scope = Scope(scope.source, scope.python, dict(scope.local), scope.layouts, scope.texts)
         self.node = node
         self.name = name
+        self.own = own
+        """Memory that is the block's own: `T.reads` and `T.writes` do not speak of it."""
         self.loops = LoopIndices(self.scope)
         self.iters: list[tuple[IterKind, Extent]] = []
         self.names: list[str] = []
@@ -60,6 +62,8 @@ class BlockParser:
         """The words that may stand once, and do."""
         self.declared: dict[str, list[ast.expr]] = {}
         self.init: ast.With | None = None
+        self.begins = False
+        """Whether `T.init()` is the beginning of the body, which then reads what it has written."""
         self.readers: list[Expressions] = []
 
     def parse(self) -> BlockOp:
@@ -76,7 +80,7 @@ class BlockParser:
         for name, outer in implied_iterators(self.scope, self.node, [*statements, self.init or last]).items():
             self._imply(name, outer)
         if self.init is not None and all(kind != IterKind.REDUCE for kind, _ in self.iters):
-            statements, self.init = [*self.init.body, *statements], None  # each step is the first
+            statements, self.init, self.begins = [*self.init.body, *statements], None, True  # each step is the first
         body = self._body(statements, None)
         init = None if self.init is None else self._body(self.init.body, self.init)
         op = BlockOp(
@@ -459,6 +463,8 @@ class BlockParser:
                 if declared.get(buffer.ssa, known) != known:
                     known = UnitAttr()
                 declared[buffer.ssa] = known
+            known = {*self.own, *(found[1] if self.begins else ())}
+            declared.update((value, map) for value, map in actual.items() if value in known)
             if word == "reads":  # a number or a text that is given is no buffer there
                 declared.update((value, map) for value, map in actual.items() if value in scalars)
             lists.append(declared if word in self.declared else dict(actual))

@@ -18,7 +18,7 @@ from ..functions import PrimFuncOp
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
-from .allocations import allocate, allocate_constant
+from .allocations import allocate, allocate_constant, taken_out
 from .alone import LAYOUT, are_alone, are_counted, is_value
 from .arguments import Arguments, attributes_of
 from .block_parser import BlockParser
@@ -297,12 +297,20 @@ class FunctionParser:
         if is_outer(self.scope, statement):
             self._outer(statement, name, body)
             return
-        body.add_op(BlockParser(self.scope, statement, name).parse())
+        self._read(statement, name, body)
 
     def _alone(self, statements: Sequence[ast.stmt], body: Block, name: str = "statement") -> None:
         """What stands among loops without a block is one of its own, which names the loops themselves."""
         made = ast.With([ast.withitem(ast.Constant(None))], list(statements))
-        body.add_op(BlockParser(self.scope, ast.copy_location(made, statements[0]), name).parse())
+        self._read(ast.copy_location(made, statements[0]), name, body)
+
+    def _read(self, statement: ast.With, name: str, body: Block) -> None:
+        """A block of statements, and before it the memory that it has of its own."""
+        saved = dict(self.scope.local)
+        inner, own = taken_out(self.scope, statement.body, body)
+        whole = ast.copy_location(ast.With(statement.items, inner), statement)
+        body.add_op(BlockParser(self.scope, whole, name, own).parse())
+        self.scope.local = saved
 
     def _value(self, statements: Sequence[ast.stmt], body: Block) -> None:
         """A value's name, and the statements that see it."""
