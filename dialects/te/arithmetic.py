@@ -11,7 +11,7 @@ answered in those.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial, reduce, wraps
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ from ..tir.analyzer.constraints import IntConstraints, IntConstraintsTransform
 from ..tir.analyzer.nodes import Const, ExprLike, IntExpr, is_condition
 from ..tir.analyzer.nodes import Var as Variable
 from . import text as text  # writes expressions
-from .expr import Expr, as_expr, binary, select, unary
+from .expr import Expr, NodeRange, as_expr, binary, select, unary
 from .expr import cast as cast_node
 from .integer_forms import Inner, bits_of, direct_parts, does_more, integer_form, is_integer, map_operands, replaced
 from .kinds import BinaryKind as B
@@ -37,17 +37,9 @@ from .narrowed import narrowed
 from .written_forms import leaf_types, size_of, widest, written
 
 
-@dataclass(frozen=True)
-class NodeRange:
-    """A range that is an answer to what was asked of nodes: `extent` integers from `min` on."""
-
-    min: Expr
-    extent: Expr
-
-    @property
-    def form(self) -> Range:
-        """The range as the analyzer has it."""
-        return Range.from_min_extent(integer_form(self.min), integer_form(self.extent))
+def _form(range: NodeRange) -> Range:
+    """A range of nodes as the analyzer has it."""
+    return Range.from_min_extent(integer_form(range.min), integer_form(range.extent))
 
 
 class Analyzer(engine.Analyzer):
@@ -56,7 +48,7 @@ class Analyzer(engine.Analyzer):
     def bind(self, variable: ExprLike, value: Any) -> None:
         """Say what `variable` is: an expression, a `Range` or `range`, or least and greatest value (both included, any
         expressions)."""
-        super().bind(variable, value.form if isinstance(value, NodeRange) else value)
+        super().bind(variable, _form(value) if isinstance(value, NodeRange) else value)
 
     def simplify(self, expr: ExprLike, steps: int = 2) -> Any:
         """The smallest form that the rules find: equal in value wherever the facts hold. Of a node that is no integer,
@@ -120,7 +112,7 @@ class _Exchange:
             self.heard.append(value)
             return integer_form(value)
         if isinstance(value, NodeRange):
-            return value.form
+            return _form(value)
         if isinstance(value, tuple | list):
             return [self.forms(each) for each in cast("list[object]", value)]
         if isinstance(value, Mapping):

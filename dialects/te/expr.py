@@ -28,7 +28,6 @@ from .operators import Operators
 
 if TYPE_CHECKING:
     from ..tir.analyzer import IntExpr
-    from .arithmetic import NodeRange
 
 
 class Expr(Operators["Expr", "ExprLike"]):
@@ -177,8 +176,6 @@ class IterVar(Expr):
     @property
     def dom(self) -> NodeRange:
         """The values, as a range of expressions: `axis.dom.min`, `axis.dom.extent`."""
-        from .arithmetic import NodeRange  # which is made of expressions
-
         return NodeRange(as_expr(self.start, index), as_expr(self.dim, index))
 
     @property
@@ -193,6 +190,14 @@ class IterVar(Expr):
         raise SymbolicExtentError(f"te: the extent of '{self.name}' is known only when the computation runs")
 
     type = index
+
+
+@dataclass(frozen=True)
+class NodeRange:
+    """A range of expressions: `extent` integers from `min` on."""
+
+    min: Expr
+    extent: Expr
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,7 +50,8 @@ class Schedule:
                 raise ScheduleError(f"te: '{tensor.name}' is one of several results of a reduction", hint=hint)
         self.outputs = tuple(outputs)
         self.stages: list[Stage] = [
-            Stage(self, tensor, tensor.producer, tensor in outputs) for tensor in te.topological_order(outputs)
+            Stage(tensor, tensor.producer, tensor in outputs, self._replace_tensor)
+            for tensor in te.topological_order(outputs)
         ]
         """Producers before what reads them."""
         self.groups: list[Group] = []
@@ -145,7 +146,7 @@ class Schedule:
             tensor = self._laid_out[tensor]
         return tensor
 
-    def replace_tensor(self, stage: Stage, layout: Layout) -> None:
+    def _replace_tensor(self, stage: Stage, layout: Layout) -> None:
         """Let a stage compute a tensor that is laid out otherwise, and let those that read it read that.
 
         Raises:
@@ -185,7 +186,7 @@ class Schedule:
         for stage in stages:
             assert stage.compute is not None
             stage.compute = replace(stage.compute, body=substitute(stage.compute.body, {}, {tensor: copy}))
-        made = Stage(self, copy, copy.producer, False)
+        made = Stage(copy, copy.producer, False, self._replace_tensor)
         made.scope = scope
         common = stages[0].group if len({stage.group for stage in stages}) == 1 else None
         self._insert(made, self.stages.index(source) + 1, common)
@@ -213,7 +214,7 @@ class Schedule:
         name = _named_in(tensor, scope)
         cache = te.Tensor(tensor.dims, tensor.element_type, name, with_fresh_axes(stage.compute, ".c"))
         axes = stage.compute.axes
-        made = Stage(self, cache, cache.producer, False)
+        made = Stage(cache, cache.producer, False, self._replace_tensor)
         made.scope = scope
         self._insert(made, self.stages.index(stage), stage.group)
         stage.compute = te.Compute(axes, cache[axes])
@@ -262,7 +263,7 @@ class Schedule:
         indices.insert(place, again)
         stage.compute = te.Compute(compute.axes, te.Reduce(body.kind, parts[tuple(indices)], (again,), body.start))
         stage.restart()
-        self._insert(Stage(self, parts, parts.producer, False), self.stages.index(stage), stage.group)
+        self._insert(Stage(parts, parts.producer, False, self._replace_tensor), self.stages.index(stage), stage.group)
         return parts
 
     def _insert(self, stage: Stage, place: int, group: Group | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
@@ -17,7 +17,7 @@ from ...dialects.te.tensor_intrin import TensorIntrin
 from ...dialects.tir.nodes.expressions import StringImm
 from ...transforms.tir.schedule.errors import ScheduleError
 from ...transforms.tir.scheduling.index_maps import IndexMap
-from .layouts import laid_out
+from .layouts import Layout, laid_out
 from .refused import REFUSED, known_scope, refusal
 from .relations import (
     NUMBERS,
@@ -33,9 +33,6 @@ from .relations import (
     split_size,
     taken_by,
 )
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -143,8 +140,15 @@ class StageOp:
 class Stage:
     """One tensor's computation in a schedule: `s[C]`. Counterpart of TVM's `te.Stage`."""
 
-    def __init__(self, schedule: Schedule, tensor: te.Tensor, compute: te.Compute | None, is_output: bool):
-        self.schedule = schedule
+    def __init__(
+        self,
+        tensor: te.Tensor,
+        compute: te.Compute | None,
+        is_output: bool,
+        replace_tensor: Callable[[Stage, Layout], None],
+    ):
+        self._replace_tensor = replace_tensor
+        """Has the stage compute a tensor that is laid out otherwise, and the others read that."""
         self.tensor = tensor
         self.compute = compute
         self.is_output = is_output
@@ -427,7 +431,7 @@ class Stage:
                 f"te: transform_layout of '{self.tensor.name}' comes before what else is asked of its stage"
             )
         found = laid_out(self.tensor, self.compute, mapping_function)
-        self.schedule.replace_tensor(self, found)
+        self._replace_tensor(self, found)
         self.axis_separators = found.separators
         return found.axes
 
