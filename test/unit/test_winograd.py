@@ -156,6 +156,35 @@ def test_transformations_are_unrolled_in_registers() -> None:
     assert text.count("tir.for unrolled") == 5 * 2 + 3  # two in each transformation, one around each product's vectors
 
 
+@pytest.mark.parametrize(("channels", "step"), [(18, 2), (17, 1), (24, 8)])
+def test_channels_that_leave_a_rest_are_transformed_in_whole_vectors(channels: int, step: int) -> None:
+    inner = f"{step}i" if step > 1 else ""
+    shape = f"4x4x1x{channels // step}x{f'{step}x' if step > 1 else ''}16"
+    source = f"""
+    relay.func @main(%x: tensor<1x2x8x7x16xf32>, %w: tensor<{shape}xf32>) -> tensor<1x1x8x7x16xf32> {{
+      %y = relay.nn.contrib_conv2d_winograd_without_weight_transform %x, %w {{tile_size = 2 : i64,
+        padding = array<i64: 1, 1>, data_layout = "NCHW16c", kernel_layout = "HWOI{inner}16o", out_layout = "NCHW16c"}}
+        : (tensor<1x2x8x7x16xf32>, tensor<{shape}xf32>) -> tensor<1x1x8x7x16xf32>
+      relay.return %y : tensor<1x1x8x7x16xf32>
+    }}"""
+    exe = weft.compile(
+        parse_module(source, new_ir_context()), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=1
+    )
+    assert '%winograd_data = tir.alloc_buffer "global" : memref<4x4x2x1x4x4x16xf32>' in str(exe.ir["schedule"])
+    x, w = RNG.standard_normal((1, channels, 8, 7), np.float32), RNG.standard_normal((16, channels, 3, 3), np.float32)
+    blocks = np.full((1, 32, 8, 7), np.nan, np.float32)  # what fills up the last block does not matter
+    blocks[:, :channels] = x
+    u = run_operator(WinogradWeightTransformOp, [w], tile_size=2).transpose(0, 1, 3, 2)
+    run = weft.compile(parse_module(source, new_ir_context()), threads=2)
+    got = np.asarray(run(blocks.reshape(1, 2, 16, 8, 7).transpose(0, 1, 3, 4, 2).copy(), u.reshape(shape_of(shape))))
+    wanted = run_operator(Conv2dOp, [x.astype(float), w.astype(float)], padding=(1, 1))
+    assert np.abs(got[:, 0].transpose(0, 3, 1, 2) - wanted).max() <= 4e-6 * np.abs(wanted).max()
+
+
+def shape_of(text: str) -> list[int]:
+    return [int(number) for number in text.split("x")]
+
+
 def test_plain_layouts_are_computed_too() -> None:
     x, w = RNG.standard_normal((1, 2, 5, 6)), RNG.standard_normal((3, 2, 3, 3))
     u = run_operator(WinogradWeightTransformOp, [w], tile_size=4)

@@ -182,33 +182,39 @@ class WinogradConv2dOp(Convolution):
         before = dict(zip(positions, self.window(weight.shape).before, strict=True))
         reach = {"H": high * tile + TAPS - 1, "W": wide * tile + TAPS - 1}
         after = {p: reach[name] - held[name] - before[p] for p, name in zip(positions, self.SPATIAL, strict=True)}
-        channels = weight.shape[kernel.position("I")]
+        channels, step = weight.shape[kernel.position("I")], kernel.block("I")
         if seeing is None:
             padded, volumes = pad_stage(data, before, after), 1
         else:
             padded, volumes = seeing.pad_stage(data, at_image, before, after), seeing.volumes(images)
             images, held_images, channels = volumes * seeing.made, volumes * seeing.padded, channels // seeing.seen
         places, held_places = (images, high, wide), (held_images, high, wide)
-        inner = [kernel.block("I")] if "i" in kernel.names else []
+        # Tiles are transformed in the data's blocks, whole vectors, however few of the last one's channels are summed.
+        parts = max(1, layout.block("C") // step)
+        transformed = -(-channels // parts)
+        inner = [parts * step] if parts > 1 or "i" in kernel.names else []
         outputs = weight.shape[kernel.position("O")]
         lanes = [kernel.block("O")] if "o" in kernel.names else []
 
         def rows(*at: te.IterVar) -> te.Expr:
             c, n, y, x, p, s, *i = at
-            channel = self.source_channel({}, c, i[0] if i else te.const(0, te.index), data, weight)
-            place = {"N": n, **channel, "W": x * tile + s}
+            channel = c if "c" in layout.names or not i else c * inner[0] + i[0]
+            place = {"N": n, "C": channel, "c": i[0] if i else te.const(0, te.index), "W": x * tile + s}
             return combined(
                 by.data, p, lambda r: te.cast(padded[layout.arrange({**place, "H": y * tile + r})], sum_type)
             )
 
-        half = te.compute((channels, *held_places, points, points, *inner), rows, "winograd_rows")
+        half = te.compute((transformed, *held_places, points, points, *inner), rows, "winograd_rows")
 
         def columns(*at: te.IterVar) -> te.Expr:
             p, q, c, n, y, x, *i = at
             return combined(by.data, q, lambda s: half[(c, n, y, x, p, s, *i)])
 
-        tiles = te.compute((points, points, channels, *held_places, *inner), columns, "winograd_data")
-        axes = [te.reduce_axis(channels, "ic_outer"), *(te.reduce_axis(n, "ic_inner") for n in inner)]
+        tiles = te.compute((points, points, transformed, *held_places, *inner), columns, "winograd_data")
+        axes = [
+            te.reduce_axis(channels, "ic_outer"),
+            *([te.reduce_axis(step, "ic_inner")] if "i" in kernel.names else []),
+        ]
         planes = [] if seeing is None else [te.reduce_axis(seeing.seen, "plane")]
 
         def product(*at: te.IterVar) -> te.Expr:
@@ -220,7 +226,10 @@ class WinogradConv2dOp(Convolution):
             weights = {"H": p, "W": q, "O": o, "I": channel, "i": axes[-1], "o": lane[0] if lane else o}
             taken = te.cast(weight[kernel.arrange(weights)], sum_type)
             number = (image, t // wide % high, t % wide)
-            return te.sum(tiles[(p, q, axes[0], *number, *axes[1:])] * taken, [*planes, *axes])
+            block, within = axes[0], axes[1:]
+            if parts > 1:
+                block, within = axes[0] // parts, [axes[0] % parts * step + (axes[1] if axes[1:] else 0)]
+            return te.sum(tiles[(p, q, block, *number, *within)] * taken, [*planes, *axes])
 
         sums = te.compute((points * points, outputs, images * high * wide, *lanes), product, "winograd_product")
 
