@@ -3,22 +3,37 @@ to be cut into `parts`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import gcd
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects.tir.affine import affine_of, linear, linear_range, over_dimensions, substitute
+from ...dialects.tir.affine import (
+    Range,
+    affine_of,
+    expr_range,
+    linear,
+    linear_range,
+    over_dimensions,
+    simplify,
+    substitute,
+)
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, dimension_ranges
 from ...dialects.tir.loop_iterators import speaks_of_loops
 from ...dialects.tir.loops import PARTS
+from ...dialects.tir.symbols import depends_on_symbols
 from ..infra.remarks import missed
 from .analysis.producers import function_of
+from .analysis.strides import iterator_ranges
 from .convert_blocks_to_opaque import with_loop_iterators
 from .remove_no_op import clean_body
+from .schedule.copies import index_ops
 from .schedule.loops import bind_constant
 from .schedule.rebind import ValueExpr, rebind
 from .simplify import outcome, take_side
@@ -30,6 +45,8 @@ MAX_PARTS = 16
 
 MAX_COPIES = 64
 """Of a loop that schedule rules have cut: parts of a concatenation, say."""
+
+DIVISIONS = (arith.DivUIOp, arith.RemUIOp, arith.FloorDivSIOp)
 
 _EQUALS, _DIFFERS = 0, 1
 _SIGNED = {2: (-1, -1), 3: (-1, 0), 4: (1, -1), 5: (1, 0)}
@@ -95,6 +112,10 @@ def cut_at_branches(loop: ForOp, *, unroll_rest: bool, keep_single: bool) -> Non
         part = clone_with_buffers(loop)
         loop.parent.insert_op_before(part, loop)
         _begin_at_zero(part, first, last)
+        arguments = function_of(part).region.block.args
+        for block in blocks_under(part):
+            if not speaks_of_loops(block):
+                with_loop_iterators(block, arguments)
         if unroll_rest and not all(each.is_decided(first, last) for each in asked):
             part.for_kind = ForKind.UNROLLED
         elif part.trip_count == 1 and not keep_single:
@@ -104,11 +125,15 @@ def cut_at_branches(loop: ForOp, *, unroll_rest: bool, keep_single: bool) -> Non
 
 def cut_into_parts(loop: ForOp) -> None:
     """Cut a loop of a known extent that is annotated with `parts` into loops in each of which comparisons of its
-    variable are decided, and take the sides of branches that are. Blocks keep their iterators."""
+    variable are decided, and quotients that step once along it stand still; take the sides of branches that are
+    decided, and sums for quotients that are such. Blocks keep their iterators. Parts that are vectors begin at 0."""
     _drop(loop, PARTS)
     asked = [each for block in blocks_under(loop) for each in _comparisons(block, loop.var)]
     begin, end = loop.start, loop.start + loop.trip_count
-    cuts = sorted({cut for each in asked for cut in each.cuts() if begin < cut < end})
+    cuts = {cut for each in asked for cut in each.cuts() if begin < cut < end}
+    for block in blocks_under(loop):
+        cuts |= quotient_steps(block, loop)
+    cuts = sorted(cuts)
     if len(cuts) >= MAX_COPIES:
         missed("loop-partition", loop, f"it would be cut into {len(cuts) + 1} parts", "")
         return
@@ -119,11 +144,72 @@ def cut_into_parts(loop: ForOp) -> None:
         part.properties["min"] = type(part.min)(first, IndexType())
         part.trip_count = last - first
         for block in blocks_under(part):
+            _take_known_quotients(block)
             _take_decided_sides(block)
         if part.trip_count == 1:
             bind_constant(part)
+        elif part.for_kind == ForKind.VECTORIZED:
+            _begin_at_zero(part, first, last)
     if cuts:
         erase_with_buffers(loop)
+
+
+def quotient_steps(block: BlockOp, loop: ForOp) -> set[int]:
+    """The values of a loop's variable, a term of sums that are divided in `block`, at which their quotients step,
+    wherever the other loops stand: where channels in blocks are taken from others in blocks, say, that begin between
+    them. Of quotients that step at most once along the loop, and always there."""
+    if loop.var not in block.loop_vars or loop.is_symbolic:
+        return set()
+    found: set[int] = set()
+    ranges = dimension_ranges(list(block.loop_vars))
+    here = AffineExpr.dimension(list(block.loop_vars).index(loop.var))
+    dims, bound = over_dimensions(block.iters), block.bindings.data.results
+    for op in block.body.walk():
+        if not isinstance(op, DIVISIONS) or affine_of(op.result, dims) is None:
+            continue
+        divided, by = affine_of(op.lhs, dims), affine_of(op.rhs, dims)
+        if divided is None or not isinstance(by, AffineConstantExpr):
+            continue
+        form = linear(substitute(divided, bound), ranges)
+        others = form.without(here)
+        period = gcd(by.value, *others.terms.values())
+        if form.coefficient(here) != 1 or loop.trip_count > period:
+            continue
+        step = loop.start + (-others.constant - loop.start) % period
+        if loop.start < step < loop.start + loop.trip_count:
+            found.add(step)
+    return found
+
+
+def _take_known_quotients(block: BlockOp) -> None:
+    """Put in the place of quotients and remainders what they are where the loops around are: a sum, or the quotient of
+    what is left when that is taken away, whatever branches stand around it."""
+    around = dimension_ranges(list(block.loop_vars))
+    dims, ranges = over_dimensions(block.iters), dict[AffineExpr, Range]()
+    for number, binding in enumerate(block.bindings.data.results):
+        if (values := expr_range(binding, around)) is not None:
+            ranges[AffineExpr.dimension(number)] = values
+    for op in list(block.body.walk()):
+        if not isinstance(op, DIVISIONS) or (expr := affine_of(op.result, dims)) is None:
+            continue
+        known = simplify(expr, ranges)
+        if known == expr or depends_on_symbols(known) or not _divides_naturals(known, iterator_ranges(block)):
+            continue
+        added, value = index_ops(known, block.iters)
+        Rewriter.insert_op(added, InsertPoint.before(op)) if added else None
+        op.result.replace_all_uses_with(value)
+        Rewriter.erase_op(op)
+
+
+def _divides_naturals(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> bool:
+    """Whether nothing that is divided in an expression can be negative."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return True
+    if expr.kind in (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod):
+        values = expr_range(expr.lhs, ranges)
+        if values is None or values[0] < 0:
+            return False
+    return all(_divides_naturals(side, ranges) for side in (expr.lhs, expr.rhs))
 
 
 def _take_decided_sides(block: BlockOp) -> None:
@@ -156,14 +242,11 @@ def _drop(loop: ForOp, word: str) -> None:
 
 def _begin_at_zero(part: ForOp, first: int, last: int) -> None:
     """Let a loop be the iterations from `first` up to `last`, counted from 0."""
-    arguments = function_of(part).region.block.args
     part.properties["min"] = type(part.min)(0, IndexType())
     part.trip_count = last - first
     moved = ValueExpr(AffineExpr.dimension(0) + first, (part.var,))
     for block in blocks_under(part):
         rebind(block, {part.var: moved})
-        if not speaks_of_loops(block):
-            with_loop_iterators(block, arguments)
 
 
 def _comparisons(block: BlockOp, var: SSAValue) -> list[_Comparison]:

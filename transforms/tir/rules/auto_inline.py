@@ -10,7 +10,7 @@ from math import prod
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import Access, linear
@@ -112,14 +112,27 @@ def _reads_again(reader: BlockOp, block: BlockOp) -> bool:
 
 def _is_once(reader: BlockOp, access: Access) -> bool:
     """Whether an access of `reader` touches another element each time, under a branch that is the same for neighbours:
-    one part of a concatenation, say. Each iterator tells one index of the element then, but for a constant."""
+    one part of a concatenation, say. Each iterator tells one index of the element then, but for a constant, or some of
+    them do together, as blocks and channels within: loops are cut where these decide (`spatial`)."""
     if access.map is None or reader.conditions:
         return False
     telling: set[AffineExpr] = set()
+    together: set[AffineExpr] = set()
+    extents = reader.likely_extents
     for index in access.map.results:
-        form = linear(index)
-        telling |= {dim for dim, factor in form.terms.items() if len(form.terms) == 1 and abs(factor) == 1}
-    numbers = [number for number, extent in enumerate(reader.likely_extents) if extent > 1]
+        terms = sorted(linear(index).terms.items(), key=lambda term: abs(term[1]))
+        reached = 0
+        for dim, factor in terms:
+            if not isinstance(dim, AffineDimExpr) or abs(factor) <= reached:
+                break  # another value of smaller terms may lead to the same element
+            reached += abs(factor) * (extents[dim.position] - 1)
+        else:
+            telling |= {dim for dim, factor in terms if len(terms) > 1 or abs(factor) == 1}
+            together |= {dim for dim, _ in terms if len(terms) > 1}
+    numbers = [number for number, extent in enumerate(extents) if extent > 1]
     if any(AffineExpr.dimension(number) not in telling for number in numbers):
         return False
-    return not numbers or reader.iters[numbers[-1]] not in deciding_iterators(reader)
+    last = numbers[-1] if numbers else None
+    return (
+        last is None or reader.iters[last] not in deciding_iterators(reader) or AffineExpr.dimension(last) in together
+    )

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.affine import affine_of, dims_in, over_dimensions, substitute
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops, memref_of
 from ..analysis.deciding import deciding_iterators
+from ..analysis.producers import written_buffer
 from ..analysis.strides import (
     Stride,
     flat_accesses,
@@ -40,6 +44,10 @@ MAX_VECTOR = 64
 MAX_DIVIDED = 8
 """The most neighbours that are unrolled where places are found by division."""
 
+MAX_ROW, LEAST_ROW = 64, 4
+"""Of what stands between loops that are cut together, how much is computed in each part before the next: lines that
+were read are still near, and each part is long enough."""
+
 PARALLEL_SHARES = 64
 """A parallel loop of so many iterations divides evenly enough among the threads."""
 
@@ -60,7 +68,7 @@ def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
     if reduce:
         reorder(*spatial, *reduce) if spatial else None
     elif _is_in_parts(block, loops) and is_chosen("parts", block):
-        in_parts(loops[-1])
+        spatial = _take_parts(block, loops, registers)
     elif len(loops) > 1 and _is_vector(block, loops[-1]) and is_chosen("vectorize", block):
         set_kind(loops[-1], ForKind.VECTORIZED)
     elif (size := _vector_within(block, loops[-1])) is not None and is_chosen("vectorize", block):
@@ -144,6 +152,49 @@ def _near(block: BlockOp, loops: Sequence[ForOp], size: int, line: int) -> list[
             if loop not in found and usual is not None and 0 < abs(usual) < elements:
                 found.append(loop)
     return found
+
+
+def _take_parts(block: BlockOp, loops: Sequence[ForOp], registers: VectorRegisters) -> list[ForOp]:
+    """Cut the innermost of `loops` where what it decides is decided, a vector in each part if it is one in all. What is
+    decided together with another loop, as where channels in blocks are joined between blocks, is cut along that first,
+    around a row of what stands between them: within a part, the same lanes come from the same source. Gives the loops
+    that may be shared, and the innermost."""
+    last = loops[-1]
+    in_parts(last)
+    if last.trip_count <= registers.lanes(memref_of(written_buffer(block)).element_type):
+        set_kind(last, ForKind.VECTORIZED)
+    around = _deciding_with(block, last)
+    if around is None:
+        return list(loops)
+    in_parts(around)
+    others = [loop for loop in loops[:-1] if loop is not around]
+    row: list[ForOp] = []
+    if others and isinstance(others[-1].size, int):
+        *others, row_loop = others
+        trips = row_loop.trip_count
+        sizes = range(min(MAX_ROW, trips - 1), LEAST_ROW - 1, -1)
+        if size := next((size for size in sizes if trips % size == 0), None):
+            outer, row_loop = split(row_loop, [size])
+            others.append(outer)
+        row = [row_loop]
+    reorder(*others, around, *row, last)
+    return [*others, last]
+
+
+def _deciding_with(block: BlockOp, last: ForOp) -> ForOp | None:
+    """The one loop of a known extent, but for `last`, on whose variable comparisons of that of `last` depend, too."""
+    found: set[SSAValue] = set()
+    known, bound = over_dimensions(block.iters), block.bindings.data.results
+    for op in block.body.walk():
+        if not isinstance(op, arith.CmpiOp) or not isinstance(op.lhs.type, IndexType):
+            continue
+        sides = [affine_of(side, known) for side in op.operands]
+        if sides[0] is None or sides[1] is None:
+            continue
+        used = {block.loop_vars[d] for d in dims_in(substitute(sides[0] - sides[1], bound))}
+        found |= used - {last.var} if last.var in used else set()
+    loops = [loop for loop in enclosing_loops(block) if loop.var in found]
+    return loops[0] if len(loops) == 1 and isinstance(loops[0].size, int) else None
 
 
 def _is_in_parts(block: BlockOp, loops: Sequence[ForOp]) -> bool:
