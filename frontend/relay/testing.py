@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Generic, ParamSpec, TypeAlias, cast
+from typing import Generic, ParamSpec, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.functions import name_of
 from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.nd import as_nd
-from .expr import Expr, Function, Operand, Tuple, Var, const, free_vars, var
+from .expr import Expr, Function, Operand, Var, const, free_vars, var
 from .module import IRModule
 from .namespace import OperatorNamespace, find
 from .nat import count as count
@@ -41,7 +41,7 @@ nn = OperatorNamespace("nn")
 def create_workload(
     net: FuncOp | Operand, initializer: Callable[[str, NDArray], object] | None = None, seed: int = 0
 ) -> tuple[IRModule, dict[str, NDArray]]:
-    """A module with `net` as `@main`, and an array for each parameter but `data`.
+    """A module with `net` as `@main`, and an array for each parameter but `data`, `data1`, ...
 
     Weights of convolutions are normally distributed with the variance of He et al. (2015), those of dense layers with a
     smaller one; scales and variances are positive, around 1. An `initializer` is given the name of each parameter, and
@@ -52,7 +52,7 @@ def create_workload(
     params: dict[str, NDArray] = {}
     for argument in module["main"].body.block.args:
         name, type = name_of(argument), tensor(argument)
-        if name == "data":
+        if name.rstrip("0123456789") == "data":
             continue
         if initializer is None:
             params[name] = as_nd(_initial(name, type.get_shape(), rng).astype(numpy_dtype(type.element_type)))
@@ -105,8 +105,8 @@ class _Layers:
         return nn.batch_norm(x, *parameters, epsilon=2e-5, scale=scale)[0]
 
 
-def _function(body: Expr, data: Var) -> FuncOp:
-    return Function([data, *(each for each in free_vars(body) if each.value is not data.value)], body)
+def _function(body: Expr, *data: Var) -> FuncOp:
+    return Function([*data, *(each for each in free_vars(body) if each not in data)], body)
 
 
 def _mlp(
@@ -190,24 +190,26 @@ def _mobilenet(
 
 def _lstm(iterations: int = 4, num_hidden: int = 16, batch_size: int = 1, dtype: str = "float32") -> FuncOp:
     """A recurrent network of long short-term memory (Hochreiter and Schmidhuber, 1997), as many steps as asked for one
-    after the other, which share their weights; gives what each step puts out."""
-    layers, data = _Layers(dtype), var("data", shape=(iterations, batch_size, num_hidden), dtype=dtype)
-    weights = {kind: layers.weight(f"{kind}_weight", 4 * num_hidden, num_hidden) for kind in ("i2h", "h2h")}
-    biases = {kind: layers.weight(f"{kind}_bias", 4 * num_hidden) for kind in ("i2h", "h2h")}
+    after the other, each with data (`data`, `data1`, ...) and weights of its own, as TVM's; gives what the last puts
+    out."""
+    layers, width = _Layers(dtype), 4 * num_hidden
 
-    def gates(x: Expr, kind: str) -> Expr:
-        return nn.bias_add(nn.dense(x, weights[kind], units=4 * num_hidden), biases[kind], axis=-1)
+    def gates(x: Expr, name: str) -> Expr:
+        weight, bias = layers.weight(f"{name}_weight", width, num_hidden), layers.weight(f"{name}_bias", width)
+        return nn.bias_add(nn.dense(x, weight, units=width), bias, axis=-1)
 
-    zeros = const(np.zeros((batch_size, num_hidden)), dtype)
-    hidden, memory, outputs = zeros, zeros, cast("list[Expr]", [])
-    for step in find("split")(data, iterations, axis=0):
-        x = find("squeeze")(step, axis=[0])
-        taken, forgotten, shown, new = find("split")(gates(x, "i2h") + gates(hidden, "h2h"), 4, axis=1)
+    hidden = memory = const(np.zeros((batch_size, num_hidden)), dtype)
+    inputs = [
+        var("data" if step == 0 else f"data{step}", shape=(batch_size, num_hidden), dtype=dtype)
+        for step in range(iterations)
+    ]
+    for step, data in enumerate(inputs):
+        both = gates(data, f"i2h_{step}") + gates(hidden, f"h2h_{step}")
+        taken, forgotten, new, shown = find("split")(both, 4, axis=1)
         taken, forgotten, shown = (find("sigmoid")(gate) for gate in (taken, forgotten, shown))
         memory = forgotten * memory + taken * find("tanh")(new)
         hidden = shown * find("tanh")(memory)
-        outputs.append(hidden)
-    return _function(find("stack")(Tuple(outputs), axis=0), data)
+    return _function(hidden, *inputs)
 
 
 def _synthetic(

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 from ...dialects.relay.base import Tensor
 from ...dialects.relay.types import IncompleteType, RefType, tuple_type
 from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import UsageError
 from .expr import AnyExtent as Any
 from .expr import tensor_type as TensorType
 
@@ -35,9 +36,18 @@ def TupleType(fields: Sequence[Attribute]) -> _TupleType:
 
 @checked
 def FuncType(
-    arg_types: Sequence[Attribute], ret_type: Attribute, type_params: Sequence[Attribute] | None = None
+    arg_types: Sequence[Attribute],
+    ret_type: Attribute,
+    type_params: Sequence[Attribute] | None = None,
+    type_constraints: Sequence[Attribute] | None = None,
 ) -> FunctionType:
-    """The type of a function. `type_params` are the type variables in it; they stand there anyway."""
+    """The type of a function. `type_params` are the type variables in it; they stand there anyway.
+
+    Raises:
+        UsageError: there are `type_constraints`: an operator's class says what its types have to do with one another.
+    """
+    if type_constraints:
+        raise UsageError("the type of a function has no constraints")
     return FunctionType.from_lists(list(arg_types), [ret_type])
 
 

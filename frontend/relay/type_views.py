@@ -16,7 +16,7 @@ from ...dialects.relay.base import DYNAMIC, Tensor
 from ...dialects.relay.types import AdtType, ParamType, RefType, type_params
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name
-from .data import GlobalTypeVar
+from .data import GlobalTypeVar, TypeKind
 
 
 def _dtype(type: Tensor) -> str:
@@ -78,7 +78,7 @@ _VIEWS: Mapping[type, Mapping[str, Callable[[Any], object]]] = {
     },
     RefType: {"value": lambda type: type.of},
     AdtType: {"func": lambda type: GlobalTypeVar(type.symbol), "args": lambda type: type.arguments.data},
-    ParamType: {"name_hint": lambda type: type.label.data},
+    ParamType: {"name_hint": lambda type: type.label.data, "kind": lambda type: TypeKind.Type},
     IntAttr: {"value": _number},
 }
 _METHODS: Mapping[type, Mapping[str, Callable[..., object]]] = {

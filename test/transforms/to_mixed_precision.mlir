@@ -1,5 +1,9 @@
 // RUN: weft-opt %s -p to-mixed-precision | filecheck %s
 // RUN: weft-opt %s -p 'to-mixed-precision{mixed-precision-type=bfloat16 keep-orig-output-dtype=true}' | filecheck %s --check-prefix KEEP
+// RUN: weft-opt %s -p 'to-mixed-precision{mixed-precision-type=float64}' | filecheck %s --check-prefix LONG
+
+// LONG-LABEL: relay.func @a_network
+// LONG: relay.nn.dense {{.*}} {out_dtype = "float64"} : (tensor<2x4xf64>, tensor<3x4xf64>) -> tensor<2x3xf64>
 
 // CHECK-LABEL: relay.func @a_network
 // CHECK-SAME: -> tensor<2x3xf32>

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdsl.dialects import test
@@ -523,3 +524,29 @@ def test_what_an_instrument_has_beside_hooks_is_its_own() -> None:
             def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None: ...
             def render(self) -> str:
                 return ""
+
+
+def test_a_class_that_goes_on_from_a_decorated_one_has_hooks_of_its_own() -> None:
+    told: list[str] = []
+
+    @pass_instrument
+    class Base:
+        def __init__(self, name: str):
+            self.name = name
+
+        def enter_pass_ctx(self) -> None:
+            told.append(f"enter {self.name}")
+
+        def exit_pass_ctx(self) -> None:
+            told.append(f"exit {self.name}")
+
+    kind: Any = Base
+
+    @pass_instrument
+    class Further(kind):
+        def enter_pass_ctx(self) -> None:
+            told.append(f"begin {self.name}")
+
+    with PassContext(instruments=[Further("a")]):
+        pass
+    assert told == ["begin a", "exit a"]

@@ -193,3 +193,10 @@ def test_quotients_of_integers_are_matched_in_their_order_alone() -> None:
     x, y, z = relay.negative(given), relay.sign(given), relay.abs(given)
     assert (a * b / c).match(y * x / z) and (a * (b / c)).match((y / z) * x)
     assert not (a * b / c).match(x * (y / z)) and not (a * (b / c)).match(x * y / z)
+
+
+def test_what_is_called_matches_the_pattern_of_its_name() -> None:
+    add = relay.op.get("add")
+    assert is_op("add").match(add) and (is_op("add") | is_op("subtract")).match(add) and wildcard().match(add)
+    assert not is_op("subtract").match(add) and not is_op("add")(wildcard(), wildcard()).match(add)
+    assert not is_constant().match(add)

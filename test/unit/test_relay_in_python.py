@@ -228,10 +228,11 @@ def test_a_workload_compiles_to_what_its_operators_say(name: str) -> None:
     level = 0 if name == "resnet" else 2  # its kernels are those of other tests; what is tested is the graph
     with weft.transform.PassContext(opt_level=level):
         executable = weft.compile(module, params=params, threads=1)
-    x = random(*executable.inputs[0].shape)
-    expected = evaluate_function(function, [params.get(a.name_hint or "", x) for a in function.body.block.args])
+    inputs = {spec.name: random(*spec.shape) for spec in executable.inputs}
+    given = {**params, **inputs}
+    expected = evaluate_function(function, [given[a.name_hint or ""] for a in function.body.block.args])
     np.testing.assert_allclose(
-        np.asarray(executable(x), np.float64), expected[0].astype(np.float64), rtol=1e-3, atol=1e-5
+        np.asarray(executable(*inputs.values()), np.float64), expected[0].astype(np.float64), rtol=1e-3, atol=1e-5
     )
     again, same = getattr(relay.testing, name).get_workload(**WORKLOADS[name])
     assert str(again) == str(module)

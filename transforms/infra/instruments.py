@@ -92,7 +92,8 @@ class _Forwarding(PassInstrument):
     def __init__(self, *args: object, **kwargs: object):
         self._inst = self._type(*args, **kwargs)
         for hook in HOOKS:
-            if (method := getattr(self._inst, hook, None)) is not None:
+            is_own = getattr(type(self), hook) is not getattr(PassInstrument, hook)  # of a class that goes on from this
+            if not is_own and (method := getattr(self._inst, hook, None)) is not None:
                 setattr(self, hook, method)
 
     def __getattr__(self, name: str) -> object:

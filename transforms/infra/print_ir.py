@@ -22,13 +22,15 @@ from .printing import module_text
 
 @dataclass(frozen=True)
 class PrintIRPass(ModulePass):
-    """Options: `header` is printed before the module, as a comment."""
+    """Options: `header` is printed before the module, as a comment; `show-meta-data` says nothing here, since what TVM
+    prints behind the text stands in it."""
 
     name = "print-ir"
     preserves: ClassVar[tuple[str, ...]] = ("*",)
     tvm_name: ClassVar[str | None] = "PrintIR"
 
     header: str = ""
+    show_meta_data: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         report_changed(False)

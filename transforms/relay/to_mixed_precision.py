@@ -47,7 +47,8 @@ NAME = "to-mixed-precision"
 
 @dataclass(frozen=True)
 class ToMixedPrecisionPass(FunctionPass):
-    """Options: `mixed-precision-type` is float16 or bfloat16; `missing-op-mode` 0, 1 or 2; `keep-orig-output-dtype`."""
+    """Options: `mixed-precision-type` is float16, bfloat16, or float64, whose floats are not short but long;
+    `missing-op-mode` 0, 1 or 2; `keep-orig-output-dtype`."""
 
     name = NAME
     opt_level: ClassVar[int] = 0
@@ -61,9 +62,9 @@ class ToMixedPrecisionPass(FunctionPass):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mixed_precision_type not in ("float16", "bfloat16"):
+        if self.mixed_precision_type not in ("float16", "bfloat16", "float64"):
             raise ValueError(
-                f"the option 'mixed-precision-type' is float16 or bfloat16, not {self.mixed_precision_type!r}"
+                f"the option 'mixed-precision-type' is float16, bfloat16 or float64, not {self.mixed_precision_type!r}"
             )
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:

@@ -43,6 +43,9 @@ class Match(Mapping[Pattern, SSAValue]):
     def __len__(self) -> int:
         return len(self._bound)
 
+    def __bool__(self) -> bool:
+        return True  # what matches an operator as what is called has matched no value
+
     def bind(self, pattern: Pattern, value: SSAValue) -> None:
         self._bound[pattern] = value
 

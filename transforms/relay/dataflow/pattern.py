@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
@@ -46,8 +46,16 @@ class HasValue(Protocol):
     def value(self) -> SSAValue: ...
 
 
-Matchable: TypeAlias = "SSAValue | HasValue | FuncOp"
-"""What a pattern is matched against: a value, an expression of Python, or a function as a value."""
+class HasName(Protocol):
+    """An operator by its name, as what a call of Python calls."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Matchable: TypeAlias = "SSAValue | HasValue | FuncOp | HasName"
+"""What a pattern is matched against: a value, an expression of Python, a function as a value, or an operator as what is
+called."""
 
 
 class PythonForms(ABC):
@@ -78,7 +86,15 @@ class DFPattern(Pattern):
         if isinstance(value, FuncOp):
             assert DFPattern.python is not None, "whoever writes functions in Python has imported weft.relay"
             value = DFPattern.python.as_value(value)
-        return find_match(self, value if isinstance(value, SSAValue) else value.value)
+        if isinstance(value, SSAValue):
+            return find_match(self, value)
+        if hasattr(value, "value"):
+            return find_match(self, cast("HasValue", value).value)
+        return Match() if self.is_of_operator(cast("HasName", value).name) else None
+
+    def is_of_operator(self, name: str) -> bool:
+        """Whether this matches what calls the operator of a name, and says nothing of its operands."""
+        return False
 
     def matches(self, value: Matchable) -> bool:
         """Whether `value` matches this pattern."""
@@ -163,6 +179,9 @@ def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
 class WildcardPattern(DFPattern):
     """Any value."""
 
+    def is_of_operator(self, name: str) -> bool:
+        return True
+
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return _YES
 
@@ -205,6 +224,9 @@ class OpPattern(DFPattern):
 
     def __init__(self, name: str):
         self.names = self.root_ops = frozenset({name, f"relay.{name}"})
+
+    def is_of_operator(self, name: str) -> bool:
+        return name in self.names
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return _if((op := defining_op(value)) is not None and op.name in self.names)
@@ -328,6 +350,9 @@ class AltPattern(DFPattern):
 
     def alternatives(self, value: SSAValue, match: Match) -> Iterable[Sequence[Goal]]:
         return [((self.left, value),), ((self.right, value),)]
+
+    def is_of_operator(self, name: str) -> bool:
+        return self.left.is_of_operator(name) or self.right.is_of_operator(name)
 
 
 class AttrPattern(DFPattern):
