@@ -139,6 +139,7 @@ if TYPE_CHECKING:
     from .transforms.tir.scheduling.instruction import Instruction as Instruction
     from .transforms.tir.scheduling.instruction import InstructionKind as InstructionKind
     from .transforms.tir.scheduling.schedule import Schedule as Schedule
+    from .transforms.tir.scheduling.schedule_state import ScheduleDebugMask as ScheduleDebugMask
     from .transforms.tir.scheduling.schedule_state import ScheduleState as ScheduleState
     from .transforms.tir.scheduling.state import BlockScope as BlockScope
     from .transforms.tir.scheduling.state import Dependency as Dependency
@@ -149,6 +150,7 @@ if TYPE_CHECKING:
         get_auto_tensorize_mapping_info as get_auto_tensorize_mapping_info,
     )
     from .transforms.tir.scheduling.tensorizing import get_tensorize_loop_mapping as get_tensorize_loop_mapping
+    from .transforms.tir.scheduling.tensorizing import has_block as has_block
     from .transforms.tir.scheduling.tensorizing import tile_with_tensor_intrin as tile_with_tensor_intrin
     from .transforms.tir.scheduling.trace import Trace as Trace
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from ..support.memory_scopes import memory_of
 from .buffers import AllocBufferOp
 from .loops import ForKind, ForOp, enclosing_loops
 
@@ -18,8 +19,8 @@ AXES = (*GRID_AXES, *BLOCK_AXES)
 
 SHARED = ("shared", "shared.dyn")
 """The scopes of memory that the threads of a block have together."""
-WARP = "warp"
-"""That which the threads along `threadIdx.x` have together."""
+WARP = ("warp", "wmma")
+"""The memories that the threads along `threadIdx.x` have together: `warp`, and fragments such as `wmma.accumulator`."""
 WARP_AXIS = "threadIdx.x"
 VIRTUAL = ("vthread", "cthread")
 """How the names of threads begin that a thread of a block runs one after the other."""
@@ -50,13 +51,18 @@ def same_threads_around(loop: ForOp) -> ForOp | None:
 
 def share_memory(loop: ForOp, scope: str) -> bool:
     """Whether the iterations of a loop have one memory of a scope together: the threads of a block, virtual ones too,
-    that of scope `shared`, and those along `threadIdx.x` that of scope `warp`."""
+    that of scope `shared`, and those along `threadIdx.x` that of a warp."""
     if loop.for_kind != ForKind.THREAD_BINDING or loop.thread is None:
         return False
     thread = loop.thread.data
     if scope in SHARED:
         return thread in BLOCK_AXES or thread.startswith(VIRTUAL)
-    return scope == WARP and thread == WARP_AXIS
+    return is_of_warp_in(scope) and thread == WARP_AXIS
+
+
+def is_of_warp_in(scope: str) -> bool:
+    """Whether buffers of a scope are one for the threads along `threadIdx.x` of a block."""
+    return memory_of(scope) in WARP
 
 
 def is_shared(buffer: SSAValue) -> bool:
@@ -66,4 +72,4 @@ def is_shared(buffer: SSAValue) -> bool:
 
 def is_of_warp(buffer: SSAValue) -> bool:
     """Whether a buffer is one for the threads along `threadIdx.x` of a block."""
-    return isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data == WARP
+    return isinstance(buffer.owner, AllocBufferOp) and is_of_warp_in(buffer.owner.scope.data)

@@ -167,3 +167,46 @@ def test_modules_of_tir_are_json_too() -> None:
     for node in (function(PRODUCT), module(PRODUCT)):
         again = weft.ir.load_json(weft.ir.save_json(node))
         assert isinstance(again, IRModule) and structural_equal(again, module(PRODUCT))
+
+
+def test_a_function_that_schedules_is_a_database_that_answers_queries() -> None:
+    def schedule_fn(schedule: Schedule) -> bool:
+        if not weft.tir.has_block(schedule, "product"):
+            return False
+        schedule.parallel(schedule.get_loops("product")[0])
+        return True
+
+    database = ms.database.ScheduleFnDatabase(schedule_fn)
+    found = database.query_schedule(module(PRODUCT), "llvm")
+    assert found is not None and "T.parallel" in found.mod.script()
+    assert database.query_ir_module(module(PRODUCT.replace("product", "sum")), "llvm") is None
+    with pytest.raises(UsageError, match="a ScheduleFnDatabase answers queries only, and has no commit_workload"):
+        database.commit_workload(module(PRODUCT))
+    with pytest.raises(UsageError, match="modules are not compared by 'names'"):
+        ms.database.ScheduleFnDatabase(schedule_fn, "names")
+
+
+@ms.derived_object
+class Marking(ms.schedule_rule.PyScheduleRule):
+    """A rule as TVM's programs derive one."""
+
+    def __init__(self) -> None:
+        self.kind = ""
+
+    def _initialize_with_tune_context(self, context: ms.TuneContext) -> None:
+        self.kind = context.target.kind
+
+    def apply(self, sch: Schedule, block: weft.tir.BlockRV) -> list[Schedule]:
+        assert self._outer() is self
+        if weft.tir.has_block(sch, "product"):
+            sch.annotate(block, "of", self.kind)
+        return [sch]
+
+
+def test_what_is_derived_as_in_tvm_is_told_of_its_context() -> None:
+    generator = ms.space_generator.PostOrderApply(sch_rules=[Marking()], postprocs=[], mutator_probs={})
+    context = ms.TuneContext(module(PRODUCT), "llvm", space_generator=generator)
+    (design,) = context.generate_design_space()
+    assert "'of': 'llvm'" in design.mod.script()
+    for mine, theirs in ((ms.mutator, "Mutator"), (ms.postproc, "Postproc"), (ms.space_generator, "SpaceGenerator")):
+        assert getattr(mine, f"Py{theirs}") is getattr(mine, theirs)

@@ -450,3 +450,30 @@ def f(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "int32"]):
     assert isinstance(func, PrimFuncOp)
     again = from_source(func.script())
     assert_structural_equal(again, func)
+
+
+PADDED = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(4,), "float32"]):
+    P = T.alloc_buffer((10,), "float32")
+    for i in range(LAST):
+        with T.block("P"):
+            v = T.axis.spatial(10, i)
+            P[v] = T.if_then_else(v > 0 and v < 9, A[v - 1], T.float32(0))
+    for i in range(4):
+        with T.block("B"):
+            v = T.axis.spatial(4, i)
+            B[v] = P[v * 2] + P[v * 2 + 1]
+"""
+
+
+def test_elements_of_an_own_buffer_that_nothing_reads_may_be_left_out() -> None:
+    func = from_source(PADDED.replace("LAST", "8"))
+    assert isinstance(func, PrimFuncOp)
+    assert "v = T.axis.spatial(10, i, partial=True)" in func.script()
+    assert_structural_equal(from_source(func.script()), func)
+    with pytest.raises(Diagnostic, match="reads %P at index 7 of dimension 0, where nothing is written to it"):
+        from_source(PADDED.replace("LAST", "7"))
+    whole = PADDED.replace("LAST", "10").replace("range(4)", "range(3)")
+    with pytest.raises(Diagnostic, match="iterator %v of block @B does not take every value of its extent 4"):
+        from_source(whole)

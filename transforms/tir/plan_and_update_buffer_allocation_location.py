@@ -33,7 +33,7 @@ from xdsl.ir import Block, Operation
 from ...dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp
 from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.outer_blocks import OuterBlockOp
-from ...dialects.tir.thread_axes import SHARED, WARP, axis_of
+from ...dialects.tir.thread_axes import SHARED, axis_of, is_of_warp_in
 from ..infra import PrimFuncPass, report_changed
 
 _ONE_AFTER_THE_OTHER = (ForKind.SERIAL, ForKind.UNROLLED, ForKind.PARALLEL)
@@ -74,6 +74,7 @@ def _inside(alloc: AllocBufferOp, block: Block, users: list[Operation]) -> Block
                 return op.body.block
             if op.for_kind in _ONE_AFTER_THE_OTHER and is_fresh(op, alloc.buffer):
                 return op.body.block
-            if axis_of(op) is not None and (alloc.is_private or alloc.scope.data in (*SHARED, WARP)):
+            scope = alloc.scope.data
+            if axis_of(op) is not None and (alloc.is_private or scope in SHARED or is_of_warp_in(scope)):
                 return op.body.block
     return None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from . import space_generator as space_generator
     from . import task_scheduler as task_scheduler
     from . import tir_integration as tir_integration
+    from . import utils as utils
     from .builder import Builder as Builder
     from .cost_model import CostModel as CostModel
     from .database import Database as Database
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .tir_integration import compile_tir as compile_tir
     from .tir_integration import tune_tir as tune_tir
     from .tune_context import TuneContext as TuneContext
+    from .utils import derived_object as derived_object
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

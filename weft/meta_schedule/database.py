@@ -29,6 +29,7 @@ from .json_database import JSONDatabase as JSONDatabase
 from .module_equality import ModuleEquality as ModuleEquality
 from .records import MemoryDatabase as MemoryDatabase
 from .records import OrderedUnionDatabase as OrderedUnionDatabase
+from .records import ScheduleFnDatabase as ScheduleFnDatabase
 from .records import TraceDatabase as TraceDatabase
 from .records import TuningRecord as TuningRecord
 from .records import UnionDatabase as UnionDatabase

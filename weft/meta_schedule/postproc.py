@@ -10,3 +10,6 @@ from .rewrite_layout import RewriteLayout as RewriteLayout
 from .rule import Postproc as Postproc
 from .tensor_intrinsics import RewriteTensorize as RewriteTensorize
 from .threads import RewriteUnboundBlock as RewriteUnboundBlock
+
+PyPostproc = Postproc
+"""TVM's name of what one's own are derived from."""

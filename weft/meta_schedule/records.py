@@ -7,7 +7,7 @@ What is here lives as long as the program; a `JSONDatabase` is kept in files. Th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -250,20 +250,8 @@ class MemoryDatabase(TraceDatabase):
         return len(self._records)
 
 
-class OrderedUnionDatabase(TraceDatabase):
-    """Several, of which the first that has a record is asked. Counterpart of TVM's class of that name."""
-
-    def __init__(self, *databases: TraceDatabase):
-        self.databases = databases
-
-    def query_tuning_record(
-        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
-    ) -> TuningRecord | None:
-        return next(iter(self._found(mod, target, workload_name)), None)
-
-    def _found(self, mod: Scheduled, target: Target | str, name: str | None) -> list[TuningRecord]:
-        found = (each.query_tuning_record(mod, target, name) for each in self.databases)
-        return [record for record in found if record is not None]
+class QueriedDatabase(TraceDatabase):
+    """One that answers queries only: it holds no records that could be counted or added to."""
 
     def has_workload(self, mod: Scheduled) -> bool:
         raise self._no_place("has_workload")
@@ -285,6 +273,43 @@ class OrderedUnionDatabase(TraceDatabase):
 
     def _no_place(self, name: str) -> UsageError:
         return UsageError(f"a {type(self).__name__} answers queries only, and has no {name}")
+
+
+class ScheduleFnDatabase(QueriedDatabase):
+    """What a function makes of each schedule. Counterpart of TVM's class of that name.
+
+    Args:
+        schedule_fn: schedules what it is given, and says whether it has.
+        module_equality: as for `MemoryDatabase`; the function is asked for each module, so that it is of no account.
+    """
+
+    def __init__(self, schedule_fn: Callable[[Schedule], bool], module_equality: str = "structural"):
+        ModuleEquality(module_equality)
+        self.schedule_fn = schedule_fn
+
+    def query_tuning_record(
+        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
+    ) -> TuningRecord | None:
+        schedule = Schedule(mod)
+        if not self.schedule_fn(schedule):
+            return None
+        return TuningRecord(schedule.trace, Workload(mod), None, Target.parse(target))
+
+
+class OrderedUnionDatabase(QueriedDatabase):
+    """Several, of which the first that has a record is asked. Counterpart of TVM's class of that name."""
+
+    def __init__(self, *databases: TraceDatabase):
+        self.databases = databases
+
+    def query_tuning_record(
+        self, mod: Scheduled, target: Target | str, workload_name: str | None = None
+    ) -> TuningRecord | None:
+        return next(iter(self._found(mod, target, workload_name)), None)
+
+    def _found(self, mod: Scheduled, target: Target | str, name: str | None) -> list[TuningRecord]:
+        found = (each.query_tuning_record(mod, target, name) for each in self.databases)
+        return [record for record in found if record is not None]
 
 
 class UnionDatabase(OrderedUnionDatabase):

@@ -13,3 +13,6 @@ from .rule import ScheduleRule as ScheduleRule
 from .tensor_intrinsics import MultiLevelTilingWithIntrin as MultiLevelTilingWithIntrin
 from .threads import AutoBind as AutoBind
 from .threads import CrossThreadReduction as CrossThreadReduction
+
+PyScheduleRule = ScheduleRule
+"""TVM's name of what one's own are derived from."""

@@ -97,6 +97,10 @@ class SpaceGenerator(OfContext):
         return TraceSpace(context, self)
 
 
+PySpaceGenerator = SpaceGenerator
+"""TVM's name of what one's own are derived from."""
+
+
 def kind_of(context: Context) -> str:
     """The kind of target whose rules, postprocessors and mutators are taken."""
     if context.target.is_gpu:

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ...support.facts import remembered
 from ..affine import Access, Range, dims_in, expr_range, substitute
 from ..blocks import BlockOp, IterKind
-from ..buffers import memref_of
+from ..buffers import AllocBufferOp, memref_of
 from ..integers import ValueRanges
 from ..loops import enclosing_loops, loop_range
 from .decide import Answer, Space, Verdict, is_within, within
@@ -131,6 +131,18 @@ def allow_what_is_left_out(blocks: Sequence[BlockOp]) -> None:
     """Say of the iterators of `blocks` that do not take every value any more that it is meant."""
     for group in _parts(blocks):
         partial = frozenset(number for number, _ in _left_out(group))
+        for block in group if partial else ():
+            block.partial_iters = block.partial_iters | partial
+
+
+def allow_unused_elements(blocks: Sequence[BlockOp]) -> None:
+    """Say of the spatial iterators that do not take every value, of `blocks` that write buffers of the function's own
+    only, that it is meant: what is read of such a buffer has to be written, and nothing else is of any use."""
+    for group in _parts(blocks):
+        if any(not isinstance(buffer.owner, AllocBufferOp) for block in group for buffer in block.writes):
+            continue
+        spatial = [n for n, kind in enumerate(group[0].kinds) if kind == IterKind.SPATIAL]
+        partial = frozenset(number for number, _ in _left_out(group) if number in spatial)
         for block in group if partial else ():
             block.partial_iters = block.partial_iters | partial
 

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Region
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ..blocks import blocks_under
 from ..functions import PrimFuncOp
+from ..legality.bounds import allow_unused_elements
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
@@ -98,6 +99,8 @@ class FunctionParser:
         func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
         func.set_shapes(shapes)
         func.location = self.source.location(self.node)
+        if not func.symbols:
+            allow_unused_elements(blocks_under(func))
         return func
 
     def _error(self, node: ast.AST, message: str, hint: str | None = None) -> Diagnostic:

@@ -7,7 +7,9 @@ from ....dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import arm_cpu as arm_cpu
+    from . import cuda as cuda
     from . import hexagon as hexagon
+    from . import rocm as rocm
     from . import x86 as x86
 
 _find, _names, __all__ = lazy_names(__name__, __file__)

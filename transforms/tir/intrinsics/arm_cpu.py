@@ -3,6 +3,7 @@ columns of four."""
 
 from __future__ import annotations
 
+from .cuda import DP4A_INTRIN as DP4A_INTRIN
 from .tensor_intrin import description
 
 ARM_DOT_4x4_i8_NEON_INTRIN = "dot_4x4_i8i8s32_neon"

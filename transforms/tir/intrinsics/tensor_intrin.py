@@ -27,15 +27,17 @@ from ....dialects.support.fingerprint import fingerprint
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
-from .dot_products import texts
-
-_NUMBERS = count()
-_BUILT_IN = texts()
-"""Those that are there without being registered, as text: they are read when they are first asked for."""
-
+from . import dot_products, tensor_cores
+from .tensor_cores import DENSE
 
 Strides: TypeAlias = tuple[int, ...]
 """How many elements lie from one element to the next along each dimension."""
+
+_NUMBERS = count()
+_DOT_PRODUCTS = dot_products.texts()
+_TENSOR_CORES = tensor_cores.texts()
+_BUILT_IN = frozenset((*_DOT_PRODUCTS, *_TENSOR_CORES))
+"""Those that are there without being registered, as text: they are read when they are first asked for."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,11 @@ class TensorIntrin:
                 `desc` is more than one block in loops.
             Diagnostic: a function does not verify.
         """
-        made = cls.of(name, desc, impl)
+        return cls._register(cls.of(name, desc, impl), override)
+
+    @classmethod
+    def _register(cls, made: TensorIntrin, override: bool) -> TensorIntrin:
+        name = made.name
         with cls._lock:
             if (name in cls._known or name in _BUILT_IN) and not override:
                 raise ValueError(f"there is a tensor intrinsic {name} already; give override=True")
@@ -138,16 +144,28 @@ class TensorIntrin:
             ValueError: there is none.
         """
         if name not in cls._known and name in _BUILT_IN:
-            from ....dialects.tir.script.parser import from_source  # which takes long, and is seldom needed
-
-            desc, impl = (from_source(text) for text in _BUILT_IN[name])
-            assert isinstance(desc, PrimFuncOp) and isinstance(impl, PrimFuncOp)
-            cls.register(name, desc, impl, override=True)
+            cls._register(cls._built_in(name), override=True)
             cls._replaced.discard(name)
         if (found := cls._known.get(name, cls._scoped.get(name))) is None and not allow_missing:
             hint = did_you_mean(name, [*cls._known, *_BUILT_IN])
             raise ValueError(f"there is no tensor intrinsic {name}" + (f"; {hint}" if hint else ""))
         return found
+
+    @classmethod
+    def _built_in(cls, name: str) -> TensorIntrin:
+        if name in _DOT_PRODUCTS:
+            desc, impl = _DOT_PRODUCTS[name]
+            return cls.of(name, _read(desc), _read(impl))
+        text = _TENSOR_CORES[name]
+        return cls.of(name, _read(text.desc), _read(text.impl(DENSE)), lambda strides: _read(text.impl(strides)))
+
+
+def _read(text: str) -> PrimFuncOp:
+    from ....dialects.tir.script.parser import from_source  # which takes long, and is seldom needed
+
+    func = from_source(text)
+    assert isinstance(func, PrimFuncOp)
+    return func
 
 
 _LOCK = TensorIntrin._lock  # pyright: ignore[reportPrivateUsage]

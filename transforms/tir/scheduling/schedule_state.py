@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from enum import IntFlag
+
 from xdsl.dialects.builtin import ModuleOp
 
 from ....dialects.support.arguments import checked_methods
 from ....dialects.tir.core import PrimFuncOp
 from ....dialects.tir.script.modules import IRModule
 from .state import State
+
+
+class ScheduleDebugMask(IntFlag):
+    """What TVM verifies after each instruction, by bits of `debug_mask`. Here any of them verifies the module."""
+
+    VERIFY_SREF_TREE = 1
+    VERIFY_CACHED_FLAGS = 2
 
 
 @checked_methods

@@ -112,6 +112,9 @@ class State:
         """What is known of a block, now: nothing is kept that a primitive could make untrue."""
         return cached_flags(_root_at(block_sref))
 
+    _get_cached_flags = get_cached_flags
+    """TVM's name of it."""
+
     def meaning(self, value: SSAValue) -> Meaning:
         """What a handle stands for.
 

@@ -26,7 +26,7 @@ from ....dialects.tir.affine import access_map_over, over_dimensions, simplify
 from ....dialects.tir.analyzer import IntExpr, var
 from ....dialects.tir.analyzer.index_map import IndexMap
 from ....dialects.tir.buffers import memref_of
-from ....dialects.tir.core import BlockOp, ForOp, IterKind, PrimFuncOp, enclosing_loops, loop_of
+from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, enclosing_loops, loop_of
 from ....dialects.tir.outer_blocks import dissolve
 from ..intrinsics.match_trees import Differs, TreeMatcher
 from ..intrinsics.tensor_intrin import TensorIntrin, block_of
@@ -91,6 +91,12 @@ def get_tensorize_loop_mapping(
         return None
     indexer = {original: number for number, original in enumerate(originals.values())}
     return TensorizeInfo(found, indexer, tuple(padding) if any(padding) else None)
+
+
+@checked
+def has_block(sch: Schedule, block_name: str) -> bool:
+    """Whether the functions of a schedule have a block of a name."""
+    return any(isinstance(op, BlockOp | OuterBlockOp) and op.block_name == block_name for op in sch.mod.walk())
 
 
 @checked
