@@ -197,7 +197,7 @@ class Extents:
             a, b = self._equal(self.resolved(a)), self._equal(self.resolved(b))
             if te.same(a, b):
                 continue
-            if self._depends_on_data(a) or self._depends_on_data(b):
+            if self.depends_on_data(a) or self.depends_on_data(b):
                 raise Diagnostic.at(
                     op, f"needs extents to be equal of which data decides: {to_text(a)} and {to_text(b)}"
                 )
@@ -220,13 +220,13 @@ class Extents:
         Raises:
             Diagnostic: that is not known.
         """
-        if not self._depends_on_data(a) and not self._depends_on_data(b):
+        if not self.depends_on_data(a) and not self.depends_on_data(b):
             return a, b
         rest = self.resolved(b) - self.resolved(a)
         unknown = Diagnostic.at(
             op, f"needs {to_text(a)} to be at most {to_text(b)}, which data decides", hint=give_shapes()
         )
-        while self._depends_on_data(rest):
+        while self.depends_on_data(rest):
             # The last one first: what it is at most may be said by those before.
             symbol = next(each for each in reversed(self.decided) if each in te.variables([rest]))
             if (factor := coefficient(rest, symbol)) is None:
@@ -237,7 +237,8 @@ class Extents:
             raise unknown  # no inputs make it sure
         return None if always_at_most(0, rest) else (0, rest)
 
-    def _depends_on_data(self, dim: te.Dim) -> bool:
+    def depends_on_data(self, dim: te.Dim) -> bool:
+        """Whether data decides, when the graph runs, what an extent is."""
         return bool(self.decided) and not self.decided.keys().isdisjoint(te.variables([self.resolved(dim)]))
 
 

@@ -43,7 +43,7 @@ def without_remaining(emit: Emit, op: DynReshapeOp) -> SSAValue | None:
     place = parts.index(-1)
     others = _joined(emit, [*shape[:place], *shape[place + 1 :]])
     shape[place] = emit(FloorDivideOp(_product(emit, sizes), _product(emit, others)))
-    return emit(DynReshapeOp(op.data, _joined(emit, shape)))
+    return emit(DynReshapeOp(op.data, _joined(emit, shape), allowzero=True))
 
 
 def _parts(shape: SSAValue) -> list[Part]:

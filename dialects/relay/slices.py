@@ -116,13 +116,14 @@ def _is_far(bound: te.Dim) -> bool:
 
 def _from_front(bound: te.Dim, extent: te.Dim) -> te.Dim:
     """A bound counted from the front; a negative one counts from the end, and is asked not to lie before the axis, nor
-    to be 0, which counts from the front. One of which it is not known is asked not to be negative.
+    to be 0, which counts from the front. One of which it is not known is asked not to be negative, if it may be
+    positive.
 
     Raises:
         TypeError: that cannot be asked.
     """
-    if sign_of(bound) != -1:
-        if not at_most(0, bound):
+    if (sign := sign_of(bound)) != -1:
+        if (sign is None and surely_at_most(bound, 0)) or not at_most(0, bound):
             raise TypeError("te: whether a slice counts from the end is known only when it runs")
         return bound
     if not at_most(bound, -1) or not at_most(-bound, extent):

@@ -243,7 +243,8 @@ class Emitter:
         return self.extents.of(value)[0].contents
 
     def computes(self, op: RelayOp) -> bool:
-        """Whether an operation can be computed with the extents that its operands have; it is not inserted."""
+        """Whether an operation can be computed with the extents that its operands have, whatever data decides. It is
+        not inserted."""
         if self.extents is None:
             return True
         _note_operands(op, self.extents)
@@ -252,7 +253,9 @@ class Emitter:
             with assuming() as asked:
                 results_of(op, given)
             for a, b in asked.at_most:
-                self.extents.asked_of_inputs(op, a, b)
+                asks = self.extents.asked_of_inputs(op, a, b) is not None
+                if asks and any(map(self.extents.depends_on_data, (a, b))):
+                    return False  # data seldom makes an extent as large as it may be, which inputs would be asked for
         except Diagnostic:
             return False
         return True

@@ -27,7 +27,11 @@ def swap_last(node: Node, x: SSAValue) -> SSAValue:
 
 def dense(node: Node, x: SSAValue, w: SSAValue, out_dtype: str = "") -> SSAValue:
     """`x @ w` of two matrices; `nn.dense` takes the second one transposed."""
-    return node.emit("nn.dense", x, swap_last(node, w), units=shape_of(w)[1], out_dtype=out_dtype or None)
+    return node.emit("nn.dense", x, swap_last(node, w), units=_known(shape_of(w)[1]), out_dtype=out_dtype or None)
+
+
+def _known(units: int) -> int | None:
+    return None if units == DYNAMIC else units
 
 
 def gemm(node: Node) -> SSAValue:
@@ -39,7 +43,7 @@ def gemm(node: Node) -> SSAValue:
     if not node.integer("transB", 0):
         b = swap_last(node, b)
     units = shape_of(b)[0]
-    y = node.emit("nn.dense", a, b, units=units)
+    y = node.emit("nn.dense", a, b, units=_known(units))
     if alpha != 1.0:
         y = node.emit("multiply", y, node.scalar(alpha, y))
     if c is None or beta == 0.0:
@@ -113,7 +117,7 @@ def product(node: Node, a: SSAValue, b: SSAValue, out_dtype: str = "") -> SSAVal
     b = node.emit("expand_dims", b, axis=1, num_newaxis=1) if vectors[1] else b
     if rank_of(b) == 2:
         *leading, inner = shape_of(a)
-        flat = len(leading) == 1 or leading.count(DYNAMIC) > 1
+        flat = len(leading) == 1 or any([*leading, n].count(DYNAMIC) > 1 for n in (inner, shape_of(b)[1]))
         y = dense(node, a if flat else node.reshape(a, [_product(leading), inner]), b, out_dtype)
         if not flat:
             y = node.reshape(y, [*leading, shape_of(b)[1]])

@@ -336,14 +336,14 @@ class Node:
         newshape = _grouped(wanted, dims)
         filled = wanted if newshape else _filled(wanted, dims)
         if newshape is None and any(map(_is_product, filled)):
-            return self.emit("dyn.reshape", value, self.shape_value(filled))
+            return self.emit("dyn.reshape", value, self.shape_value(filled), allowzero=True)
         newshape = newshape or _places(wanted, dims)
         # A symbol may be said as what remains only where that is sure to be what it is.
         follows = any(isinstance(n, int) and n == -1 for n in wanted) or te.same(te.product(wanted), te.product(dims))
         if newshape.count(-1) <= follows and not (_has_empty(wanted) and _has_empty(dims)):
             if (found := self.emit_if_computed("reshape", value, newshape=newshape, allowzero=False)) is not None:
                 return found
-        return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told)
+        return self.emit("dyn.reshape", value, self.shape_value(wanted) if told is None else told, allowzero=True)
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """`value` under another shape, in which one dimension may be -1; itself where it has that shape already.

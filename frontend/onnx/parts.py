@@ -61,7 +61,7 @@ class Parts:
             size = size.provided(self.sizes.equal(size).all())
             dims = [Told(node, node.shape_value([dim])) for dim in node.dims(self.x)]
             dims[self.axis : self.axis + 1] = [self.count, size]
-            rows, kept = node.emit("dyn.reshape", self.x, joined(node, dims).value), rank
+            rows, kept = node.emit("dyn.reshape", self.x, joined(node, dims).value, allowzero=True), rank
             order = [d for d in range(rank + 1) if d != self.axis]
         rows = node.emit("transpose", rows, axes=[*order[:axis], self.axis, *order[axis:]])
         if is_new:
@@ -69,7 +69,7 @@ class Parts:
         dims = [Told(node, node.shape_value([dim])) for dim in node.dims(rows)]
         dims[axis : axis + 2] = [dims[axis] * dims[axis + 1]]
         assert len(dims) == kept
-        return node.emit("dyn.reshape", rows, joined(node, dims).value)
+        return node.emit("dyn.reshape", rows, joined(node, dims).value, allowzero=True)
 
 
 def joined(node: Node, numbers: list[Told]) -> Told:

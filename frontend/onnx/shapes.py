@@ -16,7 +16,7 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import check_memory, element_type
-from .told import Told, positions
+from .told import Told, of_either_sign, positions
 from .told_shapes import pad_told, range_told, slice_told, split_told, squeeze_told, unsqueeze_told
 
 MAX_REPEATS = 1024
@@ -30,32 +30,32 @@ def reshape(node: Node) -> SSAValue:
     if is_static(x.type) or node.emitter.extents is None:
         return node.emit("reshape", x, newshape=node.static_ints(1), allowzero=allowzero)
     wanted, dims = node.symbolic(1), node.dims(x)
-    if not allowzero:
+    told: SSAValue | None = node.input(1)
+    if not allowzero and any(isinstance(n, int) and n == 0 for n in wanted):
         wanted = [dims[axis] if n == 0 and axis < len(dims) else n for axis, n in enumerate(wanted)]
-    return node.reshape_to(x, wanted, node.input(1))
+        told = None
+    return node.reshape_to(x, wanted, told)
 
 
 def reshape_by_data(node: Node) -> SSAValue:
     """A shape that data decides, in which 0 and -1 are made extents when it runs. What it asks for that cannot be is
-    refused then.
-
-    Raises:
-        Unsupported: an extent of 0 may be asked for, which `dyn.reshape` takes for that of the data.
-    """
-    if node.integer("allowzero", 0):
-        raise Unsupported("a shape that data decides, in which 0 is an extent", give_shapes())
+    refused then."""
     x, told = node.input(0), node.cast(node.input(1, rank=1), i64)
     shape, count, rank = node.shape_value(node.dims(x)), node.static_shape(told)[0], rank_of(x)
-    longer = shape
-    if count > rank:
-        longer = node.emit("concatenate", node.emitter.tuple([shape, numbers_of(node, [0] * (count - rank))]), axis=0)
-    same = node.emit("strided_slice", longer, begin=[0], end=[count], strides=[1], axes=[0], slice_mode="end")
-    told = node.emit("where", node.emit("equal", told, numbers_of(node, [0])), same, told)
+    if node.integer("allowzero", 0):
+        told = of_either_sign(Told(node, told)).value
+    else:
+        longer = shape
+        if count > rank:
+            zeros = numbers_of(node, [0] * (count - rank))
+            longer = node.emit("concatenate", node.emitter.tuple([shape, zeros]), axis=0)
+        same = node.emit("strided_slice", longer, begin=[0], end=[count], strides=[1], axes=[0], slice_mode="end")
+        told = node.emit("where", node.emit("equal", told, numbers_of(node, [0])), same, told)
     is_rest = node.emit("equal", told, numbers_of(node, [-1]))
     others = node.emit("where", is_rest, numbers_of(node, [1]), told)
     have, taken = (node.emit("prod", each, axis=[0], keepdims=True) for each in (shape, others))
     rest = node.emit("floor_divide", have, node.emit("maximum", taken, numbers_of(node, [1])))
-    return node.emit("dyn.reshape", x, node.emit("where", is_rest, rest, others))
+    return node.emit("dyn.reshape", x, node.emit("where", is_rest, rest, others), allowzero=True)
 
 
 def numbers_of(node: Node, numbers: Sequence[int]) -> SSAValue:

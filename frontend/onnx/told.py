@@ -257,14 +257,17 @@ class Along:
         flat = self.node.reshape(self.x, [total]) if isinstance(total, int) else self.node.reshape_to(self.x, [total])
         rows, columns = (self.marked.equal(kept).where(self.dims, 1).product() for kept in (0, 1))
         shape = self.node.emit("concatenate", self.node.emitter.tuple([rows.value, columns.value]), axis=0)
-        return self.node.emit("dyn.reshape", self.node.emit("take", flat, places.value, axis=0), shape)
+        return self._reshaped(self.node.emit("take", flat, places.value, axis=0), shape)
+
+    def _reshaped(self, value: SSAValue, shape: SSAValue) -> SSAValue:
+        return self.node.emit("dyn.reshape", value, shape, allowzero=True)
 
     def reduced(self, rows: SSAValue, count: int | None) -> SSAValue:
         """What each row of the matrix gives under the shape that a reduction leaves: without the `count` axes, of which
         there are more, or, if that is `None`, with an extent of 1 for each."""
         if count is None:
-            return self.node.emit("dyn.reshape", rows, self.marked.equal(1).where(1, self.dims).value)
-        return self.node.emit("dyn.reshape", rows, self.dims.at(self.order.at(range(self.rank - count))).value)
+            return self._reshaped(rows, self.marked.equal(1).where(1, self.dims).value)
+        return self._reshaped(rows, self.dims.at(self.order.at(range(self.rank - count))).value)
 
     def provided_all(self, number: SSAValue) -> SSAValue:
         """A tensor of rank 0, if all axes are marked; else the run fails."""

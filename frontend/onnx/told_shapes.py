@@ -200,7 +200,7 @@ def unsqueeze_told(node: Node, x: SSAValue) -> SSAValue:
     number = Told(node, node.emit("cumsum", kept, axis=0)) - 1
     dims = Told(node, node.shape_value([*node.dims(x)] or [1]))
     shape = is_new.equal(1).where(1, dims.at(number.at_least(0), "error"))
-    return node.emit("dyn.reshape", x, shape.value)
+    return node.emit("dyn.reshape", x, shape.value, allowzero=True)
 
 
 def range_told(node: Node) -> SSAValue:

@@ -116,6 +116,15 @@ class DynamicCalls:
         inputs = [each for argument in graph.body.block.args for each in extents.of(argument)]
         arguments = [each.dims for each in inputs]
         held = _held_sizes(inputs)
+        fixed: list[tuple[te.Dim, te.Dim]] = []
+        if (
+            held
+            and not te.variables([dim for dims in arguments for dim in dims])
+            and all(isinstance(size, int) for _, _, size in held)
+        ):  # nothing is open but what is told, which has to be what it is needed to be: that is asked when it is called
+            told = _held_sizes([each for argument in graph.body.block.args for each in extents.known[argument]])
+            fixed = [(symbol, size) for (_, _, symbol), (_, _, size) in zip(told, held, strict=True)]
+            held = told
         decided = {symbol: extents.resolved(most) for symbol, most in extents.decided.items()}
         given = [*(dim for dims in arguments for dim in dims), *(dim for _, _, dim in held)]
         symbols = GraphSymbols(te.variables(given), decided)
@@ -130,6 +139,7 @@ class DynamicCalls:
             calls.append((call, kernel, outputs))
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
         asked += [(0, dim) for _, _, dim in held]
+        asked += [pair for a, b in fixed for pair in ((a, b), (b, a))]
         graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes[SHAPES] = symbols.shapes(arguments)
         if asked or symbols.defined or sources:

@@ -74,3 +74,45 @@ def test_elements_of_several_open_axes_are_scattered_where_a_column_says():
     x = np.random.default_rng(2).integers(0, 99, (2, 3, 6, 8)).astype(np.float32)
     calls = [{"x": x[:n, :, :h, :w]} for n, h, w in ((2, 6, 8), (1, 5, 3), (2, 2, 2))]
     check(nodes, {"x": ["n", 3, "h", "w"]}, calls, {"line": np.array([-1])})
+
+
+def test_a_bound_that_is_nothing_or_counts_from_the_end_is_told_when_it_runs():
+    """The last half of the rows, which is all of one row: -0 is 0."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "zero"], ["rows"]),
+        helper.make_node("Div", ["rows", "two"], ["half"]),
+        helper.make_node("Neg", ["half"], ["start"]),
+        helper.make_node("Slice", ["x", "start", "end", "zero"], ["y"]),
+    ]
+    numbers = {"zero": np.array([0]), "two": np.array([2]), "end": np.array([2**31])}
+    x = np.arange(14, dtype=np.float32).reshape(7, 2)
+    check(nodes, {"x": ["n", 2]}, [{"x": x[:size]} for size in (7, 4, 1, 2, 0)], numbers)
+
+
+def test_what_data_counts_cuts_an_axis_that_it_may_reach_beyond():
+    """It was asked of the inputs that all elements together are no more than the axis has."""
+    nodes = [
+        helper.make_node("NonZero", ["x"], ["places"]),
+        helper.make_node("Shape", ["places"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["count"]),
+        helper.make_node("Slice", ["z", "zero", "count", "zero"], ["y"]),
+    ]
+    numbers = {"zero": np.array([0]), "one": np.array([1])}
+    x, z = np.eye(5, 3, dtype=np.float32), np.arange(4, dtype=np.float32)
+    calls = [{"x": x[:size] * scale, "z": z} for size, scale in ((5, 1), (2, 1), (5, 0))]
+    check(nodes, {"x": ["n", 3], "z": [4]}, [*calls, {"x": np.ones((5, 3)), "z": z}], numbers)
+
+
+@pytest.mark.parametrize(("x", "w"), [(["n", 3, 4], ["k", 4]), ([2, 3, 4], ["k", 4]), (["n", 3, "k"], [2, "k"])])
+def test_matrices_of_open_extents_are_multiplied_by_one_of_such(x: list[int | str], w: list[int | str]):
+    nodes = [helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("MatMul", ["x", "t"], ["y"])]
+    random = np.random.default_rng(4)
+    calls = [
+        {
+            name: random.standard_normal([n if isinstance(n, int) else sizes[n] for n in dims])
+            for name, dims in (("x", x), ("w", w))
+        }
+        for sizes in ({"n": 2, "k": 5}, {"n": 1, "k": 1}, {"n": 3, "k": 0})
+    ]
+    check(nodes, {"x": x, "w": w}, calls)

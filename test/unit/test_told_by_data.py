@@ -161,3 +161,30 @@ def test_nothing_is_left_of_a_tensor_that_is_known_to_have_no_elements() -> None
     n, y = relay.var("n", shape=(1,), dtype="int64"), relay.var("y", shape=(0, 6))
     exe = weft.compile(relay.Function([n, y], relay.dyn.reshape(y, joined(n, -1))))
     assert np.asarray(exe(np.array([3], np.int64), floats(0, 6))).shape == (3, 0)
+
+
+@pytest.mark.parametrize("shape", [(2, 6), (0, 6)])
+def test_what_is_told_has_to_be_what_the_elements_make_it_where_nothing_else_is_open(shape: tuple[int, ...]) -> None:
+    n, y = relay.var("n", shape=(1,), dtype="int64"), relay.var("y", shape=shape)
+    graph = relay.Function([n, y], relay.exp(relay.dyn.reshape(y, joined(n, 6))))
+    exe = weft.compile(graph)
+    assert np.asarray(exe(np.array([shape[0]]), floats(*shape))).shape == shape
+    for executable in (exe, weft.compile(graph, executor="interpreter")):
+        with pytest.raises(weft.Diagnostic):
+            executable(np.array([3]), floats(*shape))
+
+
+def test_0_that_is_told_stands_for_an_extent_of_the_data_unless_zeros_are_allowed() -> None:
+    """A shape of no elements is another one then, and was given in silence."""
+    n, y = relay.var("n", shape=(1,), dtype="int64"), relay.var("y", shape=(3, 0))
+    for allowzero, wanted in ((True, (0, 0)), (False, (3, 0))):
+        reshaped = relay.dyn.reshape(y, joined(n, 0), allowzero=allowzero)
+        graph = relay.Function([n, y], reshaped)
+        interpreter, exe = weft.compile(graph, executor="interpreter"), weft.compile(graph)
+        assert np.asarray(interpreter(np.array([0]), floats(3, 0))).shape == wanted
+        assert np.asarray(exe(np.array([7]), floats(3, 0))).shape == (7, 0)
+        if allowzero:
+            assert np.asarray(exe(np.array([0]), floats(3, 0))).shape == wanted
+        else:
+            with pytest.raises(weft.Diagnostic, match="1 <= n_0"):
+                exe(np.array([0]), floats(3, 0))

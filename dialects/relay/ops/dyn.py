@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
+from ...te.dim_order import extreme
 from ...te.dims import quotient, to_text
 from ..base import (
     DYNAMIC,
@@ -26,7 +27,9 @@ from ..base import (
     ReshapeLike,
     broadcast_read,
     broadcast_shapes,
+    flag,
     integer,
+    is_true,
     shape_of,
     string,
     tensor,
@@ -58,9 +61,15 @@ def _shared(have: te.Dim, rest: te.Dim) -> te.Dim:
     return each
 
 
+def _at_most_one(dim: te.Dim) -> te.Dim:
+    """1 for an extent that is not 0."""
+    return min(dim, 1) if isinstance(dim, int) else extreme(te.BinaryKind.MIN, dim, 1)
+
+
 @irdl_op_definition
 class DynReshapeOp(OfData):
-    """The elements in their order under another shape, in which 0 is the extent of the data's and -1 what remains.
+    """The elements in their order under another shape, in which 0 is the extent of the data's (with `allowzero`, just
+    zero) and -1 what remains.
 
     `y = np.reshape(x, s)`
 
@@ -77,10 +86,12 @@ class DynReshapeOp(OfData):
     newshape = operand_def(TensorType)
     result = result_def(TensorType)
 
+    allowzero = flag(False)
+
     traits = traits_def(ReshapeLike())
 
     def told_by(self, *values: NDArray) -> RelayOp:
-        return ReshapeOp(self.data, newshape=numbers(values[0]))
+        return ReshapeOp(self.data, newshape=numbers(values[0]), allowzero=is_true(self.allowzero))
 
     STANDS_ALONE: ClassVar[bool] = True
 
@@ -88,12 +99,18 @@ class DynReshapeOp(OfData):
         return [self.new_dims(self.contents_of("newshape", given[1]), given[0].dims)]
 
     def new_dims(self, wanted: Sequence[te.Dim | float], dims: Sequence[te.Dim]) -> list[te.Dim]:
-        """The extents of the result, for data of `dims`.
+        """The extents of the result, for data of `dims`. One that is computed is asked not to be 0 where the data's in
+        the same place is not, for which 0 would stand.
 
         Raises:
             TypeError: the shape has not as many elements, or it is not known whether it has.
         """
-        shape = [dims[d] if n == 0 and d < len(dims) else n for d, n in enumerate(wanted) if not isinstance(n, float)]
+        shape = [n for n in wanted if not isinstance(n, float)]
+        if not is_true(self.allowzero):
+            shape = [dims[d] if isinstance(n, int) and n == 0 and d < len(dims) else n for d, n in enumerate(shape)]
+            for n, own in zip(shape, dims, strict=False):
+                if isinstance(n, te.Expr) and not te.same(n, own) and not at_most(_at_most_one(own), n):
+                    raise TypeError(f"te: it is not known whether {to_text(n)} is 0, which stands for {to_text(own)}")
         if shape.count(-1) > 1:
             raise TypeError("te: a shape has -1 twice")
         have, want = te.product(dims), te.product(n for n in shape if n != -1)
