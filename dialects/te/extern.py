@@ -10,7 +10,8 @@ def fill(ins, outs):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast, overload
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
@@ -95,10 +96,21 @@ def extern(
     if not isinstance(body, Stmt | Call):
         what = type(body).__name__
         raise UsageError(f"te: the body of '{name}' is a {what}, and neither a statement nor a call")
+    if isinstance(body, Call):
+        done = {**dict.fromkeys(given, "r"), **dict.fromkeys(filled, "w")}
+        body = replace(body, args=tuple(_accessed(each, done) for each in body.args))
     function, symbols = function_of([*given, *filled], body, name, dict(zip(inputs, given, strict=True)))
     external = External(function, tuple(inputs), tuple(results), symbols)
     made = [tagged(each, tag, attrs) for each in external.results()]
     return made if several else made[0]
+
+
+def _accessed(argument: object, done: Mapping[Buffer, str]) -> object:
+    """An argument of the only call that there is: what it is given it reads, and it fills what is to be filled."""
+    for buffer, access in done.items():
+        if argument is buffer or argument is buffer.data:
+            return buffer.access_ptr(access)
+    return argument
 
 
 def _shapes(shape: object, name: str, count: int) -> list[tuple[Dim, ...]]:

@@ -16,6 +16,7 @@ import weft
 from weft import te, tir
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.core import BlockOp
 from weft.script import tir as T
 from weft.tir import Interpreter, assert_structural_equal, from_source, structural_equal
 
@@ -479,3 +480,35 @@ def test_the_extent_of_a_pointer_is_not_seen_from_steps_that_are_not_known() -> 
     a[tir.Ramp(0, n, 4)] = tir.Broadcast(tir.const(1.0, "float32"), 4)
     with pytest.raises(UsageError, match="how many elements 'A' has"):
         tir.PrimFunc([a, n], ib.get())
+
+
+def test_a_call_that_fills_a_tensor_reads_what_it_is_given_and_writes_the_tensor() -> None:
+    @weft.register_func("test.scaled", override=True)
+    def scaled(x: Any, y: Any) -> int:
+        y[:] = x * 3
+        return 7
+
+    x = te.placeholder((4, 4), name="x")
+    y = te.extern((4, 4), [x], lambda ins, outs: tir.call_packed("test.scaled", ins[0], outs[0].data), name="y")
+    function = te.create_prim_func([x, y])
+    (block,) = [op for op in function.walk() if isinstance(op, BlockOp)]
+    assert list(block.reads) == [function.region.block.args[0]]
+    assert list(block.writes) == [function.region.block.args[1]]
+    data, found = np.ones((4, 4), np.float32), np.empty((4, 4), np.float32)
+    weft.build(te.create_schedule(y.op), [x, y])(data, found)
+    np.testing.assert_array_equal(found, data * 3)
+
+
+def test_memory_may_stand_among_what_a_while_does() -> None:
+    ib = tir.ir_builder.create()
+    count = ib.allocate("int32", (1,), name="count")
+    y = ib.pointer("int32", name="y", shape=(4,))
+    count[0] = 0
+    with ib.while_loop(count[0] < 4):
+        twice = ib.allocate("int32", (2,), name="twice")
+        twice[1] = count[0] * 2
+        y[count[0]] = twice[1]
+        count[0] += 1
+    found = np.zeros(4, np.int32)
+    weft.build(tir.PrimFunc([y], ib.get()))(found)
+    np.testing.assert_array_equal(found, [0, 2, 4, 6])

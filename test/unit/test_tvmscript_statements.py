@@ -610,3 +610,37 @@ def test_a_block_without_a_name_is_the_root_only_where_it_is_all_of_a_function()
     assert [op.name for op in beside.region.block.ops] == ["tir.outer_block", "tir.block"]
     weft.build(beside)(a := np.arange(4, dtype=np.float32), b := np.zeros(4, np.float32))
     assert (b == np.where(np.arange(4) == 0, 0, a + 1)).all()
+
+
+def test_a_loop_begins_at_a_size() -> None:
+    func = from_source("""
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int32) -> None:
+    A = T.match_buffer(a, (n * 2 + 4,), "float32")
+    B = T.match_buffer(b, (n * 2 + 4,), "float32")
+    for i in range(n):
+        B[i] = 0.0
+    for i in range(n, n + 2):
+        for j in range(1):
+            B[i] = A[i + 1 + j]
+    for i in T.parallel(n + 2, n * 2 + 4):
+        with T.block("twice"):
+            vi = T.axis.spatial(n * 2 + 4, i, partial=True)
+            B[vi] = A[vi] * 2.0
+""")
+    assert isinstance(func, PrimFuncOp)
+    assert_structural_equal(from_source(func.script()), func)
+    x, y = np.arange(14, dtype=np.float32), np.zeros(14, np.float32)
+    weft.build(func, threads=2)(x, y)
+    np.testing.assert_array_equal(y, [0] * 5 + [6, 7] + [2 * i for i in range(7, 14)])
+
+
+def test_a_call_whose_result_nothing_needs_gives_none() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"]):
+    T.evaluate(T.call_packed("f", A.access_ptr("rw"), dtype="int32"))
+    T.evaluate(T.call_extern("int32", "g", A.access_ptr("r")))
+"""
+    without = text.replace(', dtype="int32"', "").replace('"int32", "g"', '"", "g"')
+    assert_structural_equal(from_source(text), from_source(without))

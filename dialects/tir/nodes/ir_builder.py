@@ -23,7 +23,6 @@ from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
 from ...te.kinds import index
 from . import script as script  # writes statements
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore, Pointer
-from .expressions import Handle
 from .statements import KINDS, AttrStmt, Evaluate, For, IfThenElse, LetStmt, Stmt, While, sequence
 
 
@@ -34,9 +33,9 @@ class BufferVar:
     builder: IRBuilder
     buffer: Buffer
 
-    def asobject(self) -> Handle:
-        """Where its memory is."""
-        return self.buffer.data
+    def asobject(self) -> Buffer:
+        """The buffer."""
+        return self.buffer
 
     @property
     def dtype(self) -> str:

@@ -29,6 +29,9 @@ LAYOUT = frozenset(
 )  # fmt: skip
 """Calls whose results are buffers, threads and sizes, and no values."""
 
+OWN = frozenset(("alloc_buffer", "allocate_const"))
+"""Calls that give statements memory of their own, which stands before the block that they are (`taken_out`)."""
+
 
 def is_value(scope: Scope, statement: ast.stmt) -> bool:
     """Whether it gives a value a name that is known only when the function runs: `x = A[i]`."""
@@ -49,7 +52,7 @@ def is_value(scope: Scope, statement: ast.stmt) -> bool:
 
 
 def are_alone(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
-    """Whether one block can hold the statements: no loops but `while` and those in it, no blocks, no buffers."""
+    """Whether one block can hold the statements: no loops but `while` and those in it, no blocks."""
     return all(_is_alone(scope, each) for each in statements)
 
 
@@ -75,7 +78,7 @@ def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
         case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()) | ast.Assert() | ast.Pass():
             return True
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-            return not isinstance(value, ast.Call) or scope.word(value.func) not in LAYOUT
+            return not isinstance(value, ast.Call) or scope.word(value.func) not in LAYOUT - OWN
         case ast.If(body=body, orelse=otherwise):
             return are_alone(scope, body) and are_alone(scope, otherwise)
         case ast.While(body=body):

@@ -28,7 +28,7 @@ from .expressions import Expressions
 from .inner_blocks import as_statements, is_block
 from .lanes import Vector, lane_name, lane_of, lanes_of
 from .loop_indices import Extents, IteratorIndices, LoopIndices
-from .outside import is_access, touch
+from .outside import is_access, touch, without_result
 from .parts import without_parts
 from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
 from .words import DTYPES, STEPS, element_type, usual_flags
@@ -169,11 +169,17 @@ class BlockParser:
         self.iters.append((kind, as_extent(simplify(as_affine(end) + AffineConstantExpr(-start)))))
         self.bindings.append(simplify(binding + AffineConstantExpr(-start)))
 
+    def _add_outer(self, name: str, kind: IterKind, outer: OuterIterator) -> None:
+        """An iterator that is one of a block around."""
+        if outer.is_partial:
+            self.partial.append(len(self.iters))
+        self._add(name, kind, outer.start, outer.extent, self.loops.of(outer))
+
     def _imply(self, name: str, around: OuterIterator | ForOp) -> None:
         """An iterator of what stands around the block: one of an outer block, or a loop, whose order then stays, unless
         its iterations are said to run at once."""
         if isinstance(around, OuterIterator):
-            self._add(name, around.kind, around.start, around.extent, self.loops.of(around))
+            self._add_outer(name, around.kind, around)
             return
         self._add(name, kind_of(around), around.start, end_of(around), self.loops.dimension(around))
 
@@ -217,7 +223,7 @@ class BlockParser:
                 self._add(name.id, KINDS[letter], 0, 1, AffineConstantExpr(0))
                 continue
             if isinstance(loop, OuterIterator):
-                self._add(name.id, KINDS[letter], loop.start, loop.extent, self.loops.of(loop))
+                self._add_outer(name.id, KINDS[letter], loop)
                 continue
             if not isinstance(loop, ForOp):
                 raise self._error(loop_node, "T.axis.remap takes loop variables", "T.axis.spatial takes expressions")
@@ -289,9 +295,9 @@ class BlockParser:
             ) == "evaluate" and is_access(at, value):
                 touch(at, value)
             case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLS:
-                at.term(given)
+                without_result(at.term(given))
             case ast.Expr(value=ast.Call(func=func, args=[value])) if self.scope.word(func) == "evaluate":
-                at.term(value)
+                without_result(at.term(value))
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name), value]))]) if (
                 self.scope.word(func) == "let"
             ):

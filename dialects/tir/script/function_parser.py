@@ -419,11 +419,11 @@ class FunctionParser:
         if ends_late(self.scope, statement):
             self._alone([statement], body, name_of(self.scope, statement))
             return
-        names, loops = loops_of(self.scope, statement)
+        loops = loops_of(self.scope, statement)
         saved = dict(self.scope.local)
-        for name, loop in zip(names, loops, strict=True):
+        for name, loop, meaning in loops:
             loop.location = self.source.location(statement)
-            self.scope.local[name] = loop
+            self.scope.local[name] = meaning
             body.add_op(loop)
             body = loop.body.block
         self._statements(statement.body, body)

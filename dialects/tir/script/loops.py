@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
-from xdsl.ir.affine import AffineConstantExpr
+from xdsl.ir.affine import AffineExpr
 
 from ..affine import simplify
+from ..loop_iterators import kind_of
 from ..loops import ForKind, ForOp
-from ..symbols import as_affine, as_extent
+from ..symbols import Extent, as_affine, as_extent
 from .arguments import Arguments, attributes_of
 from .loop_indices import Extents
-from .scope import NotStatic, Scope
+from .scope import Local, NotStatic, OuterIterator, Scope
 
 LOOPS = {
     "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
@@ -22,8 +22,9 @@ LOOPS = {
 """`T.<word>(min, extent)`."""
 
 
-def loops_of(scope: Scope, statement: ast.For) -> tuple[Sequence[str], Sequence[ForOp]]:
-    """The variables of a statement, and its loops, one for each, with nothing in them.
+def loops_of(scope: Scope, statement: ast.For) -> list[tuple[str, ForOp, Local]]:
+    """The variables of a statement, its loops, one for each, with nothing in them, and what the variables mean. A loop
+    that begins at a size begins at 0, and its variable means that much more.
 
     Raises:
         Diagnostic: it does not run over what loops run over.
@@ -37,31 +38,31 @@ def loops_of(scope: Scope, statement: ast.For) -> tuple[Sequence[str], Sequence[
             "over range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding",
         )  # fmt: skip
     if word != "grid":
-        loop = _single(scope, statement.target, call, "range" if is_range else str(word))
-        return _names([statement.target]), [loop]
+        return [_single(scope, statement.target, call, "range" if is_range else str(word))]
     names = statement.target.elts if isinstance(statement.target, ast.Tuple) else [statement.target]
     if len(names) != len(call.args) or call.keywords:
         message = f"T.grid has {len(call.args)} extents for {len(names)} loop variables"
         raise scope.source.error(statement, message)
     loops = [one_loop(scope, name, ForKind.SERIAL, 0, extent) for name, extent in zip(names, call.args, strict=True)]
-    return _names(names), loops
+    return [(_name(target), loop, loop) for target, loop in zip(names, loops, strict=True)]
 
 
-def _names(targets: Sequence[ast.expr]) -> list[str]:
-    """What the text calls loop variables."""
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+def _name(target: ast.expr) -> str:
+    """What the text calls a loop's variable."""
+    assert isinstance(target, ast.Name), "`one_loop` takes names"
+    return target.id
 
 
-def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> ForOp:
+def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> tuple[str, ForOp, Local]:
     """A loop that is no grid."""
     more = ("thread", "annotations") if word == "thread_binding" else ("annotations",)
     arguments = Arguments(scope, call, word if word == "range" else f"T.{word}")
     if len(call.args) == 1 or "stop" in arguments.by_name or not call.args or _names_thread(call, word):
         arguments.nodes("stop", optional=more)
-        low = 0
+        low: Extent = 0
     else:
         arguments.nodes("start", "stop", optional=more)
-        low = _integer(scope, arguments.given["start"])
+        low = _start(scope, arguments.given["start"])
     loop = one_loop(scope, target, LOOPS.get(word, ForKind.SERIAL), low, arguments.given["stop"])
     if word == "thread_binding":
         thread = arguments.static("thread", None)
@@ -72,7 +73,11 @@ def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> ForOp:
         not isinstance(node, ast.Constant) or node.value is not None
     ):
         loop.properties["annotations"] = DictionaryAttr(attributes_of(scope, node))
-    return loop
+    if isinstance(low, int):
+        return _name(target), loop, loop
+    value = simplify(AffineExpr.dimension(0) + as_affine(low))
+    end = as_extent(simplify(as_affine(loop.size) + as_affine(low)))
+    return _name(target), loop, OuterIterator(kind_of(loop), end, value, (loop.var,), is_partial=True)
 
 
 def _names_thread(call: ast.Call, word: str) -> bool:
@@ -84,25 +89,24 @@ def _names_thread(call: ast.Call, word: str) -> bool:
             return False
 
 
-def _integer(scope: Scope, node: ast.expr) -> int:
+def _start(scope: Scope, node: ast.expr) -> Extent:
     try:
         value = scope.static(node)
     except NotStatic:
-        value = Extents(scope).extent(node)
-        if not isinstance(value, int):
-            raise scope.source.error(node, "the bounds of a loop are numbers that are known here") from None
+        return Extents(scope).extent(node)
     if not isinstance(value, int) or isinstance(value, bool):
         raise scope.source.error(node, f"the bounds of a loop are whole numbers, not {value!r}")
     return value
 
 
-def one_loop(scope: Scope, target: ast.expr, kind: ForKind, low: int, stop: ast.expr) -> ForOp:
-    """A loop from `low` to below `stop`.
+def one_loop(scope: Scope, target: ast.expr, kind: ForKind, low: Extent, stop: ast.expr) -> ForOp:
+    """A loop from `low` to below `stop`; from 0, as often, where `low` is a size.
 
     Raises:
         Diagnostic: its variable is no name, or its end is not known when it begins.
     """
     if not isinstance(target, ast.Name):
         raise scope.source.error(target, "a loop has one variable")
-    size = as_extent(simplify(as_affine(Extents(scope).extent(stop)) + AffineConstantExpr(-low)))
-    return ForOp(max(0, size) if isinstance(size, int) else size, min=low, kind=kind, name_hint=target.id)
+    size = as_extent(simplify(as_affine(Extents(scope).extent(stop)) + as_affine(low) * -1))
+    start = low if isinstance(low, int) else 0
+    return ForOp(max(0, size) if isinstance(size, int) else size, min=start, kind=kind, name_hint=target.id)

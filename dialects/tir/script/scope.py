@@ -77,7 +77,8 @@ class Iterator:
 
 @dataclass(frozen=True)
 class OuterIterator:
-    """An iterator of a block of loops and blocks around: an expression over the variables of loops."""
+    """An iterator of a block of loops and blocks around, or the variable of a loop that begins at a size: an expression
+    over the variables of loops."""
 
     kind: IterKind
     extent: Extent
@@ -85,6 +86,8 @@ class OuterIterator:
     expr: AffineExpr
     variables: tuple[SSAValue, ...]
     start: int = 0
+    is_partial: bool = False
+    """Whether it does not take all of them."""
 
 
 @dataclass(frozen=True)
