@@ -397,3 +397,43 @@ relay.func @a_product_with_weights_stays_a_dense_layer(%x: tensor<2x3xf32>) -> t
   %y = relay.nn.dense %x, %0 : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x1xf32>
   relay.return %y : tensor<2x1xf32>
 }
+
+// A transpose beside a layout transformation is one with it; without blocks, both are a transpose.
+// CHECK-LABEL: relay.func @transposes_are_part_of_layout_transformations
+// CHECK-NEXT: relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW4c"} : (tensor<1x5x6x8xf32>) -> tensor<1x2x5x6x4xf32>
+// CHECK-NEXT: relay.nn.relu
+// CHECK-NEXT: relay.layout_transform %1 {src_layout = "NCHW4c", dst_layout = "NHWC"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x5x6x8xf32>
+// CHECK-NEXT: relay.return
+relay.func @transposes_are_part_of_layout_transformations(%x: tensor<1x5x6x8xf32>) -> tensor<1x5x6x8xf32> {
+  %0 = relay.transpose %x {axes = array<i64: 0, 3, 1, 2>} : (tensor<1x5x6x8xf32>) -> tensor<1x8x5x6xf32>
+  %1 = relay.layout_transform %0 {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x8x5x6xf32>) -> tensor<1x2x5x6x4xf32>
+  %2 = relay.nn.relu %1 : tensor<1x2x5x6x4xf32>
+  %3 = relay.layout_transform %2 {src_layout = "NCHW4c", dst_layout = "NCHW"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x8x5x6xf32>
+  %4 = relay.transpose %3 {axes = array<i64: 0, 2, 3, 1>} : (tensor<1x8x5x6xf32>) -> tensor<1x5x6x8xf32>
+  relay.return %4 : tensor<1x5x6x8xf32>
+}
+
+// CHECK-LABEL: relay.func @without_blocks_all_is_a_transpose
+// CHECK-NEXT: relay.transpose %x {axes = array<i64: 2, 3, 1, 0>} : (tensor<2x3x4x5xf32>) -> tensor<4x5x3x2xf32>
+// CHECK-NEXT: relay.return
+relay.func @without_blocks_all_is_a_transpose(%x: tensor<2x3x4x5xf32>) -> tensor<4x5x3x2xf32> {
+  %0 = relay.transpose %x {axes = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x5x3xf32>
+  %1 = relay.layout_transform %0 {src_layout = "NHWC", dst_layout = "HCNW"} : (tensor<2x4x5x3xf32>) -> tensor<4x3x2x5xf32>
+  %2 = relay.transpose %1 {axes = array<i64: 0, 3, 1, 2>} : (tensor<4x3x2x5xf32>) -> tensor<4x5x3x2xf32>
+  relay.return %2 : tensor<4x5x3x2xf32>
+}
+
+// What is cut off, and blocks in between, stay.
+// CHECK-LABEL: relay.func @blocks_that_are_transposed_stay
+// CHECK-NEXT: relay.transpose
+// CHECK-NEXT: relay.layout_transform
+// CHECK-NEXT: relay.layout_transform
+// CHECK: relay.transpose
+// CHECK-NEXT: relay.return
+relay.func @blocks_that_are_transposed_stay(%x: tensor<1x5x6x2x4xf32>) -> tensor<1x5x7x6xf32> {
+  %0 = relay.transpose %x {axes = array<i64: 0, 3, 1, 2, 4>} : (tensor<1x5x6x2x4xf32>) -> tensor<1x2x5x6x4xf32>
+  %1 = relay.layout_transform %0 {src_layout = "NCHW4c", dst_layout = "NCHW2c"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x4x5x6x2xf32>
+  %2 = relay.layout_transform %1 {src_layout = "NCHW2c", dst_layout = "NCHW", extents = array<i64: 0, 7, 0, 0>} : (tensor<1x4x5x6x2xf32>) -> tensor<1x7x5x6xf32>
+  %3 = relay.transpose %2 {axes = array<i64: 0, 2, 1, 3>} : (tensor<1x7x5x6xf32>) -> tensor<1x5x7x6xf32>
+  relay.return %3 : tensor<1x5x7x6xf32>
+}

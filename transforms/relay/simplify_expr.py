@@ -19,6 +19,7 @@ Counterpart of TVM's `SimplifyExpr`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
-from ...dialects.relay.layout import LayoutTransformOp
+from ...dialects.relay.layout import Layout, LayoutTransformOp, parse_layout
 from ...dialects.relay.ops.broadcast import AddOp, BinaryFunction, MultiplyOp
 from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
@@ -184,6 +185,40 @@ def merged_transform(site: Site) -> SSAValue:
     return site.emit(LayoutTransformOp(site[x], src_layout=first.src_layout, dst_layout=second.dst_layout))
 
 
+def is_whole(op: Operation, side: int) -> bool:
+    """Whether a layout transformation cuts nothing off, and has no blocks on one side of it: 0 before, 1 behind."""
+    return isinstance(op, LayoutTransformOp) and not op.extents and not op.layouts()[side].is_blocked
+
+
+def moved(value: SSAValue, source: Layout, target: Layout, names: Sequence[str], emit: Emitter) -> SSAValue:
+    """`value`, whose axes are called `names`, brought from their order into that of `target`, as `source` was; by a
+    transpose where there are no blocks."""
+    if not (source.is_blocked or target.is_blocked):
+        return emit(TransposeOp(value, axes=[names.index(name) for name in target.names]))
+    return emit(LayoutTransformOp(value, src_layout="".join(names), dst_layout=target.text))
+
+
+def transform_of_transposed(site: Site) -> SSAValue:
+    """A layout transformation of a transposed tensor as one of the tensor, whose axes stand otherwise."""
+    second = site.op
+    assert isinstance(second, LayoutTransformOp)
+    source, target = second.layouts()
+    places = order(inner(site))
+    names = [source.names[places.index(axis)] for axis in range(len(places))]
+    return moved(site[x], source, target, names, site.emit)
+
+
+def transposed_transform(site: Site) -> SSAValue:
+    """A layout transformation whose result is transposed as one into another order of its axes."""
+    first = inner(site)
+    assert isinstance(first, LayoutTransformOp)
+    source, target = first.layouts()
+    text = "".join(target.names[axis] for axis in order(site.op))
+    if source.is_blocked:
+        return site.emit(LayoutTransformOp(site[x], src_layout=source.text, dst_layout=text))
+    return moved(site[x], source, parse_layout(text), source.names, site.emit)
+
+
 def keeps_layout(site: Site) -> bool:
     return site.op.properties["src_layout"] == site.op.properties["dst_layout"]
 
@@ -226,6 +261,10 @@ ROWS = (
     Row("dense(x, transpose(w)) = matmul(x, w)", is_op("nn.dense")(x, transpose(varying)), as_it_stands,
         is_turned),
     # Layouts.
+    Row("layout_transform(transpose(x, p), A -> B) = layout_transform(x, p(A) -> B)", layout_transform(transpose(x)),
+        transform_of_transposed, lambda s: is_whole(s.op, 0)),
+    Row("transpose(layout_transform(x, A -> B), q) = layout_transform(x, A -> q(B))", transpose(layout_transform(x)),
+        transposed_transform, lambda s: is_whole(inner(s), 1)),
     Row("layout_transform(x, A -> A) = x", layout_transform(x), lambda s: s[x], keeps_layout),
     Row("layout_transform(layout_transform(x, A -> B), B -> C) = layout_transform(x, A -> C)",
         layout_transform(layout_transform(x)), merged_transform, meet_without_padding),
