@@ -12,7 +12,7 @@ from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
 from .frontend.relay import data_dependent as _data_dependent
-from .frontend.relay.data import ConstructorValue
+from .frontend.relay.data import ConstructorValue, RefValue
 from .relay_backend import Executor, Runtime
 from .runtime import param_dict
 from .transforms.relay.legalize import LegalizePass
@@ -78,7 +78,7 @@ build_module.__dict__.update(
     bind_params_by_name=relay.bind_params_by_name,
 )
 interpreter = ModuleType(f"{__name__}.backend.interpreter", "What the interpreter gives beside arrays.")
-interpreter.__dict__.update(ConstructorValue=ConstructorValue)
+interpreter.__dict__.update(ConstructorValue=ConstructorValue, RefValue=RefValue)
 backend = ModuleType(f"{__name__}.backend", "What runs programs, by the module that TVM has that in.")
 backend.__dict__.update(interpreter=interpreter, vm=relay_vm, Executor=Executor, Runtime=Runtime)
 qnn_transform = ModuleType(

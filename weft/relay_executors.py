@@ -24,14 +24,13 @@ from .devices import check_devices
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
-from .dialects.relay.interpreter import Closure, Data, RelayInterpreter, Value, evaluate_function, is_first_order
+from .dialects.relay.interpreter import evaluate_function, is_first_order
 from .dialects.relay.types import IncompleteType, is_complete
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name, numpy_dtype
 from .dialects.support.nd import as_nd
 from .frontend.relay.binding import bind
-from .frontend.relay.data import ConstructorValue
 from .frontend.relay.expr import Expr, Function, GlobalVar, Operand, Var, as_value, free_vars
 from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
@@ -119,15 +118,16 @@ class Evaluator:
             module = module.clone()
             bind_params(module, self.params)
         main = _main(module)
-        if self.kind == "debug" and not all(map(_is_tensors, main.function_type.outputs)):
-            return lambda *args, **kwargs: cast(Result, _value_of(main))
+        names = input_names(main)
+        if self.kind == "debug" and not all(map(_is_tensors, [*main.function_type.inputs, *main.function_type.outputs])):
+            return _called_with_values(main, names)
         if not all(map(is_complete, main.function_type.outputs)):
             raise UsageError(
                 "the type of what the function gives is not known",
                 hint="give its variables types: relay.var('x', shape=(2, 3))",
             )
         run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
-        names, types = input_names(main), main.function_type.outputs.data
+        types = main.function_type.outputs.data
         takes = dtypes_of(main.function_type.inputs.data)
 
         def call(*args: object, **kwargs: object) -> Result:
@@ -173,45 +173,19 @@ def _is_tensors(type: Attribute) -> bool:
     return is_first_order(type) or isinstance(type, IncompleteType)
 
 
-def _value_of(main: FuncOp) -> object:
-    """What a function without parameters gives, data types and functions among it.
+def _called_with_values(main: FuncOp, names: Sequence[str]) -> Callable[..., Result]:
+    """A function that takes or gives values of data types, references or functions, as Python has them."""
+    from .relay_values import Values
 
-    Raises:
-        UsageError: it has parameters.
-    """
-    if main.function_type.inputs.data:
-        raise UsageError("what gives values of a data type is evaluated without parameters: bind them in its body")
-    interpreter = RelayInterpreter()
-    (value,) = interpreter.run(main, [])
     module = main.parent_op()
-    definitions = IRModule.of(module).type_definitions if isinstance(module, ModuleOp) else {}
-    made = {each.name_hint: each for definition in definitions.values() for each in definition.constructors}
+    values = Values(module if isinstance(module, ModuleOp) else None)
 
-    def shown(value: Value) -> object:
-        match value:
-            case Data(constructor, fields):
-                return ConstructorValue(made[constructor].tag, tuple(map(shown, fields)), made[constructor])
-            case tuple():
-                return tuple(map(shown, value))
-            case Closure():
-                return callable_of(value)
-            case _:
-                return as_nd(value) if isinstance(value, np.ndarray) else value
+    def call(*args: object, **kwargs: object) -> Result:
+        given = values.read(in_order(names, args, kwargs), main.function_type.inputs.data)
+        results = tuple(map(values.shown, values.interpreter.run(main, given)))
+        return cast(Result, results[0] if len(results) == 1 else results)
 
-    def callable_of(function: Closure) -> Callable[..., object]:
-        types = [argument.type for argument in function.block.args[len(function.given) :]]
-        if not all(map(is_first_order, types)):
-            raise UsageError("a function value that takes functions, or values of data types, cannot be given out")
-        takes = checks_of(types)
-
-        def call(*args: object) -> object:
-            arrays = iter(checked_arrays(in_dtypes(args, dtypes_of(types)), takes))
-            (result,) = interpreter.apply(function, [unflatten(type, arrays) for type in types])
-            return shown(result)
-
-        return call
-
-    return shown(value)
+    return call
 
 
 def checks_of(types: Sequence[Attribute]) -> list[Input]:

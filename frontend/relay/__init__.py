@@ -12,6 +12,8 @@ models. `weft.relay.transform` has the passes, and `gradient`; `weft.relay.analy
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import adt as adt
 from . import dataflow_pattern as dataflow_pattern
 from . import expr as expr
@@ -33,7 +35,6 @@ from .equality import assert_structural_equal as assert_structural_equal
 from .equality import structural_equal as structural_equal
 from .equality import structural_hash as structural_hash
 from .expr import AnyExtent as Any
-from .expr import Expr as Expr
 from .expr import GlobalVar as GlobalVar
 from .expr import Var as Var
 from .expr import const as const
@@ -75,6 +76,11 @@ from .ty import scalar_type as scalar_type
 from .type_functor import TypeFunctor as TypeFunctor
 from .type_functor import TypeMutator as TypeMutator
 from .type_functor import TypeVisitor as TypeVisitor
+
+if TYPE_CHECKING:
+    from .expr import Expr as Expr
+else:
+    from .kinds import AnyExpr as Expr  # by which functions are expressions, too
 
 expr.__dict__.update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
 expr.__dict__.update(TupleWrapper=TupleWrapper)

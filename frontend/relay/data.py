@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from zlib import crc32
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
@@ -116,6 +117,12 @@ class Constructor:
 
     @property
     def tag(self) -> int:
+        """A number that tells it from other constructors: its place among those of its type, behind a number above bit
+        16 that follows from the type's name, and is not 0."""
+        return (1 + crc32(self.belong_to.name_hint.encode()) % 0x7FFE << 16) + self.place
+
+    @property
+    def place(self) -> int:
         """Its place among the constructors of its type."""
         return self.belong_to.definition().constructors.index(self)
 
@@ -187,8 +194,26 @@ class TypeData:
 
 @dataclass(frozen=True)
 class ConstructorValue:
-    """A value of a data type, as `relay.create_executor().evaluate` gives it: how it was made, and of what."""
+    """A value of a data type, as `relay.create_executor().evaluate` takes and gives it: how it was made, and of what.
+    It has its fields as a tuple has."""
 
     tag: int
-    fields: tuple[object, ...]
+    fields: Sequence[object]
     constructor: Constructor
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __getitem__(self, index: int) -> object:
+        return self.fields[index]
+
+    def __bool__(self) -> bool:
+        """A value is there, whether or not it has fields."""
+        return True
+
+
+@dataclass(eq=False)
+class RefValue:
+    """A reference, as `relay.create_executor().evaluate` gives it: what it refers to."""
+
+    value: object

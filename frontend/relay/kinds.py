@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy.typing as npt
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Region, SSAValue
 
 from ...dialects.relay.base import RelayOp, Value
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp, MatchOp
 from . import calls, expr, matching
+from .data import Constructor
 from .expr import Expr, GlobalVar, Operand, Var
 from .function_values import given_by
 from .op_class import Op
@@ -33,6 +34,22 @@ class Kind(type):
         if isinstance(instance, Region):  # the body of a function is what it gives
             return isinstance(instance.parent, FuncOp) and isinstance(given_by(instance).owner, cls.operations)
         return isinstance(instance, Expr) and isinstance(instance.value.owner, cls.operations)
+
+
+class _ExprKind(Kind):
+    def __instancecheck__(cls, instance: object) -> bool:
+        if isinstance(instance, Region):
+            return isinstance(instance.parent, FuncOp)
+        return isinstance(instance, Expr | FuncOp | GlobalVar | Op | Constructor)
+
+
+class AnyExpr(metaclass=_ExprKind):
+    """What stands in TVM's place of an expression: an expression, a function, its name, an operator, a constructor."""
+
+    operations = ()
+
+    def __new__(cls, value: SSAValue) -> Expr:
+        return Expr(value)
 
 
 class Constant(Expr, metaclass=Kind):

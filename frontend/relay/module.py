@@ -110,6 +110,18 @@ class IRModule(ModuleOp):
         assert isinstance(header, GlobalTypeVar)
         return header
 
+    def get_constructor(self, tag: int) -> Constructor:
+        """The constructor of a tag.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for definition in self.type_definitions.values():
+            for constructor in definition.constructors:
+                if constructor.tag == tag:
+                    return constructor
+        raise KeyError(f"the module has no constructor of tag {tag}")
+
     def _define(self, definition: TypeData | AdtOp) -> None:
         op = definition.op() if isinstance(definition, TypeData) else definition.clone()
         known = [each for each in self.body.block.ops if isinstance(each, AdtOp) and each.sym_name == op.sym_name]

@@ -94,3 +94,27 @@ relay.func private @k(%p: tensor<?xf32>) -> tensor<?xf32> attributes {primitive}
   %0 = relay.exp %p : tensor<?xf32>
   relay.return %0 : tensor<?xf32>
 }
+
+// -----
+
+// A segment takes a tuple's tensors.
+
+// CHECK-LABEL: relay.func @a_tuple_is_given
+// CHECK:         [[A:%[0-9a-z_]+]] = relay.tuple_get %s[0]
+// CHECK-NEXT:    [[B:%[0-9a-z_]+]] = relay.tuple_get %s[1]
+// CHECK-NEXT:    relay.call_lowered @a_tuple_is_given_segment([[A]], [[B]])
+relay.func @a_tuple_is_given(%s: tuple<tensor<?xf32>, tensor<?xf32>>, %c: tensor<i1>) -> tensor<?xf32> {
+  %y = relay.if %c : (tensor<i1>) -> tensor<?xf32> {
+    %0 = relay.call @second(%s) : (tuple<tensor<?xf32>, tensor<?xf32>>) -> tensor<?xf32>
+    relay.yield %0 : tensor<?xf32>
+  } else {
+    %1 = relay.tuple_get %s[0] : tuple<tensor<?xf32>, tensor<?xf32>> -> tensor<?xf32>
+    relay.yield %1 : tensor<?xf32>
+  }
+  relay.return %y : tensor<?xf32>
+}
+relay.func private @second(%p: tuple<tensor<?xf32>, tensor<?xf32>>) -> tensor<?xf32> attributes {primitive} {
+  %0 = relay.tuple_get %p[1] : tuple<tensor<?xf32>, tensor<?xf32>> -> tensor<?xf32>
+  %1 = relay.exp %0 : tensor<?xf32>
+  relay.return %1 : tensor<?xf32>
+}

@@ -16,7 +16,7 @@ from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.relay.expr import Expr, Var
 from weft.frontend.relay.module import IRModule
-from weft.relay_executors import ConstructorValue
+from weft.frontend.relay.data import ConstructorValue
 from weft.transforms.relay.infer_type import InferTypePass
 
 
@@ -250,7 +250,23 @@ def test_a_module_keeps_its_data_types() -> None:
     assert isinstance(copy, ModuleOp)
     assert [each.name_hint for each in copy.type_definitions["box"].constructors] == ["full", "empty"]
     assert copy.type_definitions["box"].constructors[0] == full
-    assert full.tag == 0
+    assert full.place == 0
+
+
+def test_tags_tell_constructors_of_all_types_apart() -> None:
+    modules = [relay.Prelude().mod, relay.Prelude().mod]
+    for module in modules:
+        module.import_from_std("nat.rly")
+    tags: dict[int, Any] = {}
+    for name, definition in modules[0].type_definitions.items():
+        for place, constructor in enumerate(definition.constructors):
+            assert constructor.tag - definition.constructors[0].tag == place
+            assert constructor.tag > 0xFFFF and constructor.tag not in tags
+            tags[constructor.tag] = constructor
+            assert modules[1].get_constructor(constructor.tag) == constructor
+            assert modules[1].get_type(name)[1 + place].tag == constructor.tag
+    with pytest.raises(KeyError, match="the module has no constructor of tag 3"):
+        modules[0].get_constructor(3)
 
 
 def test_a_call_of_a_function_for_any_types_keeps_its_own(prelude: Any) -> None:

@@ -234,7 +234,7 @@ def test_a_function_value_is_given_as_a_callable() -> None:
     weigh = relay.Function([x], relay.Function([y], x * y))
     twice = relay.create_executor("debug").evaluate(relay.Call(weigh, [relay.const(np.array([2, 3], np.float32))]))
     assert twice(np.array([1, 10], np.float32)).numpy().tolist() == [2, 30]
-    with pytest.raises(UsageError, match="takes 1 tensors, but 2 are given"):
+    with pytest.raises(UsageError, match="takes 1 arguments, but 2 are given"):
         twice(np.zeros(2, np.float32), np.zeros(2, np.float32))
     with pytest.raises(InputError, match="numbers of float32"):
         twice(np.array(["a", "b"]))

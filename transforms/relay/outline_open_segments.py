@@ -205,6 +205,7 @@ class _Outlining:
         needed = [r for op in self.group for r in op.results if any(use.operation not in own for use in r.uses)]
         body, values = Block(), dict[SSAValue, SSAValue]()
         inputs: list[SSAValue] = []
+        taken_apart: list[TupleGetOp] = []
 
         def inside(value: SSAValue) -> SSAValue:
             if value in values:
@@ -222,11 +223,21 @@ class _Outlining:
                     body.add_op(made := TupleGetOp(whole, value.owner.index.value.data))
                     found = made.results[0]
                 case _:
-                    inputs.append(value)
-                    found = body.insert_arg(value.type, len(inputs) - 1)
-                    found.name_hint = value.name_hint
+                    found = taken(value)
             values[value] = found
             return found
+
+        def taken(value: SSAValue) -> SSAValue:
+            """A value that is given to the segment: a tuple as its tensors."""
+            if not isinstance(value.type, TupleType):
+                inputs.append(value)
+                found = body.insert_arg(value.type, len(inputs) - 1)
+                found.name_hint = value.name_hint
+                return found
+            parts = [TupleGetOp(value, number) for number in range(len(value.type.types))]
+            taken_apart.extend(parts)
+            body.add_op(made := TupleOp(*[taken(part.result) for part in parts]))
+            return made.result
 
         for op in self.group:
             given = {operand: inside(operand) for operand in op.operands}
@@ -254,7 +265,9 @@ class _Outlining:
         first = next((op for op in self.tuples if op.parent is not None), before)
         block = before.parent
         assert block is not None
-        block.insert_op_before(call, first)
+        for op in taken_apart:
+            op.location = segment.location
+        block.insert_ops_before([*taken_apart, call], first)
         flat = iter(call.results)
         for old in needed:
             whole = _put_together(old.type, flat, block, first)

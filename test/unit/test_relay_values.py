@@ -1,0 +1,110 @@
+"""Values of data types, references and functions, given to programs and by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft import relay
+from weft.dialects.support.diagnostics import UsageError
+from weft.relay.backend.interpreter import ConstructorValue, RefValue
+from weft.runtime.tensors import InputError
+
+relay: Any = relay
+F32 = relay.TensorType((2,), "float32")
+ONES = np.ones(2, np.float32)
+
+
+@pytest.fixture(scope="module")
+def prelude() -> Any:
+    return relay.Prelude()
+
+
+def made(prelude: Any, *values: object) -> Any:
+    _, cons, nil = prelude.mod.get_type("List")
+    result = ConstructorValue(nil.tag, [], nil)
+    for value in reversed(values):
+        result = ConstructorValue(cons.tag, [value, result], cons)
+    return result
+
+
+def listed(value: Any) -> list[Any]:
+    found: list[Any] = []
+    while len(value) == 2:
+        found.append(value[0])
+        value = value.fields[1]
+    return found
+
+
+def evaluate(prelude: Any, function: Any) -> Any:
+    return relay.create_executor(mod=prelude.mod).evaluate(function)
+
+
+def test_what_a_program_gives_is_what_another_is_given(prelude: Any) -> None:
+    reverse: Any = evaluate(prelude, prelude.rev)
+    result = reverse(reverse(made(prelude, ONES, 2 * ONES)))
+    assert [each.tolist() for each in listed(result)] == [[1, 1], [2, 2]]
+
+
+def test_a_list_may_be_long(prelude: Any) -> None:
+    result = evaluate(prelude, prelude.id)(made(prelude, *range(20000)))
+    assert len(listed(result)) == 20000
+
+
+def test_a_function_for_any_types_takes_a_value_of_any(prelude: Any) -> None:
+    same: Any = evaluate(prelude, prelude.id)
+    assert same(RefValue(ONES)).value.tolist() == [1, 1]
+    assert [each.tolist() for each in same((ONES, (3, 4)))[1]] == [3, 4]
+    assert same(made(prelude, ONES)).constructor.name_hint == "Cons"
+
+
+def test_references_to_one_value_stay_references_to_one(prelude: Any) -> None:
+    cell = relay.var("cell", relay.RefType(F32))
+    done = relay.var("done")
+    body = relay.Let(done, relay.RefWrite(cell, relay.const(5 * ONES)), relay.Tuple([cell, cell]))
+    given = RefValue(ONES)
+    first, second = evaluate(prelude, relay.Function([cell], body))(given)
+    assert first is second and first.value.tolist() == [5, 5]
+    assert given.value.tolist() == [1, 1]  # type: ignore[attr-defined]
+
+
+def test_a_function_that_a_program_gives_is_called_and_given_to_others(prelude: Any) -> None:
+    x = relay.var("x", F32)
+    twice: Any = evaluate(prelude, relay.Tuple([relay.Function([x], x + x)]))[0]
+    assert twice(ONES).tolist() == [2, 2]
+    f = relay.var("f", relay.FuncType([F32], F32))
+    applied: Any = evaluate(prelude, relay.Function([f, x], f(f(x))))
+    assert applied(twice, ONES).tolist() == [4, 4]
+    g = relay.var("g", relay.FuncType([F32, F32], F32))
+    with pytest.raises(UsageError, match="a function of type .* is given where a value of type"):
+        evaluate(prelude, relay.Function([g, x], g(x, x)))(twice, ONES)
+
+
+def test_values_of_other_types_are_refused(prelude: Any) -> None:
+    list_, cons, nil = prelude.mod.get_type("List")
+    xs = relay.var("xs", list_(F32))
+    run: Any = evaluate(prelude, relay.Function([xs], prelude.hd(xs)))
+    assert run(made(prelude, ONES)).tolist() == [1, 1]
+    with pytest.raises(InputError, match="has shape"):
+        run(made(prelude, np.ones(3, np.float32)))
+    with pytest.raises(UsageError, match="a tuple is given where a value of type"):
+        run(made(prelude, (ONES, ONES)))
+    with pytest.raises(UsageError, match="an array is given where a value of type"):
+        run(ONES)
+    with pytest.raises(UsageError, match="'Cons' has 2 fields, not 1"):
+        run(ConstructorValue(cons.tag, [ONES], cons))
+    with pytest.raises(UsageError, match="a reference is given where a value of type"):
+        run(RefValue(ONES))
+    with pytest.raises(UsageError, match="takes 1 arguments, but 2 are given"):
+        run(made(prelude), made(prelude))
+    other = relay.Constructor("Other", [], list_)
+    with pytest.raises(UsageError, match="the module has no relay constructor Other of List"):
+        run(ConstructorValue(0, [], other))
+    _, rose = prelude.mod.get_type("Tree")
+    with pytest.raises(UsageError, match="is given where one of type"):
+        run(ConstructorValue(rose.tag, [ONES, made(prelude)], rose))
+    pair = relay.var("pair", relay.TupleType([list_(F32), F32]))
+    with pytest.raises(UsageError, match="a tuple of 1 is given where one of 2 is taken"):
+        evaluate(prelude, relay.Function([pair], pair))((made(prelude),))
