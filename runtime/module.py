@@ -24,6 +24,19 @@ SOURCES = {"llvm": ("ll", "asm"), "c": ("c",), "cuda": ("ptx", "ll")}
 _ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm", "cu": "ptx", "cuda": "ptx"}
 
 
+def source_kind(target: str, fmt: str) -> str:
+    """The text that `fmt` calls of a module for a kind of target.
+
+    Raises:
+        UsageError: there is no such text.
+    """
+    kinds = SOURCES[target]
+    kind = _ALIASES.get(fmt, fmt) or kinds[0]
+    if kind not in kinds:
+        raise UsageError(f"a module for '{target}' has no source '{fmt}'", hint=f"there is {kinds}")
+    return kind
+
+
 @dataclass(frozen=True)
 class Argument:
     """One argument of a function: its name, its number among the inputs or outputs, and whether it is written."""
@@ -242,10 +255,7 @@ class Module(Mapping[str, Function]):
         Raises:
             UsageError: there is no such text.
         """
-        kinds = SOURCES[self.type_key]
-        kind = _ALIASES.get(fmt, fmt) or kinds[0]
-        if kind not in kinds:
-            raise UsageError(f"a module for '{self.type_key}' has no source '{fmt}'", hint=f"there is {kinds}")
+        kind = source_kind(self.type_key, fmt)
         return "\n".join(function.source(kind) for function in self._functions.values())
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import typing
 from functools import partial
+from operator import attrgetter
 from types import ModuleType
 
 from . import relay_executors, relay_testing, relay_transform, relay_vm
@@ -120,6 +121,21 @@ sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[f"{__name__}.data_dep_optimization"] = _data_dependent
 setattr(_analysis, "sparse_conv2d", _data_dependent.sparse_conv2d)  # noqa: B010  # names that TVM has there
 setattr(_analysis, "sparse_dense", _data_dependent.sparse_dense)  # noqa: B010  # a name that TVM has there
-for _part in ("adt", "dataflow_pattern", "expr", "loops", "testing", "ty"):
-    sys.modules[f"{__name__}.{_part}"] = getattr(relay, _part)
+expr_functor = ModuleType(
+    f"{__name__}.expr_functor", "Classes that visit expressions, by the module that TVM has them in."
+)
+expr_functor.__dict__.update(
+    ExprFunctor=relay.ExprFunctor, ExprMutator=relay.ExprMutator, ExprVisitor=relay.ExprVisitor
+)
+relay.__dict__.update(expr_functor=expr_functor)
+for _part in (
+    "adt", "annotation", "dataflow_pattern", "dyn", "expr", "expr_functor", "image", "loops", "nn", "op", "prelude",
+    "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.temp_op_attr", "ty",
+    "type_functor", "vision",
+):  # fmt: skip
+    sys.modules[f"{__name__}.{_part}"] = attrgetter(_part)(relay)
+for _part in ("annotation", "dyn", "image", "nn", "random", "vision"):
+    sys.modules[f"{__name__}.op.{_part}"] = getattr(relay, _part)
+for _part in ("algorithm", "op", "reduce", "tensor", "transform"):  # files of operators, which stand in `op` as well
+    sys.modules[f"{__name__}.op.{_part}"] = relay.op
 sys.modules[__name__] = relay

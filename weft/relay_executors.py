@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -36,10 +37,14 @@ from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
 from .relay_backend import Executor, Runtime
+from .transforms.infra.context import PassContext
+from .transforms.infra.walk import clone
 
 if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph
     from .lowering.machine.target import Target
+    from .lowering.phase_texts import PhaseTexts
+    from .runtime.executable import Executable as NativeExecutable
     from .runtime.graph_executor import GraphModule
     from .runtime.tensors import Input
 
@@ -119,21 +124,24 @@ class Evaluator:
             bind_params(module, self.params)
         main = _main(module)
         names = input_names(main)
-        if self.kind == "debug" and not all(map(_is_tensors, [*main.function_type.inputs, *main.function_type.outputs])):
+        if self.kind == "debug" and not all(
+            map(_is_tensors, [*main.function_type.inputs, *main.function_type.outputs])
+        ):
             return _called_with_values(main, names)
         if not all(map(is_complete, main.function_type.outputs)):
             raise UsageError(
                 "the type of what the function gives is not known",
                 hint="give its variables types: relay.var('x', shape=(2, 3))",
             )
-        run = self._interpreted(main) if self.kind == "debug" else self._compiled(module)
-        types = main.function_type.outputs.data
+        shown: Callable[[Sequence[NDArray]], Result]
+        if self.kind == "debug":
+            run, shown = self._interpreted(main), partial(results_of, main.function_type.outputs.data)
+        else:
+            run, shown = self._compiled(module, main)
         takes = dtypes_of(main.function_type.inputs.data)
 
         def call(*args: object, **kwargs: object) -> Result:
-            found = map(as_nd, run(in_dtypes(in_order(names, args, kwargs), takes)))
-            results = tuple(unflatten(type, found) for type in types)
-            return results[0] if len(results) == 1 else results
+            return shown(run(in_dtypes(in_order(names, args, kwargs), takes)))
 
         return call
 
@@ -150,20 +158,22 @@ class Evaluator:
 
         return run
 
-    def _compiled(self, module: ModuleOp) -> Run:
+    def _compiled(self, module: ModuleOp, main: FuncOp) -> tuple[Run, Callable[[Sequence[NDArray]], Result]]:
         from .compiler import compile as compile_model
 
         program: Callable[..., NDArray | tuple[NDArray, ...]]
+        shown: Callable[[Sequence[NDArray]], Result]
         if self.kind == "graph":
             program = compile_model(module, self.target, executor="graph")
+            shown = partial(results_of, main.function_type.outputs.data)
         else:
-            program = compile_model(module, self.target)
+            program, shown = compiled(module, self.target, main.sym_name.data)
 
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
             found = program(*arrays)
             return found if isinstance(found, tuple) else [found]
 
-        return run
+        return run, shown
 
 
 def _is_tensors(type: Attribute) -> bool:
@@ -186,6 +196,36 @@ def _called_with_values(main: FuncOp, names: Sequence[str]) -> Callable[..., Res
         return cast(Result, results[0] if len(results) == 1 else results)
 
     return call
+
+
+def compiled(
+    module: ModuleOp, target: str | Target, name: str
+) -> tuple[NativeExecutable, Callable[[Sequence[NDArray]], Result]]:
+    """The native code of a function, and what makes of the tensors that it gives what the function gives: values of
+    data types among them.
+
+    Raises:
+        Diagnostic: it cannot be lowered, or is not valid.
+    """
+    from .compiler import compile as compile_model
+
+    whole = IRModule.of(module)
+    function = whole[name]
+    if not all(map(is_first_order, function.function_type.outputs)):
+        from .relay_data_results import WrittenResults
+
+        if (written := WrittenResults.of(whole, name)) is not None:
+            program = compile_model(written.module, target, function=written.name)
+            return program, cast("Callable[[Sequence[NDArray]], Result]", written.read)
+    program = compile_model(module, target, function=name)
+    return program, partial(results_of, function.function_type.outputs.data)
+
+
+def results_of(types: Sequence[Attribute], arrays: Sequence[NDArray]) -> Result:
+    """The results of a function of some types, of the tensors that it gives: one, or a tuple of several."""
+    found = map(as_nd, arrays)
+    results = tuple(unflatten(type, found) for type in types)
+    return results[0] if len(results) == 1 else results
 
 
 def checks_of(types: Sequence[Attribute]) -> list[Input]:
@@ -243,8 +283,16 @@ class Library:
     It unpacks as `graph_json, library, params = relay.build(...)`.
     """
 
-    def __init__(self, graph: GraphModule, params: Mapping[str, NDArray], name: str, target: str | Target):
+    def __init__(
+        self,
+        graph: GraphModule,
+        params: Mapping[str, NDArray],
+        name: str,
+        target: str | Target,
+        texts: Callable[[], PhaseTexts],
+    ):
         self._graph, self._params, self._name, self._target = graph, dict(params), name, target
+        self._texts = texts
 
     def __getitem__(self, name: str) -> Callable[..., GraphModule]:
         """`library["default"](device)` gives a graph to run; it has memory of its own."""
@@ -294,6 +342,18 @@ class Library:
         """The constants of the graph, by name."""
         return self.params
 
+    def get_source(self, fmt: str = "") -> str:
+        """The text of the code: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
+
+        Raises:
+            UsageError: there is no such text.
+        """
+        from .building import source
+        from .runtime.module import source_kind
+
+        texts = self._texts()
+        return source(texts)(source_kind(texts.target.kind, fmt))
+
     def __iter__(self) -> Iterator[object]:
         return iter((self.graph_json, self, self.params))
 
@@ -337,6 +397,7 @@ def build(
         UsageError: there is no such parameter, or it is to be for another executor or runtime.
         Diagnostic: it cannot be lowered, or is not valid.
     """
+    from .compilation import texts_of
     from .compiler import compile as compile_model
     from .lowering.machine.target import Target
 
@@ -354,7 +415,9 @@ def build(
     target = listed[0] if len(listed) == 1 else Target.parse(listed)
     with _linking(bool(executor["link-params"])):
         graph = compile_model(ir_mod, target, params=params, executor="graph")
-    return Library(graph, {name: np.asarray(value) for name, value in graph.params.items()}, mod_name, target)
+        texts = partial(texts_of, clone(ir_mod), target, PassContext.current(), params, None, None, None)
+    made = {name: np.asarray(value) for name, value in graph.params.items()}
+    return Library(graph, made, mod_name, target, texts)
 
 
 @checked

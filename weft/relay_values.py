@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block
 
 from .dialects.relay.base import Tensor
-from .dialects.relay.core import YieldOp
 from .dialects.relay.data import AdtOp
 from .dialects.relay.interpreter import Cell, Closure, Data, RelayInterpreter, Value
 from .dialects.relay.types import AdtType, ParamType, RefType, bind_params, substituted
@@ -83,7 +82,7 @@ class Values:
                 case Closure():
                     return FunctionValue(value, self)
                 case _:
-                    return as_nd(value) if isinstance(value, np.ndarray) else value
+                    return as_nd(value)
 
         result = _rebuilt(value, parts, made)
         for cell in _growing(references):

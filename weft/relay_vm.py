@@ -10,14 +10,13 @@ of open extents by itself. Functions other than `@main` are compiled when they a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
-from .compiler import compile as compile_model
 from .devices import check_devices
 from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
@@ -25,7 +24,7 @@ from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
-from .relay_executors import in_order, leaves, optimize, unflatten
+from .relay_executors import compiled, in_order, leaves, optimize
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_params, input_names
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
     Result: TypeAlias = "NDArray | tuple[Result, ...]"
+    Shown: TypeAlias = Callable[[Sequence[NDArray]], Result]
 
 
 class Executable:
@@ -48,7 +48,7 @@ class Executable:
         self._functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and op.sym_visibility is None
         }
-        self._programs: dict[str, NativeExecutable] = {}
+        self._programs: dict[str, tuple[NativeExecutable, Shown]] = {}
 
     @property
     def globals(self) -> list[str]:
@@ -81,9 +81,16 @@ class Executable:
             UsageError: there is no such function.
             Diagnostic: it cannot be lowered, or is not valid.
         """
+        return self._compiled(name)[0]
+
+    def results(self, name: str, arrays: Sequence[NDArray]) -> Result:
+        """What a function gives, of the tensors that its native code does."""
+        return self._compiled(name)[1](arrays)
+
+    def _compiled(self, name: str) -> tuple[NativeExecutable, Shown]:
         self.function(name)
         if (known := self._programs.get(name)) is None:
-            known = self._programs[name] = compile_model(self._module, self.target, function=name)
+            known = self._programs[name] = compiled(self._module, self.target, name)
         return known
 
 
@@ -223,10 +230,7 @@ class VirtualMachine:
         program, arrays = self._bound(func_name, args, kwargs)
         found = program(*arrays)
         self._outputs = [as_nd(each) for each in (found if isinstance(found, tuple) else (found,))]
-        types = self._exe.function(func_name).function_type.outputs.data
-        results = iter(self._outputs)
-        given = tuple(unflatten(type, results) for type in types)
-        return given[0] if len(given) == 1 else given
+        return self._exe.results(func_name, self._outputs)
 
     def run(self, *args: object, **kwargs: object) -> Result:
         """What `@main` gives; see `invoke`."""

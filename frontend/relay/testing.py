@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Generic, ParamSpec, TypeAlias
 
 import numpy as np
@@ -232,8 +232,10 @@ def _synthetic(
 
 mlp = Workload(_mlp)
 synthetic = Workload(_synthetic)
-temp_op_attr = SimpleNamespace(TempOpAttr=TempOpAttr)
-init = SimpleNamespace(create_workload=create_workload)
+temp_op_attr = ModuleType("weft.relay.testing.temp_op_attr", "The class, by the module that TVM has it in.")
+vars(temp_op_attr).update(TempOpAttr=TempOpAttr)
+init = ModuleType("weft.relay.testing.init", "The function, by the module that TVM has it in.")
+vars(init).update(create_workload=create_workload)
 resnet = Workload(_resnet)
 mobilenet = Workload(_mobilenet)
 lstm = Workload(_lstm)

@@ -14,9 +14,9 @@ from weft import relay
 from weft.dialects.relay.data import MatchOp
 from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.relay.data import ConstructorValue
 from weft.frontend.relay.expr import Expr, Var
 from weft.frontend.relay.module import IRModule
-from weft.frontend.relay.data import ConstructorValue
 from weft.transforms.relay.infer_type import InferTypePass
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -58,6 +59,13 @@ def test_names_are_compared():
 
 def test_modules_are_where_tvm_has_them():
     assert sys.modules["weft.relay.backend.interpreter"].ConstructorValue
+    for name, held in {
+        "expr_functor": "ExprVisitor", "op": "add", "op.op": "register_op_attr", "op.nn": "conv2d", "nn": "relu",
+        "op.transform": "reshape", "op.annotation": "on_device", "prelude": "Prelude", "qnn.op": "quantize",
+        "scope_builder": "ScopeBuilder", "testing.temp_op_attr": "TempOpAttr", "testing.init": "create_workload",
+        "type_functor": "TypeVisitor", "vision": "roi_align",
+    }.items():  # fmt: skip
+        assert hasattr(import_module(f"weft.relay.{name}"), held), name
     ty: Any = relay.ty
     assert ty.TypeVar is relay.TypeVar and relay.op.const is relay.const
     with pytest.raises(weft.Diagnostic, match="is to stand for a ShapeVar"):

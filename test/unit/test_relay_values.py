@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weft
 from weft import relay
 from weft.dialects.support.diagnostics import UsageError
-from weft.relay.backend.interpreter import ConstructorValue, RefValue
+from weft.frontend.relay.data import ConstructorValue, RefValue
 from weft.runtime.tensors import InputError
 
 relay: Any = relay
@@ -64,10 +65,10 @@ def test_references_to_one_value_stay_references_to_one(prelude: Any) -> None:
     cell = relay.var("cell", relay.RefType(F32))
     done = relay.var("done")
     body = relay.Let(done, relay.RefWrite(cell, relay.const(5 * ONES)), relay.Tuple([cell, cell]))
-    given = RefValue(ONES)
+    given: Any = RefValue(ONES)
     first, second = evaluate(prelude, relay.Function([cell], body))(given)
     assert first is second and first.value.tolist() == [5, 5]
-    assert given.value.tolist() == [1, 1]  # type: ignore[attr-defined]
+    assert given.value.tolist() == [1, 1]
 
 
 def test_a_function_that_a_program_gives_is_called_and_given_to_others(prelude: Any) -> None:
@@ -78,12 +79,12 @@ def test_a_function_that_a_program_gives_is_called_and_given_to_others(prelude: 
     applied: Any = evaluate(prelude, relay.Function([f, x], f(f(x))))
     assert applied(twice, ONES).tolist() == [4, 4]
     g = relay.var("g", relay.FuncType([F32, F32], F32))
-    with pytest.raises(UsageError, match="a function of type .* is given where a value of type"):
+    with pytest.raises(UsageError, match=r"a function of type .* is given where a value of type"):
         evaluate(prelude, relay.Function([g, x], g(x, x)))(twice, ONES)
 
 
 def test_values_of_other_types_are_refused(prelude: Any) -> None:
-    list_, cons, nil = prelude.mod.get_type("List")
+    list_, cons, _ = prelude.mod.get_type("List")
     xs = relay.var("xs", list_(F32))
     run: Any = evaluate(prelude, relay.Function([xs], prelude.hd(xs)))
     assert run(made(prelude, ONES)).tolist() == [1, 1]
@@ -108,3 +109,44 @@ def test_values_of_other_types_are_refused(prelude: Any) -> None:
     pair = relay.var("pair", relay.TupleType([list_(F32), F32]))
     with pytest.raises(UsageError, match="a tuple of 1 is given where one of 2 is taken"):
         evaluate(prelude, relay.Function([pair], pair))((made(prelude),))
+
+
+def shapes_and_lists(prelude: Any) -> Any:
+    """A tuple of a tensor and a list of options of pairs, one of them of an open extent."""
+    _, cons, nil = prelude.mod.get_type("List")
+    _, some, none = prelude.mod.get_type("Option")
+    x, y = relay.var("x", shape=(relay.Any(), 2)), relay.var("y", shape=(3,), dtype="int64")
+    pairs = [some(relay.Tuple([x, y])), none(), some(relay.Tuple([relay.concatenate([x, x], 0), y + y]))]
+    made_list = nil()
+    for each in reversed(pairs):
+        made_list = cons(each, made_list)
+    return relay.Function([x, y], relay.Tuple([y, made_list]))
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, ConstructorValue):
+        return value.constructor.name_hint, [plain(each) for each in value.fields]
+    return [plain(each) for each in value] if isinstance(value, tuple) else (value.dtype.name, value.tolist())
+
+
+def test_native_code_gives_values_of_data_types(prelude: Any) -> None:
+    module = relay.IRModule.of(prelude.mod.clone())
+    module["main"] = shapes_and_lists(prelude)
+    arrays = np.ones((2, 2), np.float32), np.arange(3)
+    wanted = plain(relay.create_executor("debug", module).evaluate()(*arrays))
+    assert wanted[1][0] == "Cons" and len(wanted[1][1][1][1][1][1][0][1][0][0][1]) == 4
+    with weft.PassContext(opt_level=1):
+        assert plain(relay.create_executor("vm", module).evaluate()(*arrays)) == wanted
+        machine = relay.vm.VirtualMachine(relay.vm.compile(module))
+    for rows in (1, 0):
+        given = np.ones((rows, 2), np.float32), np.arange(3)
+        result = machine.run(*given)
+        assert plain(result) == plain(relay.create_executor("debug", module).evaluate()(*given))
+
+
+def test_results_that_no_tensors_say_are_refused(prelude: Any) -> None:
+    module = relay.IRModule.of(prelude.mod.clone())
+    x = relay.var("x", F32)
+    module["main"] = relay.Function([x], relay.RefCreate(x))
+    with pytest.raises(weft.Diagnostic, match="what is run takes and gives tensors"):
+        relay.create_executor("vm", module).evaluate()

@@ -218,7 +218,9 @@ class _Outlining:
                     fields = [inside(field) for field in value.owner.fields]
                     body.add_op(made := TupleOp(*fields))
                     found = made.results[0]
-                case TupleGetOp() if value.owner.tuple.owner in members or isinstance(value.owner.tuple.owner, TupleOp):
+                case TupleGetOp() if isinstance(told := value.owner.tuple.owner, TupleOp):
+                    found = inside(told.fields[value.owner.index.value.data])  # whatever its other fields are
+                case TupleGetOp() if value.owner.tuple.owner in members:
                     whole = inside(value.owner.tuple)
                     body.add_op(made := TupleGetOp(whole, value.owner.index.value.data))
                     found = made.results[0]
