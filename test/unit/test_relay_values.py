@@ -126,7 +126,10 @@ def shapes_and_lists(prelude: Any) -> Any:
 def plain(value: Any) -> Any:
     if isinstance(value, ConstructorValue):
         return value.constructor.name_hint, [plain(each) for each in value.fields]
-    return [plain(each) for each in value] if isinstance(value, tuple) else (value.dtype.name, value.tolist())
+    if isinstance(value, tuple):
+        fields: Any = value
+        return [plain(each) for each in fields]
+    return value.dtype.name, value.tolist()
 
 
 def test_native_code_gives_values_of_data_types(prelude: Any) -> None:
