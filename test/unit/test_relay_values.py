@@ -126,10 +126,9 @@ def shapes_and_lists(prelude: Any) -> Any:
 def plain(value: Any) -> Any:
     if isinstance(value, ConstructorValue):
         return value.constructor.name_hint, [plain(each) for each in value.fields]
-    if isinstance(value, tuple):
-        fields: Any = value
-        return [plain(each) for each in fields]
-    return value.dtype.name, value.tolist()
+    if hasattr(value, "dtype"):
+        return value.dtype.name, value.tolist()
+    return [plain(each) for each in value]
 
 
 def test_native_code_gives_values_of_data_types(prelude: Any) -> None:
