@@ -327,6 +327,10 @@ class Library:
         """The kernels: the library itself."""
         return self
 
+    def get_lib(self) -> Library:
+        """The kernels: the library itself."""
+        return self
+
     @property
     def kernels(self) -> CompiledGraph:
         """What was compiled, for a graph to be put together with."""

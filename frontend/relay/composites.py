@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from ...dialects.support.arguments import checked
-from .depthwise import DEPTHWISE
+from .depthwise import BLOCKED, DEPTHWISE
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
 from .random_numbers import RANDOM
@@ -230,12 +230,11 @@ COMPOSITES = {
     "qnn.simulated_dequantize": simulated_dequantize,
     "nn.conv1d_transpose": _input_first("nn.conv1d_transpose"),
     "nn.conv3d_transpose": _input_first("nn.conv3d_transpose"),
-    "nn.contrib_conv2d_nchwc": operator("nn.contrib_conv2d_NCHWc"),
-    "nn.contrib_depthwise_conv2d_nchwc": operator("nn.contrib_depthwise_conv2d_NCHWc"),
     "nn.global_max_pool1d": global_max_pool1d,
     "nn.global_avg_pool1d": global_avg_pool1d,
     "nn.global_max_pool3d": global_max_pool3d,
     "nn.global_avg_pool3d": global_avg_pool3d,
+    **BLOCKED,
     **DEPTHWISE,
     **RANDOM,
     **SPARSE,

@@ -1,4 +1,5 @@
-"""Depthwise convolutions whose weight is laid out as TVM has it, `[channels, multiplier, h, w]`.
+"""Convolutions whose weight is laid out as TVM has it: depthwise ones, `[channels, multiplier, h, w]`, and those in
+blocks, whose weight says by its shape how large they are.
 
     relay.nn.conv2d(x, w, groups=4)     # x: [n, 4, h, w], w: [4, 2, 3, 3]; gives [n, 8, ...]
 
@@ -54,6 +55,25 @@ def _multiplier(data: Expr, weight: Expr, groups: object, data_layout: object, k
     return extents["I"] if channels == groups == extents["O"] else 1
 
 
+def in_blocks(name: str) -> Operator:
+    """The builder of a convolution in blocks, which need not be told its weight's layout: the shape says it."""
+    make = operator(name)
+
+    def call(bound: inspect.BoundArguments) -> Expr:
+        bound.apply_defaults()
+        given, weight = bound.arguments, Expr(as_value(bound.arguments["kernel"]))
+        layout = given["kernel_layout"]
+        if isinstance(weight.value.type, TensorType) and layout == "OIHW" and len(weight.shape) == 6:
+            given = {**given, "kernel": weight, "kernel_layout": f"OIHW{weight.shape[4]}i{weight.shape[5]}o"}
+        return make(**given)
+
+    return rebound(make, call)
+
+
+BLOCKED = {
+    "nn.contrib_conv2d_nchwc": in_blocks("nn.contrib_conv2d_NCHWc"),
+    "nn.contrib_depthwise_conv2d_nchwc": in_blocks("nn.contrib_depthwise_conv2d_NCHWc"),
+}
 DEPTHWISE = {
     "nn.conv2d": depthwise("nn.conv2d", "weight"),
     "qnn.conv2d": depthwise("qnn.conv2d", "kernel"),

@@ -46,3 +46,11 @@ def test_a_program_is_built_for_the_graph_executor_and_this_machine() -> None:
     for runtime in (Runtime("crt"), Runtime("cpp", {"system-lib": True})):
         with pytest.raises(UsageError, match="is linked to no"):
             relay.build(module, runtime=runtime)
+
+
+def test_a_library_gives_its_kernels_by_tvms_name() -> None:
+    x = relay.var("x", shape=(3,))
+    library = relay.build(relay.IRModule.from_expr(relay.Function([x], x + x)))
+    graph = weft.graph_executor.create(library.get_graph_json(), library.get_lib(), weft.cpu())
+    graph.load_params(relay.save_param_dict({**library.get_params(), "unknown": np.ones(1, np.float32)}))
+    assert np.asarray(graph.run(x=np.ones(3, np.float32))["out"]).tolist() == [2, 2, 2]
