@@ -178,7 +178,9 @@ BUILTINS = (
     upstream("isnan isinf isfinite sigmoid fmod", "arith.cmpf", "arith.divf", "arith.remf"),
     upstream("q_multiply_shift q_multiply_shift_per_axis", "arith.muli", "arith.shrsi", note="of 64 bits, rounded"),
     built("clz popcount exp10 hypot ldexp nextafter", "tir.call", note="`llvm.ctlz`, `llvm.ctpop`, and C's functions"),
-    out("ret", "a function writes to its arguments and returns nothing"),
+    upstream(
+        "ret", "memref.store", note="to a buffer of one element, which callers of `weft.build`'s functions leave out"
+    ),
     built("assume", "tir.assume", note="passes may rely on it; no code is made for it"),
     built("undef", "tir.undef", note="stored, or computed with and stored: as if nothing were written"),
     out(

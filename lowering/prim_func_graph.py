@@ -20,7 +20,7 @@ from ..dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVI
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.tir.argument_order import ARGUMENTS, sort_arguments
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
-from ..dialects.tir.functions import TARGET
+from ..dialects.tir.functions import RESULT, TARGET
 from .machine.target import Target
 
 
@@ -37,6 +37,15 @@ def described_arguments(function: PrimFuncOp) -> list[tuple[str, int, bool]]:
     inputs = [place for place in range(len(function.region.block.args)) if place not in outputs]
     names = caller_order(function)
     return [(name, (outputs if place in outputs else inputs).index(place), place in outputs) for name, place in names]
+
+
+def result_place(function: PrimFuncOp) -> int | None:
+    """The place, in the order in which callers give arguments, of that which holds what a function gives; `None` where
+    it gives nothing."""
+    given = function.attributes.get(RESULT)
+    if not isinstance(given, IntegerAttr):
+        return None
+    return [place for _, place in caller_order(function)].index(given.value.data)
 
 
 def caller_order(function: PrimFuncOp) -> list[tuple[str, int]]:
@@ -84,6 +93,7 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
             raise Diagnostic.at(function, what, hint="weft.build takes functions with symbols")
     kernel = function.clone()
     kernel.attributes.pop(ARGUMENTS, None)
+    kernel.attributes.pop(RESULT, None)
     name = function.sym_name.data
     kernel.properties["sym_name"] = StringAttr(f"{name}_kernel")
     outputs = written_arguments(function)

@@ -47,7 +47,8 @@ class Argument:
 
 
 class Function:
-    """A compiled function. Call it with one array for each argument, in order; outputs are written in place."""
+    """A compiled function. Call it with one array for each argument, in order; outputs are written in place. One that
+    gives a number (`T.ret`) is called without the argument that holds it."""
 
     def __init__(
         self,
@@ -55,9 +56,12 @@ class Function:
         executable: Executable | Diagnostic,
         arguments: Sequence[Argument],
         source: Callable[[str], str],
+        result: int | None = None,
     ):
-        """`executable` may be the reason why there is none; the source is there all the same."""
+        """`executable` may be the reason why there is none; the source is there all the same. `result` is the number of
+        the argument that holds what the function gives."""
         self.name = name
+        self.result = result
         self._executable = executable
         self.arguments = tuple(arguments)
         self.source = source
@@ -78,8 +82,8 @@ class Function:
         specs = {False: self.executable.inputs, True: self.executable.outputs}
         return tuple(Input(replace(specs[each.is_output][each.number], name=each.name)) for each in self.arguments)
 
-    def __call__(self, *arrays: object) -> None:
-        """Run the function.
+    def __call__(self, *arrays: object) -> float | int | bool | None:
+        """Run the function. Gives the number that it gives, if it does.
 
         Raises:
             InputError: the number of arrays, a shape or a dtype does not fit, or an output cannot be written in place
@@ -87,7 +91,27 @@ class Function:
             CheckError: a check of the function fails.
             PlatformError: the code is for another machine.
         """
-        self.bind(*arrays)()
+        if self.result is None:
+            self.bind(*arrays)()
+            return None
+        place = self._place_of_result(len(arrays))
+        held = np.empty((), self.result_type)
+        self.bind(*arrays[:place], held, *arrays[place:])()
+        return held.item()
+
+    def _place_of_result(self, count: int) -> int:
+        """Where the array of the result stands among those of a call, of which `count` are given."""
+        if count != len(self.arguments) - 1:
+            names = ", ".join(argument.name for number, argument in enumerate(self.arguments) if number != self.result)
+            raise InputError(f"'{self.name}' takes {len(self.arguments) - 1} arrays ({names}), got {count}")
+        assert self.result is not None
+        return self.result
+
+    @property
+    def result_type(self) -> np.dtype[np.generic]:
+        """The dtype of the number that the function gives."""
+        assert self.result is not None
+        return self._takes[self.result].dtype
 
     def bind(self, *arrays: object) -> Callable[[], None]:
         """The function with its arrays in place, to be run many times on the same memory.
@@ -241,13 +265,13 @@ class Module(Mapping[str, Function]):
             return next(iter(self._functions.values()))
         return self["main"]
 
-    def __call__(self, *arrays: object) -> None:
-        """Run the entry on all its arrays.
+    def __call__(self, *arrays: object) -> float | int | bool | None:
+        """Run the entry on all its arrays. Gives the number that it gives, if it does.
 
         Raises:
             InputError: the arrays do not fit.
         """
-        self.entry(*arrays)
+        return self.entry(*arrays)
 
     def get_source(self, fmt: str = "") -> str:
         """The text that was compiled: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.

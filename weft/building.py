@@ -20,7 +20,7 @@ from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
 from .lowering.machine.target import Target, with_host
 from .lowering.phase_texts import PhaseTexts
-from .lowering.prim_func_graph import described_arguments, graph_of
+from .lowering.prim_func_graph import described_arguments, graph_of, result_place
 from .lowering.te_schedule.schedule import Schedule
 from .lowering.te_schedule.translation import translate
 from .runtime.executable import Executable
@@ -124,7 +124,8 @@ def build(
         graph = graph_of(function, resolved)
         texts = PhaseTexts(clone(graph), "schedule", resolved, PassContext.current())
         arguments = [Argument(*described) for described in described_arguments(function)]
-        functions[called] = Function(called, _executable(graph, resolved, threads, texts), arguments, source(texts))
+        executable = _executable(graph, resolved, threads, texts)
+        functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
     return Module(functions, resolved.kind, str(module))
 
 

@@ -21,13 +21,14 @@ from xdsl.utils.hints import isa
 from .dialects.support.diagnostics import Diagnostic, UsageError
 from .dialects.support.dtypes import dtype_name
 from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.functions import RESULT
 from .dialects.tir.specialize import known_shape, sizes_of_call, symbols_of
 from .gpu_kernel import GPUKernel
 from .kernel import Kernel, build_kernel
 from .lowering.abi import ALIGNMENT, TensorSpec
 from .lowering.machine.codegen import compile_to_assembly
 from .lowering.machine.target import Target
-from .lowering.prim_func_graph import argument_types, caller_order, described_arguments
+from .lowering.prim_func_graph import argument_types, caller_order, described_arguments, result_place
 from .lowering.te_schedule.prim_func import ARGUMENTS
 from .runtime.executable import Executable
 from .runtime.memory import address, aligned_empty, overlaps_itself
@@ -59,7 +60,19 @@ class OpenFunction(Function):
             if isa(type := types[place], TensorType)
         }
         arguments = [Argument(*each) for each in described]
-        super().__init__(name, UsageError(NO_EXECUTABLE), arguments, self._source)
+        super().__init__(name, UsageError(NO_EXECUTABLE), arguments, self._source, result_place(function))
+
+    def _place_of_result(self, count: int) -> int:
+        if count != len(self._inputs) - 1:
+            return super()._place_of_result(count)
+        before = self._order[: self.result]
+        return len([place for place in before if place in self._inputs])
+
+    @property
+    def result_type(self) -> np.dtype[np.generic]:
+        """The dtype of the number that the function gives."""
+        assert self.result is not None
+        return self._inputs[self._order[self.result]].dtype
 
     def _source(self, kind: str) -> str:
         source = self._kernel.source
@@ -133,6 +146,7 @@ NO_EXECUTABLE = "a function of open extents is no executable: call it, or ask fo
 def _kernel(function: PrimFuncOp, target: Target, threads: int | None) -> Kernel | GPUKernel:
     plain = function.clone()
     plain.attributes.pop(ARGUMENTS, None)
+    plain.attributes.pop(RESULT, None)
     if target.is_gpu:
         return GPUKernel(plain, target)
     return build_kernel(plain, target, threads=Executable.usable(threads), start="schedule")

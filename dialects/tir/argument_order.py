@@ -4,16 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, MemRefType, TensorType, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    Signedness,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from .buffers import memref_of
 from .functions import PrimFuncOp
 
 ARGUMENTS = "weft.arguments"
 """Attribute of a function whose arguments callers give in another order, or with unsigned elements, which `memref`s do
 not tell: for each, in the caller's order, the tensor's type, or `index`, and its place among the function's
 arguments."""
+
+
+def told_arguments(arguments: Sequence[SSAValue], unsigned: Sequence[bool]) -> ArrayAttr[DictionaryAttr]:
+    """`ARGUMENTS` of a function whose buffers, which stand first, have elements without a sign where that is told."""
+    entries: list[DictionaryAttr] = []
+    for place, argument in enumerate(arguments):
+        type: Attribute = argument.type
+        if isinstance(type, MemRefType):
+            memory = memref_of(argument)
+            element = memory.element_type
+            if unsigned[place] and isa(element, IntegerType):
+                element = IntegerType(element.width.data, Signedness.UNSIGNED)
+            type = TensorType(element, memory.get_shape())
+        name = StringAttr(argument.name_hint or f"arg{place}")
+        entries.append(DictionaryAttr({"name": name, "place": IntegerAttr(place, i64), "type": type}))
+    return ArrayAttr(entries)
 
 
 def keep_order(func: PrimFuncOp, kept: Sequence[int]) -> None:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from .nodes.buffers import Buffer
     from .nodes.statements import Stmt
 
+RESULT = "weft.result"
+"""Attribute of a function that gives a number: the place of the argument of one element that it fills with it, and that
+callers of what is built leave out."""
+
 TARGET = "tir.target"
 """Attribute of a function: the kind of target that it is for, `"cuda"`; without, it is for the processor."""
 

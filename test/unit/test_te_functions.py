@@ -103,7 +103,6 @@ def test_what_has_no_meaning_is_refused() -> None:
     x = te.placeholder((4,), "int32", "x")
     i = te.var("i")
     for make, message in (
-        (lambda: tir.ret(x[0]), "returns nothing"),
         (lambda: tir.infinity("int32"), "has no infinity"),
         (lambda: tir.exp10(x[i]), "is of floats"),
         (lambda: tir.popcount(x[i].astype("float32")), "bits of an integer"),

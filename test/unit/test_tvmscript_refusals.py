@@ -65,7 +65,13 @@ FUNCTIONS_REFUSED = {
     "            T.where(i < 1)": "the block has T.where already",
     "def f():\n    for i in range(3):\n        with T.block():\n            T.block_attr({'a': 1})\n"
     "            T.block_attr({'a': 2})": "the block has T.block_attr already",
-    "def f():\n    T.evaluate(T.ret(0))": "a function gives what it writes to its buffers, and no value",
+    "def f():\n    T.evaluate(T.ret(0))": "what the function gives is of no type",
+    "def f(a: T.int32) -> T.int32:\n    T.evaluate(T.ret(a, 'int8'))": "what the function gives is of several types",
+    "def f(a: T.int32) -> T.int32:\n    if a > 0:\n        T.evaluate(T.ret(a))": "gives one whatever way it takes",
+    "def f(a: T.int32) -> T.int32:\n    for i in range(3):\n        T.evaluate(T.ret(a))": "a loop gives no result",
+    "def f(a: T.int32) -> T.int32:\n    if a > 0:\n        if a > 1:\n            T.evaluate(T.ret(a))\n"
+    "    T.evaluate(T.ret(1))": "one side of a branch that gives the result ends with it always",
+    "def f(a: T.int32) -> T.int32:\n    x = T.ret(a) + 1\n    T.evaluate(T.ret(x))": "gives its result by a statement",
     "def f():\n    with T.attr(T.comm_reducer(lambda x, y: x + y, [0]), 'reduce_scope', 0):\n"
     "        T.evaluate(0)": "a reduction across threads is that of a block",
     "def f():\n    T.evaluate(T.tvm_thread_allreduce(1, 2))": "a reduction across threads is that of a block",

@@ -21,6 +21,8 @@ from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Expr, ExprLike, as_expr, binary, bitcast, cast, const, select
 from ...te.kinds import BinaryKind as B
+from ...te.kinds import index
+from ...te.spelled import Spelled
 from ...te.vectors import operand
 
 
@@ -165,6 +167,13 @@ def q_multiply_shift_per_axis(
     return cast(product >> behind, i32)
 
 
+@checked
+def ret(val: ExprLike) -> Spelled:
+    """What a function gives, in `tir.Evaluate(tir.ret(x))`: a way through it ends there."""
+    value = operand(val, val)
+    return Spelled("ret", (value,), (("dtype", "int64" if value.type == index else value.dtype),), value.type)
+
+
 def _refused(name: str, why: str, hint: str) -> object:
     def refuse(*args: object, **options: object) -> NoReturn:
         raise UsageError(f"tir.{name}: {why}", hint=hint)
@@ -174,5 +183,4 @@ def _refused(name: str, why: str, hint: str) -> object:
     return refuse
 
 
-ret = _refused("ret", "a function writes to its arguments, and returns nothing", "store to a buffer of one element")
 isnullptr = _refused("isnullptr", "no buffer is at no address", "leave it out")

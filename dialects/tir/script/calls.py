@@ -38,7 +38,7 @@ _ACROSS = (
     "reduce in a block with an init, in a loop of T.thread_binding",
 )
 REFUSED: dict[str, tuple[str, str]] = {
-    "ret": ("a function gives what it writes to its buffers, and no value", "write to a buffer that is a parameter"),
+    "ret": ("a function gives its result by a statement", "T.evaluate(T.ret(x))"),
     "comm_reducer": _ACROSS,
     "tvm_thread_allreduce": _ACROSS,
 }

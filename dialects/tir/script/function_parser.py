@@ -9,12 +9,13 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DictionaryAttr, IndexType, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Block, Region
 
 from ...support.diagnostics import Diagnostic, did_you_mean
+from ..argument_order import ARGUMENTS, told_arguments
 from ..blocks import blocks_under
-from ..functions import PrimFuncOp
+from ..functions import RESULT, PrimFuncOp
 from ..legality.bounds import allow_unused_elements
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
@@ -33,6 +34,7 @@ from .loops import loops_of, one_loop
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .parameters import buffer_of, know_names, matched_handles, sizes_of
 from .parts import fixed_in, is_part, without_parts
+from .returns import with_result
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol
 from .source import Source
 from .views import declaration, is_dense, memory_of, own_memory, view_of, without_view
@@ -61,6 +63,8 @@ class FunctionParser:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             raise self._error(self.node, "a function takes buffers by position, without defaults")
+        self.node, gives = with_result(self.scope, self.node)
+        arguments = self.node.args
         self.node, captured = written_out(self.scope, self.node)
         self.scope.layouts = layout_names(self.scope, self.node)
         buffers = [each for each in arguments.args if not is_size(self.scope, each.annotation)]
@@ -72,11 +76,13 @@ class FunctionParser:
         handles: dict[str, Buffer] = {}
         matched = matched_handles(self.scope, self.node)
         shapes: list[tuple[Extent, ...] | None] = []
+        unsigned: list[bool] = []
         for parameter in buffers:
             found = buffer_of(self.scope, parameter, matched)
             argument = body.insert_arg(found.type, len(body.args))
             argument.name_hint = parameter.arg
             shapes.append(found.shape)
+            unsigned.append(found.unsigned)
             word = None if parameter.annotation is None else self.scope.word(parameter.annotation)
             is_scalar = word is not None and ALIASES.get(word, word) in DTYPES
             buffer = Buffer(argument, found.unsigned, is_scalar)
@@ -96,6 +102,10 @@ class FunctionParser:
         names = self.attributes.pop("global_symbol", None)
         self.attributes.pop("tir.noalias", None)
         name = names.data if isinstance(names, StringAttr) else self.name
+        if gives:
+            self.attributes[RESULT] = IntegerAttr(len(buffers) - 1, i64)
+            if any(unsigned):  # a number has a sign, or has none, as memory has not
+                self.attributes.setdefault(ARGUMENTS, told_arguments(list(body.args), unsigned))
         func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
         func.set_shapes(shapes)
         func.location = self.source.location(self.node)
