@@ -10,7 +10,8 @@ import numpy.typing as npt
 from mutate import run_cases
 from random_functions import random_function
 from random_symbolic_functions import random_symbolic_function
-from schedule_fuzzer import HARMLESS, Fuzzer, function
+from schedule_fuzzer import HARMLESS, Fuzzer
+from tvmscript_texts import only
 from xdsl.dialects.builtin import ModuleOp
 
 from weft.dialects.support.diagnostics import Diagnostic
@@ -53,7 +54,7 @@ def run(case: int, wide: bool = False) -> None:
         _check_text(schedule, made.parse())
     if case % COMPILED_EVERY == 0:
         scheduled = random.random() < 0.7
-        func, start = (function(schedule), "schedule") if scheduled else (made.parse(), "tir")
+        func, start = (only(schedule), "schedule") if scheduled else (made.parse(), "tir")
         if not any(each in str(func) for each in NOT_ON_PROCESSORS):
             what = f"{fuzzer.applied}\n{schedule.mod}" if scheduled else f"by rules\n{made.text}"
             _check_machine_code(build_kernel(func, start=start, codegen_level=1), arrays, expected, what)
@@ -77,7 +78,7 @@ def run_symbolic(case: int) -> None:
         _check_text(schedule, made.parse())
     if case % COMPILED_EVERY == 0 and not any(each in str(schedule.mod) for each in NOT_ON_PROCESSORS):
         try:
-            kernel = build_kernel(function(schedule), start="schedule", codegen_level=1)
+            kernel = build_kernel(only(schedule), start="schedule", codegen_level=1)
         except Diagnostic as error:
             assert any(reason in error.message for reason in NOT_AS_LOOPS), f"{fuzzer.applied}: {error}"
             return
@@ -100,7 +101,7 @@ def _scheduled(fuzzer: Fuzzer, random: Random, given: Sequence[Arrays], expected
     known = list(zip(given, expected, strict=True))
 
     def check(some: Sequence[tuple[Arrays, Arrays]] = known) -> None:
-        interpreter = Interpreter(function(fuzzer.schedule))
+        interpreter = Interpreter(only(fuzzer.schedule))
         for seed in (None, 0):
             for arrays, wants in some:
                 try:
@@ -136,7 +137,7 @@ def _check_text(schedule: Schedule, func: PrimFuncOp) -> None:
         ApplySchedulePass().apply(new_ir_context(), module)
     except Diagnostic as error:
         raise AssertionError(f"{error}\n{text}") from error
-    assert str(module.body.block.first_op) == str(function(schedule)), text
+    assert str(module.body.block.first_op) == str(only(schedule)), text
 
 
 def _check_machine_code(kernel: Kernel, arrays: Arrays, expected: Arrays, what: str) -> None:
@@ -162,11 +163,11 @@ def run_design(case: int) -> None:
         if on_threads:
             for lowering in (InjectVirtualThreadPass(), LowerCrossThreadReductionPass(), ThreadSyncPass()):
                 run_pass(lowering, schedule.mod)
-        found = Interpreter(function(schedule))(arrays, case if case % 2 else None)
+        found = Interpreter(only(schedule))(arrays, case if case % 2 else None)
         for want, got in zip(expected, found, strict=True):
             np.testing.assert_array_equal(got, want, f"{each.schedule}\n{schedule.mod}")
         if case % 4 == 0:
-            kernel = build_kernel(function(schedule), start="schedule", codegen_level=1)
+            kernel = build_kernel(only(schedule), start="schedule", codegen_level=1)
             _check_machine_code(kernel, arrays, expected, each.schedule)
 
 

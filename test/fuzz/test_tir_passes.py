@@ -8,7 +8,8 @@ from random import Random
 import numpy as np
 from mutate import run_cases
 from random_functions import random_function
-from schedule_fuzzer import Fuzzer, function
+from schedule_fuzzer import Fuzzer
+from tvmscript_texts import only
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute
 
@@ -59,7 +60,7 @@ def run(case: int) -> None:
         fuzzer.step()
     if not fuzzer.is_valid():
         return
-    module = ModuleOp([function(schedule).clone()])
+    module = ModuleOp([only(schedule).clone()])
     done = [*fuzzer.applied]
     for _ in range(random.randint(1, 5)):
         name = random.choice(PASSES)

@@ -5,19 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from tvmscript_texts import function, only
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForOp, PrimFuncOp, memref_of
-from weft.tir import BlockRV, LoopRV, Schedule, ScheduleError, TensorIntrin, from_source
-
-
-def function(schedule: Schedule) -> PrimFuncOp:
-    func = schedule.mod.body.block.first_op
-    assert isinstance(func, PrimFuncOp)
-    return func
+from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForOp, memref_of
+from weft.tir import BlockRV, LoopRV, Schedule, ScheduleError, TensorIntrin
 
 
 class Fuzzer:
@@ -28,13 +23,13 @@ class Fuzzer:
         self.random = random.Random(seed)
         self.primitives = PRIMITIVES | FOR_THREADS if threads else PRIMITIVES
         self.applied: list[str] = []
-        buffers = [arg for arg in function(schedule).region.block.args if isinstance(arg.type, MemRefType)]
+        buffers = [arg for arg in only(schedule).region.block.args if isinstance(arg.type, MemRefType)]
         element = str(memref_of(buffers[-1]).element_type)
         self.dtype = element.replace("f", "float") if element.startswith("f") else element.replace("i", "int")
 
     def block(self, likely: Callable[[BlockOp], bool] = lambda op: True) -> BlockRV:
         """A block, mostly one that is `likely` to be what a primitive is for."""
-        blocks = [op for op in function(self.schedule).walk() if isinstance(op, BlockOp)]
+        blocks = [op for op in only(self.schedule).walk() if isinstance(op, BlockOp)]
         fitting = [op for op in blocks if likely(op)]
         chosen = self.random.choice(fitting if fitting and self.maybe(0.8) else blocks)
         same = [op for op in blocks if op.block_name == chosen.block_name]
@@ -83,16 +78,16 @@ class Fuzzer:
         except (Diagnostic, VerifyException) as error:
             raise AssertionError(f"{name} after {self.applied} on\n{before}\n{error}") from error
         self.applied.append(name)
-        for op in function(self.schedule).walk():
+        for op in only(self.schedule).walk():
             for result in (*op.results, *(arg for region in op.regions for b in region.blocks for arg in b.args)):
                 for use in result.uses:
-                    assert function(self.schedule).is_ancestor(use.operation), f"{name} has left {use.operation}"
+                    assert only(self.schedule).is_ancestor(use.operation), f"{name} has left {use.operation}"
         return True
 
     def is_valid(self) -> bool:
         """Whether the function stands for itself: a private buffer may wait for a primitive that parts its users."""
         try:
-            function(self.schedule).verify()
+            only(self.schedule).verify()
         except (Diagnostic, VerifyException) as error:
             assert 'scope "local"' in str(error) or "each thread's own" in str(error), (self.applied, str(error))
             return False
@@ -168,10 +163,10 @@ def _layout(f: Fuzzer) -> None:
     block = f.block()
     op, kind = f.op(block), f.random.choice(["read", "write"])
     buffers = op.reads if kind == "read" else op.writes
-    if not buffers or buffers[0].owner is function(f.schedule).region.block:
+    if not buffers or buffers[0].owner is only(f.schedule).region.block:
         return  # what the caller gives and takes stays as it is
     index = f.random.randrange(len(buffers))
-    if buffers[index].owner is function(f.schedule).region.block:
+    if buffers[index].owner is only(f.schedule).region.block:
         return
     shape = memref_of(buffers[index]).get_shape()
     value = f.random.choice([0, 7]) if f.maybe(0.25) else None
@@ -188,7 +183,7 @@ def _block_layout(f: Fuzzer) -> None:
 def _separator(f: Fuzzer) -> None:
     block = f.block(_copies)
     op = f.op(block)
-    if f.maybe(0.7) or not op.writes or op.writes[0].owner is function(f.schedule).region.block:
+    if f.maybe(0.7) or not op.writes or op.writes[0].owner is only(f.schedule).region.block:
         raise ScheduleError("machine code has no memory of several dimensions")
     f.schedule.set_axis_separator(block, ("write", 0), [1])
 
@@ -328,11 +323,5 @@ def tile({parameters}):
 
     described = text("i, j, k", 'vi, vj, vk = T.axis.remap("SSR", [i, j, k])')
     done = text("k, j, i", 'vk, vj, vi = T.axis.remap("RSS", [k, j, i])')
-    TensorIntrin.register(name, _parsed(described), _parsed(done), override=True)
+    TensorIntrin.register(name, function(described), function(done), override=True)
     return name
-
-
-def _parsed(text: str) -> PrimFuncOp:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return func

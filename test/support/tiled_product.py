@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-from weft.dialects.tir.core import PrimFuncOp
-from weft.tir import from_source
-
-
-def function(text: str) -> PrimFuncOp:
-    """The function that a text of TVMScript is."""
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
-
-
 TILED = """
 @T.prim_func
 def matmul(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]):

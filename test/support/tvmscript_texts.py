@@ -1,17 +1,33 @@
-"""Functions in TVMScript for tests: a body's lines as a function's text, and what a function's text computes."""
+"""Functions in TVMScript for tests: what a text stands for and computes, and schedules of it."""
+
+from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import Schedule, from_source
+from weft.tir import Schedule, ScheduleError, from_source
 
 
-def func(text: str) -> PrimFuncOp:
+def function(text: str) -> PrimFuncOp:
     """The function of a text."""
     made = from_source(text)
     assert isinstance(made, PrimFuncOp)
     return made
+
+
+def scheduled(text: str) -> Schedule:
+    """A schedule of the function of a text, verified after each instruction."""
+    return Schedule(function(text), debug_mask="all")
+
+
+def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
+    """`action` raises, and leaves module and trace as they were."""
+    before = str(schedule.mod), str(schedule.trace)
+    with pytest.raises(ScheduleError, match=reason):
+        action()
+    assert (str(schedule.mod), str(schedule.trace)) == before
 
 
 def only(schedule: Schedule) -> PrimFuncOp:
@@ -29,4 +45,4 @@ def body(*lines: str, buffers: str = 'A: T.Buffer[(16,), "float32"], B: T.Buffer
 
 def interpreted(text: str, *arrays: np.ndarray) -> np.ndarray:
     """The first result of the function of a text, by the interpreter."""
-    return Interpreter(func(text))(list(arrays))[0]
+    return Interpreter(function(text))(list(arrays))[0]

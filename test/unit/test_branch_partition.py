@@ -6,12 +6,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp
-from weft.tir import Interpreter, from_source
+from weft.tir import Interpreter
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.branch_partition import _Comparison  # pyright: ignore[reportPrivateUsage]
 from weft.transforms.tir.loop_partition import LoopPartitionPass
@@ -39,12 +40,6 @@ CONDITIONS = [
     ("i + j == 5", [3, 3, 14], 1),
     ("i < 100", [20], 0),
 ]
-
-
-def function(text: str) -> PrimFuncOp:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return func
 
 
 def partitioned(func: PrimFuncOp, **options: bool) -> PrimFuncOp:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from cuda_emulation import Emulator
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp, StorageSyncOp
 from weft.lowering.tir_to_gpu.convert_tir_to_gpu import ConvertTirToGPUPass
-from weft.tir import Interpreter, Schedule, ScheduleError, from_source
+from weft.tir import Interpreter, Schedule, ScheduleError
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
 from weft.transforms.tir.thread_sync import ThreadSyncPass
@@ -102,12 +103,6 @@ def f(A: T.Buffer[(3, 19), "float32"], C: T.Buffer[(3, 19), "float32"]):
 """
 A = np.stack([np.random.default_rng(row).permutation(19) for row in range(3)]).astype(np.float32) / 4
 """Numbers of which no two in a row are equal: which of two is taken may depend on the order."""
-
-
-def function(text: str) -> PrimFuncOp:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return func
 
 
 def scheduled(text: str, how: Callable[[Schedule], object]) -> PrimFuncOp:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from cuda_emulation import Emulator, needs_compiler
-from tiled_product import TILED, function
+from tiled_product import TILED
+from tvmscript_texts import function
 
 import weft
 from weft import te

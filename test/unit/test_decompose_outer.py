@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tvmscript_texts import scheduled
 
-from weft.dialects.tir.core import PrimFuncOp
 from weft.tir import Interpreter, Schedule, ScheduleError, Trace, from_source, structural_equal
 
 SUMS = """
@@ -27,12 +27,6 @@ def sums(A: T.Buffer[(6, 4, 16), "float32"], B: T.Buffer[(6, 4), "float32"]):
 """
 
 
-def scheduled(text: str = SUMS) -> Schedule:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return Schedule(func, debug_mask="all")
-
-
 def names(schedule: Schedule, around: str) -> list[str]:
     found = [schedule.get(each) for each in schedule.get_child_blocks(schedule.get_block(around))]
     return [getattr(each, "block_name", "root") for each in found]
@@ -51,7 +45,7 @@ def assert_same(schedule: Schedule, text: str = SUMS) -> None:
 
 @pytest.mark.parametrize(("number", "around"), [(0, 1), (1, 1)])
 def test_what_a_block_of_blocks_begins_with_becomes_a_block_before(number: int, around: int) -> None:
-    schedule = scheduled()
+    schedule = scheduled(SUMS)
     loops = schedule.get_loops("tile")
     init = schedule.decompose_reduction("tile", loops[number])
     assert names(schedule, "root") == ["tile_init", "tile"]

@@ -7,6 +7,7 @@
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 
 import weft
 from weft import tir
@@ -47,8 +48,7 @@ def word_of(dtype: str) -> int:
 def product(lhs: str, rhs: str, lanes: int = 16) -> PrimFuncOp:
     word = word_of(rhs)
     text = PRODUCT.format(lhs=lhs, rhs=rhs, lanes=lanes, columns=2 * lanes, word=word, words=8 // word)
-    found = from_source(text)
-    assert isinstance(found, PrimFuncOp)
+    found = function(text)
     return found
 
 

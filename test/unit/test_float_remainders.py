@@ -11,19 +11,11 @@ import pytest
 
 import weft
 from weft import relay
-from weft.lowering.loops_to_c.compile import NoCompilerError, compiler_command
+from weft.lowering.loops_to_c.compile import has_compiler
 
 NDArray = npt.NDArray[Any]
 DIVIDENDS = np.array([0.0, 4, 5, 0.5, 1e-5, np.inf, np.nan], np.float32)
 DIVISORS = np.array([2.0, 3, 0.25, np.inf, np.nan], np.float32)
-
-
-def has_compiler() -> bool:
-    try:
-        compiler_command()
-    except NoCompilerError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, ml_dtypes.bfloat16], ids=lambda d: d.__name__)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiled_product import TILED, function
+from tiled_product import TILED
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft

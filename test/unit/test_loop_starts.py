@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from tvmscript_texts import function
 
 import weft
-from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import from_source
 
 FUNCTION = """
 @T.prim_func
@@ -30,8 +29,7 @@ def f(A: T.Buffer[(40, 8), "int32"], B: T.Buffer[(40, 8), "int32"], C: T.Buffer[
 
 
 def test_a_loop_that_threads_share_starts_where_it_says() -> None:
-    func = from_source(FUNCTION)
-    assert isinstance(func, PrimFuncOp)
+    func = function(FUNCTION)
     a = np.arange(320, dtype=np.int32).reshape(40, 8) % 37
     expected = Interpreter(func)([a])
     built = weft.build(func, target="llvm -mcpu=native")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from byte_layers import DTYPES, SIGNS, bytes_of, dense
 from native import parse
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -17,7 +18,7 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering import phases
 from weft.lowering.machine.target import Target
 from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
-from weft.tir import Interpreter, from_source
+from weft.tir import Interpreter
 from weft.transforms.infra.remarks import collect
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
@@ -127,7 +128,7 @@ def test_products_that_do_not_fill_tiles_are_summed_in_vectors(rows: str, units:
 
 def product(rows: int, text: str = "T.cast(X[vi, vk * 4 + vkk], 'int32')", columns: int = 48) -> PrimFuncOp:
     """Bytes multiplied as `contrib_dense_pack` keeps its weights."""
-    found = from_source(f"""
+    found = function(f"""
 @T.prim_func
 def product(
     X: T.Buffer[({rows}, 64), "int8"],
@@ -141,7 +142,6 @@ def product(
                 C[vi, vj] = 0
             C[vi, vj] = C[vi, vj] + {text} * T.cast(W[vj // 16, vk, vj % 16, vkk], "int32")
 """)
-    assert isinstance(found, PrimFuncOp)
     return found
 
 

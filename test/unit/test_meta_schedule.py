@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tvmscript_texts import only
+from tvmscript_texts import function, only
 
 import weft
 from weft import meta_schedule as ms
@@ -16,7 +16,7 @@ from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import build_kernel
-from weft.tir import BlockRV, Schedule, ScheduleError, Trace, from_source
+from weft.tir import BlockRV, Schedule, ScheduleError, Trace
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
 from weft.transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
@@ -56,12 +56,6 @@ def main(A: T.Buffer[(4, 256), "float32"], C: T.Buffer[(4,), "float32"]):
                 C[vi] = T.float32(0)
             C[vi] = C[vi] + A[vi, vk]
 """
-
-
-def function(text: str) -> PrimFuncOp:
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
 
 
 def context(text: str, *rules: ms.ScheduleRule, seed: int = 0) -> ms.TuneContext:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import meta_schedule as ms
 from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
-from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering.machine.target import Target
 from weft.meta_schedule.arg_info import ArgInfo
 from weft.meta_schedule.database import JSONDatabase, MemoryDatabase, ModuleEquality
-from weft.tir import IRModule, Schedule, from_source, structural_equal
+from weft.tir import IRModule, Schedule, structural_equal
 
 PRODUCT = """
 @T.prim_func
@@ -38,12 +38,6 @@ def main(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"], C: T.Bu
 OTHER_DATA = PRODUCT.replace("[1.0, 2.0]", "[3.0, 4.0]")
 OTHER_END = PRODUCT.replace("D[vi, vj] * K[vi // 4]", "D[vi, vj] + K[vi // 4]")
 OTHER_ANCHOR = PRODUCT.replace("+ A[vi, vk]", "- A[vi, vk]")
-
-
-def function(text: str) -> PrimFuncOp:
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
 
 
 def module(text: str) -> IRModule:

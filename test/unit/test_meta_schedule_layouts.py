@@ -4,13 +4,14 @@
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 
 import weft
 from weft import meta_schedule as ms
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import Schedule, assert_structural_equal, from_source, structural_equal
+from weft.tir import Schedule, assert_structural_equal, structural_equal
 
 PRODUCT = """
 @T.prim_func
@@ -35,12 +36,6 @@ COPY = """
 """
 COPIED = PRODUCT.replace("[1]})\n", "[1]})" + COPY).replace("B[vk, vj]", "B_global[vj, vk // 4, vk % 4]")
 A, B = (np.random.default_rng(seed).standard_normal((16, 16)).astype(np.float32) for seed in (0, 1))
-
-
-def function(text: str) -> PrimFuncOp:
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
 
 
 def rewritten(schedule: Schedule) -> PrimFuncOp:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from imagined_pool import Imagined
-from tvmscript_texts import only
+from tvmscript_texts import function, only
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -40,20 +40,14 @@ def product(A: T.Buffer[(16, 32), "float32"], B: T.Buffer[(32, 24), "float32"], 
 TARGET = "llvm -mcpu=native -num-cores=2"
 
 
-def function(text: str = PRODUCT) -> PrimFuncOp:
-    made = from_source(text)
-    assert isinstance(made, PrimFuncOp)
-    return made
-
-
 def told(mutator: ms.Mutator, target: str = TARGET) -> ms.Mutator:
     given = ms.space_generator.PostOrderApply(sch_rules=[], postprocs=[], mutator_probs={mutator: 1.0})
-    ms.TuneContext(function(), target, given)
+    ms.TuneContext(function(PRODUCT), target, given)
     return mutator
 
 
 def tiled(*, most: int = 8, tile: tuple[int, ...] = (4, 3, 2), parallel: int = 4) -> Schedule:
-    sch = Schedule(function(), seed=0)
+    sch = Schedule(function(PRODUCT), seed=0)
     block, root = sch.get_block("C"), sch.get_block("root")
     loop = sch.get_loops(block)[1]
     sch.split(loop, sch.sample_perfect_tile(loop, len(tile), most, decision=tile))
@@ -78,13 +72,13 @@ def test_a_factor_moves_to_another_part_of_the_tile_and_the_innermost_stays_smal
     assert chosen(sch.trace, "SamplePerfectTile") == [4, 3, 2], "what is given stays as it is"
     assert told(ms.mutator.MutateTileSize()).apply(tiled(most=2, tile=(24, 1)).trace, random) is not None
     assert mutator.apply(tiled(most=1, tile=(24, 1)).trace, random) is None
-    assert mutator.apply(Schedule(function()).trace, random) is None
+    assert mutator.apply(Schedule(function(PRODUCT)).trace, random) is None
 
 
 def test_other_steps_are_written_out_and_none_that_are_never_chosen() -> None:
     mutator, random = told(ms.mutator.MutateUnroll()), Random(0)
     assert {chosen(mutator.apply(tiled().trace, random), "SampleCategorical") for _ in range(6)} == {1}
-    assert mutator.apply(Schedule(function()).trace, random) is None
+    assert mutator.apply(Schedule(function(PRODUCT)).trace, random) is None
 
 
 def test_threads_share_other_loops() -> None:
@@ -97,22 +91,22 @@ def test_threads_share_other_loops() -> None:
 
     # The loops are 16, 4, 3, 2 and 16, 24; no more than 128 pieces of work.
     assert limits(1) == {64} and limits(16) == {64} and limits(128) == {16, 64}
-    assert mutator.apply(Schedule(function()).trace, random) is None
+    assert mutator.apply(Schedule(function(PRODUCT)).trace, random) is None
     with pytest.raises(UsageError, match="told of no function"):
         ms.mutator.MutateParallel(1).apply(tiled().trace)
 
 
 def test_a_block_is_computed_in_another_loop() -> None:
-    sch = Schedule(function(), seed=0)
+    sch = Schedule(function(PRODUCT), seed=0)
     block = sch.get_block("C")
     sch.compute_at(block, sch.sample_compute_location(block, decision=0))
     mutator, random = told(ms.mutator.MutateComputeLocation()), Random(0)
     assert {chosen(mutator.apply(sch.trace, random), "SampleComputeLocation") for _ in range(20)} == {-1, 1}
-    assert mutator.apply(Schedule(function()).trace, random) is None
+    assert mutator.apply(Schedule(function(PRODUCT)).trace, random) is None
 
 
 def test_a_loop_is_split_for_another_number_of_threads() -> None:
-    sch = Schedule(function(), seed=0)
+    sch = Schedule(function(PRODUCT), seed=0)
     loop = sch.get_loops(sch.get_block("D"))[1]
     sch.sample_categorical([1, 2], [0.5, 0.5], 0)
     factor = sch.sample_categorical([4, 8, 12], [0.3, 0.3, 0.4], 1)
@@ -143,8 +137,8 @@ def test_mutators_of_a_kind_are_those_of_tvm() -> None:
 def test_each_candidate_computes_the_same_and_is_applied_from_its_text() -> None:
     random, arrays = Random(0), np.random.default_rng(0)
     given = [arrays.standard_normal(shape).astype(np.float32) for shape in ((16, 32), (32, 24))]
-    (expected,) = Interpreter(function())(given, None)
-    context = ms.TuneContext(function(), TARGET, rand_state=0)
+    (expected,) = Interpreter(function(PRODUCT))(given, None)
+    context = ms.TuneContext(function(PRODUCT), TARGET, rand_state=0)
     space = context.space()
     assert space.why_closed is None and space.first == ()
     found: dict[str, Candidate] = {}
@@ -171,7 +165,7 @@ def test_candidates_of_one_design_are_crossed_and_of_two_are_not() -> None:
         other.unannotate(other.get_block("D"), "design")
         return [sch, other]
 
-    context = ms.TuneContext(function(), TARGET, designs)
+    context = ms.TuneContext(function(PRODUCT), TARGET, designs)
     space, random = context.space(), Random(1)
     drawn = [made for _ in range(12) if (made := space.drawn(random)) is not None]
     first = [each for each in drawn if "unannotate" not in each.schedule]
@@ -188,18 +182,20 @@ def test_what_postprocessors_reject_is_no_candidate() -> None:
             return False
 
     given = ms.space_generator.PostOrderApply(postprocs=[Never()])
-    space = ms.TuneContext(function(), TARGET, given).space()
+    space = ms.TuneContext(function(PRODUCT), TARGET, given).space()
     assert space.drawn(Random(0)) is None
-    assert ms.TuneContext(function(), TARGET, lambda sch: []).space().why_closed == "the generator gives no design"
+    assert (
+        ms.TuneContext(function(PRODUCT), TARGET, lambda sch: []).space().why_closed == "the generator gives no design"
+    )
 
 
 def test_a_union_varies_each_candidate_as_its_own_space_does() -> None:
     given = ms.space_generator.SpaceGenerator.create("union")
-    context = ms.TuneContext(function(), TARGET, given, rand_state=0)
+    context = ms.TuneContext(function(PRODUCT), TARGET, given, rand_state=0)
     space, random = context.space(), Random(0)
     assert isinstance(space, UnionSpace) and len(context.generate_design_space()) > 1
     (first,) = space.first
-    assert first == RuleSpace(function(), Target.parse(TARGET)).default()
+    assert first == RuleSpace(function(PRODUCT), Target.parse(TARGET)).default()
     drawn = [made for _ in range(8) if (made := space.drawn(random)) is not None]
     by_rules, by_traces = [each for each in drawn if each.genes], [each for each in drawn if not each.genes]
     assert by_rules and by_traces
@@ -211,7 +207,7 @@ def test_a_union_varies_each_candidate_as_its_own_space_does() -> None:
 
 
 def test_the_rules_are_a_generator_of_one_design() -> None:
-    context = ms.TuneContext(function(), TARGET, ms.space_generator.WeftRules())
+    context = ms.TuneContext(function(PRODUCT), TARGET, ms.space_generator.WeftRules())
     (design,) = context.generate_design_space()
     assert "vectorized" in str(design.mod)
 
@@ -260,7 +256,7 @@ def test_functions_are_measured_and_built_as_the_database_says(tmp_path: Path) -
         "            y[v] = x[v] * T.float32(2)\n"
     )
     assert isinstance(second, PrimFuncOp) and isinstance(third, PrimFuncOp)
-    module = ModuleOp([function(), second, third])
+    module = ModuleOp([function(PRODUCT), second, third])
     effort = Effort(rounds=1, min_ms=0.1)
     database = ms.tune_tir(module, TARGET, tmp_path, 4, threads=1, effort=effort)
     assert {record.status.value for record in database.get_all_tuning_records()} == {"measured"}
@@ -291,6 +287,6 @@ def test_what_cannot_be_measured_by_itself_is_refused(tmp_path: Path) -> None:
         ms.tune_tir(function(adds), TARGET, tmp_path, 4)
     with pytest.raises(UsageError, match="no function to tune"):
         ms.tune_tir(ModuleOp([]), TARGET, tmp_path, 4)
-    assert ms.compile_tir(ms.Database(work_dir=tmp_path), function(), TARGET) is None
+    assert ms.compile_tir(ms.Database(work_dir=tmp_path), function(PRODUCT), TARGET) is None
     with pytest.raises(UsageError, match="one of both"):
         ms.Database()

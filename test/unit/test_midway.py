@@ -1,12 +1,12 @@
 """Functions in the middle of being scheduled: a thread's own buffer that several nests use is no mistake yet."""
 
 import pytest
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 from weft import Diagnostic
 from weft.dialects.support.verifier import verify
 from weft.dialects.tir.buffers import AllocBufferOp
-from weft.dialects.tir.functions import PrimFuncOp
 from weft.dialects.tir.legality.midway import verify_midway
 from weft.tir import from_source
 
@@ -26,8 +26,7 @@ def f(A: T.Buffer[(4,), "float32"], C: T.Buffer[(4,), "float32"]):
 
 
 def test_a_torn_buffer_passes_midway_stays_local_and_is_refused_at_the_end() -> None:
-    func = from_source(TORN.format("1.0"))
-    assert isinstance(func, PrimFuncOp)
+    func = function(TORN.format("1.0"))
     module = ModuleOp([func])
     verify_midway(module)
     (alloc,) = [op for op in module.walk() if isinstance(op, AllocBufferOp)]

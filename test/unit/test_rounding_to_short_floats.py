@@ -17,7 +17,7 @@ from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.lowering.loops_to_c.compile import NoCompilerError, compiler_command
+from weft.lowering.loops_to_c.compile import has_compiler
 
 NDArray = npt.NDArray[Any]
 CAST = """tir.prim_func @f(%x: memref<{n}xf64>, %y: memref<{n}xbf16>) {{
@@ -30,14 +30,6 @@ CAST = """tir.prim_func @f(%x: memref<{n}xf64>, %y: memref<{n}xbf16>) {{
   }}
 }}
 """
-
-
-def has_compiler() -> bool:
-    try:
-        compiler_command()
-    except NoCompilerError:
-        return False
-    return True
 
 
 def once(value: float) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tvmscript_texts import function
 
 from weft.dialects.schedule import Schedule as Dialect
 from weft.dialects.schedule.core import Instruction
-from weft.dialects.tir.core import PrimFuncOp
-from weft.tir import Schedule, ScheduleError, from_source
+from weft.tir import Schedule, ScheduleError
 
 TEXT = """
 @T.prim_func
@@ -25,8 +25,7 @@ def two(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]):
 
 
 def schedule() -> Schedule:
-    func = from_source(TEXT)
-    assert isinstance(func, PrimFuncOp)
+    func = function(TEXT)
     return Schedule(func, debug_mask="all")
 
 

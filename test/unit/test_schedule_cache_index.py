@@ -7,10 +7,11 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 from numpy.typing import NDArray as Array
+from tvmscript_texts import scheduled
 
 import weft
 from weft.dialects.tir.core import PrimFuncOp
-from weft.tir import Interpreter, Schedule, ScheduleError, from_source
+from weft.tir import Interpreter, Schedule, ScheduleError
 
 RESIZE = """
 @T.prim_func
@@ -22,12 +23,6 @@ def resize(x: T.Buffer[(2, 5, 5), "float32"], y: T.Buffer[(2, 9, 7), "float32"])
                 x[vn, (vi * 5 + 4) // 10, T.max(T.min(vj - 2, 4), 0)]
             )
 """
-
-
-def schedule_of(text: str) -> Schedule:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return Schedule(func, debug_mask="all")
 
 
 NDArray: TypeAlias = Array[np.generic]
@@ -43,7 +38,7 @@ X = np.random.default_rng(0).standard_normal((2, 5, 5)).astype(np.float32)
 
 
 def test_each_index_is_computed_once_for_all_values_of_its_iterators() -> None:
-    before, schedule = schedule_of(RESIZE), schedule_of(RESIZE)
+    before, schedule = scheduled(RESIZE), scheduled(RESIZE)
     made = schedule.cache_index("resize", "global")
     assert len(made) == 3
     text = schedule.mod.script()
@@ -55,13 +50,13 @@ def test_each_index_is_computed_once_for_all_values_of_its_iterators() -> None:
     y = np.zeros((2, 9, 7), np.float32)
     weft.build(schedule.mod, threads=1)(X, y)
     np.testing.assert_array_equal(y, wanted)
-    again = schedule_of(RESIZE)
+    again = scheduled(RESIZE)
     schedule.trace.apply_to_schedule(again)
     assert str(again.mod) == str(schedule.mod)
 
 
 def test_what_stands_often_enough_is_computed_before_and_what_stands_in_it_counts_no_more() -> None:
-    schedule = schedule_of(RESIZE)
+    schedule = scheduled(RESIZE)
     (made,) = schedule.cache_index("resize", "global", 2)
     assert "(v0 * 5 + 4) // 10" in schedule.mod.script()
     assert len(schedule.get_loops(made)) == 1
@@ -70,7 +65,7 @@ def test_what_stands_often_enough_is_computed_before_and_what_stands_in_it_count
 
 
 def test_what_depends_on_data_stays() -> None:
-    schedule = schedule_of("""
+    schedule = scheduled("""
 @T.prim_func
 def gather(x: T.Buffer[(8,), "float32"], i: T.Buffer[(4,), "int32"], y: T.Buffer[(4,), "float32"]):
     for n in range(4):
@@ -83,7 +78,7 @@ def gather(x: T.Buffer[(8,), "float32"], i: T.Buffer[(4,), "int32"], y: T.Buffer
 
 
 def test_no_division_is_moved_to_where_its_divisor_may_be_zero() -> None:
-    schedule = schedule_of("""
+    schedule = scheduled("""
 @T.prim_func
 def f(x: T.Buffer[(8,), "float32"], y: T.Buffer[(8,), "float32"]):
     for i in range(8):
@@ -99,7 +94,7 @@ def f(x: T.Buffer[(8,), "float32"], y: T.Buffer[(8,), "float32"]):
 
 def test_a_negative_number_of_times_is_refused() -> None:
     with pytest.raises(ScheduleError, match="cannot stand -1 times"):
-        schedule_of(RESIZE).cache_index("resize", "global", -1)
+        scheduled(RESIZE).cache_index("resize", "global", -1)
 
 
 def test_sizes_that_are_known_when_a_function_is_called_are_those_of_the_buffers() -> None:
@@ -113,7 +108,7 @@ def f(a: T.handle, b: T.handle, n: T.int32):
             vi = T.axis.spatial(n, i)
             y[vi] = x[vi // 2]
 """
-    schedule = schedule_of(text)
+    schedule = scheduled(text)
     schedule.cache_index("b", "global")
     x = np.arange(7, dtype=np.float32)
     (y,) = interpreted(schedule, x)
@@ -129,7 +124,7 @@ def f(x: T.Buffer[(8, 8), "float32"], y: T.Buffer[(6,), "float32"]):
             v = T.axis.spatial(6, i)
             y[v] = x[v + 2, (v + 2) // 3] + x[((v + 2) // 3) * 2, v + 2]
 """
-    before, schedule = schedule_of(text), schedule_of(text)
+    before, schedule = scheduled(text), scheduled(text)
     made = schedule.cache_index("sum", "global")
     assert len(made) == 3
     sum_of = schedule.mod.script().partition('with T.block("sum")')[2]

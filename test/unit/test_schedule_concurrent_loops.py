@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tvmscript_texts import func, only
+from tvmscript_texts import function, only
 
 from weft.dialects.schedule.loops import SplitOp
 from weft.dialects.tir.core import ForOp, PrimFuncOp
@@ -32,7 +32,7 @@ def f(ha: T.handle, hb: T.handle, hc: T.handle):
 @pytest.mark.parametrize("kind", ["vectorize", "parallel"])
 @pytest.mark.parametrize("factor", [3, 4, 5])
 def test_a_loop_in_a_concurrent_one_is_split_by_what_does_not_divide_it(kind: str, factor: int) -> None:
-    schedule = Schedule(func(PRODUCT), debug_mask="all")
+    schedule = Schedule(function(PRODUCT), debug_mask="all")
     _, j, _ = schedule.get_loops("C")
     outer, inner = schedule.split(j, [None, 2])
     getattr(schedule, kind)(outer)
@@ -62,7 +62,7 @@ def f(ha: T.handle, hc: T.handle):
 
 
 def test_what_the_verifier_does_not_see_is_refused_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    schedule = Schedule(func(ACROSS))
+    schedule = Schedule(function(ACROSS))
     before = str(schedule.mod)
     (_, inner) = schedule.get_loops("C")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tir_run import NDArray
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -21,7 +22,7 @@ from weft.dialects.support.parser import parse_module
 from weft.dialects.support.syntax import example_of
 from weft.dialects.tir.core import PrimFuncOp, memref_of
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import BlockRV, LoopRV, Schedule, TensorIntrin, from_source
+from weft.tir import BlockRV, LoopRV, Schedule, TensorIntrin
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.scheduling.instructions import APPLY
 
@@ -47,8 +48,7 @@ def add_4(x: T.Buffer[(4,), "float32"], y: T.Buffer[(4,), "float32"]):
             z: T.float32 = x[vj]
             y[vj] = T.arith.addf(z, z, fastmath="none")
 """
-    impl = from_source(written)
-    assert isinstance(impl, PrimFuncOp)
+    impl = function(written)
     TensorIntrin.register("add_4", impl, impl, override=True)
     schedule.tensorize(loops(schedule, "twice")[1], "add_4")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
+from tvmscript_texts import refused, scheduled
 from xdsl.ir.affine import AffineExpr
 
 import weft
@@ -14,9 +14,8 @@ from weft import arith
 from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.tir.analyzer import evaluate
 from weft.dialects.tir.analyzer.index_map import Mapping
-from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import IndexMap, Schedule, ScheduleError, from_source
+from weft.tir import IndexMap, from_source
 from weft.transforms.tir.scheduling.index_maps import IndexMap as ScheduleMap
 
 MAPS: list[tuple[Mapping, list[int]]] = [
@@ -53,19 +52,6 @@ def test_maps_without_a_way_back_say_why() -> None:
         IndexMap.from_func(lambda i, j: [(i * 3 + j) // 4, (i * 3 + j) % 4]).non_surjective_inverse([3, 3])
     with pytest.raises(ArgumentError, match="where the extents are"):
         IndexMap.from_func(lambda i: [i // 4, i % 4]).non_surjective_inverse([arith.size_var("n")])
-
-
-def of(text: str) -> Schedule:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return Schedule(func, debug_mask="all")
-
-
-def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
-    before = str(schedule.mod), str(schedule.trace)
-    with pytest.raises(ScheduleError, match=reason):
-        action()
-    assert (str(schedule.mod), str(schedule.trace)) == before
 
 
 COPIES = """@T.prim_func
@@ -110,7 +96,7 @@ PADS: list[float | ScheduleMap] = [7, lambda i, j: i * 10 + j]
 
 @pytest.mark.parametrize("pad", PADS)
 def test_a_writer_of_all_elements_writes_the_gaps_too(pad: float | ScheduleMap) -> None:
-    schedule = of(COPIES)
+    schedule = scheduled(COPIES)
     schedule.transform_layout("first", "b", blocked, pad_value=pad)
     text = schedule.mod.script()
     assert 'b = T.alloc_buffer((4, 4), "int32")' in text and "for i0, i1 in T.grid(4, 4):" in text
@@ -118,7 +104,7 @@ def test_a_writer_of_all_elements_writes_the_gaps_too(pad: float | ScheduleMap) 
     y = np.zeros(14, np.int32)
     weft.build(schedule.mod["f"])(x, y)
     np.testing.assert_array_equal(y, 2 * x + 1)
-    again = of(COPIES)
+    again = scheduled(COPIES)
     schedule.trace.apply_to_schedule(again)
     assert str(again.mod) == str(schedule.mod)
 
@@ -126,7 +112,7 @@ def test_a_writer_of_all_elements_writes_the_gaps_too(pad: float | ScheduleMap) 
 @pytest.mark.parametrize("split", [False, True], ids=["chosen", "filled"])
 def test_an_output_has_the_padding_in_its_gaps(split: bool) -> None:
     """A reduction whose loops are split is not rewritten: a block after it fills the gaps."""
-    schedule = of(SUMS)
+    schedule = scheduled(SUMS)
     if split:
         schedule.split(schedule.get_loops("sum")[0], [7, 2])
     schedule.transform_layout("sum", "y", blocked, pad_value=7.0)
@@ -140,7 +126,7 @@ def test_an_output_has_the_padding_in_its_gaps(split: bool) -> None:
 
 
 def test_a_map_of_the_new_indices_gives_the_padding() -> None:
-    schedule = of(COPIES)
+    schedule = scheduled(COPIES)
     schedule.transform_layout("second", "y", lambda i: [i // 4, i % 4], pad_value=lambda i, j: i * 10 + j)
     y = np.zeros((4, 4), np.int32)
     weft.build(schedule.mod["f"])(np.zeros(14, np.int32), y)
@@ -148,7 +134,7 @@ def test_a_map_of_the_new_indices_gives_the_padding() -> None:
 
 
 def test_an_input_is_read_where_its_callers_put_it() -> None:
-    schedule = of(COPIES)
+    schedule = scheduled(COPIES)
     schedule.transform_layout("first", "x", lambda i: [i // 4, i % 4], pad_value=0)
     x, y = np.arange(16, dtype=np.int32).reshape(4, 4), np.zeros(14, np.int32)
     weft.build(schedule.mod["f"])(x, y)
@@ -156,7 +142,7 @@ def test_an_input_is_read_where_its_callers_put_it() -> None:
 
 
 def test_padding_that_is_none_is_refused() -> None:
-    schedule = of(COPIES)
+    schedule = scheduled(COPIES)
     block = schedule.get_block("first")
     gaps: list[tuple[float | ScheduleMap | None, str]] = [
         (None, "a pad_value says what stands in the gaps"),
@@ -170,14 +156,14 @@ def test_padding_that_is_none_is_refused() -> None:
             schedule,
             reason,
         )
-    sums = of(SUMS)
+    sums = scheduled(SUMS)
     block = sums.get_block("sum")
     refused(lambda: sums.transform_layout(block, "y", blocked, pad_value=0), sums, "are not padded with 0")
 
 
 def test_gaps_that_no_index_tells_are_refused() -> None:
     """Of `i`, a digit shares an index with `j`: whether an element is in a gap is not said by indices alone."""
-    schedule = of(PLANES)
+    schedule = scheduled(PLANES)
     block = schedule.get_block("copy")
     refused(
         lambda: schedule.transform_layout(block, "y", lambda i, j: [i // 2, i % 2 * 7 + j], pad_value=0),
@@ -193,7 +179,7 @@ def test_gaps_that_no_index_tells_are_refused() -> None:
 def test_gaps_of_a_thread_s_own_buffer_are_filled_by_its_writer_only() -> None:
     text = COPIES.replace('(14,), "int32")\n    for', '(14,), "int32", scope="local")\n    for', 1)
     twice = text.replace("b[v] = x[v] * 2", "b[v] = x[v] * 2\n            b[v] = b[v] + 1")
-    schedule = of(twice)
+    schedule = scheduled(twice)
     block = schedule.get_block("first")
     reason = "what fills its gaps does not reach it"
     refused(lambda: schedule.transform_layout(block, "b", blocked, pad_value=0), schedule, reason)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from te_samples import batch_matmul, dense, layer_norm, softmax
 from tir_run import Stage, assert_computes, module_of, prim_func
+from tvmscript_texts import function, only, refused
 from xdsl.dialects.builtin import IndexType, f32
 from xdsl.ir.affine import AffineExpr
 
 from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, blocks_under
+from weft.dialects.tir.core import AllocBufferOp, BlockOp, blocks_under
 from weft.tir import IndexMap as TirIndexMap
 from weft.tir import Interpreter, Schedule, ScheduleError, from_source
 from weft.transforms.tir.scheduling.schedule import IndexMap
@@ -23,21 +24,8 @@ from weft.transforms.tir.scheduling.schedule import IndexMap
 SEPARATOR = TirIndexMap.AXIS_SEPARATOR
 
 
-def function(schedule: Schedule) -> PrimFuncOp:
-    func = schedule.mod.body.block.first_op
-    assert isinstance(func, PrimFuncOp)
-    return func
-
-
 def of(stage: Stage) -> Schedule:
     return Schedule(prim_func(stage), debug_mask="all")
-
-
-def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
-    before = str(schedule.mod), str(schedule.trace)
-    with pytest.raises(ScheduleError, match=reason):
-        action()
-    assert (str(schedule.mod), str(schedule.trace)) == before
 
 
 DENSE = dense(8, 16, 12)
@@ -87,7 +75,7 @@ def test_readers_may_share_a_copy() -> None:
     schedule = of(stage)
     schedule.cache_read(schedule.get_block("total"), 0, "global")
     assert str(schedule.mod).count("%power_global[") >= 3
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_a_copy_moves_to_where_less_of_it_is_needed() -> None:
@@ -96,7 +84,7 @@ def test_a_copy_moves_to_where_less_of_it_is_needed() -> None:
     copy = schedule.cache_read(dense_block, 1, "global")
     schedule.compute_at(copy, schedule.get_loops(dense_block)[1])
     schedule.set_scope(copy, 0, "local")
-    assert_computes(function(schedule), DENSE)
+    assert_computes(only(schedule), DENSE)
 
 
 def test_what_is_written_in_the_same_nest_is_not_reindexed_before() -> None:
@@ -118,7 +106,7 @@ def test_a_reindexed_input_computes_the_same() -> None:
     stage = batch_matmul(2, 5, 12, 7)
     schedule = of(stage)
     schedule.reindex(schedule.get_block("matmul"), ("read", 1))
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_a_reindexed_output_computes_the_same() -> None:
@@ -128,7 +116,7 @@ def test_a_reindexed_output_computes_the_same() -> None:
     (reader,) = schedule.get_consumers(copy)
     assert schedule.get(reader) is schedule.get(schedule.get_block("relu"))
     schedule.reindex(schedule.get_block("relu"), ("write", 0))
-    assert_computes(function(schedule), DENSE, threads=[1])
+    assert_computes(only(schedule), DENSE, threads=[1])
 
 
 def test_a_result_that_is_read_in_its_nest_is_not_reindexed() -> None:
@@ -148,7 +136,7 @@ def test_a_reader_moves_into_its_producers_loop(depth: int) -> None:
     schedule = of(DENSE)
     dense_block, relu = schedule.get_block("dense"), schedule.get_block("relu")
     schedule.reverse_compute_at(relu, schedule.get_loops(dense_block)[depth])
-    assert_computes(function(schedule), DENSE, threads=[1])
+    assert_computes(only(schedule), DENSE, threads=[1])
 
 
 def test_a_reader_moves_into_a_tile_with_a_rest() -> None:
@@ -160,7 +148,7 @@ def test_a_reader_moves_into_a_tile_with_a_rest() -> None:
     j_0, j_1 = schedule.split(j, [None, 4])
     schedule.reorder(i_0, j_0, k, i_1, j_1)
     schedule.reverse_compute_at(relu, j_0)
-    assert_computes(function(schedule), stage)
+    assert_computes(only(schedule), stage)
 
 
 def test_a_reader_does_not_move_into_a_reduction() -> None:
@@ -208,7 +196,7 @@ def test_a_reader_of_another_shape_becomes_part_of_its_producer(
     schedule = of(stage)
     schedule.reverse_compute_inline(schedule.get_block("reshaped"))
     assert _order(schedule) == ["twice"]
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_a_reader_in_the_same_loop_becomes_part_of_its_producer() -> None:
@@ -218,7 +206,7 @@ def test_a_reader_in_the_same_loop_becomes_part_of_its_producer() -> None:
     schedule.compute_at(schedule.get_block("twice"), loop)
     schedule.reverse_compute_inline(schedule.get_block("reshaped"))
     assert _order(schedule) == ["twice"]
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 Element: TypeAlias = Callable[[te.Tensor, te.IterVar, te.IterVar], te.Expr]
@@ -252,7 +240,7 @@ def _steps() -> Stage:
 
 def _order(schedule: Schedule) -> list[str]:
     """The blocks, in order."""
-    return [block.block_name for block in blocks_under(function(schedule))]
+    return [block.block_name for block in blocks_under(only(schedule))]
 
 
 @pytest.mark.parametrize(("index", "order"), [(-1, "abcd"), (-2, "bacd"), (0, "bacd"), (1, "abcd")])
@@ -265,7 +253,7 @@ def test_a_block_moves_to_where_its_index_says(index: int, order: str) -> None:
     assert "".join(_order(schedule)) == order
     schedule.reverse_compute_at(schedule.get_block("d"), place)
     assert "".join(_order(schedule)) == order
-    assert_computes(function(schedule), stage)
+    assert_computes(only(schedule), stage)
     again = of(stage)
     schedule.trace.apply_to_schedule(again)
     assert str(again.mod) == str(schedule.mod)
@@ -283,7 +271,7 @@ def test_a_private_buffer_reaches_two_nests_of_one_thread() -> None:
     stage = _steps()
     schedule = of(stage)
     schedule.set_scope(schedule.get_block("c"), 0, "local")
-    assert_computes(function(schedule), stage, threads=[1, 3])
+    assert_computes(only(schedule), stage, threads=[1, 3])
     loop = schedule.get_loops(schedule.get_block("d"))[0]
     with pytest.raises(Diagnostic, match="each thread's own, but block @d and block @c"):
         schedule.parallel(loop)
@@ -318,7 +306,7 @@ def test_a_reader_at_turned_indices_becomes_part_of_its_producer() -> None:
     schedule = of(stage)
     schedule.reverse_compute_inline(schedule.get_block("turned"))
     assert "@turned" not in str(schedule.mod)
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_a_reader_of_a_reduction_does_not_become_part_of_it() -> None:
@@ -356,7 +344,7 @@ def test_partial_sums_add_up(axis: int) -> None:
     partial = schedule.rfactor(k_0, axis)
     schedule.parallel(schedule.get_loops(partial)[2])
     assert len(schedule.get_loops(dense_block)) == 3
-    assert_computes(function(schedule), DENSE)
+    assert_computes(only(schedule), DENSE)
 
 
 def test_a_factored_reduction_leaves_nothing_of_its_old_body_behind() -> None:
@@ -366,14 +354,14 @@ def test_a_factored_reduction_leaves_nothing_of_its_old_body_behind() -> None:
     copy = schedule.cache_read(dense, 0, "global")
     schedule.rfactor(schedule.get_loops(dense)[2], 0)
     schedule.compute_inline(copy)
-    assert_computes(function(schedule), DENSE, threads=[1])
+    assert_computes(only(schedule), DENSE, threads=[1])
 
 
 def test_the_greatest_of_parts_is_the_greatest() -> None:
     stage = softmax(4, 9)
     schedule = of(stage)
     schedule.rfactor(schedule.get_loops(schedule.get_block("highest"))[1], 0)
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_a_reduction_whose_iterators_have_one_value_each_is_factored() -> None:
@@ -388,7 +376,7 @@ def f(A: T.Buffer((1, 1), "float32"), B: T.Buffer((1,), "float32")):
 """
     schedule = Schedule(from_source(text), debug_mask="all")
     schedule.rfactor(schedule.get_loops("sum")[1], 0)
-    ((total,),) = Interpreter(function(schedule))([np.full((1, 1), 3, np.float32)])
+    ((total,),) = Interpreter(only(schedule))([np.full((1, 1), 3, np.float32)])
     assert total == 3
 
 
@@ -431,7 +419,7 @@ def test_what_cannot_be_factored_is_refused() -> None:
 def test_a_buffer_in_another_layout_holds_the_same() -> None:
     schedule = of(DENSE)
     schedule.transform_layout(schedule.get_block("dense"), ("write", 0), lambda i, j: (j // 4, i, j % 4))
-    assert_computes(function(schedule), DENSE)
+    assert_computes(only(schedule), DENSE)
 
 
 def test_a_block_without_loops_gets_one_for_each_new_iterator() -> None:
@@ -443,7 +431,7 @@ def test_a_block_without_loops_gets_one_for_each_new_iterator() -> None:
     block = schedule.get_block("twice")
     schedule.transform_block_layout(block, lambda i: (i, 0))
     assert len(schedule.get_loops(block)) == 2
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_a_layout_takes_memory_apart_and_is_given_for_a_buffer_itself() -> None:
@@ -459,7 +447,7 @@ def test_a_layout_takes_memory_apart_and_is_given_for_a_buffer_itself() -> None:
     alloc = op.writes[0].owner
     assert isinstance(alloc, AllocBufferOp) and alloc.axis_separators == (1,)
     schedule.set_axis_separator(block, ("write", 0), [])
-    assert_computes(function(schedule), DENSE, threads=[1])
+    assert_computes(only(schedule), DENSE, threads=[1])
     again = of(DENSE)
     schedule.trace.apply_to_schedule(again)
     assert str(again.mod) == str(schedule.mod)
@@ -495,7 +483,7 @@ def test_a_block_with_other_iterators_computes_the_same() -> None:
     schedule = of(stage)
     block = schedule.get_block("matmul")
     schedule.transform_block_layout(block, lambda b, i, j, k: (b * 5 + i, j // 4, k, j % 4))
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 def test_iterators_of_several_kinds_are_not_mixed() -> None:
@@ -520,7 +508,7 @@ def test_a_buffer_may_hold_other_floats() -> None:
     stage = layer_norm(5, 8)
     schedule = of(stage)
     schedule.unsafe_set_dtype(schedule.get_block("mean"), 0, "float64")
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
     block = schedule.get_block("mean")
     refused(lambda: schedule.unsafe_set_dtype(block, 0, "int32"), schedule, "only floats can be exchanged")
 
@@ -560,7 +548,7 @@ def test_what_starts_a_reduction_has_the_annotations_of_its_block() -> None:
     init = schedule.decompose_reduction(block, schedule.get_loops(block)[0])
     for each in (init, block):
         assert "word" in cast("BlockOp", schedule.get(each)).attributes
-    assert_computes(function(schedule), DENSE, threads=(1,))
+    assert_computes(only(schedule), DENSE, threads=(1,))
 
 
 ROW = """@T.prim_func
@@ -582,8 +570,7 @@ def f(x: T.Buffer[(2, 8, 6), "float32"], y: T.Buffer[(3, 8, 6), "float32"]):
 
 
 def test_a_reader_at_a_number_moves_where_all_of_that_dimension_is_there() -> None:
-    func = from_source(ROW)
-    assert isinstance(func, PrimFuncOp)
+    func = function(ROW)
     schedule = Schedule(func, debug_mask="all")
     square = schedule.get_block("square")
     a, i, _ = schedule.get_loops("twice")
@@ -592,7 +579,7 @@ def test_a_reader_at_a_number_moves_where_all_of_that_dimension_is_there() -> No
     schedule.reverse_compute_at(square, i)
     assert [schedule.get(each) for each in schedule.get_loops("square")][:1] == [schedule.get(i)]
     x = np.random.default_rng(0).standard_normal((2, 8, 6)).astype(np.float32)
-    (y,) = Interpreter(function(schedule))([x])
+    (y,) = Interpreter(only(schedule))([x])
     wanted = np.zeros((3, 8, 6), np.float32)
     wanted[2] = (x[1] + x[1]) ** 2
     np.testing.assert_array_equal(np.asarray(y), wanted)
@@ -624,7 +611,7 @@ def test_an_iterator_of_one_value_is_no_dimension_of_a_sum() -> None:
     schedule = Schedule(from_source(WINDOW))
     schedule.reindex("window", ("read", 0))
     schedule.reindex("window", ("read", 1))
-    made = function(schedule)
+    made = only(schedule)
     assert "X_reindex = T.alloc_buffer((6, 4)" in made.script()
     assert "W_reindex = T.alloc_buffer((1, 4)" in made.script()
     x, w = (

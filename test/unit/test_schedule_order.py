@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tvmscript_texts import func, only
+from tvmscript_texts import function, only
 
 from weft.kernel import build_kernel
 from weft.tir import Interpreter, Schedule, ScheduleError
@@ -43,7 +43,7 @@ def f(hx: T.handle, hp: T.handle, hv: T.handle):
 def test_the_last_of_several_sums_into_one_element_stays() -> None:
     x = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     for number, other in ((0, "anew"), (1, "anew"), (2, None)):
-        schedule = Schedule(func(ROWS))
+        schedule = Schedule(function(ROWS))
         loop = schedule.get_loops("y")[number]
         if other is not None:
             with pytest.raises(ScheduleError, match="into one element in several iterations, each time anew"):
@@ -52,7 +52,7 @@ def test_the_last_of_several_sums_into_one_element_stays() -> None:
             schedule.decompose_reduction("y", loop)
         (found,) = Interpreter(only(schedule))([x], None)
         assert np.asarray(found).tolist() == x[:, 2].sum(1).tolist()
-    schedule = Schedule(func(ROWS))
+    schedule = Schedule(function(ROWS))
     _, j, k = schedule.get_loops("y")
     with pytest.raises(ScheduleError, match="for several values of its spatial iterators: their order stays"):
         schedule.reorder(k, j)
@@ -66,11 +66,11 @@ def test_places_that_tell_their_iterators_as_digits_are_reordered() -> None:
         'y: T.Buffer[(2,), "int32"]', 'y: T.Buffer[(3, 2, 4), "int32"]'
     )
     text = text.replace("y[vj, (vi", "y[0, (vi")
-    schedule = Schedule(func(text))
+    schedule = Schedule(function(text))
     i, j, k = schedule.get_loops("y")
     schedule.reorder(k, j, i)
     schedule.decompose_reduction("y", k)
-    schedule = Schedule(func(text.replace("vi * 3 + vj", "vi + vj")))
+    schedule = Schedule(function(text.replace("vi * 3 + vj", "vi + vj")))
     _, j, k = schedule.get_loops("y")
     with pytest.raises(ScheduleError, match="their order stays"):
         schedule.reorder(k, j)
@@ -78,13 +78,13 @@ def test_places_that_tell_their_iterators_as_digits_are_reordered() -> None:
 
 def test_a_reduction_of_several_results_begins_in_a_block_of_its_own_and_runs_at_any_size() -> None:
     x = np.array([[3, 1, 3], [0, 7, 2]], np.int32)
-    schedule = Schedule(func(ARGMAX))
+    schedule = Schedule(function(ARGMAX))
     init = schedule.decompose_reduction("y", schedule.get_loops("y")[0])
     assert schedule.get_loops(init) and "init" not in str(only(schedule)).split("@y")[-1]
-    for made in (func(ARGMAX), only(schedule)):
+    for made in (function(ARGMAX), only(schedule)):
         place, value = Interpreter(made)([x], None)
         assert np.asarray(place).tolist() == [0, 1] and np.asarray(value).tolist() == [3, 7]
-    kernel = build_kernel(func(ARGMAX), start="schedule", codegen_level=1)
+    kernel = build_kernel(function(ARGMAX), start="schedule", codegen_level=1)
     place, value = kernel(x)
     assert place.tolist() == [0, 1] and value.tolist() == [3, 7]
     place, _ = kernel(np.zeros((2, 0), np.int32))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from te_samples import conv, dense
 from tir_run import Stage, assert_computes, prim_func
+from tvmscript_texts import function, refused
 
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
-from weft.tir import Schedule, ScheduleError, assert_structural_equal, from_source
+from weft.tir import Schedule, assert_structural_equal, from_source
 
 CONV = conv(1, 2, 6, 6, 8, 3, pad=1)
 DENSE = dense(7, 5, 6)
@@ -25,16 +24,8 @@ def of(stage: Stage) -> Schedule:
 
 def of_text(lines: str, parameters: str = 'A: T.Buffer[(6,), "float32"], B: T.Buffer[(8,), "float32"]') -> Schedule:
     body = "\n".join(f"    {line}" for line in lines.strip("\n").splitlines())
-    func = from_source(f"@T.prim_func\ndef f({parameters}):\n{body}\n")
-    assert isinstance(func, PrimFuncOp)
+    func = function(f"@T.prim_func\ndef f({parameters}):\n{body}\n")
     return Schedule(func, debug_mask="all")
-
-
-def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
-    before = str(schedule.mod), str(schedule.trace)
-    with pytest.raises(ScheduleError, match=reason):
-        action()
-    assert (str(schedule.mod), str(schedule.trace)) == before
 
 
 def text_of(schedule: Schedule) -> str:

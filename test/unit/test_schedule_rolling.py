@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from tir_run import Stage, assert_computes, prim_func
+from tvmscript_texts import refused
 from xdsl.dialects.builtin import f32
 
 import weft
@@ -33,13 +32,6 @@ def tiled(stage: Stage, tile: tuple[int, ...]) -> Schedule:
     schedule.reorder(*(outer for outer, _ in halves), *(inner for _, inner in halves))
     schedule.compute_at("first", halves[-1][0])
     return schedule
-
-
-def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
-    before = str(schedule.mod), str(schedule.trace)
-    with pytest.raises(ScheduleError, match=reason):
-        action()
-    assert (str(schedule.mod), str(schedule.trace)) == before
 
 
 def test_the_rows_of_a_tile_that_the_next_needs_are_kept() -> None:

@@ -25,6 +25,7 @@ from te_samples import (
     transpose,
 )
 from tir_run import Stage, assert_computes, prim_func
+from tvmscript_texts import function
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
@@ -33,7 +34,6 @@ from weft.dialects.relay.resample import Sampling, resample
 from weft.dialects.support.machine_model import MachineModel
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
 from weft.dialects.tir.interpreter import Interpreter
-from weft.tir import from_source
 from weft.transforms.infra import PassContext
 from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules import padded_bands, register_tile
@@ -380,7 +380,7 @@ def test_a_product_over_one_term_is_scheduled_with_what_follows(depth: int) -> N
 
 
 def test_a_reduction_whose_result_another_block_updates_is_not_tiled_with_it() -> None:
-    func = from_source("""
+    func = function("""
 @T.prim_func
 def k(X: T.Buffer[(6, 4), "int32"], Y: T.Buffer[(8, 4), "int32"], Z: T.Buffer[(6, 8), "int32"]):
     C = T.alloc_buffer((6, 8), "int32")
@@ -399,7 +399,6 @@ def k(X: T.Buffer[(6, 4), "int32"], Y: T.Buffer[(8, 4), "int32"], Z: T.Buffer[(6
             vi, vj = T.axis.remap("SS", [i, j])
             Z[vi, vj] = C[vi, vj]
 """)
-    assert isinstance(func, PrimFuncOp)
     x, y = np.arange(24, dtype=np.int32).reshape(6, 4), np.arange(32, dtype=np.int32).reshape(8, 4)
     ScheduleRulesPass().apply(Context(), module := ModuleOp([func]))
     module.verify()

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from cuda_emulation import Emulator
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
-from weft.tir import Interpreter, Schedule, from_source
+from weft.tir import Interpreter, Schedule
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.analysis.software_pipelines import PipelineAnnotationError
 from weft.transforms.tir.compact_buffer_allocation import CompactBufferAllocationPass
@@ -43,12 +44,6 @@ def f(A: T.Buffer[({n}, 3), "float32"], D: T.Buffer[({n}, 3), "float32"]):
                 with T.block("both"):
                     D[i, j] = C[j] + B[j]
 """  # noqa: E501
-
-
-def function(text: str) -> PrimFuncOp:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return func
 
 
 def chain(stages: tuple[int, ...], orders: tuple[int, ...], n: int, start: int = 0) -> PrimFuncOp:

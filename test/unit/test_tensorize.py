@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -387,8 +388,7 @@ def other(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: 
     ],
 )
 def test_what_computes_something_else_is_refused(body: str, reason: str) -> None:
-    func = from_source(HEAD + "            " + body + "\n")
-    assert isinstance(func, PrimFuncOp)
+    func = function(HEAD + "            " + body + "\n")
     schedule, _, order = tiled(func)
     before = str(schedule.mod)
     with pytest.raises(ScheduleError, match=reason):

@@ -7,12 +7,13 @@
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 
 import weft
 from weft import Diagnostic
 from weft.dialects.tir.core import PrimFuncOp
 from weft.script import tir as T
-from weft.tir import Interpreter, Schedule, ScheduleError, TensorIntrin, from_source
+from weft.tir import Interpreter, Schedule, ScheduleError, TensorIntrin
 
 
 @T.prim_func
@@ -48,7 +49,7 @@ def narrow(A: T.Buffer((6, 4), "float32"), C: T.Buffer((6, 4), "float32")):
 
 
 def calling(shape: str, call: str) -> PrimFuncOp:
-    func = from_source(f"""
+    func = function(f"""
 @T.prim_func
 def called(A: T.Buffer(({shape}), "float32"), C: T.Buffer(({shape}), "float32")):
     with T.block("called"):
@@ -56,7 +57,6 @@ def called(A: T.Buffer(({shape}), "float32"), C: T.Buffer(({shape}), "float32"))
         T.writes(C)
         T.evaluate({call})
 """)
-    assert isinstance(func, PrimFuncOp)
     return func
 
 

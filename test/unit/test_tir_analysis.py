@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import te, tir
 from weft.dialects.tir.core import ForOp, PrimFuncOp
 from weft.tir import analysis
-
-
-def of(text: str) -> PrimFuncOp:
-    func = tir.from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return func
-
 
 MATMUL = """
 @T.prim_func
@@ -50,13 +44,13 @@ def softmax(size: int) -> PrimFuncOp:
 
 
 def test_operations_on_elements_are_counted_and_calls_and_indices_are_not() -> None:
-    assert analysis.estimate_tir_flops(of(MATMUL)) == 2 * 64 * 16 * 32
+    assert analysis.estimate_tir_flops(function(MATMUL)) == 2 * 64 * 16 * 32
     assert analysis.estimate_tir_flops(softmax(16)) == 4 * 16 * 16  # max, -, sum, /
 
 
 def test_of_branches_the_longer_counts_and_of_a_module_every_function() -> None:
-    assert analysis.estimate_tir_flops(of(BRANCHES)) == 2 * 16
-    assert analysis.estimate_tir_flops(ModuleOp([of(BRANCHES), of(MATMUL)])) == 2 * 16 + 2 * 64 * 16 * 32
+    assert analysis.estimate_tir_flops(function(BRANCHES)) == 2 * 16
+    assert analysis.estimate_tir_flops(ModuleOp([function(BRANCHES), function(MATMUL)])) == 2 * 16 + 2 * 64 * 16 * 32
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
@@ -73,7 +67,7 @@ def test_the_anchor_is_the_block_that_reduces_most() -> None:
     total = te.compute((32,), lambda a: te.sum(product[a, j], axis=j), name="total")
     anchor = analysis.find_anchor_block(te.create_prim_func([x, total]))
     assert anchor is not None and anchor.block_name == "product"
-    assert analysis.find_anchor_block(of(BRANCHES)) is None
+    assert analysis.find_anchor_block(function(BRANCHES)) is None
 
 
 BUFFERS = """
@@ -98,7 +92,7 @@ def buffers(a: T.Buffer[(128,), "int8"], c: T.Buffer[(128,), "int8"]):
 
 
 def test_bytes_are_told_by_memory_and_rounded_up_as_is_asked() -> None:
-    func = of(BUFFERS)
+    func = function(BUFFERS)
     assert analysis.calculate_allocated_bytes(func) == {"global.vtcm": 100, "global": 400}
     assert analysis.calculate_workspace_bytes(func) == 500
     assert analysis.calculate_workspace_bytes(func, 64) == 128 + 448
@@ -124,7 +118,7 @@ def test_buffers_of_bodies_one_after_the_other_share_a_workspace() -> None:
                         c[vj] = B[vj]
     """
     head = '@T.prim_func\ndef f(a: T.Buffer[(4,), "float32"], c: T.Buffer[(4,), "float32"]):\n'
-    func = of(
+    func = function(
         head + own.format("x", 8).replace("\n        ", "\n    ") + own.format("y", 16).replace("\n        ", "\n    ")
     )
     assert analysis.calculate_allocated_bytes(func) == {"global": 96}
@@ -132,12 +126,12 @@ def test_buffers_of_bodies_one_after_the_other_share_a_workspace() -> None:
 
 
 def test_a_buffer_belongs_to_the_innermost_scope_that_has_all_its_uses() -> None:
-    func = of(MATMUL)
+    func = function(MATMUL)
     a, b, c = func.buffer_map.values()
     scopes = analysis.detect_buffer_access_lca(func)
     block = scopes[c]
     assert isinstance(block, tir.Block) and scopes[a] is scopes[b] is block
-    func = of(BUFFERS)
+    func = function(BUFFERS)
     root = func.body
     assert isinstance(root, tir.BlockRealize)
     scopes = {buffer.name: scope for buffer, scope in analysis.detect_buffer_access_lca(func).items()}
@@ -147,7 +141,7 @@ def test_a_buffer_belongs_to_the_innermost_scope_that_has_all_its_uses() -> None
 
 
 def test_an_address_that_is_handed_on_is_a_use_of_the_buffer() -> None:
-    func = of("""
+    func = function("""
 @T.prim_func
 def handed(a: T.Buffer[(4, 8), "float32"]):
     for i in range(4):
@@ -160,7 +154,7 @@ def handed(a: T.Buffer[(4, 8), "float32"]):
 
 
 def launch(threads: int, shared: int = 32) -> PrimFuncOp:
-    return of(f"""
+    return function(f"""
 @T.prim_func
 def launch(a: T.Buffer[({2 * threads},), "float32"], c: T.Buffer[({2 * threads},), "float32"]):
     S = T.alloc_buffer([{shared}], dtype="float32", scope="shared")
@@ -186,7 +180,7 @@ def test_global_memory_of_a_launch_belongs_outside_of_its_blocks() -> None:
 
 
 def test_buffers_of_a_function_without_blocks_belong_to_none() -> None:
-    func = of("""
+    func = function("""
 @T.prim_func
 def plain(a: T.Buffer[(4,), "float32"]):
     a[0] = T.float32(1)
@@ -218,14 +212,14 @@ def test_a_limit_that_there_is_not_is_refused() -> None:
 
 
 def test_the_host_does_not_touch_memory_of_a_gpu() -> None:
-    func = of(MATMUL)
+    func = function(MATMUL)
     assert analysis.verify_memory(func)
     assert not analysis.verify_memory(func.with_attr("tir.target", "cuda"))
     assert analysis.verify_memory(launch(32).with_attr("tir.target", "cuda"))
 
 
 def test_a_function_is_well_formed_or_it_is_said_why_not() -> None:
-    func = of(MATMUL)
+    func = function(MATMUL)
     assert analysis.verify_well_formed(func)
     next(op for op in func.walk() if isinstance(op, ForOp)).trip_count = 65
     assert not analysis.verify_well_formed(func, assert_mode=False)

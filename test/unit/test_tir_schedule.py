@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from te_samples import dense, softmax
 from tir_run import assert_computes, prim_func
+from tvmscript_texts import only, refused
 from xdsl.dialects.builtin import ModuleOp
 
 from weft import tir
 from weft.dialects.schedule.core import SequenceOp
 from weft.dialects.support.parser import parse_module
-from weft.dialects.tir.core import BlockOp, ForKind, ForOp, PrimFuncOp
+from weft.dialects.tir.core import BlockOp, ForKind, ForOp
 from weft.tir import LoopRV, Schedule, ScheduleError
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.scheduling.trace import Trace
@@ -22,12 +21,6 @@ STAGE = dense(64, 64, 32)
 
 def new(seed: int | None = 0) -> Schedule:
     return Schedule(prim_func(STAGE), seed=seed, debug_mask="all")
-
-
-def function(schedule: Schedule) -> PrimFuncOp:
-    func = schedule.mod.body.block.first_op
-    assert isinstance(func, PrimFuncOp)
-    return func
 
 
 def tiled(schedule: Schedule) -> None:
@@ -45,21 +38,13 @@ def tiled(schedule: Schedule) -> None:
     schedule.parallel(i_0)
 
 
-def refused(action: Callable[[], object], schedule: Schedule, reason: str) -> None:
-    """`action` raises, and leaves module and trace as they were."""
-    before = str(schedule.mod), str(schedule.trace)
-    with pytest.raises(ScheduleError, match=reason):
-        action()
-    assert (str(schedule.mod), str(schedule.trace)) == before
-
-
 # the trace
 
 
 def test_a_schedule_computes_the_same() -> None:
     schedule = new()
     tiled(schedule)
-    assert_computes(function(schedule), STAGE)
+    assert_computes(only(schedule), STAGE)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -236,7 +221,7 @@ def test_the_module_that_is_given_stays_as_it_is() -> None:
 
 def test_blocks_are_found_by_name_and_relation() -> None:
     schedule = Schedule(prim_func(softmax(4, 9)))
-    names = {block.block_name for block in function(schedule).walk() if isinstance(block, BlockOp)}
+    names = {block.block_name for block in only(schedule).walk() if isinstance(block, BlockOp)}
     assert names == {"highest", "power", "total", "softmax"}
     power = schedule.get_block("power")
 
@@ -333,7 +318,7 @@ def test_a_sampled_location_is_one_to_compute_at(decision: int) -> None:
     dense = schedule.get_block("dense")
     schedule.compute_at(dense, schedule.sample_compute_location(dense, decision))
     assert len(schedule.get_loops(dense)) == 3
-    assert_computes(function(schedule), STAGE, threads=[1])
+    assert_computes(only(schedule), STAGE, threads=[1])
 
 
 def test_a_sampled_location_may_be_to_inline() -> None:
@@ -342,7 +327,7 @@ def test_a_sampled_location_may_be_to_inline() -> None:
     power = schedule.get_block("power")
     schedule.compute_at(power, schedule.sample_compute_location(power, -2))
     refused(lambda: schedule.get_loops(power), schedule, "stale")
-    assert_computes(function(schedule), stage, threads=[1])
+    assert_computes(only(schedule), stage, threads=[1])
 
 
 # splits
@@ -365,7 +350,7 @@ def test_a_split_gives_loops_of_the_factors(factors: list[int | None], extents: 
     loop = schedule.get_loops(schedule.get_block("relu"))[0]
     parts = [schedule.get(part) for part in schedule.split(loop, factors)]
     assert [part.trip_count for part in parts if isinstance(part, ForOp)] == extents
-    assert_computes(function(schedule), STAGE, threads=[1])
+    assert_computes(only(schedule), STAGE, threads=[1])
 
 
 def test_a_split_into_too_few_iterations_is_refused() -> None:
@@ -390,7 +375,7 @@ def test_a_split_loop_of_one_iteration_around_a_reduction_lets_it_begin_apart() 
     dense = schedule.get_block("dense")
     schedule.split(schedule.add_unit_loop(dense), [None, 2])
     schedule.decompose_reduction(dense, schedule.get_loops(dense)[2])
-    assert_computes(function(schedule), STAGE)
+    assert_computes(only(schedule), STAGE)
 
 
 def test_a_loop_that_a_reduction_runs_in_twice_does_not() -> None:

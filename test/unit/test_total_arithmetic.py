@@ -15,7 +15,7 @@ import weft
 from weft.dialects.support.element_types import numpy_dtype_of
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
-from weft.lowering.loops_to_c.compile import NoCompilerError, compiler_command
+from weft.lowering.loops_to_c.compile import has_compiler
 
 NDArray = npt.NDArray[Any]
 
@@ -26,14 +26,6 @@ FLOATS = [
     -129.0, 255.5, 256.0, 32767.0, 32768.0, -32769.0, 65504.0, 65536.0, -65537.0, 2147483520.0, 2.0**31, -(2.0**31),
     -2147483904.0, 2.0**32, 2.0**63, -(2.0**63), 2.0**64, 1e30, -1e30, np.inf, -np.inf, np.nan,
 ]  # fmt: skip
-
-
-def has_compiler() -> bool:
-    try:
-        compiler_command()
-    except NoCompilerError:
-        return False
-    return True
 
 
 def in_c(*values: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from operator_kernels import COMPILED, as_kernel
 from te_samples import batch_matmul, blocked_conv, conv, dense, gather, layer_norm, pool, softmax
 from tir_run import Stage, prim_func
-from tvmscript_texts import body, interpreted
+from tvmscript_texts import body, function, interpreted
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from weft.dialects.support.diagnostics import Diagnostic
@@ -202,8 +202,7 @@ def test_unscheduled_and_scheduled_functions_survive_printing(name: str) -> None
             ScheduleRulesPass().apply(new_ir_context(), module)
         for func in list(module.ops):
             assert isinstance(func, PrimFuncOp)
-            again = from_source(func.script())
-            assert isinstance(again, PrimFuncOp)
+            again = function(func.script())
             assert_structural_equal(again, func)
             assert from_source(again.script()).script() == again.script()
 
@@ -241,8 +240,7 @@ def test_the_kernels_of_operators_survive_printing(first: int) -> None:
 def test_what_is_read_back_computes_the_same() -> None:
     func = prim_func(STAGES["softmax"])
     x = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
-    again = from_source(func.script())
-    assert isinstance(again, PrimFuncOp)
+    again = function(func.script())
     np.testing.assert_array_equal(Interpreter(again)([x])[0], Interpreter(func)([x])[0])
 
 
@@ -392,8 +390,7 @@ def test_a_call_may_say_its_dtype_and_a_cast_may_begin_with_it() -> None:
 
 
 def test_the_only_function_of_a_module_is_its_main() -> None:
-    func = from_source(body("B[vi] = A[vi]"))
-    assert isinstance(func, PrimFuncOp)
+    func = function(body("B[vi] = A[vi]"))
     module = IRModule.of(func)
     assert module["main"] is module["f"]
     with pytest.raises(KeyError):
@@ -439,7 +436,7 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     ],
 )
 def test_an_operation_on_two_literals_is_printed_as_one(value: str) -> None:
-    func = from_source(f"""
+    func = function(f"""
 @T.prim_func
 def f(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "int32"]):
     for i in range(4):
@@ -447,7 +444,6 @@ def f(A: T.Buffer[(4,), "int32"], B: T.Buffer[(4,), "int32"]):
             vi = T.axis.S(4, i)
             B[vi] = {value}
 """)
-    assert isinstance(func, PrimFuncOp)
     again = from_source(func.script())
     assert_structural_equal(again, func)
 

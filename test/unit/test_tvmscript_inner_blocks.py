@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
@@ -133,12 +134,6 @@ CASES = {
 }
 
 
-def function(text: str) -> PrimFuncOp:
-    func = from_source(text)
-    assert isinstance(func, PrimFuncOp)
-    return func
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_block_that_only_statements_can_say_computes_what_it_says(case: str) -> None:
     text, shape, meaning = CASES[case]
@@ -255,12 +250,10 @@ def f(A: T.Buffer[(2, 8, 8), "float32"], C: T.Buffer[(4,), "int32"]):
 
 
 def test_a_part_says_where_it_lies_in_the_memory_of_its_buffer() -> None:
-    func = from_source(PART, check_well_formed=False)
-    assert isinstance(func, PrimFuncOp)
+    func = function(PART, check_well_formed=False)
     place = "(vn * 64 + vi * 32 + 2)"
     text = PART.replace("P.elem_offset", place).replace("offset * P", f"{place} * P")
-    elements = from_source(text, check_well_formed=False)
-    assert isinstance(elements, PrimFuncOp)
+    elements = function(text, check_well_formed=False)
     assert_structural_equal(func, elements)
     assert "memset" in func.script() and "A.access_ptr" in func.script()
 
@@ -323,8 +316,7 @@ def f(A: T.Buffer[(8,), "float32"], D: T.Buffer[(8,), "float32"]):
 
 
 def test_what_a_block_has_of_its_own_stands_before_it() -> None:
-    func = from_source(OWN_MEMORY)
-    assert isinstance(func, PrimFuncOp)
+    func = function(OWN_MEMORY)
     assert_structural_equal(from_source(func.script()), func)
     x, y = np.arange(8, dtype=np.float32), np.empty(8, np.float32)
     weft.build(func, threads=2)(x, y)
