@@ -11,7 +11,7 @@ from weft.tuning.jobs import Job, Measurement
 
 
 class Imagined(Executor):
-    """Measures nothing: a schedule is the faster, the fewer instructions it has."""
+    """Measures nothing: a schedule is the faster, the fewer instructions it has, and each is faster than the rules'."""
 
     def __init__(self, measure: Callable[[Job], Measurement] | None = None):
         self.jobs: list[Job] = []
@@ -19,7 +19,7 @@ class Imagined(Executor):
 
     @staticmethod
     def by_length(job: Job) -> Measurement:
-        ratio = 0.5 + job.schedule.count("\n") / 100
+        ratio = 0.9 - 0.4 / (1 + job.schedule.count("\n"))
         return Measurement(Status.MEASURED, (ratio, ratio), ratio * 1e-5, 1e-5, spent={"compile": 0.5, "time": 0.25})
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
