@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.statements import While as While
     from .dialects.tir.nodes.tree import tree_of as tree_of
     from .dialects.tir.script.annotations import Buffer as Buffer
+    from .dialects.tir.script.annotations import Ptr as Ptr
     from .dialects.tir.script.annotations import bool as bool
     from .dialects.tir.script.annotations import boolean as boolean
     from .dialects.tir.script.annotations import float16 as float16

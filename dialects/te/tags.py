@@ -19,16 +19,20 @@ from .tensor import Tensor
 _current: ContextVar[str] = ContextVar("tag", default="")
 
 
+class NestedTagError(UsageError, ValueError):
+    """A `tag_scope` stands within another one."""
+
+
 @checked
 @contextmanager
 def tag_scope(tag: str) -> Generator[None]:
     """Give computations that are made within it a tag, if they do not say one; a `with`, or a decorator.
 
     Raises:
-        UsageError: it stands within another one.
+        NestedTagError: it stands within another one.
     """
     if before := _current.get():
-        raise UsageError(f"te.tag_scope({tag!r}) stands within te.tag_scope({before!r})", hint="tags do not nest")
+        raise NestedTagError(f"te.tag_scope({tag!r}) stands within te.tag_scope({before!r})", hint="tags do not nest")
     token = _current.set(tag)
     try:
         yield

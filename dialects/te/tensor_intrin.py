@@ -24,11 +24,13 @@ from typing import TypeAlias, cast
 
 from ..support.arguments import checked
 from ..support.diagnostics import UsageError
+from ..tir.analyzer.nodes import Const as Integer
 from ..tir.nodes.buffers import Buffer, decl_buffer
 from ..tir.nodes.expressions import Call
 from ..tir.nodes.statements import Evaluate, Stmt
 from .dims import same
 from .expr import Const, Dim, Expr, ExprLike, IterVar, Var, as_expr
+from .integer_forms import integer_form
 from .kinds import index
 from .reduction import Fold, Reduce
 from .tensor import Compute, Read, Tensor, TensorOp, TensorSlice, as_index
@@ -97,6 +99,20 @@ class TensorIntrin:
         return compute
 
 
+def _extent(low: ExprLike, high: ExprLike) -> Dim:
+    """How many elements a slice has: `i : i + 16` has 16."""
+    form = integer_form(as_expr(high, index)) - integer_form(as_expr(low, index))
+    return int(form.value) if isinstance(form, Integer) else cast("Dim", as_expr(high, index) - low)
+
+
+def _is_same(extent: Dim, wanted: Dim) -> bool:
+    """Whether a slice has as many elements as wanted, whatever the index that it speaks of."""
+    try:
+        return same(extent, wanted)
+    except TypeError:  # it speaks of an index
+        return False
+
+
 @dataclass(frozen=True)
 class _Region:
     """A part of a tensor that stands for an input of an intrinsic: where it begins, and which of the tensor's
@@ -124,15 +140,15 @@ class _Region:
                 continue
             if place.step not in (None, 1):
                 raise UsageError(f"te: the part of '{tensor.name}' has a step of {place.step}", hint="give all of it")
-            low, high = place.start or 0, dim if place.stop is None else place.stop
+            low, high = (0 if place.start is None else place.start), (dim if place.stop is None else place.stop)
             start.append(as_index(low))
             dims.append(number)
-            extents.append(cast("Dim", high - low))
+            extents.append(_extent(low, high))
         if len(extents) > len(input.dims):  # dimensions of one element, of which the input knows nothing
             ones = [number for number, extent in enumerate(extents) if extent == 1]
             for number in reversed(ones[: len(extents) - len(input.dims)]):
                 del extents[number], dims[number]
-        if len(extents) != len(input.dims) or not all(map(same, extents, input.dims)):
+        if len(extents) != len(input.dims) or not all(map(_is_same, extents, input.dims)):
             raise UsageError(
                 f"te: the intrinsic '{name}' takes '{input.name}' of the shape {input.dims}, and not {tuple(extents)}",
                 hint="A[i, 0:16] is a row of 16 elements",

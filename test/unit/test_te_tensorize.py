@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import Diagnostic, te, tir
+from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.nodes.buffers import Buffer
 from weft.tir import Interpreter
@@ -338,3 +339,25 @@ DECLARATIONS: list[tuple[Callable[[], object], str]] = [
 def test_what_is_no_intrinsic_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises((Diagnostic, IndexError), match=message):
         make()
+
+
+def test_parts_may_begin_at_an_index() -> None:
+    row = te.placeholder((16,), name="row")
+    doubled = te.compute((16,), lambda j: row[j] * 2.0, name="doubled")
+
+    def how(ins: list[Buffer], outs: list[Buffer]) -> tir.Stmt:
+        ib = tir.ir_builder.create()
+        with ib.for_range(0, 16, name="j") as j:
+            ib.emit(outs[0].vstore([j], ins[0][j] * 2.0))
+        return ib.get()
+
+    intrin = te.decl_tensor_intrin(doubled.op, how, name="doubled_row")
+    a = te.placeholder((24, 16), name="A")
+    flat = te.placeholder((40,), name="flat")
+    b = te.compute((24, 16), lambda i: intrin(flat[i : i + 16]), name="B")
+    values = np.arange(40, dtype=np.float32)
+    found = np.empty((24, 16), np.float32)
+    weft.build(te.create_schedule(b.op), [flat, b])(values, found)
+    np.testing.assert_array_equal(found, [values[i : i + 16] * 2 for i in range(24)])
+    with pytest.raises(UsageError, match="takes 'row' of the shape"):
+        te.compute((24, 16), lambda i: intrin(a[i, i:16]))

@@ -3,6 +3,7 @@
 # The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
 # pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# pyright: reportArgumentType=false
 # ruff: noqa: F821
 
 import re
@@ -644,3 +645,31 @@ def f(A: T.Buffer[(4,), "float32"]):
 """
     without = text.replace(', dtype="int32"', "").replace('"int32", "g"', '"", "g"')
     assert_structural_equal(from_source(text), from_source(without))
+
+
+def test_pointers_lead_to_as_many_elements_as_a_declaration_says() -> None:
+    @T.prim_func
+    def f(A: T.Ptr("float32"), B: T.Ptr[T.float32]):
+        for i in range(4):
+            A_1 = T.Buffer((4,), data=A)
+            B_1 = T.decl_buffer((2, 2), "float32", data=B)
+            B_1[i // 2, i % 2] = A_1[i] * 2.0
+
+    x, y = np.arange(4, dtype=np.float32), np.empty((2, 2), np.float32)
+    weft.build(f)(x, y)
+    np.testing.assert_array_equal(y, [[0, 2], [4, 6]])
+    assert_structural_equal(from_source(f.script()), f)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "declared", "message"),
+    [
+        ('T.Ptr("float32")', 'T.Buffer((4,), "int32", data=A)', "'A' leads to elements of float32, and here to i32"),
+        ("T.Ptr[T.uint8]", 'T.Buffer((4,), "int8", data=A)', "'A' leads to elements of uint8"),
+        ('T.Ptr("int32")', 'T.alloc_buffer((4,), "int32")', "nothing says how many elements 'A' leads to"),
+        ('T.Ptr("int32")', 'T.Buffer((2,), "int32", data=A, strides=[2])', "'A' is first used as a dense buffer"),
+    ],
+)
+def test_pointers_whose_memory_is_not_told_are_refused(parameter: str, declared: str, message: str) -> None:
+    with pytest.raises(Diagnostic, match=message):
+        from_source(f"@T.prim_func\ndef f(A: {parameter}):\n    B = {declared}\n    B[0] = 1\n")

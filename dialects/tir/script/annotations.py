@@ -40,6 +40,18 @@ class handle:
     """`T.handle`: the type of a parameter that `T.match_buffer` describes."""
 
 
+class Ptr:
+    """`T.Ptr("float32")` or `T.Ptr[T.float32]`: the type of a parameter that is memory, of which a buffer's declaration
+    (`T.Buffer((16,), data=A)`) says how large it is."""
+
+    def __init__(self, dtype: object, storage_scope: str = "global"):
+        self.dtype = dtype
+        self.storage_scope = storage_scope
+
+    def __class_getitem__(cls, described: object) -> Any:
+        return cls(*described) if isinstance(described, tuple) and len(described) == 2 else cls(described)  # pyright: ignore
+
+
 class int32(int):
     """`T.int32`: the type of a parameter that is a size; where Python computes, `T.int32(8)` is the number."""
 

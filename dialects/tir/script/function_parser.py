@@ -32,7 +32,7 @@ from .layouts import layout_names
 from .loop_indices import LoopIndices
 from .loops import loops_of, one_loop
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
-from .parameters import buffer_of, know_names, matched_handles, sizes_of
+from .parameters import buffer_of, is_pointer, know_names, matched_handles, sizes_of
 from .parts import fixed_in, is_part, without_parts
 from .returns import with_result
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol
@@ -86,7 +86,7 @@ class FunctionParser:
             word = None if parameter.annotation is None else self.scope.word(parameter.annotation)
             is_scalar = word is not None and ALIASES.get(word, word) in DTYPES
             buffer = Buffer(argument, found.unsigned, is_scalar)
-            is_handle = parameter.arg in matched
+            is_handle = parameter.arg in matched and not is_pointer(self.scope, parameter)
             self.scope.local[parameter.arg] = Handle(parameter.arg) if is_handle else buffer
             if is_handle:
                 handles[parameter.arg] = buffer

@@ -9,6 +9,8 @@ from contextlib import suppress
 from .alone import is_value
 from .buffers import Described, annotated, described, is_size
 from .scope import Constant, NotStatic, Scope
+from .views import DECLARING, shaped
+from .words import ALIASES, DTYPES, element_type
 
 
 def sizes_of(scope: Scope, node: ast.FunctionDef) -> list[tuple[str, ast.AST]]:
@@ -46,6 +48,8 @@ def buffer_of(scope: Scope, parameter: ast.arg, matched: Mapping[str, ast.Call])
         Diagnostic: it does not say what buffer it is.
     """
     annotation = parameter.annotation
+    if is_pointer(scope, parameter):
+        return _pointed_at(scope, parameter, matched)
     if annotation is None:
         raise scope.source.error(parameter, f"'{parameter.arg}' has no type", 'such as T.Buffer[(16,), "float32"]')
     if (found := annotated(scope, annotation)) is not None:
@@ -55,14 +59,59 @@ def buffer_of(scope: Scope, parameter: ast.arg, matched: Mapping[str, ast.Call])
     return described(scope, call, "T.match_buffer", ("param",))
 
 
+def is_pointer(scope: Scope, parameter: ast.arg) -> bool:
+    """Whether a parameter is `T.Ptr("float32")`, or `T.Ptr[T.float32]`."""
+    match parameter.annotation:
+        case ast.Call(func=base) | ast.Subscript(value=base):
+            return scope.word(base) == "Ptr"
+        case _:
+            return False
+
+
+def _pointed_at(scope: Scope, parameter: ast.arg, declared: Mapping[str, ast.Call]) -> Described:
+    """The buffer that a pointer leads to: what the first declaration that gives its memory a shape says.
+
+    Raises:
+        Diagnostic: there is none, or it does not have all of the memory from its start on.
+    """
+    if (call := declared.get(parameter.arg)) is None:
+        hint = f'such as T.Buffer((16,), "float32", data={parameter.arg})'
+        raise scope.source.error(parameter, f"nothing says how many elements '{parameter.arg}' leads to", hint)
+    found, strides, offset = shaped(scope, call)
+    if strides is not None or offset:
+        raise scope.source.error(call, f"'{parameter.arg}' is first used as a dense buffer that begins where it does")
+    dtype = _pointed_dtype(scope, parameter)
+    if dtype not in DTYPES or (element_type(dtype), dtype.startswith("uint")) != (found.element, found.unsigned):
+        raise scope.source.error(call, f"'{parameter.arg}' leads to elements of {dtype}, and here to {found.element}")
+    return found
+
+
+def _pointed_dtype(scope: Scope, parameter: ast.arg) -> str:
+    """The dtype in `T.Ptr("float32")` and in `T.Ptr[T.float32]`."""
+    match parameter.annotation:
+        case ast.Call(args=[node, *_]) | ast.Subscript(slice=ast.Tuple(elts=[node, *_])) | ast.Subscript(slice=node):
+            pass
+        case _:
+            raise scope.source.error(parameter, "a pointer says what it leads to", 'T.Ptr("float32")')
+    if (word := scope.word(node)) is not None:
+        return ALIASES.get(word, word)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+
+
 def matched_handles(scope: Scope, node: ast.FunctionDef) -> dict[str, ast.Call]:
-    """The `T.match_buffer` of each parameter that is a handle, by its name.
+    """The `T.match_buffer` of each parameter that is a handle, by its name; and the first declaration of a buffer whose
+    memory a pointer leads to.
 
     Raises:
         Diagnostic: one has two.
     """
     found: dict[str, ast.Call] = {}
+    pointers = {parameter.arg for parameter in node.args.args if is_pointer(scope, parameter)}
     for statement in ast.walk(node):
+        if isinstance(statement, ast.Call) and scope.word(statement.func) in DECLARING:
+            for keyword in statement.keywords:
+                if keyword.arg == "data" and isinstance(keyword.value, ast.Name) and keyword.value.id in pointers:
+                    found.setdefault(keyword.value.id, statement)
         if isinstance(statement, ast.Call) and scope.word(statement.func) == "match_buffer":
             first = statement.args[0] if statement.args else None
             if isinstance(first, ast.Name):
