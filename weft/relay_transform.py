@@ -36,6 +36,7 @@ from .transforms.relay.dead_code_elimination import DeadCodeEliminationPass
 from .transforms.relay.defunctionalization import DefunctionalizationPass
 from .transforms.relay.dense_to_sparse import DenseToSparsePass
 from .transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
+from .transforms.relay.flexible_shape_dispatch import FlexibleShapeDispatchPass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
@@ -126,6 +127,20 @@ def BackwardFoldScaleAxis() -> BackwardFoldScaleAxisPass:
 def Inline() -> InlinePass:
     """The pass that puts functions marked `Inline` where they are called, and erases them."""
     return InlinePass(marked_only=True)
+
+
+def FlexibleShapeDispatch(
+    buckets: Sequence[int],
+    axis: int = 0,
+    auto_pad: bool = True,
+    pad_value: int = 0,
+    input_indices: Sequence[int] | None = None,
+    affects_output: bool = True,
+) -> FlexibleShapeDispatchPass:
+    """The pass that lets a graph run at every size along an axis of its first input, or of those that are numbered. One
+    program serves all sizes, so that `buckets` and `auto_pad` say nothing."""
+    numbers = (0,) if input_indices is None else tuple(input_indices)
+    return FlexibleShapeDispatchPass(tuple(buckets), axis, auto_pad, pad_value, numbers, affects_output)
 
 
 def ChangeBatch(data: Mapping[Var | str, int], batch_size: int = 16) -> ChangeBatchPass:

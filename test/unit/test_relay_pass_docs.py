@@ -29,6 +29,7 @@ RENAMED = {"ManifestAlloc", "ManifestLifetimes", "MemoryPlan", "RemoveStandalone
 """TVM's passes that do what passes of other names do here."""
 WITH_TVMS_ARGUMENTS: dict[str, tuple[object, ...]] = {
     "BackwardFoldScaleAxis": (), "ChangeBatch": ({"x": 0}, 4), "Conv2dToSparse": ([], []),
+    "FlexibleShapeDispatch": ([1],),
     "Conv2dToSparse2": ("NHWC", 1, (1, 1), 0.5), "DeadCodeElimination": (), "Defunctionalization": (),
     "DenseToSparse": ([], []), "EliminateCommonSubexpr": (), "FoldScaleAxis": (), "ForwardFoldScaleAxis": (),
     "RemoveUnusedFunctions": (),

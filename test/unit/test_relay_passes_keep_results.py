@@ -27,15 +27,15 @@ TESTS = Path(__file__).parents[1] / "transforms"
 NOT_COMPARED = {
     "plan-devices", "outline-segments", "outline-open-segments", "first-order-gradient", "simplify-fc-transpose",
     "merge-composite", "dense-to-sparse", "change-batch",
-    "conv2d-to-sparse",
+    "conv2d-to-sparse", "flexible-shape-dispatch",
 }  # fmt: skip
 PASSES = [name for name in RELAY_PASSES if name not in NOT_COMPARED]
-"""All but nine: notes of devices have no value, and what is planned is held against TVM's plans instead; segments are
+"""All but ten: notes of devices have no value, and what is planned is held against TVM's plans instead; segments are
 of kernels, and held against the interpreter as machine code (`test/run/language.mlir`); a gradient gives other results,
 and is held against finite differences (`test_gradients.py`); an argument that is given transposed is another one
 (`test_simplify_fc_transpose.py`), as is one given sparse
-(`test_data_dependent.py`); results are others of another batch
-size; patterns of composites are Python (`test_compiler_regions.py`)."""
+(`test_data_dependent.py`); results are others of another batch size, and of a size that is left open
+(`test_flexible_shape_dispatch.py`); patterns of composites are Python (`test_compiler_regions.py`)."""
 
 NOT_EVALUATED = {
     "defunctionalization": {"a_data_type_of_functions_is_written_for_its_types", "from", "nth"},

@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     "fake-quantization-to-integer": "fake_quantization_to_integer:FakeQuantizationToIntegerPass",
     "fast-math": "fast_math:FastMathPass",
     "first-order-gradient": "first_order_gradient:FirstOrderGradientPass",
+    "flexible-shape-dispatch": "flexible_shape_dispatch:FlexibleShapeDispatchPass",
     "flatten-atrous-conv": "flatten_atrous_conv:FlattenAtrousConvPass",
     "fold-constant": "fold_constant:FoldConstantPass",
     "fold-explicit-padding": "fold_explicit_padding:FoldExplicitPaddingPass",

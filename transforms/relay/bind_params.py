@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr,
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.relay.attributes import copied, tensor_type_of
-from ...dialects.relay.base import compatible
+from ...dialects.relay.base import compatible, flatten_types
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, listed_devices
+from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import UsageError, did_you_mean
@@ -41,6 +42,7 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
             raise UsageError(f"there is no input '{name}'; inputs: {', '.join(names)}", hint=did_you_mean(name, names))
     block = func.body.block
     places = listed_devices(func.attributes.get(PARAMETER_DEVICES))
+    extents = _names_of_extents(func)
     kept = [name for name in names if name not in params]
     for name, argument in reversed(list(zip(names, block.args, strict=True))):
         if name not in params:
@@ -63,14 +65,27 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         if (first := block.first_op) is not None:
             block.insert_ops_before(ops, first)
         argument.replace_all_uses_with(value)
+        if extents:
+            del extents[len(flatten_types([each.type for each in block.args[: argument.index]]))]
         block.erase_arg(argument)
     func.properties["function_type"] = FunctionType.from_lists(
         [a.type for a in block.args], func.function_type.outputs.data
     )
     if PARAMETER_DEVICES in func.attributes:
         func.attributes[PARAMETER_DEVICES] = ArrayAttr([VirtualDeviceAttr(device) for device in places])
+    if extents is not None:
+        func.attributes[DIM_NAMES] = ArrayAttr(extents)
     if "input_names" in func.attributes:
         func.attributes["input_names"] = ArrayAttr([StringAttr(name) for name in kept])
+
+
+def _names_of_extents(func: FuncOp) -> list[Attribute] | None:
+    """What the open extents of a function's tensors are called, for each; nothing where nothing says, or what says is
+    wrong, which the compilation refuses."""
+    given = func.attributes.get(DIM_NAMES)
+    if not isa(given, ArrayAttr[Attribute]):
+        return None
+    return list(given) if len(given) == len(flatten_types(func.function_type.inputs.data)) else None
 
 
 def _held(array: npt.NDArray[np.generic], wanted: Attribute) -> npt.NDArray[np.generic] | None:

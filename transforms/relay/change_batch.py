@@ -73,7 +73,7 @@ class ChangeBatchPass(ModulePass):
                     self._change(name, argument, axis)
                     changed[func] = None
         for func in changed:
-            _forget_types(func)
+            forget_types(func, NAME)
         complete_module(op)
         verify(op)
 
@@ -87,11 +87,15 @@ class ChangeBatchPass(ModulePass):
         retype(argument, TensorType(tensor(argument).element_type, shape))
 
 
-def _forget_types(func: FuncOp) -> None:
-    """Have the types of all that a function computes be found again."""
+def forget_types(func: FuncOp, name: str) -> None:
+    """Have the types of all that a function computes be found again, in a pass of a name.
+
+    Raises:
+        UsageError: the function is fused.
+    """
     for op in walk(func):
         if isinstance(op, PrimitiveOp):
-            raise UsageError(f"{NAME}: @{func.sym_name.data} is fused already", hint="change its batch before that")
+            raise UsageError(f"{name}: @{func.sym_name.data} is fused already", hint="change its batch before that")
         if isinstance(op, RelayOp | TupleOp | TupleGetOp | IfOp | CallOp):
             for result in op.results:
                 retype(result, IncompleteType())
