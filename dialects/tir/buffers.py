@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -23,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.str_enum import StrEnum
 
+from ..support.dtypes import byte_width
 from ..support.hints import isa
 from ..support.interned import shaped_memref
 from ..support.looks import by_looks
@@ -63,6 +65,13 @@ def shape_of(buffer: SSAValue) -> tuple[Extent, ...]:
         map = shapes.data[buffer.index]
     assert isinstance(map, AffineMapAttr)
     return tuple(as_extent(expr) for expr in map.data.results)
+
+
+def buffer_bytes(buffer: SSAValue) -> int:
+    """How many bytes a buffer has, as far as its extents are known: one that is a symbol counts as 1."""
+    return prod(extent for extent in shape_of(buffer) if isinstance(extent, int)) * byte_width(
+        memref_of(buffer).element_type
+    )
 
 
 def shape_attribute(shape: Sequence[Extent]) -> AffineMapAttr | None:

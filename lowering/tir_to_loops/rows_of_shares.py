@@ -13,18 +13,18 @@ blocks, does the same: it stands between convolutions that do, and finds there w
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.dialects.memref import LoadOp
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ...dialects.support.dtypes import byte_width
-from ...dialects.tir.buffers import memref_of, shape_of
-from ...dialects.tir.core import BlockOp, ForOp, blocks_under
+from ...dialects.tir.buffers import buffer_bytes
+from ...dialects.tir.core import AllocBufferOp, BlockOp, ForOp, blocks_under
 
 MOST_ROWS = 8
 """With more, threads of a loop that has shares for two of them would find one column."""
+
+LITTLE = 4096
+"""Bytes that may well be read by all threads."""
 
 
 def rows_of_shares(loop: ForOp) -> int:
@@ -41,12 +41,17 @@ def rows_of_shares(loop: ForOp) -> int:
     if inner == 1 or extent % inner or not 1 < rows <= MOST_ROWS:
         return 1
     by_rows = by_columns = 0
+    computed, written = 0, {buffer for block in blocks_under(loop) for buffer in block.writes}
     for buffer, spans in read.items():
         outside, within = any(high > inner for _, high in spans), any(low < inner for low, _ in spans)
         if outside is not within:
-            size = _bytes(buffer)
+            size = buffer_bytes(buffer)
             by_rows, by_columns = by_rows + size * outside, by_columns + size * within
-    return rows if by_columns >= by_rows else 1
+        elif outside and isinstance(buffer.owner, AllocBufferOp) and buffer not in written:
+            computed += buffer_bytes(buffer)
+    if by_columns:
+        by_rows += computed
+    return rows if by_columns + LITTLE >= by_rows else 1
 
 
 def _note_reads(block: BlockOp, loop: ForOp, extent: int, read: dict[SSAValue, set[tuple[int, int]]]) -> None:
@@ -77,9 +82,3 @@ def _digits(expr: AffineExpr, variable: int, extent: int) -> set[tuple[int, int]
             return _digits(expr.lhs, variable, extent) | _digits(expr.rhs, variable, extent)
         case _:
             return set()
-
-
-def _bytes(buffer: SSAValue) -> int:
-    return prod(extent for extent in shape_of(buffer) if isinstance(extent, int)) * byte_width(
-        memref_of(buffer).element_type
-    )

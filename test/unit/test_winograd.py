@@ -185,6 +185,27 @@ def shape_of(text: str) -> list[int]:
     return [int(number) for number in text.split("x")]
 
 
+def test_threads_go_on_with_the_tiles_that_they_have_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def insist(self: Convolution3x3, largest: int, direct: float, moved: int) -> Filtering | None:
+        return FILTERINGS[4]
+
+    monkeypatch.setattr(Convolution3x3, "best", insist)
+    weight, bias = RNG.standard_normal((32, 32, 3, 3), np.float32), RNG.standard_normal((32, 1, 1), np.float32)
+    x = relay.var("x", shape=(1, 32, 56, 64))
+    y = relay.nn.conv2d(x, relay.const(weight), padding=(1, 1)) + relay.const(bias)
+    exe = weft.compile(relay.Function([x], y), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=2)
+    text = str(exe.ir["schedule"])
+    product = text[text.index('%winograd_product_local = tir.alloc_buffer "local"') :]
+    assert "floordiv 288) * 112" in product  # two strips, each of 36 products of 8 tiles of 14 rows
+    shares = [line for line in str(exe.ir["loops"]).splitlines() if "rt.share %slots[" in line]
+    of_convolution = shares[[("slots[2]" in line) for line in shares].index(True) - 2 :][:4]
+    assert [line.rstrip(" {").split("rows ")[1:] for line in of_convolution] == [["2"], ["2"], [], ["2"]]
+    data = RNG.standard_normal((1, 32, 56, 64), np.float32)
+    wanted: NDArray = run_operator(Conv2dOp, [data.astype(float), weight.astype(float)], padding=[1, 1]) + bias
+    got: NDArray = np.asarray(weft.compile(relay.Function([x], y), threads=2)(data))
+    assert np.abs(got - wanted).max() <= 16e-6 * np.abs(wanted).max()
+
+
 def test_plain_layouts_are_computed_too() -> None:
     x, w = RNG.standard_normal((1, 2, 5, 6)), RNG.standard_normal((3, 2, 3, 3))
     u = run_operator(WinogradWeightTransformOp, [w], tile_size=4)

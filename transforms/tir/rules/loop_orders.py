@@ -12,9 +12,14 @@ from itertools import permutations
 from math import prod
 from typing import TypeVar
 
-from ....dialects.tir.core import BlockOp, ForKind, ForOp
+from ....dialects.tir.buffers import buffer_bytes, shape_of
+from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp
+from ....dialects.tir.symbols import dimension
+from ..analysis.producers import written_buffer
+from ..analysis.strides import strides
 from ..scheduling.recorded import set_kind, split
-from .choosing import choose
+from .choose_tile import Tile
+from .choosing import choose, is_chosen
 
 Option = TypeVar("Option")
 
@@ -24,6 +29,8 @@ STEPS = (2, 4, 8)
 """So many steps of a reduction can be unrolled."""
 MAX_UNROLLED = 160
 """Vectors in the unrolled steps, at most."""
+MOST_STRIPS = 8
+"""More strips of rows than these are none."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,34 @@ def order_tiles(
         groups[0].append(outer)
         inner = [part]
     return [*(loop for number in order.groups for loop in groups[number]), *inner]
+
+
+def strips_of_rows(block: BlockOp, tile: Tile, rows: ForOp) -> int:
+    """Into how many strips to divide `rows`, the loop over tiles of a batch of products, outermost of all; 1 for none.
+
+    It pays where the one factor was computed by the nest before, whose threads had parts of the rows each: with strips
+    outermost they go on with what they have written, where each would else take some products, and half of all rows
+    from the others. The other factor, which all rows meet, is walked through once for each strip: that has to be less.
+    """
+    trips, row = rows.size, tile.row
+    if row is None or not isinstance(trips, int):
+        return 1
+    rank = len(shape_of(written_buffer(block)))
+    others = [number for number in range(rank) if number not in (row, tile.column, tile.vector)]
+    batch = [number for number in others if block.likely_extents[number] > 1]
+    reads = [access for access in strides(block) if not access.is_write and access.buffer is not written_buffer(block)]
+    here = [access for access in reads if access.along(dimension(row)) != 0]
+    there = [access for access in reads if access not in here]
+    if not batch or not here or not there:
+        return 1
+    if any(access.along(dimension(number)) == 0 for access in reads for number in batch):
+        return 1
+    if not all(isinstance(access.buffer.owner, AllocBufferOp) for access in here):
+        return 1
+    count = next((count for count in range(2, MOST_STRIPS + 1) if trips % count == 0), 1)
+    near, far = (sum(buffer_bytes(access.buffer) for access in each) for each in (here, there))
+    pays = count > 1 and (count - 1) * far <= near // 2
+    return count if pays and is_chosen("strips", block) else 1
 
 
 def order_sums(block: BlockOp, reduce: Sequence[ForOp], vectors: int) -> list[ForOp]:
