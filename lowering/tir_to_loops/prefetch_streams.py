@@ -32,7 +32,9 @@ scf.for %tile = ... {                                     // column %tile / 16 o
 
 Where the number of tiles is known at the call only, its inverse is computed before them. What is left of the rows is
 computed in tiles of fewer then, one after the other: each of these asks for a part of the next columns, too, one vector
-in each step. Few rows are read sooner than the weights come, and without that nothing would come meanwhile.
+in each step. Few rows are read sooner than the weights come, and without that nothing would come meanwhile. A rest
+before which no tile has gone reads its own weights from where they are, and asks for no others: it asks for what it is
+about to read, which costs as good as nothing.
 
 The scalars of a tile of rows come line by line: where channels stand in blocks, one line of each row holds a block of
 them, and the next block lies a whole image farther, where no processor looks by itself. So each step within a block
@@ -108,11 +110,11 @@ class PrefetchStreamsPass(ModulePass):
                 each.prefetch(loop)
             for stream in streams:
                 panel = stream.panel(loop)
-                rest = 0 if panel is None else _number_of_rest(panel, stream.load)
+                before = [] if panel is None else _loops_before(panel, stream.load)
                 if stream.uses >= REUSE:
                     stream.prefetch(loop, self.distance)
-                if panel is not None and rest:
-                    stream.prefetch_part(loop, panel, rest - 1)
+                if panel is not None and before:
+                    stream.prefetch_part(loop, panel, before)
                 elif panel is not None and stream.uses >= REUSE:
                     stream.prefetch_next(loop, panel)
 
@@ -167,13 +169,14 @@ class _Stream:
         values[loop.body.block.args[0]] = place
         self._ask(write.block, write.anchor, panel.index, values, 2)
 
-    def prefetch_part(self, loop: scf.ForOp, panel: _Panel, number: int) -> None:
+    def prefetch_part(self, loop: scf.ForOp, panel: _Panel, before: Sequence[scf.ForOp]) -> None:
         """Ask at the begin of each iteration of `loop`, in which a rest of the rows is computed, for a vector of the
-        panel after this one: of the column of that number, or from the first on again."""
-        write = _Writer(loop)
+        panel after this one: of the column of as high a number as there are loops over tiles `before`, or from the
+        first on again. Where these have not run, it is one of this panel, which is read anyway."""
+        write, number = _Writer(loop), len(before) - 1
         values: dict[SSAValue, SSAValue] = {each.body.block.args[0]: write.constant(0) for each in panel.moving}
         tile, steps = panel.tiles.body.block.args[0], panel.vectors // (prod(map(_known_trips, panel.columns)) or 1)
-        values[tile] = write.add(tile, panel.tiles.step)
+        values[tile] = write.add(tile, write.select(write.none_ran(before), write.constant(0), panel.tiles.step))
         place: SSAValue = write.constant(number % max(1, panel.vectors // steps) * steps)
         for level in panel.levels:
             steps //= _known_trips(level)
@@ -310,6 +313,16 @@ class _Writer:
             count = self.add(self.multiply(count, loop.ub), loop.body.block.args[0])
         return count
 
+    def none_ran(self, loops: Sequence[scf.ForOp]) -> SSAValue:
+        """Whether loops that count from zero have no iterations."""
+        count = loops[0].ub
+        for loop in loops[1:]:
+            count = self.add(count, loop.ub)
+        return self._insert(arith.CmpiOp(count, self.constant(0), "eq"))
+
+    def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return self._insert(arith.SelectOp(condition, yes, no))
+
     def scale(self, value: SSAValue, part: SSAValue) -> SSAValue:
         """`value` times `part`, in parts of `WHOLE`."""
         return self._insert(
@@ -412,19 +425,19 @@ def _streams(loop: scf.ForOp, machine: MachineModel) -> list[_Stream]:
     return found
 
 
-def _number_of_rest(panel: _Panel, load: vector.LoadOp) -> int:
-    """How many loops over tiles of rows went before the one of `panel`, over the same vectors, where how often each
-    runs is known at the call only: what they left over is computed in it."""
+def _loops_before(panel: _Panel, load: vector.LoadOp) -> list[scf.ForOp]:
+    """The loops over tiles of rows before the one of `panel`, over the same vectors, where how often each runs is known
+    at the call only: what they left over is computed in it."""
     if panel.rows is not None or not panel.loops:
-        return 0
-    number, before = 0, panel.loops[-1].prev_op
+        return []
+    found, before = list[scf.ForOp](), panel.loops[-1].prev_op
     while before is not None:
         if isinstance(before, scf.ForOp) and any(
             isinstance(op, vector.LoadOp) and op.base is load.base for op in before.walk()
         ):
-            number += 1
+            found.append(before)
         before = before.prev_op
-    return number
+    return found
 
 
 Load = TypeVar("Load", vector.LoadOp, memref.LoadOp)

@@ -290,7 +290,8 @@ func.func @rows_of_open_number(%w: memref<131072xf32>, %y: memref<128xf32>, %fir
 }
 
 // What such tiles leave is computed in tiles of few rows, for which nothing that streams by is asked for: the first asks for
-// the first column of the next panel instead, the second for the second one, each for a vector in a step.
+// the first column of the next panel instead, the second for the second one, each for a vector in a step. One before which no
+// tile has gone asks for what is read anyway.
 // CHECK-LABEL: func.func @rests_of_an_open_number_of_rows
 // CHECK:           scf.for %tile = %c0 to %tiles step %c1 {
 // CHECK:               memref.prefetch %w{{.*}}, read, locality<2>
@@ -298,13 +299,17 @@ func.func @rows_of_open_number(%w: memref<131072xf32>, %y: memref<128xf32>, %fir
 // CHECK:           scf.for %tile_1 = %c0 to %four step %c1 {
 // CHECK-NEXT:        scf.for %k_1 = %c0 to %c1024 step %c1 {
 // CHECK-NOT:           locality<3>
-// CHECK:               %[[NEXT:.*]] = arith.addi %panel, %c1 : index
+// CHECK:               %[[NONE:.*]] = arith.cmpi eq, %tiles, %{{.*}} : index
+// CHECK:               %[[FAR:.*]] = arith.select %[[NONE]], %{{.*}}, %c1 : index
+// CHECK-NEXT:          %[[NEXT:.*]] = arith.addi %panel, %[[FAR]] : index
 // CHECK-NEXT:          %[[COLUMN:.*]] = arith.constant 0 : index
 // CHECK:               %[[PLACE:.*]] = arith.addi %[[COLUMN]], %{{.*}} : index
 // CHECK-NEXT:          %[[PANEL:.*]] = arith.muli %[[NEXT]], %c32768 : index
 // CHECK-NEXT:          arith.muli %[[PLACE]], %c16 : index
 // CHECK:               memref.prefetch %w{{.*}}, read, locality<2>
 // CHECK:           scf.for %tile_2 = %c0 to %two step %c1 {
+// CHECK:               %[[BEFORE:.*]] = arith.addi %four, %tiles : index
+// CHECK:               arith.cmpi eq, %[[BEFORE]], %{{.*}} : index
 // CHECK:               %[[COLUMN_2:.*]] = arith.constant 1024 : index
 // CHECK:               arith.addi %[[COLUMN_2]], %{{.*}} : index
 // CHECK:               memref.prefetch %w{{.*}}, read, locality<2>

@@ -61,7 +61,7 @@ from .analysis.producers import function_of
 from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
 
-FEW_ROWS = 8
+FEW_ROWS = 9
 """Rows up to which there may be code for a rest of every height."""
 
 

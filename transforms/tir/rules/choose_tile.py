@@ -31,11 +31,12 @@ MIN_STRIDED_MERIT = 0.2
 """Of these, below which vectors whose elements lie apart are not worth putting together."""
 
 
-MAX_OPEN_ROWS = 8
-"""Rows of a tile along an extent that is a symbol: what is left over is taken in tiles of 4, 2 and 1."""
+MAX_OPEN_ROWS = 9
+"""Rows of a tile along an extent that is a symbol, the most of which three vectors each fit 32 registers: what is left
+over is taken in tiles of fewer."""
 
 
-OPEN_EXTENT = 840
+OPEN_EXTENT = 2520
 """What such an extent is taken for: no number of rows leaves a rest that would speak for another."""
 
 ENOUGH = 0.5
