@@ -62,11 +62,13 @@ from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
 from ...dialects.support.retyping import retype
+from ...dialects.support.shaped import is_tensor
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
+from .merged_rows import matrix_dims, of_matrices, rows_within
 from .place_calls import device_of
 from .te_symbols import opaque_extents
 
@@ -97,6 +99,8 @@ class DynamicCalls:
         self.lower = lower
         self.functions = {f.sym_name.data: f for f in module.ops if isinstance(f, FuncOp) and f.is_primitive}
         self.kernels: dict[tuple[str, tuple[Known, ...]], Kernel] = {}
+        self.merged: dict[tuple[str, frozenset[int]], FuncOp] = {}
+        """Functions of matrices, by those that they are of, and by which inputs have rows."""
         self.called: set[str] = set()
         """The functions that kernels have been made of."""
         self.views: set[str] = set()
@@ -129,7 +133,9 @@ class DynamicCalls:
         given = [*(dim for dims in arguments for dim in dims), *(dim for _, _, dim in held)]
         symbols = GraphSymbols(te.variables(given), decided)
         calls: list[tuple[CallOp, Kernel | None, list[Known]]] = []
+        views: list[ViewOp] = []
         for call in [op for op in graph.body.block.ops if isinstance(op, CallOp)]:
+            call = self._with_rows_of_one_extent(call, extents, views)
             inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
             view = (name := call.callee.root_reference.data) in self.functions and _is_view(self.functions[name])
             outputs = [symbols.folded(each) for result in call.results for each in extents.of(result)]
@@ -159,6 +165,8 @@ class DynamicCalls:
             numbers = [symbols.number(symbol) for symbol in kernel.symbols]
             found: dict[str, Attribute] = {SYMBOLS: DenseArrayBase.from_list(i64, numbers), SHAPES: shapes}
             lower_call(call, kernel, found if kernel.symbols else {})
+        for view in views:
+            view.attributes[SHAPES] = symbols.shapes([extents.of(view.result)[0].dims])
         _drop_unused(graph)
         graph.attributes.pop(DIM_NAMES, None)
 
@@ -214,6 +222,44 @@ class DynamicCalls:
                 case _:
                     pass
         return [argument for argument in graph.body.block.args if argument in found and is_telling(argument.type)]
+
+    def _with_rows_of_one_extent(self, call: CallOp, extents: Extents, views: list[ViewOp]) -> CallOp:
+        """A call, or what takes its place: one of the same function of matrices, between further `views`."""
+        name = call.callee.root_reference.data
+        function, block = self.functions.get(name), call.parent
+        values = [*call.arguments, *call.results]
+        if function is None or block is None or not all(is_tensor(value.type) for value in values):
+            return call
+        inputs, outputs = ([extents.of(value)[0].dims for value in each] for each in (call.arguments, call.results))
+        if (rows := rows_within(function, inputs, outputs)) is None:
+            return call
+        if (key := (name, rows)) not in self.merged:
+            made = of_matrices(function, rows, self.free_name(f"{name}_rows"))
+            self.module.body.block.insert_op_before(made, function)
+            self.merged[key] = self.functions[made.sym_name.data] = made
+            self.called.add(name)
+        made = self.merged[key]
+
+        def see(value: SSAValue, type: Attribute, dims: Dims) -> SSAValue:
+            views.append(view := ViewOp(value, type))
+            view.location, view.result.name_hint = call.location, value.name_hint
+            block.insert_op_before(view, call)
+            extents.known[view.result] = [Known(dims)]
+            return view.result
+
+        types, given = made.function_type, list(call.arguments)
+        for number in sorted(rows):
+            given[number] = see(given[number], types.inputs.data[number], matrix_dims(inputs[number]))
+        new = CallOp(made.sym_name.data, given, list(types.outputs.data))
+        new.location, new.attributes = call.location, dict(call.attributes)
+        block.insert_op_before(new, call)
+        for old, result, dims in zip(call.results, new.results, outputs, strict=True):
+            extents.known[result] = [Known(matrix_dims(dims))]
+            result.name_hint = old.name_hint
+            old.replace_all_uses_with(see(result, old.type, dims))
+        call.detach()
+        call.erase()
+        return new
 
     def _enter(self, call: CallOp, extents: Extents) -> None:
         """Find out about the results of a call."""
