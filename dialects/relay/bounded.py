@@ -21,7 +21,7 @@ from .decomposition import Emit
 from .ops.advanced_indexing import UnravelIndexOp
 from .ops.broadcast import EqualOp, LessOp, WhereOp
 from .ops.creation import OnesLikeOp, ShapeOfOp
-from .ops.dyn import DynReshapeOp, DynStridedSliceOp
+from .ops.dyn import DynExpandDimsOp, DynReshapeOp, DynSqueezeOp, DynStridedSliceOp
 from .ops.dyn_creation import DynZerosOp
 from .ops.dynamic import ArgwhereOp, CompactOp, DataExtentOp, UniqueOp, UniqueRowsOp
 from .ops.elementwise import CastOp
@@ -33,6 +33,7 @@ from .ops.sort import ArgsortOp
 from .ops.sparse import SparseFillEmptyRowsOp
 from .ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
 from .remaining import without_remaining
+from .told_axes import with_told_axes
 
 
 def flattened(emit: Emit, x: SSAValue) -> SSAValue:
@@ -140,5 +141,7 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return [filled_rows(emit, op)]
         case DynReshapeOp():
             return None if (made := without_remaining(emit, op)) is None else [made]
+        case DynExpandDimsOp() | DynSqueezeOp():
+            return None if (made := with_told_axes(emit, op)) is None else [made]
         case _:
             return None
