@@ -18,8 +18,6 @@ from ..dialects.support import knobs
 from ..dialects.support.advice import on_a_command_line
 from ..dialects.support.diagnostics import Diagnostic, InternalError, Place, as_diagnostic, print_to
 
-EX_INTERNAL = InternalError.exit_code
-
 REPORT_HINT = "this is a mistake in Weft; WEFT_DEBUG=1 shows the traceback to report"
 
 

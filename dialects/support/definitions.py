@@ -31,6 +31,7 @@ from xdsl.irdl import (
 from xdsl.irdl.operations import VarIRConstruct, get_attr_size_option, get_construct_defs
 from xdsl.utils.exceptions import VerifyException
 
+from .insides import operands_of, successors_of, type_of
 from .plain_constraints import anything, sees, sees_of_each
 
 _SINGLE_BLOCK = SingleBlockRegionDef | VarSingleBlockRegionDef | OptSingleBlockRegionDef
@@ -165,13 +166,13 @@ class _Quick:
 
     def fits(self, op: Operation) -> bool:
         """Whether `op` is seen to be as the definition says."""
-        types = tuple([each._type for each in op._operands])  # pyright: ignore[reportPrivateUsage]
-        given = tuple([each._type for each in op.results])  # pyright: ignore[reportPrivateUsage]
+        types = tuple([type_of(each) for each in operands_of(op)])
+        given = tuple([type_of(each) for each in op.results])
         operands, results = self._operands.sizes(op, len(types)), self._results.sizes(op, len(given))
         regions = self._regions.sizes(op, len(op.regions))
         if operands is None or results is None or regions is None:
             return False
-        if self._successors.sizes(op, len(op._successors)) is None:  # pyright: ignore[reportPrivateUsage]
+        if self._successors.sizes(op, len(successors_of(op))) is None:
             return False
         properties, attributes = op.properties, op.attributes
         if not (properties.keys() >= self._needed[0] and attributes.keys() >= self._needed[1]):

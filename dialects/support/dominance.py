@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from .diagnostics import Diagnostic, Note, Place
+from .insides import successors_of
 
 
 class Dominance:
@@ -141,7 +142,7 @@ def _reached(region: Region) -> tuple[list[Block], dict[int, list[int]]]:
             postorder.append(block)
         elif id(block) not in successors:
             last = block.last_op
-            ways = () if last is None else last._successors  # pyright: ignore[reportPrivateUsage]
+            ways = () if last is None else successors_of(last)
             next = [each for each in ways if each.parent is region]
             successors[id(block)] = [*map(id, next)]
             pending.append((block, True))

@@ -45,6 +45,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .definitions import definition_check
+from .insides import successors_of
 from .looks import (
     Look,
     Looking,
@@ -192,7 +193,7 @@ def _looking(within: bool, around: bool, sight: Sight | None) -> Looking:
         return plain_look
 
     def looking(op: Operation, number: Number) -> Look | None:
-        if (op.regions and not within) or (op._successors and not around):  # pyright: ignore[reportPrivateUsage]
+        if (op.regions and not within) or (successors_of(op) and not around):
             return None
         look = bare_look(op, number)
         for each in beside:

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from xdsl.ir import Attribute, Block, Operation
 
+from .insides import operands_of, successors_of, type_of
+
 Number: TypeAlias = Callable[[Attribute], int]
 """The number of an attribute: `id`, for as long as it is there, or `Looks.number`."""
 Look: TypeAlias = tuple[object, ...]
@@ -53,17 +55,17 @@ def sight_of(verify: Callable[..., None]) -> Sight | None:
 
 def plain_look(op: Operation, number: Number) -> Look | None:
     """The look of an operation without regions and successors; `None` of another."""
-    if op.regions or op._successors:  # pyright: ignore[reportPrivateUsage]
+    if op.regions or successors_of(op):
         return None
     return bare_look(op, number)
 
 
 def bare_look(op: Operation, number: Number) -> Look:
     """The look of an operation but for its regions and successors."""
-    look: list[object] = [number(operand._type) for operand in op._operands]  # pyright: ignore[reportPrivateUsage]
+    look: list[object] = [number(type_of(operand)) for operand in operands_of(op)]
     look.append(type(op))
     for result in op.results:
-        look.append(number(result._type))  # pyright: ignore[reportPrivateUsage]
+        look.append(number(type_of(result)))
     if properties := op.properties:
         look += properties
         look += map(number, properties.values())
@@ -76,7 +78,7 @@ def bare_look(op: Operation, number: Number) -> Look:
 
 def look_without_value(op: Operation, number: Number) -> Look | None:
     """The look of a constant: of its value only the kind and the type, if it has one."""
-    if op.regions or op._successors:  # pyright: ignore[reportPrivateUsage]
+    if op.regions or successors_of(op):
         return None
     look: list[object] = [number(operand.type) for operand in op.operands]
     look.append(type(op))
@@ -96,7 +98,7 @@ def look_without_value(op: Operation, number: Number) -> Look | None:
 
 def look_of_operands(op: Operation, number: Number) -> Look:
     """The look of an operation of which the results are not known yet."""
-    look: list[object] = [number(operand._type) for operand in op._operands]  # pyright: ignore[reportPrivateUsage]
+    look: list[object] = [number(type_of(operand)) for operand in operands_of(op)]
     look.append(type(op))
     for named in (op.properties, op.attributes):
         look += named
@@ -129,7 +131,7 @@ def look_around(op: Operation, number: Number) -> Look | None:
     block = op.parent
     if block is None or op.next_op is not None or (region := block.parent) is None:
         return None
-    successors = op._successors  # pyright: ignore[reportPrivateUsage]
+    successors = successors_of(op)
     if any([successor.parent is not region for successor in successors]):
         return None
     return type(region.parent), *look_of_arguments(successors, number)

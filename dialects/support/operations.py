@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, PyRDLOpDefinitionError
 
 from .definitions import segments
+from .insides import operands_of
 
 if TYPE_CHECKING:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
@@ -52,7 +53,7 @@ class _Operands(VariadicAttrAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
         given = cast("DenseArrayBase[IntegerType]", obj.properties[self.option.attribute_name])
         begin, end = _span(given.data.data, self.idx)
-        return obj._operands[begin:end]  # pyright: ignore[reportPrivateUsage]
+        return operands_of(obj)[begin:end]
 
 
 def _quick(accessor: VariadicAttrAccessor) -> VariadicAttrAccessor:

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
 from .dominance import Dominance, is_isolated, ordered, tree_of_blocks
 from .facts import while_unchanged
+from .insides import next_of, operands_of, successors_of, type_of
 from .judging import Judge, judge_of
 from .looks import Look, Looks, plain_look
 from .symbols import is_table
@@ -78,7 +79,7 @@ def _judged(
     """What is wrong with an operation, its operands aside; `look` is how it looks, where that tells all. What is no
     `Diagnostic` was raised by a condition that could not be judged."""
     try:
-        if op.regions or op._successors:  # pyright: ignore[reportPrivateUsage]
+        if op.regions or successors_of(op):
             _check_structure(op)
             if op.regions and is_table(type(op)):
                 _check_symbols(op)
@@ -131,15 +132,15 @@ def _look_through(
             seen.difference_update(cast("list[int]", pause))
             continue
         while op is not None:
-            operands, kind = op._operands, type(op)  # pyright: ignore[reportPrivateUsage]
+            operands, kind = operands_of(op), type(op)
             is_defined = seen.issuperset(map(id, operands))
             plain: Look | None = None
-            if not (op.regions or op._successors) and is_defined:  # pyright: ignore[reportPrivateUsage]
+            if not (op.regions or successors_of(op)) and is_defined:
                 # `plain_look(op, id)`, and what the operation defines; most look like one that is right
-                look: list[object] = [id(operand._type) for operand in operands]  # pyright: ignore[reportPrivateUsage]
+                look: list[object] = [id(type_of(operand)) for operand in operands]
                 look.append(kind)
                 for result in op.results:
-                    look.append(id(result._type))  # pyright: ignore[reportPrivateUsage]
+                    look.append(id(type_of(result)))
                     here.append(number := id(result))
                     seen.add(number)
                 if properties := op.properties:
@@ -150,7 +151,7 @@ def _look_through(
                     look += attributes
                     look += map(id, attributes.values())
                 if (plain := tuple(look)) in right and kind in judges:
-                    op = op._next_op  # pyright: ignore[reportPrivateUsage]
+                    op = next_of(op)
                     continue
             wrong = None if is_defined else dominance.why_not(op)
             if wrong is not None:
@@ -175,7 +176,7 @@ def _look_through(
             for result in op.results:
                 here.append(number := id(result))
                 seen.add(number)
-            op = op._next_op  # pyright: ignore[reportPrivateUsage]
+            op = next_of(op)
         else:
             if below and (next := below.get(id(block))):
                 pauses += (here, *reversed(next))
@@ -224,7 +225,7 @@ def _is_terminator(kind: type[Operation]) -> bool:
 
 def _check_structure(op: Operation) -> None:
     """What xDSL's `Operation.verify` and `Block.verify` check, in time linear in the blocks."""
-    if op._successors:  # pyright: ignore[reportPrivateUsage]
+    if successors_of(op):
         block = op.parent
         if block is None or block.parent is None:
             raise VerifyException("an operation with successors must stand in a block of a region")

@@ -25,6 +25,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.printer import Printer
 
+from ..support.insides import operands_of
 from .analyzer import Analyzer, IntExpr, from_affine, to_affine
 from .analyzer.build import linear as total
 from .analyzer.build import parts
@@ -58,7 +59,7 @@ def _result_of(
         return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
     if (combine := _COMBINE.get(type(op))) is None:
         return None
-    first, second = op._operands  # pyright: ignore[reportPrivateUsage]
+    first, second = operands_of(op)
     lhs = _affine_of(first, dims, found)
     rhs = _affine_of(second, dims, found) if lhs is not None else None
     if lhs is None or rhs is None or (type(op) in _UNSIGNED and not _is_natural(first, op)):
@@ -145,7 +146,7 @@ def over_dimensions(iters: Sequence[BlockArgument]) -> dict[SSAValue, AffineExpr
 
 def indices_of(op: memref.LoadOp | memref.StoreOp) -> Sequence[SSAValue]:
     """Its indices: what stands behind the buffer, and behind what is stored."""
-    return op._operands[2 if type(op) is memref.StoreOp else 1 :]  # pyright: ignore[reportPrivateUsage]
+    return operands_of(op)[2 if type(op) is memref.StoreOp else 1 :]
 
 
 def access_map_over(op: memref.LoadOp | memref.StoreOp, dims: Mapping[SSAValue, AffineExpr]) -> AffineMap | None:
@@ -180,7 +181,7 @@ class Access:
     @property
     def buffer(self) -> SSAValue:
         """What is accessed."""
-        return self.op._operands[1 if self.is_write else 0]  # pyright: ignore[reportPrivateUsage]
+        return operands_of(self.op)[1 if self.is_write else 0]
 
     @cached_property
     def is_write(self) -> bool:

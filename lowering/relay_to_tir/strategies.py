@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 
@@ -39,12 +39,9 @@ from ...transforms.infra.registry import all_dialects
 from .te_expressions import signless
 
 if TYPE_CHECKING:
-    from ...transforms.tir.scheduling.schedule import Schedule
     from ..machine.target import Target
 
 Compute: TypeAlias = Callable[..., "te.Tensor | Sequence[te.Tensor]"]
-Predicate: TypeAlias = "Callable[[Any, Target], bool]"
-Scheduler: TypeAlias = "Callable[[Schedule], object]"
 Lower: TypeAlias = "Callable[[FuncOp, Target], PrimFuncOp | None]"
 C = TypeVar("C", bound=Compute)
 L = TypeVar("L", bound=Lower)

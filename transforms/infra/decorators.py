@@ -23,7 +23,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeAlias, cast, get_type_hints, overload
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast, get_type_hints, overload
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -42,10 +42,6 @@ from .walk import clone, erase
 
 if TYPE_CHECKING:
     from ...dialects.tir.core import PrimFuncOp
-
-ModuleTransform: TypeAlias = Callable[[ModuleOp, PassContext], ModuleOp]
-FunctionTransform: TypeAlias = Callable[[FuncOp, ModuleOp, PassContext], FuncOp]
-PrimFuncTransform: TypeAlias = "Callable[[PrimFuncOp, ModuleOp, PassContext], PrimFuncOp | None]"
 
 
 class _Decorator(Protocol):

@@ -36,6 +36,7 @@ from xdsl.traits import ConstantLike, HasFolder
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from ...dialects.support.diagnostics import InternalError, Place
+from ...dialects.support.insides import operands_of
 from . import execution, walk
 from .pattern_table import PatternTable
 
@@ -220,7 +221,7 @@ class RewriteDriver:
     def removed(self, op: Operation) -> None:
         for nested in walk.walk(op) if op.regions else (op,):
             self._queued.discard(id(nested))
-            for operand in nested._operands:  # pyright: ignore[reportPrivateUsage]
+            for operand in operands_of(nested):
                 if isinstance(operand, OpResult):
                     self.released(operand)
                     if operand.has_one_use():

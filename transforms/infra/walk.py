@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ...dialects.support.insides import operands_of
+
 OpT = TypeVar("OpT", bound=Operation)
 
 
@@ -88,8 +90,8 @@ def clone(root: OpT, values: dict[SSAValue, SSAValue] | None = None) -> OpT:
     for region, new_blocks in reversed(filled):  # innermost first: xDSL looks through all levels above for circles
         region.add_block(new_blocks)
     for old, new in copied:
-        if old._operands:  # pyright: ignore[reportPrivateUsage]
-            new.operands = [values.get(operand, operand) for operand in old._operands]  # pyright: ignore[reportPrivateUsage]
+        if operands_of(old):
+            new.operands = [values.get(operand, operand) for operand in operands_of(old)]
     return result  # pyright: ignore[reportReturnType]
 
 
