@@ -94,10 +94,21 @@ class Function:
         if self.result is None:
             self.bind(*arrays)()
             return None
+        result = np.empty((), self.result_type)
+        self.bind(*self.with_result(arrays, result))()
+        return result.item()
+
+    def with_result(self, arrays: Sequence[object], result: npt.NDArray[np.generic] | None = None) -> list[object]:
+        """The arrays of a call, and among them that of the number which the function gives, if it gives one.
+
+        Raises:
+            InputError: they are not as many as a call has.
+        """
+        if self.result is None:
+            return list(arrays)
         place = self._place_of_result(len(arrays))
-        held = np.empty((), self.result_type)
-        self.bind(*arrays[:place], held, *arrays[place:])()
-        return held.item()
+        held = np.empty((), self.result_type) if result is None else result
+        return [*arrays[:place], held, *arrays[place:]]
 
     def _place_of_result(self, count: int) -> int:
         """Where the array of the result stands among those of a call, of which `count` are given."""
@@ -305,6 +316,6 @@ class Module(Mapping[str, Function]):
             raise UsageError("a function is run at least once")
 
         def measure(*arrays: object) -> BenchmarkResult:
-            return benchmark(function.bind(*arrays), repeat, number, min_repeat_ms)
+            return benchmark(function.bind(*function.with_result(arrays)), repeat, number, min_repeat_ms)
 
         return measure

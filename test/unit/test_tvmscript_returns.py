@@ -29,6 +29,7 @@ def test_a_function_gives_a_number() -> None:
     built = weft.build(clipped)
     assert [built(x, -1.0) for x in (-4.0, 1.5, 7.0)] == [-1.0, 3.0, 10.0]
     assert Interpreter(clipped)([np.float32(1.5), np.float32(0)])[0] == 3.0
+    assert built.time_evaluator("clipped", number=1, repeat=1)(1.5, -1.0).min > 0
     with pytest.raises(InputError, match=r"'clipped' takes 2 arrays \(x, low\), got 3"):
         built(1.0, 2.0, 3.0)
 
