@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from native import parse
 
-from weft.testing.agreement import Expectation
+from weft.testing.agreement import Expectation, Undetermined
 
 
 def test_every_element_at_a_jump_may_fall_on_either_side_of_it() -> None:
@@ -17,3 +18,16 @@ def test_every_element_at_a_jump_may_fall_on_either_side_of_it() -> None:
     assert expected.difference([np.full(256, -1, np.float16)]) is None
     assert expected.difference([np.zeros(256, np.float16)]) is None
     assert expected.difference([np.full(256, 20, np.float16)]) is not None
+
+
+def test_a_transposed_convolution_of_infinities_is_not_determined() -> None:
+    module = parse("""relay.func @main(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<1x1x7x7xf32> {
+  %0 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 2, 2>}
+    : (tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x7x7xf32>
+  relay.return %0 : tensor<1x1x7x7xf32>
+}""")  # fmt: skip
+    x, w = np.ones((2, 1, 1, 3, 3), np.float32)
+    assert Expectation(module, [x, w]).difference([np.zeros((1, 1, 7, 7), np.float32)]) is not None
+    x[..., 0] = np.inf
+    with pytest.raises(Undetermined, match="conv2d_transpose of infinities"):
+        Expectation(module, [x, w])

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..dialects.relay.base import RelayOp, tensor
+from ..dialects.relay.base import RelayOp, ints, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ..dialects.relay.ops.elementwise import CastLikeOp, CastOp
+from ..dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp, Conv3dTransposeOp
 from ..dialects.relay.precision import SINGLE, Accuracy
 from ..dialects.relay.reference import evaluate_op
 from ..dialects.support.dtypes import numpy_dtype
@@ -27,6 +28,8 @@ NDArray: TypeAlias = npt.NDArray[np.generic]
 Offsets: TypeAlias = "Callable[[tuple[int, ...]], npt.NDArray[np.float64]]"
 """For a shape, how far each element is off, from -1 to 1."""
 
+Transposed: TypeAlias = Conv1dTransposeOp | Conv2dTransposeOp | Conv3dTransposeOp
+
 ULPS = Accuracy.FUNCTION.ulps()
 """Units in the last place by which operands are off."""
 TRIALS = 4
@@ -35,7 +38,7 @@ MARGIN = 8
 
 
 class Undetermined(Exception):
-    """A graph has no meaning on its inputs: it makes floats integers that cannot hold them."""
+    """A graph has no meaning on its inputs: it makes floats integers that cannot hold them, say."""
 
 
 def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], offsets: Offsets | None) -> list[NDArray]:
@@ -69,6 +72,8 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], offsets: Off
                     _check_range(flat[0], op.result)
                 if op.name.startswith("relay.image."):
                     _check_interpolated(flat[0])
+                if isinstance(op, Transposed):
+                    _check_finite(op, flat)
                 least = SINGLE if op.accuracy() is Accuracy.PLACED else 0.0
                 operands = [a if e else _perturbed(a, offsets, least) for a, e in zip(flat, exact, strict=True)]
                 results = evaluate_op(op, operands)
@@ -94,6 +99,15 @@ def _check_interpolated(array: NDArray) -> None:
     """Integers are interpolated as floats, which hold no more than 53 bits, and overshoot below zero."""
     if array.dtype.kind == "u" or (array.dtype.kind == "i" and array.dtype.itemsize == 8):
         raise Undetermined(f"images of {array.dtype}")
+
+
+def _check_finite(op: Transposed, arrays: Sequence[NDArray]) -> None:
+    """Between elements that lie apart there are zeros, whose products tell an infinity from a number: they are made or
+    left out as is quicker."""
+    if max(ints(op.strides), default=1) > 1 and any(
+        is_float(array) and not np.isfinite(array).all() for array in arrays
+    ):
+        raise Undetermined(f"{op.name} of infinities or NaN")
 
 
 def _offsets() -> list[Offsets]:
