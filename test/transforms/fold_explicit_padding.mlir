@@ -70,3 +70,29 @@ relay.func @a_pool_that_does_not_count_its_padding_keeps_the_other(%x: tensor<1x
   %1 = relay.nn.avg_pool2d %0 {pool_size = array<i64: 2, 2>, padding = array<i64: 1, 1>} : (tensor<1x1x6x4xf32>) -> tensor<1x1x7x5xf32>
   relay.return %1 : tensor<1x1x7x5xf32>
 }
+
+// A quantised convolution pads with its zero point.
+// CHECK-LABEL: relay.func @the_zero_point_is_what_a_quantised_convolution_pads_with
+// CHECK-NOT: relay.nn.pad
+// CHECK: relay.qnn.conv2d %x, %w, %z, %zw, %s, %s
+// CHECK: padding = array<i64: 1, 2, 1, 2>
+// CHECK-LABEL: relay.func @what_is_not_the_zero_point_stays
+// CHECK: relay.nn.pad
+relay.func @the_zero_point_is_what_a_quantised_convolution_pads_with(%x: tensor<1x6x6x2xi8>, %w: tensor<3x3x2x4xi8>) -> tensor<1x6x8x4xi32> {
+  %p = relay.constant dense<10> : tensor<i8>
+  %z = relay.constant dense<10> : tensor<i32>
+  %zw = relay.constant dense<1> : tensor<i32>
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %0 = relay.nn.pad %x, %p {pad_width = array<i64: 0, 0, 1, 1, 2, 2, 0, 0>} : (tensor<1x6x6x2xi8>, tensor<i8>) -> tensor<1x8x10x2xi8>
+  %1 = relay.qnn.conv2d %0, %w, %z, %zw, %s, %s {data_layout = "NHWC", kernel_layout = "HWIO", channels = 4 : i64, kernel_size = array<i64: 3, 3>} : (tensor<1x8x10x2xi8>, tensor<3x3x2x4xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x6x8x4xi32>
+  relay.return %1 : tensor<1x6x8x4xi32>
+}
+relay.func @what_is_not_the_zero_point_stays(%x: tensor<1x6x6x2xi8>, %w: tensor<3x3x2x4xi8>) -> tensor<1x6x8x4xi32> {
+  %p = relay.constant dense<0> : tensor<i8>
+  %z = relay.constant dense<10> : tensor<i32>
+  %zw = relay.constant dense<1> : tensor<i32>
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %0 = relay.nn.pad %x, %p {pad_width = array<i64: 0, 0, 1, 1, 2, 2, 0, 0>} : (tensor<1x6x6x2xi8>, tensor<i8>) -> tensor<1x8x10x2xi8>
+  %1 = relay.qnn.conv2d %0, %w, %z, %zw, %s, %s {data_layout = "NHWC", kernel_layout = "HWIO", channels = 4 : i64, kernel_size = array<i64: 3, 3>} : (tensor<1x8x10x2xi8>, tensor<3x3x2x4xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x6x8x4xi32>
+  relay.return %1 : tensor<1x6x8x4xi32>
+}

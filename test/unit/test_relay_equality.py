@@ -266,3 +266,11 @@ def test_a_slice_is_what_it_takes_and_a_layout_whatever_its_axes_are_called() ->
     assert not equal(blocked, relay.layout_transform(x, "NCW", "NCW2c"))
     n = relay.var("n", shape=(relay.Any(), 4))
     assert not equal(relay.strided_slice(n, [0], [2]), relay.strided_slice(n, [0], [3]))
+
+
+def test_padding_is_what_it_is_on_both_sides() -> None:
+    x, w = relay.var("x", shape=(1, 2, 6, 6)), relay.var("w", shape=(3, 2, 3, 3))
+    one = relay.nn.conv2d(x, w, padding=(1, 2))
+    assert equal(one, relay.nn.conv2d(x, w, padding=(1, 2, 1, 2)))
+    assert not equal(one, relay.nn.conv2d(x, w, padding=(2, 1, 0, 3)))
+    assert equal(relay.nn.max_pool2d(x, (2, 2), padding=1), relay.nn.max_pool2d(x, (2, 2), padding=(1, 1, 1, 1)))

@@ -3,8 +3,9 @@
     %0 = relay.nn.pad %x, 0 {pad_width = [0, 0, 0, 0, 1, 1, 1, 1]}      %y = relay.nn.conv2d %x, %w
     %y = relay.nn.conv2d %0, %w                                    ->          {padding = [1, 1, 1, 1]}
 
-A convolution takes zeros, a maximum pool the least value of the type, an average pool zeros that it counts
-(`count_include_pad`). Only spatial axes may be padded, by constants. The `pad` itself goes when this was its last user.
+A convolution takes zeros, one of quantised images their zero point, a maximum pool the least value of the type, an
+average pool zeros that it counts (`count_include_pad`). Only spatial axes may be padded, by constants. The `pad` itself
+goes when this was its last user.
 
 Counterpart of TVM's `FoldExplicitPadding`.
 """
@@ -21,11 +22,12 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relay.base import as_attribute, ints, is_true, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
-from ...dialects.relay.layout import Layout
+from ...dialects.relay.layout import Layout, parse_layout
 from ...dialects.relay.nn_common import normalize_padding
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.nn.pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, MaxPool1dOp, MaxPool2dOp, MaxPool3dOp
+from ...dialects.relay.ops.qnn.products import QnnConv2dOp
 from ...dialects.support.dtypes import dtype_name
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 
@@ -42,7 +44,7 @@ class FoldExplicitPaddingPass(FunctionPass):
     tvm_name: ClassVar[str | None] = "FoldExplicitPadding"
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        patterns = (FoldPadIntoConvolution(), FoldPadIntoMaxPool(), FoldPadIntoAvgPool())
+        patterns = (FoldPadIntoConvolution(), FoldPadIntoQuantized(), FoldPadIntoMaxPool(), FoldPadIntoAvgPool())
         report_changed(RewriteDriver(patterns).rewrite(func))
 
 
@@ -55,10 +57,13 @@ def merged_padding(
     | MaxPool3dOp
     | AvgPool1dOp
     | AvgPool2dOp
-    | AvgPool3dOp,
+    | AvgPool3dOp
+    | QnnConv2dOp,
     layout: Layout,
+    axes: str,
 ) -> tuple[PadOp, float, DenseArrayBase] | None:
-    """The `pad` that makes the operand of `op`, its value, and the padding of both; `None` if they do not combine."""
+    """The `pad` that makes the operand of `op`, its value, and the padding of both, whose windows move along `axes`;
+    `None` if they do not combine."""
     pad = op.data.owner
     if not isinstance(pad, PadOp) or pad.pad_mode.data != "constant":
         return None
@@ -66,9 +71,9 @@ def merged_padding(
         remarks.missed(NAME, pad, "the value that is padded with is not a constant")
         return None
     widths = ints(pad.pad_width)
-    spatial = [layout.position(letter) for letter in op.SPATIAL]
+    spatial = [layout.position(letter) for letter in axes]
     if any(width for d in range(layout.rank) if d not in spatial for width in widths[2 * d : 2 * d + 2]):
-        remarks.missed(NAME, pad, f"it pads other axes than {', '.join(op.SPATIAL)}")
+        remarks.missed(NAME, pad, f"it pads other axes than {', '.join(axes)}")
         return None
     if any(width < 0 for width in widths):
         remarks.missed(NAME, pad, "it cuts elements off")
@@ -90,7 +95,7 @@ class FoldPadIntoConvolution(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv1dOp | Conv2dOp | Conv3dOp, rewriter: PatternRewriter, /) -> None:
-        if (merged := merged_padding(op, op.layouts()[0])) is None:
+        if (merged := merged_padding(op, op.layouts()[0], op.SPATIAL)) is None:
             return
         pad, value, padding = merged
         if value != 0:
@@ -99,12 +104,26 @@ class FoldPadIntoConvolution(RewritePattern):
         rewriter.replace(op, type(op)(pad.data, op.weight, **{**op.properties, "padding": padding}))
 
 
+class FoldPadIntoQuantized(RewritePattern):
+    """`qnn.conv2d(pad(x, z), w, z, ..)` -> `qnn.conv2d(x, w, z, ..) {padding}`"""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: QnnConv2dOp, rewriter: PatternRewriter, /) -> None:
+        if (merged := merged_padding(op, parse_layout(op.data_layout.data), "HW")) is None:
+            return
+        pad, value, padding = merged
+        if value != op.known_zero():
+            remarks.missed(NAME, pad, f"a quantised convolution pads with its zero point, not with {value}")
+            return
+        rewriter.replace(op, QnnConv2dOp(pad.data, *op.operands[1:], **{**op.properties, "padding": padding}))
+
+
 class FoldPadIntoMaxPool(RewritePattern):
     """`max_pool(pad(x, -inf))` -> `max_pool(x) {padding}`"""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MaxPool1dOp | MaxPool2dOp | MaxPool3dOp, rewriter: PatternRewriter, /) -> None:
-        if (merged := merged_padding(op, op.parsed_layout())) is None or _rounds_up(op):
+        if (merged := merged_padding(op, op.parsed_layout(), op.SPATIAL)) is None or _rounds_up(op):
             return
         pad, value, padding = merged
         if value > _least(op):
@@ -118,7 +137,7 @@ class FoldPadIntoAvgPool(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AvgPool1dOp | AvgPool2dOp | AvgPool3dOp, rewriter: PatternRewriter, /) -> None:
-        if (merged := merged_padding(op, op.parsed_layout())) is None or _rounds_up(op):
+        if (merged := merged_padding(op, op.parsed_layout(), op.SPATIAL)) is None or _rounds_up(op):
             return
         pad, value, padding = merged
         if value != 0 or (any(ints(op.padding)) and not is_true(op.count_include_pad)):

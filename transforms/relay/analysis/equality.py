@@ -16,22 +16,27 @@ from hashlib import blake2b
 
 from xdsl.dialects.builtin import (
     AnyFloat,
+    DenseArrayBase,
     FloatAttr,
     FunctionType,
     IntegerAttr,
+    IntegerType,
     ModuleOp,
     StringAttr,
     UnitAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
-from ....dialects.relay.base import DYNAMIC, RelayOp, tensors_in
+from ....dialects.relay.base import DYNAMIC, RelayOp, ints, tensors_in
 from ....dialects.relay.control import ApplyOp, FnOp
 from ....dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ....dialects.relay.functions import INPUT_NAMES, name_of
 from ....dialects.relay.layout import Layout, LayoutTransformOp
+from ....dialects.relay.nn_common import normalize_padding
 from ....dialects.relay.ops.slicing import StridedSliceOp
 from ....dialects.relay.types import tuple_type
+from ....dialects.support.hints import isa
 from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.script.equality import function_form
 from ...infra.visitors import dataflow_post_order, values_used_by
@@ -269,12 +274,23 @@ def _properties(op: Operation) -> Hashable:
         given |= _layout_forms(op)
     if isinstance(op, StridedSliceOp) and DYNAMIC not in (shape := tensors_in(op.data.type)[0].get_shape()):
         return tuple(op.slices(shape))
+    padding, strides = given.get("padding"), given.get("strides")
+    if isa(padding, DenseArrayBase[IntegerType]) and isa(strides, DenseArrayBase[IntegerType]):
+        given["padding"] = _of_both_sides(ints(padding), len(ints(strides)))
     axis = op.properties.get("axis", defaults.get("axis"))
     if isinstance(axis, IntegerAttr) and op.operands and op.name not in COUNT_NEW_AXES:
         tensors = tensors_in(op.operands[0].type)
         if tensors and (rank := len(tensors[0].get_shape())):
             given["axis"] = axis.value.data % rank
     return _items(given)
+
+
+def _of_both_sides(padding: Sequence[int], axes: int) -> Hashable:
+    """What is padded before and behind each axis that a window moves along; what is wrong as it is."""
+    try:
+        return normalize_padding(padding, axes)
+    except VerifyException:
+        return tuple(padding)
 
 
 def _layout_forms(op: LayoutTransformOp) -> dict[str, object]:
