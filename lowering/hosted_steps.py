@@ -16,7 +16,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, ModuleOp, NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.hints import isa
 
 from ..dialects.mem.core import (
     AllocOp,
@@ -44,6 +43,7 @@ from ..dialects.rt.core import SLOT_BYTES, SlotsType
 from ..dialects.support.alignment import aligned
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.hints import isa
 from ..dialects.tir.symbols import affine_map
 from ..transforms.relay.outline_segments import SEGMENT, is_control
 from .abi import Argument, DeviceMemory, Site, Step, TensorSpec

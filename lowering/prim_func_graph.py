@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
 from ..dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.hints import isa
 from ..dialects.tir.argument_order import ARGUMENTS, sort_arguments
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
 from ..dialects.tir.functions import RESULT, TARGET

@@ -31,9 +31,9 @@ from xdsl.dialects.builtin import (
     IntegerType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects.extensions import arith as arith_extensions
+from ..dialects.support.hints import isa
 from ..dialects.support.vector_types import element_type
 from ..dialects.tir.affine import Range
 from ..dialects.tir.integers import value_range

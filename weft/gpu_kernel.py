@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
-from xdsl.utils.hints import isa
 
 from .dialects.support.diagnostics import Diagnostic
 from .dialects.support.dtypes import byte_width
+from .dialects.support.hints import isa
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.functions import TARGET
 from .dialects.tir.symbols import with_sizes

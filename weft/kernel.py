@@ -23,11 +23,11 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, SymbolRefAttr, i8, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.hints import isa
 
 from .dialects.rt.core import SLOT_BYTES, SlotsType
 from .dialects.support.diagnostics import Diagnostic
 from .dialects.support.dtypes import byte_width, numpy_dtype
+from .dialects.support.hints import isa
 from .dialects.tir.buffers import memref_of
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.specialize import known_shape, sizes_of_call

@@ -16,10 +16,10 @@ from typing import SupportsIndex, cast
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import TensorType
-from xdsl.utils.hints import isa
 
 from .dialects.support.diagnostics import Diagnostic, UsageError
 from .dialects.support.dtypes import dtype_name
+from .dialects.support.hints import isa
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.functions import RESULT
 from .dialects.tir.specialize import known_shape, sizes_of_call, symbols_of

@@ -34,8 +34,8 @@ from xdsl.traits import (
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible, tensor
 from .functions import FuncOp, unknown_function, verify_places

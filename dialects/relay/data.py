@@ -32,8 +32,8 @@ from xdsl.traits import (
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern
 from .regions import EndsInYield, check_yields

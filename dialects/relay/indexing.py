@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from .. import te
 from ..support.checks import CheckError
 from ..support.dtypes import byte_width
+from ..support.hints import isa
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Position, Span
 
+from .hints import isa
 from .number_lists import BITS, COMPLEX, FLOAT, GAP, INTEGER, TRUTH, Kind, Number, Run, read_run
 
 Direct: TypeAlias = "Callable[[list[Number]], Sequence[Number] | None]"

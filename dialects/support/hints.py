@@ -1,12 +1,15 @@
-"""`isa` that works a hint out once. xDSL's makes the constraint of `MemRefType[Attribute]` anew at each question."""
+"""`isa` that works a hint out once. xDSL's looks through it at each question, and makes the constraint of
+`MemRefType[Attribute]` anew."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast, get_origin
+from types import UnionType
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, Union, cast, get_args, get_origin
 
 from xdsl.ir import Attribute, ParametrizedAttribute
-from xdsl.irdl import AttrConstraint, GenericData, VerificationContext, irdl_to_attr_constraint
+from xdsl.irdl import GenericData, VerificationContext, irdl_to_attr_constraint
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa as _isa
 
@@ -18,23 +21,36 @@ T = TypeVar("T")
 
 def isa(arg: object, hint: TypeForm[T]) -> TypeGuard[T]:
     """Whether `arg` is of the type that `hint` describes: `xdsl.utils.hints.isa`."""
-    origin, constraint = _worked_out(hint)
-    if constraint is None:
-        return _isa(arg, hint)
-    if not isinstance(arg, origin):
-        return False
-    assert isinstance(arg, Attribute)
-    try:
-        constraint.verify(arg, VerificationContext())
-    except VerifyException:
-        return False
-    return True
+    return _test(hint)(arg)
 
 
 @lru_cache(maxsize=1024)
-def _worked_out(hint: Any) -> tuple[type, AttrConstraint[Any] | None]:
-    """The class that `hint` gives parameters to, and what these say, where it is one of attributes."""
+def _test(hint: Any) -> Callable[[object], bool]:
+    """What tells whether something is of the type that `hint` describes."""
     origin = get_origin(hint)
+    if _is_class(hint):
+        return lambda arg: isinstance(arg, hint)
+    if origin in (Union, UnionType):
+        parts = get_args(hint)
+        if all(map(_is_class, parts)):
+            return lambda arg: isinstance(arg, parts)
+        tests = [_test(part) for part in parts]
+        return lambda arg: any(test(arg) for test in tests)
     if isinstance(origin, type) and issubclass(origin, GenericData | ParametrizedAttribute):
-        return cast("type", origin), irdl_to_attr_constraint(hint)
-    return object, None
+        kind, constraint = cast("type[Attribute]", origin), irdl_to_attr_constraint(hint)
+
+        def fits(arg: object) -> bool:
+            if not isinstance(arg, kind):
+                return False
+            try:
+                constraint.verify(arg, VerificationContext())
+            except VerifyException:
+                return False
+            return True
+
+        return fits
+    return lambda arg: _isa(arg, hint)
+
+
+def _is_class(hint: object) -> bool:
+    return isinstance(hint, type) and get_origin(hint) is None and hint is not Any

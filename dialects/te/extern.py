@@ -16,10 +16,10 @@ from typing import cast, overload
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.arguments import checked
 from ..support.diagnostics import UsageError
+from ..support.hints import isa
 from ..tir.argument_order import sort_arguments
 from ..tir.blocks import blocks_under
 from ..tir.buffers import memref_of

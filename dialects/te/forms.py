@@ -21,11 +21,11 @@ from typing import Any, Literal, Protocol, TypeAlias, cast, overload
 from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.hints import isa
 
 from ..support.arguments import ArgumentError, checked
 from ..support.diagnostics import UsageError
 from ..support.dtypes import scalar_type
+from ..support.hints import isa
 from ..tir.analyzer.nodes import IntExpr
 from . import broadcast as broadcast
 from . import integer_forms as integer_forms

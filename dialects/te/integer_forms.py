@@ -20,9 +20,9 @@ from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.arguments import ArgumentError
+from ..support.hints import isa
 from ..tir.analyzer import IntExpr, maximum, minimum
 from ..tir.analyzer import const as integer
 from ..tir.analyzer import var as variable

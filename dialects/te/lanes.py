@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from ..tir.analyzer.analyzer import Analyzer, coefficient, is_linear_in, without
 from ..tir.analyzer.nodes import const
 from .expr import Binary, Cast, Expr, Slot, binary, cast

@@ -21,9 +21,9 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.dtypes import is_small_float, numpy_dtype
+from ..support.hints import isa
 from .kinds import BinaryKind as B
 from .kinds import UnaryKind as U
 from .kinds import index

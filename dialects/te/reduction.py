@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from .expr import Const, Expr, IterVar, Slot, const
 from .kinds import BinaryKind, ReduceKind
 

@@ -13,10 +13,10 @@ from math import isfinite
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, VectorType, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name
+from ..support.hints import isa
 from . import literals
 from .calls import Call
 from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, IterVar, Select, Slot, Unary, Var

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import VectorType, i1, i32
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.arguments import ArgumentError, checked
+from ..support.hints import isa
 from .element_types import element_type
 from .expr import Cast, Expr, ExprLike, as_expr, cast, const
 from .kinds import common_type, index

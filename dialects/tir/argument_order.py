@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from .buffers import memref_of
 from .functions import PrimFuncOp
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..support.checks import EXCEPTION, CheckError
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
+from ..support.hints import isa
 from ..support.nd import as_nd
 from ..support.packed import as_scalar, extern_address, get_global_func
 from .buffers import memref_of

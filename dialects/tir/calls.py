@@ -39,9 +39,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
+from ..support.hints import isa
 from .buffers import memref_of
 
 index = IndexType()

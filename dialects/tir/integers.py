@@ -13,8 +13,8 @@ from typing import TypeAlias
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, OpResult, SSAValue
-from xdsl.utils.hints import isa
 
+from ..support.hints import isa
 from .analyzer import Analyzer, Flag, IntExpr, const, maximum, minimum, select, var
 from .analyzer.build import floordiv, floormod, power_of_two
 from .checks import CheckOp

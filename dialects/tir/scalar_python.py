@@ -21,10 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ..support.conversion import converted
 from ..support.dtypes import numpy_dtype
+from ..support.hints import isa
 
 Number: TypeAlias = Any
 """An `int`, or a NumPy scalar of a float type."""

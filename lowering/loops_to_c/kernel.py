@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation
-from xdsl.utils.hints import isa
 
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
 from .function import FunctionText
 from .module import file_head
 from .types import pointee

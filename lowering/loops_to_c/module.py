@@ -17,11 +17,11 @@ from functools import partial
 from xdsl.dialects import func, llvm, memref
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, i64
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
 from ...transforms.relay.outline_segments import is_control
 from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, SEGMENT_MARK, TensorSpec
 from ..check_sites import read_checks

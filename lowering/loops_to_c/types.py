@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
 
 KEYWORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if inline int long

@@ -18,11 +18,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.builtin import IntegerType as _IntegerType
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.hints import isa
 from ...dialects.te.tensor import TensorOp, check_reads
 from ...dialects.tir.argument_order import ARGUMENTS
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under

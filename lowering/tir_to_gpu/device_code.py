@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
 from ...transforms.infra.parts import settle
 from ..abi import DeviceCode, Launch
 from ..affine_sizes import sizes_of

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
-from xdsl.utils.hints import isa, type_repr
+from xdsl.utils.hints import type_repr
 
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.hints import isa
 from .errors import ConfigError
 from .registry import canonical_name, get_pass_type, own_passes
 

@@ -27,8 +27,8 @@ from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IndexType, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
+from ...dialects.support.hints import isa
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
 from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of
 from ...dialects.tir.core import AddressOfOp, AllocBufferOp, BlockOp, PrimFuncOp, accessing_blocks

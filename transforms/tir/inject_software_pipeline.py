@@ -40,9 +40,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.utils.hints import isa
 
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.hints import isa
 from ...dialects.support.verifier import verify
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of

@@ -30,8 +30,8 @@ from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
+from ...dialects.support.hints import isa
 from ...dialects.tir.affine import Access
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.check_texts import access_text, iterator_text

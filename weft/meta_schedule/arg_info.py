@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.hints import isa
 
 from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.dtypes import dtype_name
+from ..dialects.support.hints import isa
 from ..dialects.tir.buffers import memref_of, shape_of
 from ..dialects.tir.functions import PrimFuncOp
 from ..dialects.tir.script.modules import IRModule

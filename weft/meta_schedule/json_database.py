@@ -12,10 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from xdsl.utils.hints import isa
-
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError
+from ..dialects.support.hints import isa
 from .records import MemoryDatabase, TuningRecord, Workload
 from .rule import Scheduled
 

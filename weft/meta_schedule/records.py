@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from xdsl.utils.hints import isa
-
 from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.hints import isa
 from ..dialects.tir.script.modules import IRModule
 from ..ir_json import load_json, save_json
 from ..lowering.machine.target import Target

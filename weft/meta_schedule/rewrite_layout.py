@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.dtypes import dtype_name
+from ..dialects.support.hints import isa
 from ..dialects.te.expr import Var
 from ..dialects.tir.affine import substitute
 from ..dialects.tir.analyzer.index_map import IndexMap

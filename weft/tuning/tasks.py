@@ -8,13 +8,13 @@ from math import prod
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ..dialects.relay.base import is_static
 from ..dialects.relay.calls import CallLoweredOp
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp
 from ..dialects.schedule.core import SequenceOp
 from ..dialects.support.dtypes import byte_width
+from ..dialects.support.hints import isa
 from ..dialects.tir.core import PrimFuncOp
 from ..lowering.compiler import compile_graph, lower
 from ..lowering.machine.target import Target

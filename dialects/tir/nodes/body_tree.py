@@ -8,10 +8,10 @@ from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, i1
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import is_side_effect_free
-from xdsl.utils.hints import isa
 
 from ...extensions import arith as arith_extensions
 from ...support.diagnostics import Diagnostic
+from ...support.hints import isa
 from ...te.expr import Binary, Bitcast, Cast, Check, Const, Expr, Select, Slot, Unary
 from ...te.kinds import BinaryKind as B
 from ...te.kinds import UnaryKind as U

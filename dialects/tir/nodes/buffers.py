@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
 from xdsl.dialects.builtin import NoneType, VectorType, i32
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ...support.arguments import checked, checked_methods
 from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
+from ...support.hints import isa
 from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, as_expr

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
+from ...support.hints import isa
 from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var, index
 from ...te.integer_forms import bits_of, direct_parts, integer_form, is_integer
 from ...te.let import Let

@@ -17,10 +17,10 @@ from typing import Any, Generic, ParamSpec
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
+from ...support.hints import isa
 from ...te import text as text  # writes expressions
 from ...te.calls import Argument as Argument
 from ...te.calls import Call as Call

@@ -10,11 +10,11 @@ from typing import NoReturn
 
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IndexType, IntegerType, Signedness, i1, i32, i64
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
+from ...support.hints import isa
 from ...te import functions as of
 from ...te.calls import Call
 from ...te.dims import size_var

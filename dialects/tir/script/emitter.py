@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
+from ...support.hints import isa
 from .words import bits, conversion
 
 

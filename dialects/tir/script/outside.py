@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
+from ...support.hints import isa
 from ..calls import AddressOfOp, CallOp, Convention, Effect, is_passed
 from . import words
 from .emitter import Value

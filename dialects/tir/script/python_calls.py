@@ -20,9 +20,9 @@ from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from ...support.diagnostics import Diagnostic
+from ...support.hints import isa
 from ...te.calls import Call
 from ...te.expr import Expr, Slot
 from ...te.text import WORDS, call_syntax, render

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from xdsl.dialects import arith, math, memref
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.utils.hints import isa
 
 from ...extensions import arith as arith_extensions
 from ...support.diagnostics import Diagnostic
 from ...support.dtypes import dtype_name, scalar_type
+from ...support.hints import isa
 from ..affine import access_map_over, over_dimensions, simplify
 from ..blocks import BlockOp
 from ..float_flags import CONTRACT, NO_SIGNED_ZERO, NONE, REASSOCIATE

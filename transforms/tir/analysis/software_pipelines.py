@@ -13,9 +13,9 @@ from itertools import combinations
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ....dialects.support.diagnostics import Diagnostic
+from ....dialects.support.hints import isa
 from ....dialects.tir.core import AllocBufferOp, AssertOp, BlockOp, CallOp, ForOp, StorageSyncOp, blocks_under
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.carried import is_fresh

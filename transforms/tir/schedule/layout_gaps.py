@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from ....dialects.support.hints import isa
 from ....dialects.tir.affine import simplify
 from ....dialects.tir.analyzer.padding import Gap
 from ....dialects.tir.core import BlockOp, ForKind, IterKind, enclosing_loops, memref_of

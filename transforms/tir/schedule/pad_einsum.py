@@ -91,8 +91,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
+from ....dialects.support.hints import isa
 from ....dialects.support.retyping import retype
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, accessing_blocks, blocks_under, enclosing_loops, memref_of
 from ....dialects.tir.legality.bounds import buffer_name

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ....support.dtypes import dtype_name, numpy_dtype
+from ....support.hints import isa
 from ...base import RelayOp, shape_of, tensor
 from ...blocking import Blocks
 from ...core import ConstantOp

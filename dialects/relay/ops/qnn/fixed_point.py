@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from .... import te
 from ....support.dtypes import dtype_name
+from ....support.hints import isa
 from ...base import DYNAMIC, NonComputational, normalize_axis, shape_of, tensor
 from ...core import ConstantOp
 from ...decomposition import Emit, WrittenOut
