@@ -140,7 +140,7 @@ relay.func @reshapes_keep_one_dynamic_dimension(%x: tensor<?x6xf32>) -> tensor<?
 
 // CHECK-LABEL: relay.func @transposes_and_layouts_in_a_row_become_one
 // CHECK:      relay.transpose %x {axes = array<i64: 1, 2, 0>}
-// CHECK-NEXT: relay.layout_transform %y {src_layout = "NCHW", dst_layout = "NHWC"}
+// CHECK-NEXT: relay.transpose %y {axes = array<i64: 0, 2, 3, 1>}
 // CHECK-NEXT: relay.return %0, %1, %y
 relay.func @transposes_and_layouts_in_a_row_become_one(%x: tensor<2x3x4xf32>, %y: tensor<1x4x2x2xf32>) -> (tensor<3x4x2xf32>, tensor<1x2x2x4xf32>, tensor<1x4x2x2xf32>) {
   %0 = relay.transpose %x : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>
@@ -436,4 +436,13 @@ relay.func @blocks_that_are_transposed_stay(%x: tensor<1x5x6x2x4xf32>) -> tensor
   %2 = relay.layout_transform %1 {src_layout = "NCHW2c", dst_layout = "NCHW", extents = array<i64: 0, 7, 0, 0>} : (tensor<1x4x5x6x2xf32>) -> tensor<1x7x5x6xf32>
   %3 = relay.transpose %2 {axes = array<i64: 0, 2, 1, 3>} : (tensor<1x7x5x6xf32>) -> tensor<1x5x7x6xf32>
   relay.return %3 : tensor<1x5x7x6xf32>
+}
+
+// CHECK-LABEL: relay.func @blocks_that_come_and_go_leave_a_transpose
+// CHECK-NEXT: relay.transpose %x {axes = array<i64: 1, 2, 3, 0>} : (tensor<1x8x5x6xf32>) -> tensor<8x5x6x1xf32>
+// CHECK-NEXT: relay.return
+relay.func @blocks_that_come_and_go_leave_a_transpose(%x: tensor<1x8x5x6xf32>) -> tensor<8x5x6x1xf32> {
+  %0 = relay.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x8x5x6xf32>) -> tensor<1x2x5x6x4xf32>
+  %1 = relay.layout_transform %0 {src_layout = "NCHW4c", dst_layout = "CHWN"} : (tensor<1x2x5x6x4xf32>) -> tensor<8x5x6x1xf32>
+  relay.return %1 : tensor<8x5x6x1xf32>
 }

@@ -182,7 +182,10 @@ def meet_without_padding(site: Site) -> bool:
 
 def merged_transform(site: Site) -> SSAValue:
     first, second = transforms(site)
-    return site.emit(LayoutTransformOp(site[x], src_layout=first.src_layout, dst_layout=second.dst_layout))
+    source, target = first.layouts()[0], second.layouts()[1]
+    if source.is_blocked:
+        return site.emit(LayoutTransformOp(site[x], src_layout=source.text, dst_layout=target.text))
+    return moved(site[x], source, target, source.names, site.emit)
 
 
 def is_whole(op: Operation, side: int) -> bool:
