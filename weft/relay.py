@@ -8,7 +8,7 @@ from functools import partial
 from operator import attrgetter
 from types import ModuleType
 
-from . import relay_executors, relay_testing, relay_transform, relay_vm
+from . import relay_executors, relay_te_compiler, relay_testing, relay_transform, relay_vm
 from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
@@ -81,7 +81,9 @@ build_module.__dict__.update(
 interpreter = ModuleType(f"{__name__}.backend.interpreter", "What the interpreter gives beside arrays.")
 interpreter.__dict__.update(ConstructorValue=ConstructorValue, RefValue=RefValue)
 backend = ModuleType(f"{__name__}.backend", "What runs programs, by the module that TVM has that in.")
-backend.__dict__.update(interpreter=interpreter, vm=relay_vm, Executor=Executor, Runtime=Runtime)
+backend.__dict__.update(
+    interpreter=interpreter, te_compiler=relay_te_compiler, vm=relay_vm, Executor=Executor, Runtime=Runtime
+)
 qnn_transform = ModuleType(
     f"{__name__}.qnn.transform", "The passes on quantised operators: TVM's `relay.qnn.transform`."
 )
@@ -115,6 +117,7 @@ sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.build_module"] = build_module
 sys.modules[f"{__name__}.backend"] = backend
 sys.modules[f"{__name__}.backend.interpreter"] = interpreter
+sys.modules[f"{__name__}.backend.te_compiler"] = relay_te_compiler
 sys.modules[f"{__name__}.backend.vm"] = relay_vm
 sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis

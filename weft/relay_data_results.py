@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import StringAttr, TensorType, TupleType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from .dialects.relay.base import DYNAMIC, Tensor
@@ -146,6 +146,13 @@ def _gather(type: Attribute, types: dict[str, TypeData], dtypes: dict[str, None]
             return True
         case _:
             return False
+
+
+def is_given(module: ModuleOp, function: FuncOp) -> bool:
+    """Whether native code of a function of a module can give what that gives: tensors, tuples, values of data types."""
+    types = IRModule.of(module).type_definitions
+    outputs = function.function_type.outputs.data
+    return all(map(is_first_order, outputs)) or (len(outputs) == 1 and _gather(outputs[0], types, {}, set()))
 
 
 class _Writer:

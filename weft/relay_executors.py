@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph
     from .lowering.machine.target import Target
     from .lowering.phase_texts import PhaseTexts
+    from .relay_data_results import WrittenResults
     from .runtime.executable import Executable as NativeExecutable
     from .runtime.graph_executor import GraphModule
     from .runtime.tensors import Input
@@ -167,7 +169,8 @@ class Evaluator:
             program = compile_model(module, self.target, executor="graph")
             shown = partial(results_of, main.function_type.outputs.data)
         else:
-            program, shown = compiled(module, self.target, main.sym_name.data)
+            native = compiled(module, self.target, main.sym_name.data)
+            program, shown = native.program, native.shown
 
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
             found = program(*arrays)
@@ -198,11 +201,24 @@ def _called_with_values(main: FuncOp, names: Sequence[str]) -> Callable[..., Res
     return call
 
 
-def compiled(
-    module: ModuleOp, target: str | Target, name: str
-) -> tuple[NativeExecutable, Callable[[Sequence[NDArray]], Result]]:
-    """The native code of a function, and what makes of the tensors that it gives what the function gives: values of
-    data types among them.
+@dataclass(frozen=True)
+class Compiled:
+    """The native code of a function, and what it makes of values of data types, if it gives such."""
+
+    program: NativeExecutable
+    types: Sequence[Attribute]
+    """Of what the function gives."""
+    written: WrittenResults | None = None
+
+    def shown(self, arrays: Sequence[NDArray]) -> Result:
+        """What the function gives, of the tensors that its code does."""
+        if self.written is None:
+            return results_of(self.types, arrays)
+        return cast(Result, self.written.read(arrays))
+
+
+def compiled(module: ModuleOp, target: str | Target, name: str) -> Compiled:
+    """Compile a function of a module, which may give values of data types.
 
     Raises:
         Diagnostic: it cannot be lowered, or is not valid.
@@ -216,9 +232,9 @@ def compiled(
 
         if (written := WrittenResults.of(whole, name)) is not None:
             program = compile_model(written.module, target, function=written.name)
-            return program, cast("Callable[[Sequence[NDArray]], Result]", written.read)
+            return Compiled(program, function.function_type.outputs.data, written)
     program = compile_model(module, target, function=name)
-    return program, partial(results_of, function.function_type.outputs.data)
+    return Compiled(program, function.function_type.outputs.data)
 
 
 def results_of(types: Sequence[Attribute], arrays: Sequence[NDArray]) -> Result:

@@ -10,7 +10,8 @@ of open extents by itself. Functions other than `@main` are compiled when they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .devices import check_devices
 from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
+from .dialects.relay.interpreter import is_first_order
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.nd import as_nd
@@ -31,29 +33,64 @@ from .transforms.relay.bind_params import bind_params, input_names
 if TYPE_CHECKING:
     from .frontend.relay.module import IRModule
     from .lowering.machine.target import Target
+    from .relay_vm_files import Callee, Library
     from .runtime.benchmark import BenchmarkResult
     from .runtime.executable import Executable as NativeExecutable
     from .runtime.profiling import Profile
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
     Result: TypeAlias = "NDArray | tuple[Result, ...]"
-    Shown: TypeAlias = Callable[[Sequence[NDArray]], Result]
 
 
 class Executable:
-    """The functions of a module as native code, by name; `compile` makes one."""
+    """The functions of a module as native code, by name; `compile` makes one, and `load_exec` again of what was saved."""
 
-    def __init__(self, module: ModuleOp, target: str | Target):
-        self._module, self.target = module, target
+    def __init__(self, module: ModuleOp | Mapping[str, Callee], target: str | Target):
+        self._module = module if isinstance(module, ModuleOp) else ModuleOp([])
+        self.target = target
         self._functions = {
-            op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and op.sym_visibility is None
+            op.sym_name.data: op for op in self._module.ops if isinstance(op, FuncOp) and op.sym_visibility is None
         }
-        self._programs: dict[str, tuple[NativeExecutable, Shown]] = {}
+        self._callees: dict[str, Callee] = {} if isinstance(module, ModuleOp) else dict(module)
+
+    @staticmethod
+    def load_exec(bytecode: bytes | bytearray, lib: Library) -> Executable:
+        """An executable of what `save` gave, or of what `load_library` has read of it.
+
+        Raises:
+            Diagnostic: it is no code of an executable, or the library is another's.
+        """
+        from .relay_vm_files import callees_of
+
+        return Executable(callees_of(bytecode, lib), "llvm")
+
+    def save(self) -> tuple[bytearray, Library]:
+        """What is said of the functions that can be called, and their native code, which is compiled where it was not:
+        `library.export_library(path)` writes it to a file.
+
+        Raises:
+            Diagnostic: a function cannot be lowered.
+        """
+        from .relay_vm_files import Library, code_of
+
+        callees = {name: self.callee(name) for name in self.globals if self._takes_tensors(name)}
+        library = Library({name: each.compiled.program for name, each in callees.items()})
+        return code_of(self._module, callees), library
+
+    def _takes_tensors(self, name: str) -> bool:
+        from .relay_data_results import is_given
+
+        function = self._functions.get(name)
+        return name in self._callees or (
+            function is not None
+            and all(map(is_first_order, function.function_type.inputs))
+            and is_given(self._module, function)
+        )
 
     @property
     def globals(self) -> list[str]:
         """The names of the functions that can be called."""
-        return list(self._functions)
+        return list(self._functions or self._callees)
 
     def get_function_params(self, func_name: str) -> list[str]:
         """The names of a function's parameters.
@@ -61,16 +98,13 @@ class Executable:
         Raises:
             UsageError: there is no such function.
         """
-        return input_names(self.function(func_name))
+        if (known := self._callees.get(func_name)) is not None:
+            return list(known.params)
+        return input_names(self._function(func_name))
 
-    def function(self, name: str) -> FuncOp:
-        """A function of the module.
-
-        Raises:
-            UsageError: there is no such function.
-        """
+    def _function(self, name: str) -> FuncOp:
         if (found := self._functions.get(name)) is None:
-            hint = did_you_mean(name, self._functions) or f"they are: {', '.join(self._functions)}"
+            hint = did_you_mean(name, self.globals) or f"they are: {', '.join(self.globals)}"
             raise UsageError(f"there is no function '{name}'", hint=hint)
         return found
 
@@ -81,16 +115,24 @@ class Executable:
             UsageError: there is no such function.
             Diagnostic: it cannot be lowered, or is not valid.
         """
-        return self._compiled(name)[0]
+        return self.callee(name).compiled.program
 
     def results(self, name: str, arrays: Sequence[NDArray]) -> Result:
         """What a function gives, of the tensors that its native code does."""
-        return self._compiled(name)[1](arrays)
+        return self.callee(name).compiled.shown(arrays)
 
-    def _compiled(self, name: str) -> tuple[NativeExecutable, Shown]:
-        self.function(name)
-        if (known := self._programs.get(name)) is None:
-            known = self._programs[name] = compiled(self._module, self.target, name)
+    def callee(self, name: str) -> Callee:
+        """A function, compiled.
+
+        Raises:
+            UsageError: there is no such function.
+            Diagnostic: it cannot be lowered, or is not valid.
+        """
+        if (known := self._callees.get(name)) is None:
+            from .relay_vm_files import Callee
+
+            params = input_names(self._function(name))
+            known = self._callees[name] = Callee(params, compiled(self._module, self.target, name))
         return known
 
 
@@ -120,6 +162,19 @@ def compile(
     if "main" in made.globals:
         made.program()
     return made
+
+
+@checked
+def load_library(path: str | os.PathLike[str]) -> Library:
+    """The library of an executable that was saved, which holds machine code: load only what you would run as a program.
+
+    Raises:
+        Diagnostic: the file cannot be read, or is none of these.
+        PlatformError: it was made for another machine.
+    """
+    from .relay_vm_files import load_library
+
+    return load_library(path)
 
 
 class VMCompiler:

@@ -19,7 +19,7 @@ from .base import DYNAMIC, RelayOp, is_static, is_true, shape_of, tensor
 from .core import TupleGetOp, TupleOp
 from .decomposition import Emit
 from .ops.advanced_indexing import UnravelIndexOp
-from .ops.broadcast import EqualOp, LessOp, WhereOp
+from .ops.broadcast import EqualOp, LessOp, MultiplyOp, WhereOp
 from .ops.creation import OnesLikeOp, ShapeOfOp
 from .ops.dyn import DynExpandDimsOp, DynReshapeOp, DynSqueezeOp, DynStridedSliceOp
 from .ops.dyn_creation import DynZerosOp
@@ -31,7 +31,7 @@ from .ops.scatter import ScatterAddOp
 from .ops.slicing import ConcatenateOp, StridedSliceOp
 from .ops.sort import ArgsortOp
 from .ops.sparse import SparseFillEmptyRowsOp
-from .ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
+from .ops.transform import ExpandDimsOp, ReshapeOp, TransposeOp
 from .remaining import without_remaining
 from .told_axes import with_told_axes
 
@@ -109,16 +109,22 @@ def unique(emit: Emit, op: UniqueOp) -> SSAValue:
 
 def filled_rows(emit: Emit, op: SparseFillEmptyRowsOp) -> SSAValue:
     """What `relay.sparse_fill_empty_rows` gives: the rows that have no element behind the others, and all in order."""
-    indices, columns = op.sparse_indices, shape_of(op.sparse_indices)[1]
+    indices = op.sparse_indices
     element = tensor(indices).element_type
-    count = emit(StridedSliceOp(emit(CastOp(op.dense_shape, dtype="int64")), begin=[0], end=[1]))
+    first_place = emit.constant([0], i64)
+    count = emit(TakeOp(emit(CastOp(op.dense_shape, dtype="int64")), first_place, axis=0, mode="error"))
     at = emit(CastOp(_first_column(emit, indices), dtype="int64"))
     at = emit(WhereOp(emit(LessOp(at, emit.constant(0, i64))), count, at))  # below zero is outside, as what is beyond
     have = emit(ScatterAddOp(emit(DynZerosOp(count, dtype="int64")), at, emit(OnesLikeOp(at)), axis=0))
     empty = emit(EqualOp(have, emit.constant(0, i64)))
     missing = places_of(emit, empty)
     added = emit(CastOp(emit(ExpandDimsOp(missing, axis=1)), dtype=dtype_name(element)))
-    added = emit(PadOp(added, emit.constant(0, element), pad_width=[0, 0, 0, columns - 1]))
+    if (columns := shape_of(indices)[1]) != DYNAMIC:
+        added = emit(PadOp(added, emit.constant(0, element), pad_width=[0, 0, 0, columns - 1]))
+    else:
+        zeros = emit(DynZerosOp(extent_of(emit, indices, 1), dtype=dtype_name(element)))
+        is_first = emit(ScatterAddOp(zeros, first_place, emit.constant([1], element), axis=0))
+        added = emit(MultiplyOp(added, emit(ExpandDimsOp(is_first, axis=0))))
     default = emit(TakeOp(emit(ReshapeOp(op.default_value, newshape=[1])), missing, axis=0, mode="clip"))
     rows = emit(ConcatenateOp(emit(TupleOp(indices, added)), axis=0))
     values = emit(ConcatenateOp(emit(TupleOp(op.sparse_values, default)), axis=0))
@@ -127,7 +133,7 @@ def filled_rows(emit: Emit, op: SparseFillEmptyRowsOp) -> SSAValue:
 
 
 def _first_column(emit: Emit, matrix: SSAValue) -> SSAValue:
-    return emit(SqueezeOp(emit(StridedSliceOp(matrix, begin=[0], end=[1], axes=[1])), axis=[1]))
+    return emit(TakeOp(matrix, emit.constant(0, i64), axis=1, mode="error"))
 
 
 def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
@@ -137,7 +143,7 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return [argwhere(emit, op.condition)]
         case UniqueOp():
             return [unique(emit, op)]
-        case SparseFillEmptyRowsOp() if shape_of(op.sparse_indices)[1] > 0:
+        case SparseFillEmptyRowsOp():
             return [filled_rows(emit, op)]
         case DynReshapeOp():
             return None if (made := without_remaining(emit, op)) is None else [made]

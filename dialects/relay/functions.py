@@ -252,6 +252,10 @@ class FuncOp(IRDLOperation):
         copy.attributes.update((name, _function_attribute(each)) for name, each in given.items())
         return copy
 
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The function as text, in MLIR's syntax."""
+        return str(self)
+
     def without_attr(self, attr: str) -> FuncOp:
         """A copy without an attribute, which need not be there."""
         copy = self.clone()

@@ -62,12 +62,14 @@ def test_a_saved_program_reads_its_extents_too(found: tuple[Any, Executable], tm
     assert list(again.run({"x": x})) == [spec.name for spec in exe.outputs]
 
 
-@pytest.mark.parametrize("is_open", [True, False])
-def test_rows_without_an_element_are_filled(is_open: bool) -> None:
-    i, v = relay.var("i", shape=(relay.Any() if is_open else 3, 2), dtype="int64"), relay.var("v", shape=(3,))
-    shape, default = relay.var("shape", shape=(2,), dtype="int64"), relay.var("default", shape=(1,))
-    if is_open:
-        v = relay.var("v", shape=(relay.Any(),))
+@pytest.mark.parametrize("opened", ["nothing", "rows", "all"])
+def test_rows_without_an_element_are_filled(opened: str) -> None:
+    count, width, rank, one = (
+        relay.Any() if opened in whether else extent
+        for extent, whether in ((3, ("rows", "all")), (2, ("all",)), (2, ("all",)), (1, ("all",)))
+    )
+    i, v = relay.var("i", shape=(count, width), dtype="int64"), relay.var("v", shape=(count,))
+    shape, default = relay.var("shape", shape=(rank,), dtype="int64"), relay.var("default", shape=(one,))
     graph = relay.Function([i, v, shape, default], relay.sparse_fill_empty_rows(i, v, shape, default))
     exe: Any = weft.compile(graph, threads=1)
     for rows, count in ([[3, 1], [0, 2], [0, 1]], 5), ([[1, 1], [-1, 0], [9, 1]], 2), ([[0, 0], [0, 1], [0, 0]], 0):

@@ -72,5 +72,14 @@ def test_modules_are_where_tvm_has_them():
         relay.TypeVar("n", 1)
 
 
+def test_what_compilations_share_is_forgotten():
+    from weft.lowering.machine.kernel_cache import IN_MEMORY
+
+    IN_MEMORY.put("key", b"code")
+    backend: Any = relay.backend
+    backend.te_compiler.get().clear()
+    assert IN_MEMORY.get("key") is None and len(IN_MEMORY) == 0
+
+
 def test_devices_have_a_number_for_their_type():
     assert (weft.cpu().device_type, weft.cuda(1).device_type, weft.cuda(1).device_id) == (1, 2, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import weft
 from weft import relay
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 
 TEXT = """
@@ -141,3 +142,46 @@ def test_a_benchmark_takes_a_device_before_the_arguments() -> None:
     assert len(result.results) == 2
     with pytest.raises(weft.Diagnostic, match="cuda"):
         machine.benchmark(weft.cuda(), np.ones(2, np.float32))
+
+
+def test_an_executable_is_saved_and_loaded(tmp_path: Path) -> None:
+    prelude = relay.Prelude()
+    module = prelude.mod
+    _, cons, nil = module.get_type("List")
+    x, y = relay.var("x", shape=(relay.Any(),)), relay.var("y", shape=(2,))
+    module["main"] = relay.Function([x, y], relay.Tuple([cons(x, cons(x + x, nil())), y]))
+    module["twice"] = relay.Function([y], relay.GlobalVar("id")(y) + y)
+    compiled = relay.vm.compile(module)
+    code, library = compiled.save()
+    assert isinstance(code, bytearray)
+    library.export_library(tmp_path / "library")
+    for again in (
+        relay.vm.Executable.load_exec(code, library),
+        relay.vm.Executable.load_exec(bytes(code), relay.vm.load_library(tmp_path / "library")),
+    ):
+        assert set(again.globals) == {"main", "twice"} and again.get_function_params("main") == ["x", "y"]
+        machine = relay.vm.VirtualMachine(again, weft.cpu())
+        (head, (second, tail)), last = machine.run(x=np.ones(3, np.float32), y=np.zeros(2, np.float32))
+        assert (
+            head.tolist() == [1, 1, 1] and second.tolist() == [2, 2, 2] and len(tail) == 0 and last.tolist() == [0, 0]
+        )
+        assert machine.invoke("twice", np.ones(2, np.float32)).tolist() == [2, 2]
+        with pytest.raises(UsageError, match="there is no function 'twise'"):
+            machine.invoke("twise", np.ones(2, np.float32))
+
+
+def test_what_was_not_saved_together_is_refused(tmp_path: Path) -> None:
+    x = relay.var("x", shape=(2,))
+    code, library = relay.vm.compile(relay.Function([x], x + x)).save()
+    library.functions["other"] = library.functions["main"]
+    with pytest.raises(UsageError, match="not of one executable: one of them alone has other"):
+        relay.vm.Executable.load_exec(code, library)
+    with pytest.raises(Diagnostic, match="is no code of a virtual machine"):
+        relay.vm.Executable.load_exec(b"builtin.module {}", library)
+    with pytest.raises(Diagnostic):
+        relay.vm.Executable.load_exec(b"\xff\x00", library)
+    (tmp_path / "text").write_text("text")
+    with pytest.raises(Diagnostic, match="is no library of a virtual machine"):
+        relay.vm.load_library(tmp_path / "text")
+    with pytest.raises(Diagnostic, match="cannot be read"):
+        relay.vm.load_library(tmp_path / "nothing")

@@ -226,6 +226,8 @@ class SparseFillEmptyRowsOp(RelayOp):
         index_vector(self.dense_shape, "the shape")
         if len(indices.get_shape()) != 2 or not isa(indices.element_type, IntegerType):
             raise VerifyException(f"expected indices [n, rank], got {indices}")
+        if indices.get_shape()[1] == 0:
+            raise VerifyException("indices without a column say no row")
         single = list(default.get_shape()) in ([], [1], [DYNAMIC]) and default.element_type == values.element_type
         if len(values.get_shape()) != 1 or not single:
             raise VerifyException(f"expected values [n], and one more of their type, got {values} and {default}")
@@ -236,6 +238,8 @@ class SparseFillEmptyRowsOp(RelayOp):
         import numpy as np
 
         indices, values, shape, default = inputs
+        if indices.shape[1] == 0:
+            raise VerifyException("indices without a column say no row")
         count = int(shape[0])
         empty = np.ones(count, np.bool_)
         inside = [int(row) for row in indices[:, 0] if 0 <= int(row) < count]
