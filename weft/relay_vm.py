@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Executable:
-    """The functions of a module as native code, by name; `compile` makes one, and `load_exec` again of what was saved."""
+    """The functions of a module as native code, by name; `compile` makes one, `load_exec` again of what was saved."""
 
     def __init__(self, module: ModuleOp | Mapping[str, Callee], target: str | Target):
         self._module = module if isinstance(module, ModuleOp) else ModuleOp([])

@@ -160,11 +160,9 @@ def test_an_executable_is_saved_and_loaded(tmp_path: Path) -> None:
         relay.vm.Executable.load_exec(bytes(code), relay.vm.load_library(tmp_path / "library")),
     ):
         assert set(again.globals) == {"main", "twice"} and again.get_function_params("main") == ["x", "y"]
-        machine = relay.vm.VirtualMachine(again, weft.cpu())
+        machine: Any = relay.vm.VirtualMachine(again, weft.cpu())
         (head, (second, tail)), last = machine.run(x=np.ones(3, np.float32), y=np.zeros(2, np.float32))
-        assert (
-            head.tolist() == [1, 1, 1] and second.tolist() == [2, 2, 2] and len(tail) == 0 and last.tolist() == [0, 0]
-        )
+        assert [each.tolist() for each in (head, second, last)] == [[1] * 3, [2] * 3, [0] * 2] and len(tail) == 0
         assert machine.invoke("twice", np.ones(2, np.float32)).tolist() == [2, 2]
         with pytest.raises(UsageError, match="there is no function 'twise'"):
             machine.invoke("twise", np.ones(2, np.float32))
