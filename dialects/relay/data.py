@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
-from .base import Fusion, FusionPattern
+from .base import DYNAMIC, Fusion, FusionPattern, tensor
 from .regions import EndsInYield, check_yields
 from .types import AdtType, ParamType, substituted, type_params
 
@@ -161,6 +161,21 @@ def definition_of(user: Operation, type: Attribute) -> AdtOp:
     return definition
 
 
+def _is_more_known(found: Attribute, expected: Attribute) -> bool:
+    """Whether a value of a type may stand where one of another is taken, whose extents may be open."""
+    match found, expected:
+        case TensorType(), TensorType():
+            given, wanted = tensor(found), tensor(expected)
+            pairs = zip(given.get_shape(), wanted.get_shape(), strict=False)
+            is_held = all(taken in (DYNAMIC, extent) for extent, taken in pairs)
+            return is_held and len(given.shape) == len(wanted.shape) and given.element_type == wanted.element_type
+        case TupleType(), TupleType():
+            pairs = zip(found.types, expected.types, strict=False)
+            return len(found.types) == len(expected.types) and all(_is_more_known(a, b) for a, b in pairs)
+        case _:
+            return found == expected
+
+
 class _FieldsFit(SymbolUserOpInterface):
     def verify(self, op: Operation) -> None:
         assert isinstance(op, ConstructOp)
@@ -171,7 +186,7 @@ class _FieldsFit(SymbolUserOpInterface):
         if len(given) != len(wanted):
             raise VerifyException(f"'{op.constructor.data}' has {len(wanted)} fields, not {len(given)}")
         for number, (found, expected) in enumerate(zip(given, wanted, strict=True)):
-            if found != expected:
+            if not _is_more_known(found, expected):
                 raise VerifyException(f"field {number} of '{op.constructor.data}' is {expected}, not {found}")
 
 

@@ -19,6 +19,7 @@ from . import dataflow_pattern as dataflow_pattern
 from . import expr as expr
 from . import function_views as function_views
 from . import loops as loops
+from . import prelude as prelude
 from . import testing as testing
 from . import ty as ty
 from . import type_views as type_views
@@ -67,6 +68,7 @@ from .op_class import Op as Op
 from .operators import Operator
 from .prelude import Prelude as Prelude
 from .scope_builder import ScopeBuilder as ScopeBuilder
+from .tensor_arrays import StaticTensorArrayOps
 from .tuple_wrapper import TupleWrapper as TupleWrapper
 from .ty import FuncType as FuncType
 from .ty import IncompleteType as IncompleteType
@@ -84,6 +86,7 @@ else:
 
 expr.__dict__.update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
 expr.__dict__.update(TupleWrapper=TupleWrapper)
+prelude.__dict__.update(StaticTensorArrayOps=StaticTensorArrayOps)
 ty.__dict__.update(
     GlobalTypeVar=GlobalTypeVar, TypeCall=TypeCall, TypeData=TypeData, TypeKind=TypeKind, TypeVar=TypeVar
 )

@@ -23,6 +23,7 @@ from .expr import Expr, GlobalVar, If, Operand, Tuple, Var, as_value, const, var
 from .kinds import Function, Match
 from .matching import Clause, PatternConstructor, PatternVar, PatternWildcard
 from .module import STANDARD, IRModule
+from .tensor_array_names import Extents, constructor_of, name_of
 from .ty import TupleType, scalar_type
 
 A, B, C = ParamType("a"), ParamType("b"), ParamType("c")
@@ -62,7 +63,7 @@ def match(value: Operand, *cases: tuple[Constructor, Callable[..., Operand]], ot
     return Match(value, clauses, complete=whole)
 
 
-class _Writer:
+class Writer:
     """Writes functions into a module."""
 
     def __init__(self, module: IRModule):
@@ -76,8 +77,13 @@ class _Writer:
         if name not in self.module:
             self.module[name] = Function(params, written(called, *params), type.outputs.data[0])
 
+    def forget(self, name: str) -> None:
+        """Take a function away, if there is one of that name."""
+        if name in self.module:
+            self.module[name].detach()
 
-def _lists(write: _Writer) -> None:
+
+def _lists(write: Writer) -> None:
     of_a, of_b = LIST(A), LIST(B)
     less = lambda n: n - const(1)  # noqa: E731
     at_zero = lambda n, then, otherwise: If(_is_zero(n), then, otherwise)  # noqa: E731
@@ -153,7 +159,7 @@ def _is_zero(n: Expr) -> Expr:
     return find("equal")(n, const(0))
 
 
-def _accumulating(write: _Writer) -> None:
+def _accumulating(write: Writer) -> None:
     """Functions that carry a value along."""
     carried, fold = pair(A, LIST(C)), write.names
 
@@ -192,7 +198,7 @@ def _accumulating(write: _Writer) -> None:
     write.define("unfoldl", to(grows, A, LIST(B)), lambda _, f, seed: write.names["unfoldl_onto"](f, seed, NIL()))
 
 
-def _others(write: _Writer) -> None:
+def _others(write: Writer) -> None:
     fold = write.names["foldl"]
     write.define(
         "tmap",
@@ -236,12 +242,50 @@ class Prelude:
             raise AttributeError(f"the prelude has no '{name}'")
         return self.mod.get_global_var(name)
 
+    def get_name_static(self, canonical: str, dtype: str, shape: Extents, batch_dim: int | None = None) -> str:
+        """What a function, a type or a constructor of arrays of tensors of a shape is called."""
+        return name_of(canonical, dtype, shape, batch_dim)
+
+    def get_global_var_static(
+        self, canonical: str, dtype: str, shape: Extents, batch_dim: int | None = None
+    ) -> GlobalVar:
+        """A function on arrays of tensors of a shape; see `StaticTensorArrayOps`.
+
+        Raises:
+            KeyError: they were not registered.
+        """
+        return self.mod.get_global_var(name_of(canonical, dtype, shape, batch_dim))
+
+    def get_type_static(self, canonical: str, dtype: str, shape: Extents) -> GlobalTypeVar:
+        """The data type of their elements, `tensor_t`.
+
+        Raises:
+            KeyError: they were not registered.
+        """
+        return self.mod.get_global_type_var(name_of(canonical, dtype, shape))
+
+    def get_ctor_static(self, ty_name: str, name: str, dtype: str, shape: Extents) -> Constructor:
+        """What makes values of the data type `ty_name` of them.
+
+        Raises:
+            KeyError: they were not registered, or it has no such constructor.
+        """
+        return constructor_of(self.mod, name_of(ty_name, dtype, shape), name_of(name, dtype, shape))
+
+    def get_tensor_ctor_static(self, name: str, dtype: str, shape: Extents) -> Constructor:
+        """What makes their elements: `tensor_constructor` or `tensor_nil`.
+
+        Raises:
+            KeyError: they were not registered, or there is no such constructor.
+        """
+        return self.get_ctor_static("tensor_t", name, dtype, shape)
+
 
 def import_prelude(module: IRModule) -> None:
     """Put lists, options and trees, and functions on them, into a module."""
     for each in TYPES:
         module[each.header] = each
-    write = _Writer(module)
+    write = Writer(module)
     for part in (_lists, _accumulating, _others):
         part(write)
 
@@ -249,7 +293,7 @@ def import_prelude(module: IRModule) -> None:
 def import_numbers(module: IRModule) -> None:
     """Put the natural numbers, `z` and `s` of one before, into a module."""
     module[NAT] = NUMBERS
-    write = _Writer(module)
+    write = Writer(module)
     write.define(
         "nat_double", to(NAT(), NAT()), lambda f, n: match(n, (ZERO, ZERO), (NEXT, lambda m: NEXT(NEXT(f(m)))))
     )
