@@ -17,6 +17,7 @@ from xdsl.dialects.memref import LoadOp
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ...dialects.tir.affine import substitute
 from ...dialects.tir.buffers import buffer_bytes
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForOp, blocks_under
 
@@ -57,16 +58,13 @@ def rows_of_shares(loop: ForOp) -> int:
 def _note_reads(block: BlockOp, loop: ForOp, extent: int, read: dict[SSAValue, set[tuple[int, int]]]) -> None:
     """Add to each buffer that `block` reads which digits of the loop's variable choose its elements."""
     variables = [number for number, value in enumerate(block.loop_vars) if value is loop.var]
-    bound = [
-        _digits(expr, variables[0], extent) if variables else set[tuple[int, int]]()
-        for expr in block.bindings.data.results
-    ]
     for access in block.accesses():
-        if isinstance(access.op, LoadOp) and access.map is not None:
-            used = {dim for expr in access.map.results for dim in expr.used_dims()}
-            found = read.setdefault(access.buffer, set())
-            for dim in used & set(range(len(bound))):
-                found |= bound[dim]
+        if not isinstance(access.op, LoadOp) or access.map is None:
+            continue
+        found = read.setdefault(access.buffer, set())
+        for index in access.map.results if variables else ():
+            # Over the loops: which digits of an iterator that was fused of two an index takes, that says.
+            found |= _digits(substitute(index, block.bindings.data.results), variables[0], extent)
 
 
 def _digits(expr: AffineExpr, variable: int, extent: int) -> set[tuple[int, int]]:

@@ -1003,6 +1003,21 @@ tir.prim_func @a_sum_of_many_blocks(%x: memref<16x8xf32>, %y: memref<16x8xf32>) 
   }
 }
 
+// CHECK-LABEL: func.func @an_iterator_that_was_fused_of_blocks_and_rows
+// CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads rows 2 {
+tir.prim_func @an_iterator_that_was_fused_of_blocks_and_rows(%x: memref<2x64xf32>, %y: memref<2x64xf32>) {
+  tir.for parallel %j = 0 to 128 {
+    tir.block @y(%ab: spatial 128) = [%j] reads(%x[%ab floordiv 64, %ab mod 64] : memref<2x64xf32>) writes(%y[%ab floordiv 64, %ab mod 64] : memref<2x64xf32>) {
+      %c64 = arith.constant 64 : index
+      %a = arith.divui %ab, %c64 : index
+      %b = arith.remui %ab, %c64 : index
+      %0 = memref.load %x[%a, %b] : memref<2x64xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%a, %b] : memref<2x64xf32>
+    }
+  }
+}
+
 // CHECK-LABEL: func.func private @shares_have_slices_of_what_is_as_long_as_a_symbol.nest_0(%y: memref<?xf32>, %m: index, %n: index, %t: memref<?xf32>, %first: index,
 // CHECK-NEXT:          %last: index, %slice: index) {
 // CHECK:         scf.for %i = %first to %last step %c1 {
