@@ -193,7 +193,7 @@ def test_0_that_is_told_stands_for_an_extent_of_the_data_unless_zeros_are_allowe
 def test_dimensions_are_put_in_where_an_input_says() -> None:
     for shape, given in (((OPEN, 3), (2, 3)), ((2, OPEN), (2, 0)), ((), ())):
         x, axis = relay.var("x", shape=shape), relay.var("axis", shape=(), dtype="int64")
-        exe = weft.compile(relay.Function([x, axis], relay.exp(relay.dyn.expand_dims(x, axis, num_newaxis=2))))
+        exe: Any = weft.compile(relay.Function([x, axis], relay.exp(relay.dyn.expand_dims(x, axis, num_newaxis=2))))
         data, rank = floats(*given), len(given)
         for at in range(-rank - 1, rank + 1):
             place = at % (rank + 1)
@@ -206,12 +206,12 @@ def test_dimensions_are_put_in_where_an_input_says() -> None:
 def test_dimensions_are_taken_out_where_an_input_says_if_they_are_of_one() -> None:
     x, axes = relay.var("x", shape=(1, OPEN, 1)), relay.var("axes", shape=(2,), dtype="int64")
     graph = relay.Function([x, axes], relay.exp(relay.dyn.squeeze(x, axes)))
-    exe, interpreter = weft.compile(graph), weft.compile(graph, executor="interpreter")
+    executables: list[Any] = [weft.compile(graph), weft.compile(graph, executor="interpreter")]
     for size in (3, 1, 0):
         data = floats(1, size, 1)
         for told in ([0, 2], [-1, 0], [0, 1], [1, 2], [0, 0], [0, 3]):
             is_right = len({axis % 3 for axis in told}) == 2 and 3 not in told and (size == 1 or 1 not in told)
-            for each in (exe, interpreter):
+            for each in executables:
                 if is_right:
                     wanted = np.exp(data).squeeze(axis=tuple(told))
                     np.testing.assert_allclose(each(data, np.array(told)), wanted, rtol=1e-6, strict=True)
