@@ -42,9 +42,10 @@ def local_sums(channels: int, height: int, width: int, size: int = 5) -> Stage:
     return [x], [te.compute(x.shape, lambda c, h, w: te.sum(term(c, h, w), (k,)), "sums")]
 
 
-def dense_of(rows: te.Dim) -> Stage:
+def dense_of(rows: te.Dim, steps: int = 64) -> Stage:
     """A product with weights in blocks of a vector."""
-    x, w, k = te.placeholder((rows, 64), f32, "x"), te.placeholder((48, 64, 16), f32, "w"), te.reduce_axis(64, "k")
+    x, w = te.placeholder((rows, steps), f32, "x"), te.placeholder((48, steps, 16), f32, "w")
+    k = te.reduce_axis(steps, "k")
     return [x, w], [te.compute((rows, 768), lambda i, j: te.sum(x[i, k] * w[j // 16, k, j % 16], k), "y")]
 
 
@@ -88,6 +89,8 @@ def test_a_prime_number_of_rows_is_divided_into_nearly_whole_tiles(rows: int) ->
 def test_tiles_of_open_rows_halve_down_to_one_and_known_factors_leave_no_rest() -> None:
     n = te.var("n")
     tile = tile_of(dense_of(n))
+    assert (tile.rows, tile.columns) == (8, 3)
+    tile = tile_of(dense_of(n, 768))  # of which a rest is one tile: weights are far away
     assert (tile.rows, tile.columns) == (9, 3)
     tile = tile_of(dense_of(n * 196))
     assert (tile.rows, tile.columns) == (14, 2)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import NamedTuple, TypeAlias
 
 from xdsl.ir.affine import AffineExpr
@@ -31,9 +31,10 @@ MIN_STRIDED_MERIT = 0.2
 """Of these, below which vectors whose elements lie apart are not worth putting together."""
 
 
-MAX_OPEN_ROWS = 9
-"""Rows of a tile along an extent that is a symbol, the most of which three vectors each fit 32 registers: what is left
-over is taken in tiles of fewer."""
+MAX_OPEN_ROWS, MAX_FAR_ROWS = 8, 9
+"""Rows of a tile along an extent that is a symbol: what is left over is taken in tiles of 4, 2 and 1. Where they share
+more than the nearest cache holds, what is left over is one tile (`symbolic_partition`), and there are as many as fit 32
+registers with three vectors each."""
 
 
 OPEN_EXTENT = 2520
@@ -127,7 +128,8 @@ def propose_tiles(block: BlockOp, registers: VectorRegisters) -> Tiles | None:
     factors = {i: known_factor(block.sizes[i]) for i in is_open}
     extents = {i: lcm(OPEN_EXTENT, factors[i]) if i in is_open else block.likely_extents[i] for i in spatial[:-1]}
     extents[vector] = -(-extent // lanes)
-    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open, factors)
+    steps = prod(size if isinstance(size, int) else 0 for size in block.sizes[rank:])
+    fits = _Fits(spatial, vector, lanes, extent, extents, reuse, registers, is_open, factors, steps)
     weigher = Weigher(extents, reuse, registers)
     candidates = [Tile(vector, lanes, None, 1, None, 1), *fits.tiles(_sizes)]
     if reuse.is_product and max(map(weigher.part_of_peak, candidates)) < NEAR_PEAK:
@@ -158,20 +160,23 @@ class _Fits:
     """The iterators whose extents are symbols: a tile leaves a rest of them that is not known."""
     factors: Mapping[int, int]
     """What divides the extents of such, whatever the symbols are."""
+    steps: int
+    """How many there are of a sum; 0 where that is not known."""
 
     def tiles(self, sizes: Callable[[int], Sequence[int]]) -> Iterator[Tile]:
         """The tiles whose rows are of one of the `sizes` for their extent."""
         vector, extents, reuse = self.vector, self.extents, self.reuse
         for row in (None, *self.spatial[:-1]):
             for rows in sizes(extents[row]) if row is not None else [1]:
-                if row is not None and row in self.open and rows > MAX_OPEN_ROWS and self.factors[row] % rows:
-                    continue
+                leaves_rest = row is not None and row in self.open and self.factors[row] % rows > 0
                 for column in (None, *self.spatial):
                     if column is not None and (column == row or extents[column] == 1):
                         continue
                     if column is not None and row is not None and not reuse.vectors_serve(row, rows):
                         continue
                     for columns in self.columns(column):
+                        if leaves_rest and rows > self.most_open_rows(columns):
+                            continue
                         if column == vector and self.extent % self.lanes and columns > 1:
                             if extents[vector] < 4 * columns:
                                 continue  # a rest of some lanes would be a large part of the work
@@ -183,6 +188,11 @@ class _Fits:
                         if column is not None and not reuse.scalars_serve(column, columns):
                             continue
                         yield Tile(vector, self.lanes, row, rows, column, columns)
+
+    def most_open_rows(self, columns: int) -> int:
+        """The rows that a tile has along an open extent at most."""
+        shared = self.steps * columns * self.lanes * self.reuse.vector_width
+        return MAX_FAR_ROWS if shared > self.registers.machine.l1 else MAX_OPEN_ROWS
 
     def columns(self, column: int | None) -> Sequence[int]:
         """The sizes of a tile along its columns."""
@@ -240,6 +250,12 @@ class Reuse:
             return None
         dims = [replace.get(number, dim) for number, dim in enumerate(self._dims)]
         return linear(substitute(position, dims), {**self._ranges, **ranges})
+
+    @property
+    def vector_width(self) -> int:
+        """The bytes of an element that is read in vectors, at most."""
+        vectors = zip(self._kinds, self._widths, strict=True)
+        return max((width for kind, width in vectors if kind == ReadKind.VECTOR), default=0)
 
     @property
     def is_product(self) -> bool:
