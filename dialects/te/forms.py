@@ -26,6 +26,7 @@ from ..support.arguments import ArgumentError, checked
 from ..support.diagnostics import UsageError
 from ..support.dtypes import scalar_type
 from ..support.hints import isa
+from ..tir.analyzer.nodes import Const as Number
 from ..tir.analyzer.nodes import IntExpr
 from . import broadcast as broadcast
 from . import integer_forms as integer_forms
@@ -52,8 +53,12 @@ LARGEST_F32 = 3.4028234663852886e38
 Axes: TypeAlias = IterVar | Sequence[IterVar]
 
 
+Extents: TypeAlias = "Dim | Number | Sequence[Dim | Number]"
+"""A shape: also numbers that the analyzer has found (`arith.Analyzer().simplify(256 + 2)`)."""
+
+
 @checked
-def placeholder(shape: Dim | Sequence[Dim], dtype: DType = "float32", name: str = "placeholder") -> Tensor:
+def placeholder(shape: Extents, dtype: DType = "float32", name: str = "placeholder") -> Tensor:
     """An input tensor.
 
     Raises:
@@ -62,12 +67,13 @@ def placeholder(shape: Dim | Sequence[Dim], dtype: DType = "float32", name: str 
     return own.placeholder(_shape(shape), element_type(dtype), name)
 
 
-def _shape(shape: Dim | Sequence[Dim]) -> tuple[Dim, ...]:
-    dims = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+def _shape(shape: Extents) -> tuple[Dim, ...]:
+    given = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+    dims = tuple(dim.value if isinstance(dim, Number) else dim for dim in given)
     for dim in dims:
         if isinstance(dim, int) and dim < 0:
             raise UsageError(f"te: {dim!r} is no extent", hint="give integers from 0 on")
-    return cast("tuple[Dim, ...]", dims)
+    return dims
 
 
 _I: TypeAlias = IterVar
@@ -91,7 +97,7 @@ class AnyRankFormula(Protocol):
 
 @overload
 def compute(
-    shape: Dim | Sequence[Dim],
+    shape: Extents,
     fcompute: AnyRankFormula,
     name: str = "compute",
     tag: str = "",
@@ -101,7 +107,7 @@ def compute(
 
 @overload
 def compute(
-    shape: Dim | Sequence[Dim],
+    shape: Extents,
     fcompute: Formula,
     name: str = "compute",
     tag: str = "",
@@ -111,7 +117,7 @@ def compute(
 
 @overload
 def compute(
-    shape: Dim | Sequence[Dim],
+    shape: Extents,
     fcompute: Callable[..., tuple[Expr, ...]],
     name: str = "compute",
     tag: str = "",
@@ -121,7 +127,7 @@ def compute(
 
 @checked
 def compute(
-    shape: Dim | Sequence[Dim],
+    shape: Extents,
     fcompute: Formula | AnyRankFormula | Callable[..., tuple[Expr, ...]],
     name: str = "compute",
     tag: str = "",

@@ -432,3 +432,9 @@ def test_literals_of_integers_are_true_or_false() -> None:
     assert te.const(3, "int32") and not te.const(0, "int32") and te.const(1, "int32") < 20
     with pytest.raises(ValueError, match="no truth value"):
         assert te.const(1.0)
+
+
+def test_extents_take_numbers_that_the_analyzer_finds() -> None:
+    extent = arith.Analyzer().simplify(256 + 2)
+    made = te.compute((extent, 2), lambda i, j: te.const(1.0, "float32"))
+    assert made.shape == (258, 2) == te.placeholder((extent, 2)).shape

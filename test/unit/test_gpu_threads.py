@@ -166,6 +166,31 @@ def test_threads_that_all_write_the_same_do_not_meet() -> None:
     assert (np.asarray(result) == given[:, ::-1] * 3).all()
 
 
+def test_what_all_threads_of_a_block_write_may_lie_where_several_blocks_write() -> None:
+    func = from_source("""
+@T.prim_func
+def f(A: T.Buffer[(16, 4), "float32"], B: T.Buffer[(16, 8), "float32"]):
+    S = T.alloc_buffer((16, 4), "float32", scope="shared")
+    for b in T.thread_binding(4, thread="blockIdx.x"):
+        for vx in T.thread_binding(2, thread="vthread.x"):
+            for k in range(8):
+                for i in range(4):
+                    with T.block("S"):
+                        vk = T.axis.spatial(16, b // 2 * 8 + k)
+                        vi = T.axis.spatial(4, i)
+                        S[vk, vi] = A[vk, vi]
+                for i in range(2):
+                    with T.block("B"):
+                        vk = T.axis.spatial(16, b // 2 * 8 + k)
+                        vi = T.axis.spatial(8, b % 2 * 4 + vx * 2 + i)
+                        B[vk, vi] = S[vk, vi // 2]
+""")
+    assert isinstance(func, PrimFuncOp)
+    given = np.arange(64, dtype=np.float32).reshape(16, 4)
+    (result,) = Interpreter(func)([given], seed=1)
+    assert (np.asarray(result) == given.repeat(2, axis=1)).all()
+
+
 @pytest.mark.parametrize(
     "old, new",
     [

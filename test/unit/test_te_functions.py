@@ -142,5 +142,6 @@ def test_functions_are_called_by_the_names_of_operators() -> None:
 def test_nothing_is_known_of_any_extent() -> None:
     a, b = tir.Any(), tir.Any()
     assert te.placeholder((a, b), name="X").shape[0] is a
+    assert isinstance(a, tir.Any) and not isinstance(te.var("n"), tir.Any) and not isinstance(4, tir.Any)
     analyzer = arith.Analyzer()
     assert analyzer.can_prove_equal(a - a, 0) and not analyzer.can_prove_equal(a, b)

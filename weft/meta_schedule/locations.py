@@ -10,8 +10,8 @@ from xdsl.ir import Operation
 
 from ..dialects.support.arguments import checked_methods
 from ..dialects.tir.buffers import shape_of
-from ..dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp, blocks_under
-from ..transforms.tir.analysis.block_scopes import children_of, scope_of
+from ..dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from ..transforms.tir.analysis.block_scopes import children_of, consumers_of, producers_of, scope_of
 from ..transforms.tir.schedule.errors import ScheduleError
 from ..transforms.tir.schedule.inline import check_inline
 from ..transforms.tir.schedule.reverse_compute_inline import check_reverse_compute_inline
@@ -50,22 +50,22 @@ class AutoInline(ScheduleRule):
         """`sch`, in which the block may be inlined."""
         op = op_of(sch, block)
         if isinstance(op, BlockOp) and len(op.writes) == 1:
-            if self._goes_into_consumers(sch, block, op):
+            if self._goes_into_consumers(op):
                 sch.compute_inline(block)
-            elif self._goes_into_producer(sch, block, op):
+            elif self._goes_into_producer(op):
                 sch.reverse_compute_inline(block)
         return [sch]
 
-    def _goes_into_consumers(self, sch: Schedule, block: BlockRV, op: BlockOp) -> bool:
+    def _goes_into_consumers(self, op: BlockOp) -> bool:
         constant = self.inline_const_tensor and not inputs_of(op)
         if not constant and not (self.into_consumer and self._is_allowed(op)):
             return False
-        return bool(sch.get_consumers(block)) and _applies(check_inline, op)
+        return bool(consumers_of(op)) and _applies(check_inline, op)
 
-    def _goes_into_producer(self, sch: Schedule, block: BlockRV, op: BlockOp) -> bool:
+    def _goes_into_producer(self, op: BlockOp) -> bool:
         if not (self.into_producer and self._is_allowed(op)):
             return False
-        producers = [op_of(sch, each) for each in sch.get_producers(block)]
+        producers = producers_of(op)
         if len(producers) != 1 or text_in(producers[0], "meta_schedule.auto_tensorize") is not None:
             return False
         only = producers[0]
@@ -119,7 +119,7 @@ class RandomComputeLocation(ScheduleRule):
     def apply(self, sch: Schedule, block: BlockRV) -> list[Schedule]:
         """`sch`, in which the block may stand elsewhere."""
         op = op_of(sch, block)
-        if not _may_move(op) or not sch.get_consumers(block):
+        if not isinstance(op, BlockOp) or not _may_move(op) or not consumers_of(op):
             return [sch]
         producers: list[BlockRV] = []
         if PRODUCER in op.attributes:
@@ -130,8 +130,8 @@ class RandomComputeLocation(ScheduleRule):
         return [sch]
 
 
-def _may_move(op: BlockOp | OuterBlockOp | PrimFuncOp) -> bool:
-    if not isinstance(op, BlockOp) or not isinstance(scope_of(op), PrimFuncOp) or has_been_tiled(op):
+def _may_move(op: BlockOp) -> bool:
+    if not isinstance(scope_of(op), PrimFuncOp) or has_been_tiled(op):
         return False
     loops = loops_around(op)
     return bool(loops) and len(list(children_of(loops[0]))) == 1

@@ -17,7 +17,7 @@ from typing import TypeGuard
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ..affine import Access, Linear, Range, dims_in, evaluate_along, linear_range, substitute, uses
+from ..affine import Access, Linear, Range, dims_in, evaluate_along, linear, linear_range, substitute, uses
 from ..analyzer import IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
@@ -170,8 +170,15 @@ def _is_repeated(loop: ForOp, first: Touch, second: Touch) -> bool:
         return False
     within = {each.var for each in enclosing_loops(block) if loop.is_ancestor(each) and each is not loop}
     moving = {number for number, value in enumerate(block.loop_vars) if value in within}
-    exprs, used = _over_loops(writer)
+    exprs = [_moved_by(expr, moving) for expr in _over_loops(writer)[0]]
+    used = {number for expr in exprs for number in dims_in(expr)}
     return moving <= used and leads_apart(block, exprs, used)
+
+
+def _moved_by(expr: AffineExpr, moving: set[int]) -> AffineExpr:
+    """An index over loops without what it adds that none of the loops `moving` changes."""
+    terms = {atom: factor for atom, factor in linear(expr).terms.items() if not moving.isdisjoint(dims_in(atom))}
+    return Linear(terms, 0).to_expr()
 
 
 def _over_loops(touch: Touch) -> tuple[list[AffineExpr], set[int]]:

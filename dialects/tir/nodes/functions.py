@@ -17,7 +17,7 @@ from ...support.dtypes import dtype_name
 from ...support.hints import isa
 from ...te import functions as of
 from ...te.calls import Call
-from ...te.dims import size_var
+from ...te.dims import Symbol, size_var
 from ...te.element_types import element_type
 from ...te.expr import Expr, ExprLike, as_expr, binary, bitcast, cast, const, select
 from ...te.kinds import BinaryKind as B
@@ -25,10 +25,20 @@ from ...te.kinds import index
 from ...te.spelled import Spelled
 from ...te.vectors import operand
 
+ANY_DIM = "any_dim"
+"""What such extents are called."""
 
-def Any() -> Expr:
-    """An extent of which nothing is known, not even that another one is equal."""
-    return size_var("any_dim")
+
+class _AnyExtents(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Symbol) and value.name == ANY_DIM
+
+
+class Any(metaclass=_AnyExtents):
+    """An extent of which nothing is known, not even that another one is equal; `isinstance(extent, Any)` tells them."""
+
+    def __new__(cls) -> Expr:
+        return size_var(ANY_DIM)
 
 
 @checked

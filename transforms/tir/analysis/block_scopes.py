@@ -135,6 +135,18 @@ def dependencies_in(scope: Root) -> list[Depends]:
     return list(dict.fromkeys(found))
 
 
+def producers_of(block: AnyBlock) -> list[AnyBlock]:
+    """The earlier blocks of its scope that write what a block touches."""
+    made = (each for each in dependencies_in(scope_of(block)) if each.kind != DepKind.WAR)
+    return list(dict.fromkeys(each.src for each in made if each.dst is block))
+
+
+def consumers_of(block: AnyBlock) -> list[AnyBlock]:
+    """The later blocks of its scope that touch what a block writes."""
+    made = (each for each in dependencies_in(scope_of(block)) if each.kind != DepKind.WAR)
+    return list(dict.fromkeys(each.dst for each in made if each.src is block))
+
+
 def cached_flags(block: Root) -> CachedFlags:
     """What is known of a block; of a function, as the root of its blocks."""
     if isinstance(block, PrimFuncOp):

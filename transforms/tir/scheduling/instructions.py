@@ -28,7 +28,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.bounds import buffer_name
-from ..analysis.block_scopes import AnyBlock, Depends, DepKind, buffers_of, children_of, dependencies_in, scope_of
+from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, consumers_of, producers_of, scope_of
 from ..analysis.producers import allocation_of
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import Annotated, annotate, unannotate
@@ -124,17 +124,11 @@ def _get_child_blocks(state: State, op: queries.GetChildBlocksOp) -> Sequence[Me
 
 
 def _get_producers(state: State, op: queries.GetProducersOp) -> Sequence[Meaning]:
-    return _related(state.any_block(op.inputs[0]), lambda each: (each.dst, each.src))
+    return producers_of(state.any_block(op.inputs[0]))
 
 
 def _get_consumers(state: State, op: queries.GetConsumersOp) -> Sequence[Meaning]:
-    return _related(state.any_block(op.inputs[0]), lambda each: (each.src, each.dst))
-
-
-def _related(block: AnyBlock, ends: Callable[[Depends], tuple[AnyBlock, AnyBlock]]) -> list[AnyBlock]:
-    """The blocks of its scope that `block` makes something for, or has something made by."""
-    found = [ends(each) for each in dependencies_in(scope_of(block)) if each.kind != DepKind.WAR]
-    return list(dict.fromkeys(other for own, other in found if own is block))
+    return consumers_of(state.any_block(op.inputs[0]))
 
 
 def _sample_perfect_tile(state: State, op: queries.SamplePerfectTileOp) -> Sequence[Meaning]:
