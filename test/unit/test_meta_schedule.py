@@ -43,7 +43,7 @@ def main(A: T.Buffer[(16, 32), "float32"], B: T.Buffer[(32, 24), "float32"], D: 
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
 """
 
-SEEDS = (19, 23)
+SEEDS = (3, 6)
 """Of designs with as many threads as are asked for."""
 
 FEW = """
