@@ -374,3 +374,54 @@ def test_tvms_names_of_what_ones_own_are_derived_from_are_there() -> None:
     assert ms.search_strategy.PySearchStrategy is ms.SearchStrategy and ms.builder.PyBuilder is ms.Builder
     assert ms.task_scheduler.PyTaskScheduler is ms.TaskScheduler
     assert ms.search_strategy.ReplayFunc is ReplayFunc
+
+
+# parts by name
+
+
+class Unmeasured(ms.Runner):
+    """Says of each run that it failed, or took no time."""
+
+    def __init__(self, result: RunnerResult):
+        self.result = result
+
+    def run(self, runner_inputs: Sequence[RunnerInput]) -> list[RunnerFuture]:
+        return [known(self.result) for _ in runner_inputs]
+
+
+class Unbuilt(ms.Builder):
+    def build(self, build_inputs: Sequence[BuilderInput]) -> list[BuilderResult]:
+        return [BuilderResult("nowhere", None) for _ in build_inputs]
+
+
+@pytest.mark.parametrize("result", [RunnerResult([0.0, 0.0], None), RunnerResult(None, "it failed")])
+def test_functions_are_tuned_by_parts_of_ones_own(tmp_path: Path, result: RunnerResult) -> None:
+    space = ms.space_generator.ScheduleFn(tiled, postprocs=[], mutator_probs={})
+    database = ms.tune_tir(
+        product(), TARGET, tmp_path, 4, space=space, builder=Unbuilt(), runner=Unmeasured(result),
+        strategy="replay-trace", num_trials_per_iter=2, measure_callbacks=[UpdateCostModel(), AddToDatabase()],
+    )  # fmt: skip
+    assert isinstance(database, ms.database.JSONDatabase) and len(database) == 4
+    found = ms.compile_tir(database, product(), TARGET)
+    assert (found is None) == (result.run_secs is None)
+
+
+def test_tasks_are_tuned_by_names_of_parts(tmp_path: Path) -> None:
+    tasks = [context("replay-trace"), context("replay-func", product(8))]
+    database = ms.tune_tasks(
+        tasks=tasks, task_weights=[1.0, 2.0], work_dir=tmp_path, max_trials_global=3, max_trials_per_task=2,
+        num_trials_per_iter=1, builder=Unbuilt(), runner=Unmeasured(RunnerResult([1e-3], None)), database="memory",
+        cost_model="xgb", measure_callbacks=AddToDatabase(), task_scheduler="round-robin",
+    )  # fmt: skip
+    assert len(database) == 3 and not list(tmp_path.iterdir())
+
+
+def test_what_no_task_scheduler_has_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no threads, seconds, workers, effort and progress"):
+        ms.tune_tir(product(), TARGET, tmp_path, 4, strategy="replay-trace", seconds=1.0)
+    given = {"task_weights": [1.0], "work_dir": tmp_path, "max_trials_global": 1}
+    with pytest.raises(UsageError, match="there is no task to tune"):
+        ms.tune_tasks(tasks=[], **cast(Any, given))
+    for part, message in (("builder", "builder 'rpc'"), ("database", "database 'rpc'"), ("runner", "runner 'rpc'")):
+        with pytest.raises(UsageError, match=f"there is no {message}"):
+            ms.tune_tasks(tasks=[context("replay-trace")], **cast(Any, {**given, part: "rpc"}))

@@ -19,7 +19,8 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.machine.target import Target
 from weft.tir import Schedule, Trace, from_source
-from weft.tuning.jobs import Effort
+from weft.transforms.tir.scheduling.tuning_records import Status
+from weft.tuning.jobs import Effort, Measurement
 from weft.tuning.space import Candidate, RuleSpace, UnionSpace, schedule_of
 
 PRODUCT = """
@@ -230,7 +231,8 @@ def test_a_function_is_tuned_by_tvms_rules_and_goes_on_with_what_is_known(tmp_pa
 def test_a_model_is_tuned_by_tvms_names(tmp_path: Path) -> None:
     model, target = str(Path(__file__).parents[2] / "examples/perceptron.mlir"), "llvm -mcpu=native"
     space = ms.space_generator.PostOrderApply()
-    given = ms.relay_integration.tune_relay(model, None, target, tmp_path, 6, space=space, threads=1, runner=Imagined())
+    pool = Imagined(lambda job: Measurement(Status.MEASURED, (0.5, 0.5), 5e-6, 1e-5, spent={"compile": 0.5}))
+    given = ms.relay_integration.tune_relay(model, None, target, tmp_path, 6, space=space, threads=1, runner=pool)
     records = given.get_all_tuning_records()
     assert len(records) == 6 and all("enter_postproc" in each.schedule for each in records)
     exe = ms.relay_integration.compile_relay(given, model, target, threads=1)

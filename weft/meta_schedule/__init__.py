@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from . import space_generator as space_generator
     from . import task_scheduler as task_scheduler
     from . import tir_integration as tir_integration
+    from . import tune as tune
     from . import utils as utils
     from .builder import Builder as Builder
     from .cost_model import CostModel as CostModel
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .task_scheduler import TaskScheduler as TaskScheduler
     from .tir_integration import compile_tir as compile_tir
     from .tir_integration import tune_tir as tune_tir
+    from .tune import tune_tasks as tune_tasks
     from .tune_context import TuneContext as TuneContext
     from .utils import derived_object as derived_object
 

@@ -48,12 +48,12 @@ class CostModel(Named):
 
     @staticmethod
     def create(kind: str = "tree", **parameters: object) -> CostModel:
-        """The model of a name: `"tree"`, `"random"`.
+        """The model of a name: `"tree"`, `"random"`; `"xgb"`, TVM's, is `"tree"`.
 
         Raises:
             UsageError: there is none.
         """
-        kinds: dict[str, type[CostModel]] = {"tree": TreeModel, "random": RandomModel}
+        kinds: dict[str, type[CostModel]] = {"tree": TreeModel, "random": RandomModel, "xgb": TreeModel}
         if kind not in kinds:
             raise UsageError(f"there is no cost model '{kind}'", hint=did_you_mean(kind, kinds) or ", ".join(kinds))
         return kinds[kind](**parameters)

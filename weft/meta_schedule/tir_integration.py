@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
@@ -18,10 +19,19 @@ from ..lowering.prim_func_graph import graph_of
 from ..transforms.tir.scheduling.schedule import Schedule
 from ..tuning.jobs import Effort
 from ..tuning.tune import Progress
+from .builder import Builder
+from .cost_model import CostModel
 from .database import Database, functions_in
+from .measure_callback import MeasureCallback
+from .records import TraceDatabase
 from .relay_integration import tune_relay
 from .rule import Scheduled
+from .runner import Runner
+from .search_strategy import SearchStrategy
 from .space_generator import SpaceGenerator
+from .task_scheduler import TaskScheduler
+from .tune import tune_tasks
+from .tune_context import TuneContext
 
 
 @checked
@@ -39,7 +49,16 @@ def tune_tir(
     effort: Effort | None = None,
     seed: int = 0,
     progress: Callable[[Progress], object] | None = None,
-) -> Database:
+    max_trials_per_task: int | None = None,
+    num_trials_per_iter: int | None = None,
+    builder: Builder | str | None = None,
+    database: TraceDatabase | str | None = None,
+    cost_model: CostModel | str | None = None,
+    measure_callbacks: Sequence[MeasureCallback] | MeasureCallback | str | None = None,
+    task_scheduler: TaskScheduler | str | None = None,
+    strategy: SearchStrategy | str | None = None,
+    module_equality: str | None = None,
+) -> Database | TraceDatabase:
     """Measure schedules of functions, and write each to the database in `work_dir`. Counterpart of TVM's `tune_tir`.
 
     It is `tune_relay` of the graph that calls the functions: candidates are varied and crossed, a cost model that
@@ -54,7 +73,11 @@ def tune_tir(
         space: gives the designs, or the name of what does: see `SpaceGenerator.create`.
         threads: threads that run a function; as many as there are processors, unless given.
         seconds, workers, effort, seed, progress: as for `weft.tune`.
-        runner: where to measure: a pool, as for `weft.tune`.
+        runner: where to measure: a pool, as for `weft.tune`; or a `Runner`.
+        max_trials_per_task, num_trials_per_iter, builder, database, cost_model, measure_callbacks, task_scheduler,
+            strategy, module_equality: TVM's parts. Where one of them is given, or a `Runner`, a `TaskScheduler`
+            measures candidates with them, as `tune_tasks` says, and `threads`, `seconds`, `workers`, `effort` and
+            `progress` are not to be given.
 
     Raises:
         UsageError: a function takes sizes, reads what it is to write, or the target is another machine.
@@ -63,6 +86,19 @@ def tune_tir(
     functions = functions_in(mod)
     if not functions:
         raise UsageError("there is no function to tune in this module")
+    parts: dict[str, Any] = {
+        "max_trials_per_task": max_trials_per_task, "num_trials_per_iter": num_trials_per_iter, "builder": builder,
+        "runner": runner if isinstance(runner, Runner | str) else None, "database": database, "cost_model": cost_model,
+        "measure_callbacks": measure_callbacks, "task_scheduler": task_scheduler, "module_equality": module_equality,
+    }  # fmt: skip
+    parts = {name: part for name, part in parts.items() if part is not None}
+    if parts or strategy is not None:
+        if (threads, seconds, effort, progress) != (None, None, None, None) or workers != 1:
+            raise UsageError("a TaskScheduler has no threads, seconds, workers, effort and progress")
+        tasks = [_task(function, target, space, strategy or "evolutionary", seed) for function in functions]
+        weights = [1.0] * len(tasks)
+        given = {"tasks": tasks, "task_weights": weights, "work_dir": work_dir, "max_trials_global": max_trials_global}
+        return tune_tasks(**given, **parts)
     return tune_relay(
         _graph(functions),
         None,
@@ -80,8 +116,17 @@ def tune_tir(
     )
 
 
+def _task(
+    function: PrimFuncOp, target: Target | str, space: SpaceGenerator | str, strategy: SearchStrategy | str, seed: int
+) -> TuneContext:
+    """A task of its own for a function."""
+    generator = SpaceGenerator.create(space) if isinstance(space, str) else space.clone()
+    search = strategy if isinstance(strategy, str) else strategy.clone()
+    return TuneContext(function, target, generator, search, function.sym_name.data, rand_state=seed)
+
+
 @checked
-def compile_tir(database: Database, mod: Scheduled, target: Target | str) -> Schedule | None:
+def compile_tir(database: Database | TraceDatabase, mod: Scheduled, target: Target | str) -> Schedule | None:
     """A schedule of the module with the fastest of the database applied to each function that has one; `None` where
     none has. Counterpart of TVM's `compile_tir`; `weft.build(schedule.mod)` builds it.
 
