@@ -418,7 +418,7 @@ def test_tasks_are_tuned_by_names_of_parts(tmp_path: Path) -> None:
 
 def test_what_no_task_scheduler_has_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no threads, seconds, workers, effort and progress"):
-        ms.tune_tir(product(), TARGET, tmp_path, 4, strategy="replay-trace", seconds=1.0)
+        cast(Any, ms.tune_tir)(product(), TARGET, tmp_path, 4, strategy="replay-trace", seconds=1.0)
     given = {"task_weights": [1.0], "work_dir": tmp_path, "max_trials_global": 1}
     with pytest.raises(UsageError, match="there is no task to tune"):
         ms.tune_tasks(tasks=[], **cast(Any, given))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from weft import te, tir
-from weft.dialects.tir.core import ForOp, PrimFuncOp
+from weft.dialects.tir.core import PrimFuncOp
 from weft.script import tir as T
 from weft.tir import IndexMap, Interpreter, Schedule, TensorIntrin, assert_structural_equal
 
@@ -66,7 +66,8 @@ def test_loops_are_found_whatever_their_order(order: tuple[int, ...]) -> None:
     loops = schedule.get_loops(block)
     schedule.reorder(*(loops[n] for n in order))
     info = tir.get_tensorize_loop_mapping(schedule, block, tile)
-    wanted = [op for op in tile.walk() if isinstance(op, ForOp)]
+    wanted: list[tir.Stmt] = []
+    tir.stmt_functor.pre_order_visit(tile.body, lambda node: not isinstance(node, tir.For) or not wanted.append(node))
     assert info is not None and info.block_iter_paddings is None
     assert [info.desc_loop_indexer[each] for each in wanted] == [0, 1, 2]
     found = {theirs: schedule.get(ours) for ours, theirs in info.loop_map.items()}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from concurrent.futures import Executor
+from typing import Any, overload
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
@@ -32,6 +33,46 @@ from .space_generator import SpaceGenerator
 from .task_scheduler import TaskScheduler
 from .tune import tune_tasks
 from .tune_context import TuneContext
+
+
+@overload
+def tune_tir(
+    mod: Scheduled,
+    target: Target | str,
+    work_dir: str | os.PathLike[str],
+    max_trials_global: int,
+    *,
+    space: SpaceGenerator | str = ...,
+    threads: int | None = ...,
+    seconds: float | None = ...,
+    workers: int = ...,
+    runner: Executor | None = ...,
+    effort: Effort | None = ...,
+    seed: int = ...,
+    progress: Callable[[Progress], object] | None = ...,
+) -> Database: ...
+
+
+@overload
+def tune_tir(
+    mod: Scheduled,
+    target: Target | str,
+    work_dir: str | os.PathLike[str],
+    max_trials_global: int,
+    *,
+    space: SpaceGenerator | str = ...,
+    runner: object = ...,
+    seed: int = ...,
+    max_trials_per_task: int | None = ...,
+    num_trials_per_iter: int | None = ...,
+    builder: Builder | str | None = ...,
+    database: TraceDatabase | str | None = ...,
+    cost_model: CostModel | str | None = ...,
+    measure_callbacks: Sequence[MeasureCallback] | MeasureCallback | str | None = ...,
+    task_scheduler: TaskScheduler | str | None = ...,
+    strategy: SearchStrategy | str | None = ...,
+    module_equality: str | None = ...,
+) -> Database | TraceDatabase: ...
 
 
 @checked

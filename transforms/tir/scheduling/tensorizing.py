@@ -27,6 +27,8 @@ from ....dialects.tir.analyzer import IntExpr, var
 from ....dialects.tir.analyzer.index_map import IndexMap
 from ....dialects.tir.buffers import memref_of
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, enclosing_loops, loop_of
+from ....dialects.tir.nodes.statements import Stmt
+from ....dialects.tir.nodes.tree import reading_of
 from ....dialects.tir.outer_blocks import dissolve
 from ..intrinsics.match_trees import Differs, TreeMatcher
 from ..intrinsics.tensor_intrin import TensorIntrin, block_of
@@ -39,9 +41,9 @@ from .state import StmtSRef
 class TensorizeInfo:
     """Which loops of a block an intrinsic's description is of. Counterpart of TVM's `TensorizeInfo`."""
 
-    loop_map: Mapping[StmtSRef, ForOp]
-    """By loop of the block, the loop of the description."""
-    desc_loop_indexer: Mapping[ForOp, int]
+    loop_map: Mapping[StmtSRef, Stmt]
+    """By loop of the block, the loop of the description: a node of its `body`."""
+    desc_loop_indexer: Mapping[Stmt, int]
     """The loops of the description, and which of them each is, from the outermost on."""
     block_iter_paddings: tuple[int, ...] | None = None
     """By how much each iterator of the block has to be longer (`pad_einsum`); `None` where none has to."""
@@ -69,28 +71,45 @@ def get_tensorize_loop_mapping(
     Raises:
         ValueError: `desc_func` describes no intrinsic.
     """
-    op = sch.state.block(block.value)
+    found = _mapped(sch.state.block(block.value), desc_func, allow_padding)
+    if found is None:
+        return None
+    nodes = reading_of(desc_func).nodes
+    loop_map = {sch.get_sref(loop): nodes[wanted] for loop, wanted in found.loops.items()}
+    indexer = {nodes[loop]: number for number, loop in enumerate(found.wanted)}
+    return TensorizeInfo(loop_map, indexer, found.paddings)
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """By loop of a block that of a description, all loops of this, and how much longer iterators have to be."""
+
+    loops: Mapping[ForOp, ForOp]
+    wanted: Sequence[ForOp]
+    paddings: tuple[int, ...] | None
+
+
+def _mapped(op: BlockOp, desc_func: PrimFuncOp, allow_padding: bool) -> _Mapped | None:
     desc, originals, _ = _description(desc_func)
     loops = _alone(op)
     if any(loop.start != 0 for loop in loops):
         return None
-    found: dict[StmtSRef, ForOp] = {}
+    found: dict[ForOp, ForOp] = {}
     padding = [0] * len(op.iters)
     plain, last = True, len(op.iters)
     for number in range(len(desc.iters) - 1, -1, -1):
         wanted = _loop_of(desc, number, list(originals))
         last = next((n for n in range(last - 1, -1, -1) if op.kinds[n] == desc.kinds[number]), -1)
-        free = [loop for loop in loops if sch.get_sref(loop) not in found]
+        free = [loop for loop in loops if loop not in found]
         loop = _loop_of(op, last, free) if last >= 0 else None
         if wanted is None or loop is None or loop.is_symbolic or wanted.trip_count < 1:
             return None
         plain = plain and isinstance(op.bindings.data.results[last], AffineDimExpr)
         padding[last] = -loop.trip_count % wanted.trip_count
-        found[sch.get_sref(loop)] = originals[wanted]
+        found[loop] = originals[wanted]
     if any(padding) and not (allow_padding and plain):
         return None
-    indexer = {original: number for number, original in enumerate(originals.values())}
-    return TensorizeInfo(found, indexer, tuple(padding) if any(padding) else None)
+    return _Mapped(found, list(originals.values()), tuple(padding) if any(padding) else None)
 
 
 @checked
@@ -112,16 +131,16 @@ def tile_with_tensor_intrin(
     """
     intrin = TensorIntrin.get(intrin_name)
     assert intrin is not None
-    info = get_tensorize_loop_mapping(sch, block, intrin.desc, allow_padding)
-    if info is None:
+    mapped = _mapped(sch.state.block(block.value), intrin.desc, allow_padding)
+    if mapped is None:
         return None
-    if info.block_iter_paddings is not None:
-        sch.pad_einsum(block, info.block_iter_paddings)
+    if mapped.paddings is not None:
+        sch.pad_einsum(block, mapped.paddings)
     inner: dict[int, LoopRV] = {}
     for loop in sch.get_loops(block):
-        wanted = info.loop_map.get(sch.get_sref(loop))
+        wanted = mapped.loops.get(sch.state.loop(loop.value))
         if wanted is not None:
-            inner[info.desc_loop_indexer[wanted]] = sch.split(loop, [None, wanted.trip_count])[1]
+            inner[mapped.wanted.index(wanted)] = sch.split(loop, [None, wanted.trip_count])[1]
     tile = [inner[number] for number in sorted(inner)]
     places = {sch.get_sref(loop) for loop in tile}
     every = sch.get_loops(block)
