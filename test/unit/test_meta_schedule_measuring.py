@@ -425,3 +425,30 @@ def test_what_no_task_scheduler_has_is_refused(tmp_path: Path) -> None:
     for part, message in (("builder", "builder 'rpc'"), ("database", "database 'rpc'"), ("runner", "runner 'rpc'")):
         with pytest.raises(UsageError, match=f"there is no {message}"):
             ms.tune_tasks(tasks=[context("replay-trace")], **cast(Any, {**given, part: "rpc"}))
+
+
+class Sizes(ms.feature_extractor.PyFeatureExtractor):
+    """How many loops a candidate has, row by row."""
+
+    def extract_from(self, context: ms.TuneContext, candidates: Sequence[ms.MeasureCandidate]) -> list[Any]:
+        return [np.ones((len(each.sch.get_loops("product")), 1)) for each in candidates]
+
+
+def test_a_model_learns_from_features_of_ones_own() -> None:
+    def candidate(splits: int) -> ms.MeasureCandidate:
+        sch = Schedule(product())
+        for loop in sch.get_loops("product")[:splits]:
+            sch.split(loop, [None, 2])
+        return ms.MeasureCandidate(sch)
+
+    model = ms.cost_model.TreeModel(extractor=Sizes(), num_warmup_samples=4)
+    asked, few, many = context("replay-trace"), candidate(0), candidate(3)
+    model.update(asked, [few, many] * 8, [RunnerResult([1.0], None), RunnerResult([3.0], None)] * 8)
+    better, worse = model.predict(asked, [few, many])
+    assert better > worse
+    model.extractor = ms.FeatureExtractor()
+    with pytest.raises(NotImplementedError, match="FeatureExtractor has no method extract_from"):
+        model.predict(asked, [few])
+    record = ms.TuningRecord(few.sch.trace, ms.Workload(product()), [0.5, 1.5])
+    assert record.run_secs is not None and [each.value for each in cast(Any, record.run_secs)] == [0.5, 1.5]
+    assert ms.TuningRecord.from_json(record.as_json(), record.workload).seconds == 1.0

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
+from .feature_extractor import FeatureExtractor, FunctionFeatures
 from .records import MeasureCandidate
 from .rule import Named
 from .runner import RunnerResult
-from .space_generator import only_function
 
 if TYPE_CHECKING:
     from .tune_context import TuneContext
@@ -102,12 +102,14 @@ class TreeModel(CostModel):
     time of a candidate to that of the task's fastest. It takes the place of TVM's `XGBModel`.
 
     Args:
+        extractor: gives the features; the rows of a candidate are added up. Those of `weft.tune`, unless given.
         num_warmup_samples: before so many runs all candidates are as good.
     """
 
-    def __init__(self, *, num_warmup_samples: int = 12):
+    def __init__(self, *, extractor: FeatureExtractor | None = None, num_warmup_samples: int = 12):
         from ..tuning.cost_model import CostModel as Trees
 
+        self.extractor = FunctionFeatures() if extractor is None else extractor
         self.num_warmup_samples = num_warmup_samples
         self._samples: dict[str, list[tuple[list[float], float]]] = {}
         self._trees = Trees()
@@ -131,15 +133,26 @@ class TreeModel(CostModel):
         self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
     ) -> None:
         held = self._samples.setdefault(context.task_name, [])
-        for candidate, result in zip(candidates, results, strict=True):
+        for features, result in zip(self._features(context, candidates), results, strict=True):
             if result.run_secs and fmean(result.run_secs) > 0:
-                held.append((_features(candidate), fmean(result.run_secs)))
+                held.append((features, fmean(result.run_secs)))
         self._fit()
 
     def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
         if not self._trees.is_fitted or not candidates:
             return np.zeros(len(candidates))
-        return 1 / np.array(self._trees.predict([_features(each) for each in candidates]))
+        return 1 / np.array(self._trees.predict(self._features(context, candidates)))
+
+    def _features(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> list[list[float]]:
+        """The features of each candidate.
+
+        Raises:
+            UsageError: the extractor gives those of other candidates, or other numbers of them.
+        """
+        found = [np.asarray(each, np.float64).sum(axis=0) for each in self.extractor.extract_from(context, candidates)]
+        if len(found) != len(candidates) or len({each.shape for each in found}) > 1:
+            raise UsageError("an extractor gives a matrix for each candidate, of as many columns for all")
+        return [each.tolist() for each in found]
 
     def _fit(self) -> None:
         if self.data_size < self.num_warmup_samples:
@@ -151,9 +164,3 @@ class TreeModel(CostModel):
             xs += [features for features, _ in samples]
             ratios += [seconds / best for _, seconds in samples]
         self._trees.fit(xs, ratios)
-
-
-def _features(candidate: MeasureCandidate) -> list[float]:
-    from ..tuning.features import features_of
-
-    return list(features_of(only_function(candidate.sch.mod)))

@@ -64,6 +64,15 @@ class MeasureCandidate:
     args_info: Sequence[ArgInfo] | None = None
 
 
+class Seconds(float):
+    """The seconds of a run: a number, which has itself as `value`, as those of TVM's records have theirs."""
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float(self)
+
+
 @dataclass(frozen=True, eq=False)
 class TuningRecord:
     """A trace that was measured. Counterpart of TVM's `TuningRecord`.
@@ -81,6 +90,10 @@ class TuningRecord:
     run_secs: Sequence[float] | None = None
     target: Target | None = None
     args_info: Sequence[ArgInfo] | None = None
+
+    def __post_init__(self) -> None:
+        if self.run_secs is not None:
+            object.__setattr__(self, "run_secs", [Seconds(each) for each in self.run_secs])
 
     @property
     def seconds(self) -> float:
