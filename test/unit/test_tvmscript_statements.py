@@ -636,7 +636,7 @@ def f(a: T.handle, b: T.handle, n: T.int32) -> None:
     np.testing.assert_array_equal(y, [0] * 5 + [6, 7] + [2 * i for i in range(7, 14)])
 
 
-def test_a_call_whose_result_nothing_needs_gives_none() -> None:
+def test_a_call_whose_result_nothing_needs_is_equal_to_one_without() -> None:
     text = """
 @T.prim_func
 def f(A: T.Buffer[(4,), "float32"]):

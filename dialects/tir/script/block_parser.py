@@ -28,7 +28,7 @@ from .expressions import Expressions
 from .inner_blocks import as_statements, is_block
 from .lanes import Vector, lane_name, lane_of, lanes_of
 from .loop_indices import Extents, IteratorIndices, LoopIndices
-from .outside import is_access, touch, without_result
+from .outside import is_access, touch
 from .parts import without_parts
 from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
 from .words import DTYPES, STEPS, element_type, usual_flags
@@ -295,9 +295,9 @@ class BlockParser:
             ) == "evaluate" and is_access(at, value):
                 touch(at, value)
             case ast.Expr(value=ast.Call(func=func) as given) if self.scope.word(func) in CALLS:
-                without_result(at.term(given))
+                at.term(given)
             case ast.Expr(value=ast.Call(func=func, args=[value])) if self.scope.word(func) == "evaluate":
-                without_result(at.term(value))
+                at.term(value)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name), value]))]) if (
                 self.scope.word(func) == "let"
             ):

@@ -290,7 +290,8 @@ class _BodyForm:
 
     def _call(self, op: CallOp) -> Form:
         words = (op.convention.data, op.callee.data, tuple(effect.data for effect in op.effects))
-        return ("call", *words, tuple(self.value(v) for v in op.arguments), tuple(str(r.type) for r in op.results))
+        given = tuple(str(r.type) for r in op.results if r.uses)  # what nothing needs is as good as nothing
+        return ("call", *words, tuple(self.value(v) for v in op.arguments), given)
 
     def _change(self, op: Operation) -> None:
         """What `op` writes is another than before."""

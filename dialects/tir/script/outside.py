@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
-from xdsl.rewriter import Rewriter
 
 from ...support.hints import isa
 from ..calls import AddressOfOp, CallOp, Convention, Effect, is_passed
@@ -57,16 +56,6 @@ def call_of(
     if result is not None and not is_passed(result) and kind != Convention.INTRIN:
         raise error(node, f"a function gives int32, int64, float32 or float64, not {words.type_name(result)}")
     return Value(op.results[0])
-
-
-def without_result(term: Term) -> None:
-    """Let a call whose result nothing needs give none: what it is said to give tells nothing."""
-    if not isinstance(term, Value) or not isinstance(call := term.ssa.owner, CallOp) or call.pure or term.ssa.uses:
-        return
-    effects = [Effect(each.data) for each in call.effects]
-    made = CallOp(call.kind, call.callee.data, list(call.arguments), effects)
-    made.location = call.location
-    Rewriter.replace_op(call, made, [None])
 
 
 DEVICE_CALLS = (
