@@ -108,9 +108,7 @@ class DynReshapeOp(OfData):
         shape = [n for n in wanted if not isinstance(n, float)]
         if not is_true(self.allowzero):
             shape = [dims[d] if isinstance(n, int) and n == 0 and d < len(dims) else n for d, n in enumerate(shape)]
-            for n, own in zip(shape, dims, strict=False):
-                if isinstance(n, te.Expr) and not te.same(n, own) and not at_most(_at_most_one(own), n):
-                    raise TypeError(f"te: it is not known whether {to_text(n)} is 0, which stands for {to_text(own)}")
+        told = tuple(shape)
         if shape.count(-1) > 1:
             raise TypeError("te: a shape has -1 twice")
         have, want = te.product(dims), te.product(n for n in shape if n != -1)
@@ -118,6 +116,9 @@ class DynReshapeOp(OfData):
             shape[shape.index(-1)] = self.remaining(shape, dims)
         elif not te.equal_or_asked(have, want):
             raise TypeError(f"te: it is not known whether {to_text(have)} elements are {to_text(want)}")
+        for n, own in () if is_true(self.allowzero) else zip(told, dims, strict=False):
+            if isinstance(n, te.Expr) and not te.same(n, own) and not at_most(_at_most_one(own), n):
+                raise TypeError(f"te: it is not known whether {to_text(n)} is 0, which stands for {to_text(own)}")
         return shape
 
     def remaining(self, shape: Sequence[te.Dim], dims: Sequence[te.Dim]) -> te.Dim:
