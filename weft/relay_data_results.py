@@ -42,6 +42,10 @@ NDArray = npt.NDArray[np.generic]
 CODES = "int32"
 """The dtype of places and extents."""
 
+MAX_NESTED = 8
+"""As many times may a data type hold itself with other types. Types that exchange their parameters need a few; one that
+holds itself with ever larger types would need functions without end."""
+
 
 @dataclass
 class _Frame:
@@ -72,7 +76,7 @@ class WrittenResults:
         if len(outputs) != 1 or is_first_order(outputs[0]):
             return None
         dtypes: dict[str, None] = {}
-        if not _gather(outputs[0], module.type_definitions, dtypes, set()):
+        if not _gather(outputs[0], module.type_definitions, dtypes, set(), ()):
             return None
         copy = IRModule.of(module.clone())
         writer = _Writer(copy, list(dtypes))
@@ -127,8 +131,15 @@ def _fields(constructor: Constructor, definition: TypeData, type: AdtType) -> li
     return [substituted(each, given) for each in constructor.inputs]
 
 
-def _gather(type: Attribute, types: dict[str, TypeData], dtypes: dict[str, None], seen: set[Attribute]) -> bool:
-    """Find the dtypes of a type's tensors; whether all that it is made of is tensors, tuples and data types."""
+def _gather(
+    type: Attribute,
+    types: dict[str, TypeData],
+    dtypes: dict[str, None],
+    seen: set[Attribute],
+    within: tuple[str, ...],
+) -> bool:
+    """Find the dtypes of a type's tensors; whether all that it is made of is tensors, tuples and data types, of which
+    there is an end. `within` names the data types around it."""
     if type in seen:
         return True
     seen.add(type)
@@ -137,11 +148,13 @@ def _gather(type: Attribute, types: dict[str, TypeData], dtypes: dict[str, None]
             dtypes.setdefault(dtype_name(type.element_type))
             return True
         case TupleType():
-            return all(_gather(each, types, dtypes, seen) for each in type.types)
+            return all(_gather(each, types, dtypes, seen, within) for each in type.types)
         case AdtType():
-            found = types[type.symbol]
+            if within.count(type.symbol) == MAX_NESTED:
+                return False
+            found, within = types[type.symbol], (*within, type.symbol)
             fields = [each for constructor in found.constructors for each in _fields(constructor, found, type)]
-            return all(_gather(each, types, dtypes, seen) for each in fields)
+            return all(_gather(each, types, dtypes, seen, within) for each in fields)
         case IncompleteType():  # of what is not there, as the elements of an empty list
             return True
         case _:
@@ -152,7 +165,7 @@ def is_given(module: ModuleOp, function: FuncOp) -> bool:
     """Whether native code of a function of a module can give what that gives: tensors, tuples, values of data types."""
     types = IRModule.of(module).type_definitions
     outputs = function.function_type.outputs.data
-    return all(map(is_first_order, outputs)) or (len(outputs) == 1 and _gather(outputs[0], types, {}, set()))
+    return all(map(is_first_order, outputs)) or (len(outputs) == 1 and _gather(outputs[0], types, {}, set(), ()))
 
 
 class _Writer:
@@ -200,6 +213,8 @@ class _Writer:
                 if DYNAMIC in shape:
                     state[0] = _behind(state[0], operator("shape_of")(value, CODES))
                 state[place] = _behind(state[place], operator("reshape")(value, [-1]))
+                return state
+            case IncompleteType():  # there is none
                 return state
             case _:
                 raise UsageError(f"a value of type {type} is no result of a compiled program")

@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 class Executable:
     """The functions of a module as native code, by name; `compile` makes one, `load_exec` again of what was saved."""
 
-    def __init__(self, module: ModuleOp | Mapping[str, Callee], target: str | Target):
-        self._module = module if isinstance(module, ModuleOp) else ModuleOp([])
+    def __init__(self, module: ModuleOp, target: str | Target, callees: Mapping[str, Callee] | None = None):
+        """`callees` are functions that are compiled already, which need not be in the module."""
+        self._module = module
         self.target = target
         self._functions = {
             op.sym_name.data: op for op in self._module.ops if isinstance(op, FuncOp) and op.sym_visibility is None
         }
-        self._callees: dict[str, Callee] = {} if isinstance(module, ModuleOp) else dict(module)
+        self._callees: dict[str, Callee] = dict(callees or {})
 
     @staticmethod
     def load_exec(bytecode: bytes | bytearray, lib: Library) -> Executable:
@@ -60,9 +61,10 @@ class Executable:
         Raises:
             Diagnostic: it is no code of an executable, or the library is another's.
         """
-        from .relay_vm_files import callees_of
+        from .relay_vm_files import read_code
 
-        return Executable(callees_of(bytecode, lib), "llvm")
+        module, callees = read_code(bytecode, lib)
+        return Executable(module, "llvm", callees)
 
     def save(self) -> tuple[bytearray, Library]:
         """What is said of the functions that can be called, and their native code, which is compiled where it was not:

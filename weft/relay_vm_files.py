@@ -107,8 +107,8 @@ def code_of(module: ModuleOp, callees: Mapping[str, Callee]) -> bytearray:
     return bytearray(module_text(ModuleOp(types, {FUNCTIONS: DictionaryAttr(said)}), debuginfo=False).encode())
 
 
-def callees_of(code: bytes | bytearray, library: Library) -> dict[str, Callee]:
-    """The functions of which code says, by their names.
+def read_code(code: bytes | bytearray, library: Library) -> tuple[ModuleOp, dict[str, Callee]]:
+    """A module with the data types of which code says, and the functions, by their names.
 
     Raises:
         Diagnostic: it is no such code, or the library is another's.
@@ -134,4 +134,4 @@ def callees_of(code: bytes | bytearray, library: Library) -> dict[str, Callee]:
                 found[name] = Callee([param.data for param in params], compiled)
             case _:
                 raise Diagnostic(f"says nothing of '{name}' that is understood: {each}", Place(CODE))
-    return found
+    return module, found

@@ -233,10 +233,10 @@ class Expr:
 
     def astype(self, dtype: str) -> Expr:
         """The elements converted to `dtype`."""
-        return Expr(elementwise.CastOp(self.value, dtype=dtype).result)
+        return _applied(elementwise.CastOp, self.value, dtype=dtype)
 
     def __neg__(self) -> Expr:
-        return Expr(elementwise.NegativeOp(self.value).result)
+        return _applied(elementwise.NegativeOp, self.value)
 
     def __add__(self, other: Operand) -> Expr:
         return _binary(broadcast.AddOp, self, other)
@@ -394,7 +394,19 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
 def _binary(op_type: type[RelayOp], lhs: Operand, rhs: Operand) -> Expr:
     left = lhs.checked_type if isinstance(lhs, Expr) else None
     right = rhs.checked_type if isinstance(rhs, Expr) else None
-    return Expr(op_type(as_value(lhs, right), as_value(rhs, left)).results[0])
+    return _applied(op_type, as_value(lhs, right), as_value(rhs, left))
+
+
+def _applied(op_type: type[RelayOp], *operands: SSAValue, **properties: str) -> Expr:
+    """An operator that Python writes by a sign, or by a method.
+
+    Raises:
+        UsageError: the operands do not fit.
+    """
+    try:
+        return Expr(op_type(*operands, **properties).results[0])
+    except VerifyException as error:
+        raise UsageError(f"{op_type.name}: {error}") from None
 
 
 def _tensor(expr: Expr) -> Tensor:

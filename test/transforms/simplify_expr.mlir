@@ -446,3 +446,17 @@ relay.func @blocks_that_come_and_go_leave_a_transpose(%x: tensor<1x8x5x6xf32>) -
   %1 = relay.layout_transform %0 {src_layout = "NCHW4c", dst_layout = "CHWN"} : (tensor<1x2x5x6x4xf32>) -> tensor<8x5x6x1xf32>
   relay.return %1 : tensor<8x5x6x1xf32>
 }
+
+// An extent that is open may not fill its blocks, which are padded then; blocks of four hold whole ones of two.
+// CHECK-LABEL: relay.func @an_open_extent_may_be_padded_in_between
+// CHECK-NEXT: relay.layout_transform %x
+// CHECK-NEXT: relay.layout_transform %0
+// CHECK-NEXT: relay.layout_transform %y {src_layout = "NC4c", dst_layout = "CN"}
+// CHECK-NEXT: relay.return
+relay.func @an_open_extent_may_be_padded_in_between(%x: tensor<2x?xf32>, %y: tensor<2x?x4xf32>) -> (tensor<2x?xf32>, tensor<?x2xf32>) {
+  %0 = relay.layout_transform %x {src_layout = "NC", dst_layout = "NC4c"} : (tensor<2x?xf32>) -> tensor<2x?x4xf32>
+  %1 = relay.layout_transform %0 {src_layout = "NC4c", dst_layout = "NC"} : (tensor<2x?x4xf32>) -> tensor<2x?xf32>
+  %2 = relay.layout_transform %y {src_layout = "NC4c", dst_layout = "NC2c"} : (tensor<2x?x4xf32>) -> tensor<2x?x2xf32>
+  %3 = relay.layout_transform %2 {src_layout = "NC2c", dst_layout = "CN"} : (tensor<2x?x2xf32>) -> tensor<?x2xf32>
+  relay.return %1, %3 : tensor<2x?xf32>, tensor<?x2xf32>
+}

@@ -274,3 +274,21 @@ def test_padding_is_what_it_is_on_both_sides() -> None:
     assert equal(one, relay.nn.conv2d(x, w, padding=(1, 2, 1, 2)))
     assert not equal(one, relay.nn.conv2d(x, w, padding=(2, 1, 0, 3)))
     assert equal(relay.nn.max_pool2d(x, (2, 2), padding=1), relay.nn.max_pool2d(x, (2, 2), padding=(1, 1, 1, 1)))
+
+
+def test_what_types_do_not_say_counts() -> None:
+    """Units of layers of unknown types were not looked at, and slices of such ended in a traceback."""
+    unknown = relay.var("unknown")
+    assert not equal(relay.nn.dense(unknown, Y, units=4), relay.nn.dense(unknown, Y, units=8))
+    assert equal(relay.strided_slice(unknown, [0], [1]), relay.strided_slice(unknown, [0], [1]))
+    assert not equal(relay.strided_slice(unknown, [0], [1]), relay.strided_slice(unknown, [0], [2]))
+
+
+def test_one_number_for_all_axes_of_a_window_is_one_for_each() -> None:
+    m = relay.var("m", shape=(1, 2, 9, 9))
+    once, each = relay.nn.max_pool2d(m, 3, strides=2, padding=1), relay.nn.max_pool2d(m, (3, 3), (2, 2), padding=(1, 1))
+    assert equal(once, each)
+    assert not equal(once, relay.nn.max_pool2d(m, (3, 3), (2, 2), padding=(1, 0)))
+    rows = relay.var("rows", shape=(relay.Any(), 4))
+    steps = [relay.strided_slice(rows, [0, 0], [4, 4], strides) for strides in ([2], [2, 2])]
+    assert not equal(*steps)  # whose numbers are not of windows

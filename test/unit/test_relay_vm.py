@@ -164,6 +164,7 @@ def test_an_executable_is_saved_and_loaded(tmp_path: Path) -> None:
         (head, (second, tail)), last = machine.run(x=np.ones(3, np.float32), y=np.zeros(2, np.float32))
         assert [each.tolist() for each in (head, second, last)] == [[1] * 3, [2] * 3, [0] * 2] and len(tail) == 0
         assert machine.invoke("twice", np.ones(2, np.float32)).tolist() == [2, 2]
+        assert again.save()[0] == code  # it may be saved again
         with pytest.raises(UsageError, match="there is no function 'twise'"):
             machine.invoke("twise", np.ones(2, np.float32))
 
@@ -183,3 +184,26 @@ def test_what_was_not_saved_together_is_refused(tmp_path: Path) -> None:
         relay.vm.load_library(tmp_path / "text")
     with pytest.raises(Diagnostic, match="cannot be read"):
         relay.vm.load_library(tmp_path / "nothing")
+
+
+def test_an_empty_list_of_what_is_not_said_is_given() -> None:
+    """It was refused, for no function could write what it has none of."""
+    module = relay.Prelude().mod
+    _, _, nil = module.get_type("List")
+    x = relay.var("x", shape=(2,))
+    module["main"] = relay.Function([x], relay.Tuple([nil(), x]))
+    machine: Any = relay.vm.VirtualMachine(relay.vm.compile(module))
+    empty, same = machine.run(X[:2])
+    assert len(empty) == 0 and same.tolist() == [1, 2]
+
+
+def test_a_data_type_that_holds_itself_with_ever_larger_types_is_refused() -> None:
+    """It was looked through without an end."""
+    module, nest, a = relay.IRModule(), relay.GlobalTypeVar("Nest"), relay.TypeVar("a")
+    end = relay.Constructor("End", [], nest)
+    more = relay.Constructor("More", [a, nest(relay.TupleType([a, a]))], nest)
+    module[nest] = relay.TypeData(nest, [a], [end, more])
+    x = relay.var("x", shape=(2,))
+    module["main"] = relay.Function([x], more(x, more(relay.Tuple([x, x]), end())))
+    with pytest.raises(Diagnostic, match="what is run takes and gives tensors"):
+        relay.vm.compile(module)

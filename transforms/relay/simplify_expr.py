@@ -176,8 +176,9 @@ def meet_without_padding(site: Site) -> bool:
     """Whether the second transformation starts where the first one ends, with nothing padded in between."""
     first, second = transforms(site)
     source, middle = first.layouts()
-    unpadded = source.extents(shape_of(first.data)) == middle.extents(shape_of(first.result)) and not second.extents
-    return first.dst_layout == second.src_layout and unpadded
+    before, between = source.extents(shape_of(first.data)), middle.extents(shape_of(first.result))
+    fits = all(source.block(each) % middle.block(each) == 0 for each, extent in before.items() if extent == DYNAMIC)
+    return first.dst_layout == second.src_layout and before == between and fits and not second.extents
 
 
 def merged_transform(site: Site) -> SSAValue:

@@ -28,14 +28,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ....dialects.relay.base import DYNAMIC, RelayOp, ints, tensors_in
+from ....dialects.relay.base import DYNAMIC, RelayOp, ints, shape_of, tensors_in
 from ....dialects.relay.control import ApplyOp, FnOp
 from ....dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ....dialects.relay.functions import INPUT_NAMES, name_of
 from ....dialects.relay.layout import Layout, LayoutTransformOp
 from ....dialects.relay.nn_common import normalize_padding
 from ....dialects.relay.ops.slicing import StridedSliceOp
-from ....dialects.relay.types import tuple_type
+from ....dialects.relay.types import is_complete, tuple_type
 from ....dialects.support.hints import isa
 from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.script.equality import function_form
@@ -248,7 +248,11 @@ def _inside(op: Operation) -> Sequence[Operation]:
 
 
 TOLD_BY_TYPES = frozenset({"channels", "kernel_size", "units"})
-"""Properties that only repeat what the types of operands and results say, by which they are checked."""
+"""Properties that only repeat what the types of operands and results say, by which they are checked, where these are
+known."""
+
+PER_WINDOW_AXIS = ("strides", "dilation", "pool_size")
+"""Properties with a number for each axis that a window moves along, or one for all."""
 
 COUNT_NEW_AXES = frozenset({"relay.expand_dims", "relay.stack", "relay.one_hot", "relay.dyn.one_hot"})
 """Operators whose `axis` is one of the result, and not of what they are given."""
@@ -261,22 +265,27 @@ def _properties(op: Operation) -> Hashable:
     if not isinstance(op, RelayOp):
         return _items(op.properties)
     defaults = {name: definition.default_value for name, definition in op.get_irdl_definition().properties.items()}
+    types = [value.type for value in (*op.operands, *op.results)]
+    is_typed = all(map(is_complete, types))
     given: dict[str, object] = {
         name: value
         for name, value in {**defaults, **op.properties}.items()
-        if value is not None and name not in TOLD_BY_TYPES
+        if value is not None and not (is_typed and name in TOLD_BY_TYPES)
     }
-    if all(_is_narrow(each.element_type) for value in (*op.operands, *op.results) for each in tensors_in(value.type)):
+    if is_typed and all(_is_narrow(each.element_type) for type in types for each in tensors_in(type)):
         given |= {name: _in_f32(value.value.data) for name, value in given.items() if isinstance(value, FloatAttr)}
     if given.get("out_layout") in (StringAttr(""), given.get("layout", given.get("data_layout"))):
         given.pop("out_layout", None)  # that of the result, where it is that of the data
     if isinstance(op, LayoutTransformOp):
         given |= _layout_forms(op)
-    if isinstance(op, StridedSliceOp) and DYNAMIC not in (shape := tensors_in(op.data.type)[0].get_shape()):
+    if isinstance(op, StridedSliceOp) and is_typed and DYNAMIC not in (shape := shape_of(op.data)):
         return tuple(op.slices(shape))
-    padding, strides = given.get("padding"), given.get("strides")
-    if isa(padding, DenseArrayBase[IntegerType]) and isa(strides, DenseArrayBase[IntegerType]):
-        given["padding"] = _of_both_sides(ints(padding), len(ints(strides)))
+    if isa(padding := given.get("padding"), DenseArrayBase[IntegerType]):
+        axes = 1
+        for name in PER_WINDOW_AXIS:
+            if isa(values := given.get(name), DenseArrayBase[IntegerType]):
+                given[name], axes = _one_for_all(ints(values)), max(axes, len(ints(values)))
+        given["padding"] = _of_both_sides(ints(padding), axes)
     axis = op.properties.get("axis", defaults.get("axis"))
     if isinstance(axis, IntegerAttr) and op.operands and op.name not in COUNT_NEW_AXES:
         tensors = tensors_in(op.operands[0].type)
@@ -285,8 +294,15 @@ def _properties(op: Operation) -> Hashable:
     return _items(given)
 
 
+def _one_for_all(values: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of axes, as one where they are the same."""
+    return tuple(values[:1] if len(set(values)) == 1 else values)
+
+
 def _of_both_sides(padding: Sequence[int], axes: int) -> Hashable:
     """What is padded before and behind each axis that a window moves along; what is wrong as it is."""
+    if len(set(padding)) == 1:
+        return _one_for_all(padding)
     try:
         return normalize_padding(padding, axes)
     except VerifyException:
