@@ -65,7 +65,7 @@ def _expanded(emit: Emit, op: DynExpandDimsOp) -> SSAValue:
 def _squeezed(emit: Emit, op: DynSqueezeOp) -> SSAValue:
     data, rank, dropped = op.data, len(shape_of(op.data)), shape_of(op.axis)[0]
     if not dropped:
-        return data
+        return data if not rank else emit(DynReshapeOp(data, _shape(emit, data), allowzero=True))
     axes, sizes, one = _axes(emit, op.axis, rank), _shape(emit, data), emit.constant([1], i64)
     is_named = emit(EqualOp(emit(ExpandDimsOp(axes, axis=1)), _numbers(emit, rank)))
     marked = emit(MaxOp(emit(CastOp(is_named, dtype="int64")), axis=[0]))
@@ -73,12 +73,12 @@ def _squeezed(emit: Emit, op: DynSqueezeOp) -> SSAValue:
     count = emit(SumOp(marked, axis=[0], keepdims=True))
     is_right = emit(LogicalAndOp(are_one, emit(EqualOp(count, emit.constant([dropped], i64)))))
     wrong = emit(CastOp(emit(LogicalNotOp(is_right)), dtype="int64"))
+    nothing = emit(TakeOp(emit.constant([0], i64), wrong, axis=0, mode="error"))
     if dropped == rank:
-        number = emit(TakeOp(emit(ReshapeOp(data, newshape=[1])), wrong, axis=0, mode="error"))
+        number = emit(TakeOp(emit(ReshapeOp(data, newshape=[-1])), nothing, axis=0, mode="error"))
         return emit(ReshapeOp(number, newshape=[]))
     keys = emit(AddOp(emit(MultiplyOp(marked, emit.constant([rank], i64))), _numbers(emit, rank)))
     order = emit(ArgsortOp(keys, axis=0, is_ascend=True, dtype="int64"))
     kept = emit(StridedSliceOp(order, begin=[0], end=[rank - dropped], strides=[1], axes=[0]))
     shape = emit(TakeOp(sizes, kept, axis=0, mode="clip"))
-    nothing = emit(TakeOp(emit.constant([0], i64), wrong, axis=0, mode="error"))
     return emit(DynReshapeOp(data, emit(AddOp(shape, nothing)), allowzero=True))

@@ -59,3 +59,13 @@ relay.func @padding_with_another_number_stays(%x: tensor<1x5x5x2xi8>, %w: tensor
   %2 = relay.nn.batch_to_space_nd %1 {block_shape = array<i64: 2, 2>, crops = array<i64: 0, 1, 0, 1>} : (tensor<4x3x3x3xi32>) -> tensor<1x5x5x3xi32>
   relay.return %2 : tensor<1x5x5x3xi32>
 }
+
+// The one convolution would have a window larger than its image.
+// CHECK-LABEL: relay.func @what_is_cut_off_altogether_stays
+// CHECK: relay.nn.batch_to_space_nd
+relay.func @what_is_cut_off_altogether_stays(%x: tensor<1x1x1x1xf32>, %w: tensor<1x3x1x1xf32>) -> tensor<1x2x0x1xf32> {
+  %0 = relay.nn.space_to_batch_nd %x {block_shape = array<i64: 2, 2>, paddings = array<i64: 0, 1, 3, 2>} : (tensor<1x1x1x1xf32>) -> tensor<4x1x3x1xf32>
+  %1 = relay.nn.conv2d %0, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<4x1x3x1xf32>, tensor<1x3x1x1xf32>) -> tensor<4x1x1x1xf32>
+  %2 = relay.nn.batch_to_space_nd %1 {block_shape = array<i64: 2, 2>, crops = array<i64: 0, 0, 1, 1>} : (tensor<4x1x1x1xf32>) -> tensor<1x2x0x1xf32>
+  relay.return %2 : tensor<1x2x0x1xf32>
+}

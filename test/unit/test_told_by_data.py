@@ -228,3 +228,21 @@ def test_all_dimensions_are_taken_out() -> None:
         exe(np.zeros((2, 1), np.float32), np.array([1, 0]))
     with pytest.raises(weft.Diagnostic):
         exe(np.zeros((1, 1), np.float32), np.array([1, 1]))
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (2, 2)])
+def test_dimensions_of_other_extents_are_not_taken_out(shape: tuple[int, ...]) -> None:
+    """Where all of known ones were told to go, the compilation ended in a traceback."""
+    x, axes = relay.var("x", shape=shape), relay.var("axes", shape=(2,), dtype="int64")
+    exe = weft.compile(relay.Function([x, axes], relay.dyn.squeeze(x, axes)))
+    with pytest.raises(weft.Diagnostic):
+        exe(np.zeros(shape, np.float32), np.array([0, 1]))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (OPEN, 1)])
+def test_no_dimensions_are_taken_out(shape: tuple[Any, ...]) -> None:
+    """The data's shape, which is known, stood where an open one was taken."""
+    x, axes = relay.var("x", shape=shape), relay.var("axes", shape=(0,), dtype="int64")
+    exe = weft.compile(relay.Function([x, axes], relay.negative(relay.dyn.squeeze(x, axes))))
+    data = np.ones([2 if each is OPEN else each for each in shape], np.float32)
+    np.testing.assert_array_equal(exe(data, np.zeros(0, np.int64)), -data, strict=True)

@@ -20,7 +20,7 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relay.base import as_attribute, ints
+from ...dialects.relay.base import as_attribute, ints, shape_of
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.nn_common import normalize_padding, per_axis
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
@@ -71,6 +71,8 @@ class SpreadTaps(RewritePattern):
             obstacle = "what is padded with is not what it pads with"
         elif min(*starts, *ends) < 0:
             obstacle = "more is cut off than was padded"
+        elif 0 in shape_of(op.result):
+            obstacle = "nothing is left of what it gives"
         if obstacle is not None:
             remarks.missed(NAME, conv, obstacle)
             return
