@@ -237,7 +237,8 @@ class Stage:
     @property
     def is_started(self) -> bool:
         """Whether something was asked of the loops."""
-        return bool(self.actions or self.kinds or self.threads or self.pragmas or self.alignments or self.rolls)
+        told = self.tensorized is not None and not self.is_by_intrinsic
+        return bool(told or self.actions or self.kinds or self.threads or self.pragmas or self.alignments or self.rolls)
 
     def __repr__(self) -> str:
         return f"stage({self.tensor.name}, {[axis.name for axis in self.leaf_iter_vars]})"

@@ -32,6 +32,17 @@ def test_indices_and_shapes_are_mapped() -> None:
         IndexMap.from_func(lambda i: i - 1).map_shape([4])
 
 
+def test_fewer_elements_than_a_divisor_leave_gaps() -> None:
+    map = IndexMap.from_func(lambda i: [i // 4, i % 4])
+    for extent in (1, 3, 14):
+        assert map.map_shape([extent]) == [arith.const(-(-extent // 4)), arith.const(4)]
+        with pytest.raises(ArgumentError, match=f"no inverse there: 4 does not divide the extent {extent}"):
+            map.inverse([extent])
+    assert map.inverse([4]).map_indices([0, 3]) == [arith.const(3)]
+    whole = IndexMap.from_func(lambda i: [(i + 1) // 4, (i + 1) % 4])
+    assert whole.map_shape([15]) == [arith.const(4), arith.const(4)]
+
+
 def test_a_map_is_turned_round_where_it_is_filled() -> None:
     map = IndexMap.from_func(blocked)
     back = map.inverse([6, 8])

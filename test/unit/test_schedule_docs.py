@@ -41,7 +41,7 @@ PRIMITIVES: dict[str, str] = {
     "tensorize": "an intrinsic's implementation takes the place of what computes as its description",
     "annotate": "",
     "unannotate": "",
-    "transform_layout": "of arguments too, where nothing in the module calls the function",
+    "transform_layout": "of arguments too, where nothing in the module calls the function; gaps want a `pad_value`",
     "transform_block_layout": "",
     "decompose_padding": "of a choice between an element and a literal, by comparisons that hold together",
     "pad_einsum": "of sums of products whose factors all depend on what is padded; `padding` is added to extents",

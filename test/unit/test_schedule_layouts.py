@@ -125,6 +125,21 @@ def test_an_output_has_the_padding_in_its_gaps(split: bool) -> None:
     np.testing.assert_array_equal(Interpreter(schedule.mod["f"])([x])[0], wanted)
 
 
+def test_fewer_elements_than_a_divisor_leave_gaps() -> None:
+    schedule = scheduled(PLANES)
+    block = schedule.get_block("copy")
+
+    def lay_out(pad_value: float | None) -> None:
+        schedule.transform_layout(block, "y", lambda i, j: [i // 4, j, i % 4], pad_value=pad_value)
+
+    refused(lambda: lay_out(None), schedule, "4 does not divide the extent 3")
+    lay_out(5)
+    x = np.arange(21, dtype=np.int32).reshape(3, 7)
+    y = np.zeros((1, 7, 4), np.int32)
+    weft.build(schedule.mod["f"])(x, y)
+    np.testing.assert_array_equal(y, np.pad(x, ((0, 1), (0, 0)), constant_values=5).T[None])
+
+
 def test_a_map_of_the_new_indices_gives_the_padding() -> None:
     schedule = scheduled(COPIES)
     schedule.transform_layout("second", "y", lambda i: [i // 4, i % 4], pad_value=lambda i, j: i * 10 + j)

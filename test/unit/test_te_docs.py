@@ -35,7 +35,7 @@ PRIMITIVES = {
     "cache_write": "before what else is asked of the stage",
     "rfactor": "",
     "storage_align": "of a stage that is not an output",
-    "transform_layout": "of known extents, before what else is asked of the stage; callers see it too",
+    "transform_layout": "of known extents, without gaps, before what else is asked of the stage; callers see it too",
     "rolling_buffer": "of a stage that is computed in a loop of its readers",
     "normalize": "loops start at 0",
     "create_group": "of stages between others, which move together",

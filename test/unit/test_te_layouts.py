@@ -93,6 +93,10 @@ def test_what_cannot_be_laid_out_says_why() -> None:
     s = te.create_schedule(c.op)
     with pytest.raises(ScheduleError, match="the index map of 'B' does not give each index a place of its own"):
         s[b].transform_layout(lambda i, j, k: [i, j])
+    with pytest.raises(
+        ScheduleError, match="'B' does not give each index a place of its own: 16 does not divide the ex"
+    ):
+        s[b].transform_layout(lambda i, j, k: [i, j, k // 16, k % 16])
     s[b].split(s[b].op.axis[0], factor=2)
     with pytest.raises(ScheduleError, match="transform_layout of 'B' comes before what else is asked"):
         s[b].transform_layout(turned)
@@ -107,6 +111,20 @@ def test_what_cannot_be_laid_out_says_why() -> None:
         s[b].transform_layout(turned)
     with pytest.raises(ScheduleError, match="'E' is filled by statements"):
         s[whole].transform_layout(turned)
+
+
+def test_an_intrinsic_of_a_stage_is_not_forgotten_for_a_layout_or_a_copy() -> None:
+    x = te.placeholder((8, 4), "int32", name="A")
+    b = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="B")
+    row = te.placeholder((4,), "int32", name="row")
+    next_row = te.compute((4,), lambda j: row[j] + 1, name="next_row")
+    intrin = te.decl_tensor_intrin(next_row.op, lambda ins, outs: te_call(ins[0], outs[0]))
+    s = te.create_schedule(b.op)
+    s[b].tensorize(s[b].op.axis[1], intrin)
+    with pytest.raises(ScheduleError, match="transform_layout of 'B' comes before what else is asked"):
+        s[b].transform_layout(lambda i, j: [j, i])
+    with pytest.raises(ScheduleError, match="cache_write"):
+        s.cache_write(b, "local")
 
 
 def te_call(source: Any, target: Any) -> Any:

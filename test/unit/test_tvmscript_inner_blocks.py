@@ -323,6 +323,49 @@ def test_what_a_block_has_of_its_own_stands_before_it() -> None:
     np.testing.assert_array_equal(y, np.where(x < 4, (x * 2 + 1) ** 2, 0))
 
 
+IN_BRANCHES = """
+@T.prim_func
+def f(A: T.Buffer[(64,), "int32"], B: T.Buffer[(64,), "int32"]):
+    for i in T.parallel(64):
+        if A[i] > 5:
+            C = T.alloc_buffer((2,), "int32", scope="local")
+            C[0] = A[i] * 2
+            C[1] = C[0] + 1
+            B[i] = C[0] + C[1]
+        else:
+            D = T.alloc_buffer((1,), "int32", scope="local")
+            D[0] = A[i]
+            while D[0] > 1:
+                D[0] = D[0] - 2
+            B[i] = D[0]
+"""
+
+
+def test_branches_in_a_parallel_loop_have_memory_of_each_thread() -> None:
+    func = function(IN_BRANCHES)
+    assert_structural_equal(function(func.script()), func)
+    x, y = np.arange(64, dtype=np.int32) % 11, np.empty(64, np.int32)
+    weft.build(func, threads=2)(x, y)
+    np.testing.assert_array_equal(y, np.where(x > 5, 4 * x + 1, x % 2))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (', scope="local"', "", "perhaps block @statement writes the same element of %C in several iterations of %i"),
+        ("C[0] = A[i] * 2", "C[0] = C[0] + A[i]", "not shown that each iteration of %i writes what it reads of %C"),
+        (
+            "D[0] = A[i]\n",
+            "if A[i] > 2: D[0] = A[i]\n",
+            "not shown that each iteration of %i writes what it reads of %D",
+        ),
+    ],
+)
+def test_memory_of_branches_in_a_parallel_loop_carries_nothing(old: str, new: str, message: str) -> None:
+    with pytest.raises(Diagnostic, match=message):
+        from_source(IN_BRANCHES.replace(old, new))
+
+
 def test_two_buffers_of_a_block_have_two_names() -> None:
     text = OWN_MEMORY.replace("C = T.alloc", "B = T.alloc").replace("C[1]", "B[1]")
     with pytest.raises(Diagnostic, match="there is a buffer 'B' already"):

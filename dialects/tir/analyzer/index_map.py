@@ -12,11 +12,11 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ...support.arguments import ArgumentError, checked_methods
 from .analyzer import Analyzer
 from .answers import Range
-from .build import all_of, any_of
+from .build import all_of, any_of, const
 from .convert import dim, substitute, to_affine
 from .iter_forms import detect_iter_map, inverse_affine_iter_map
 from .nodes import FALSE, Const, ExprLike, IntExpr, as_expr
-from .padding import Gap, widened
+from .padding import Gap, why_no_parts, widened, wider_box
 from .variables import var
 
 if TYPE_CHECKING:
@@ -96,13 +96,17 @@ class IndexMap:
         return [Analyzer().simplify(substitute(index, values)) for index in self.final_indices]
 
     def map_shape(self, shape: Sequence[ExprLike]) -> list[IntExpr]:
-        """The extents of what a buffer of `shape` becomes: each index runs from 0 to the greatest that is used.
+        """The extents of what a buffer of `shape` becomes: each index runs from 0 to the greatest that is used, or that
+        divisors say: 3 elements under `lambda i: [i // 4, i % 4]` become 1 times 4, with a gap.
 
         Raises:
             ArgumentError: there is no greatest, or an index is below 0.
         """
         analyzer = Analyzer()
         over = {v: (FALSE, as_expr(n) - 1) for v, n in zip(self.initial_indices, self._ranked(shape), strict=True)}
+        known = self._known(shape)
+        for v, shift, extent in zip(known, *wider_box(self.final_indices, known), strict=True):
+            over[v] = const(-shift), const(extent - shift - 1)
         extents: list[IntExpr] = []
         for index in self.final_indices:
             low, high = analyzer.interval(index, over)
@@ -118,6 +122,8 @@ class IndexMap:
             ArgumentError: they do not.
         """
         iters = {v: Range(n) for v, n in zip(self.initial_indices, self._ranked(shape), strict=True)}
+        if (reason := why_no_parts(self.final_indices, self._known(shape))) is not None:
+            raise ArgumentError(f"the index map has no inverse there: {reason}")
         found = detect_iter_map(self.final_indices, iters, check_level="bijective")
         if not found.indices:
             raise ArgumentError(f"the index map has no inverse there: {found.errors[0]}")
@@ -132,9 +138,8 @@ class IndexMap:
         Raises:
             ArgumentError: an extent is not known, or two elements come to one place.
         """
-        known = [Analyzer().simplify(as_expr(extent)) for extent in self._ranked(shape)]
-        extents = {v: n.value for v, n in zip(self.initial_indices, known, strict=True) if isinstance(n, Const)}
-        if len(extents) != len(known):
+        extents = self._known(shape)
+        if len(extents) != len(self.initial_indices):
             raise ArgumentError("the gaps of an index map are known where the extents are")
         found = widened(self.final_indices, extents)
         if isinstance(found, str):
@@ -182,6 +187,11 @@ class IndexMap:
             if result is None or not _is_affine(result):
                 raise ArgumentError(f"the index {index} is not affine")
         return AffineMap(len(dims), 0, tuple(each for each in results if each is not None))
+
+    def _known(self, shape: Sequence[ExprLike]) -> dict[IntExpr, int]:
+        """The extents that are known, by index."""
+        extents = [Analyzer().simplify(as_expr(extent)) for extent in self._ranked(shape)]
+        return {v: n.value for v, n in zip(self.initial_indices, extents, strict=True) if isinstance(n, Const)}
 
     def _ranked(self, given: Sequence[ExprLike]) -> Sequence[ExprLike]:
         if len(given) != len(self.initial_indices):

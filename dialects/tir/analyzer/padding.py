@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
-from .build import linear, parts
+from .analyzer import Analyzer
+from .build import const, linear, parts
 from .convert import substitute
 from .iter_map import detect_iter_map
 from .iter_nodes import IterSumExpr
@@ -46,14 +47,32 @@ class Widened:
     gaps: tuple[Gap, ...]
 
 
+def why_no_parts(indices: Sequence[IntExpr], iters: Mapping[IntExpr, int]) -> str | None:
+    """Why a divisor in `indices` over `iters` (variables with their extents) parts what it divides into unequal parts,
+    if one does. It does where there are less values than it says, as of `i % 4` for 3 values of `i`: the box that such
+    an index leads to has 4 all the same, one of them a gap."""
+    analyzer = Analyzer()
+    over: dict[IntExpr, tuple[IntExpr, IntExpr]] = {v: (const(0), const(n - 1)) for v, n in iters.items()}
+    pending = list(indices)
+    while pending:
+        node = pending.pop()
+        pending += children(node)
+        if not isinstance(node, FloorDiv | FloorMod) or not isinstance(node.args[1], Const):
+            continue
+        low, high = analyzer.interval(node.args[0], over)
+        if not isinstance(low, Const) or not isinstance(high, Const):
+            continue
+        divisor = node.args[1].value
+        if low.value % divisor:
+            return f"{divisor} does not divide {low.value}, where what it divides starts"
+        if (high.value + 1) % divisor:
+            return f"{divisor} does not divide the extent {high.value + 1 - low.value}"
+    return None
+
+
 def widened(indices: Sequence[IntExpr], iters: Mapping[IntExpr, int]) -> Widened | str:
     """`indices` over `iters` (variables with their extents) as a map that is onto, or why it is none."""
-    left: list[int] = []
-    extents: list[int] = []
-    for variable, extent in iters.items():
-        shift, divisor = _divisions(indices, variable)
-        left.append(shift)
-        extents.append(-(-(extent + shift) // divisor) * divisor)
+    left, extents = wider_box(indices, iters)
     shifted = {v: linear(-shift, {v: 1}) for (v, _), shift in zip(iters.items(), left, strict=True)}
     moved = [substitute(index, shifted) for index in indices]
     domains: dict[IntExpr, int | IntExpr | range] = dict(zip(iters, extents, strict=True))
@@ -69,6 +88,18 @@ def widened(indices: Sequence[IntExpr], iters: Mapping[IntExpr, int]) -> Widened
                 return gap
             gaps += gap
     return Widened(found.indices, tuple(left), tuple(extents), tuple(gaps))
+
+
+def wider_box(indices: Sequence[IntExpr], iters: Mapping[IntExpr, int]) -> tuple[list[int], list[int]]:
+    """How far the variables `iters` (with their extents) are to begin before 0, and their extents then, for divisors of
+    one of them in `indices` to part it into equal parts."""
+    left: list[int] = []
+    extents: list[int] = []
+    for variable, extent in iters.items():
+        shift, divisor = _divisions(indices, variable)
+        left.append(shift)
+        extents.append(-(-(extent + shift) // divisor) * divisor)
+    return left, extents
 
 
 def _divisions(indices: Sequence[IntExpr], variable: IntExpr) -> tuple[int, int]:

@@ -49,6 +49,16 @@ class _Step:
         """Whether it is made at a known place, whenever its block runs."""
         return self.index is not None and self.access.op.parent_op() is self.block
 
+    def always_before(self, later: _Step) -> bool:
+        """Whether it is made, at a known place, whenever `later` is, an access behind it in the same block: it stands
+        under no branch and in no loop that `later` does not stand in."""
+        around = self.access.op.parent_block()
+        return (
+            self.index is not None
+            and around is not None
+            and around.find_ancestor_op_in_block(later.access.op) is not None
+        )
+
 
 def check_carried(loop: ForOp, kind: ForKind) -> Iterator[Finding]:
     """An iteration of `loop`, were it of `kind`, reads of a private buffer what it has not written.
@@ -122,7 +132,9 @@ def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> boo
         if not write.access.is_write or write.index is None:
             continue
         if write.block is read.block:
-            if write.index == read.index and (_begins_within(write.block, loop) if write.in_init else write.is_sure):
+            if write.index == read.index and (
+                _begins_within(write.block, loop) if write.in_init else write.always_before(read)
+            ):
                 return True
         elif write.is_sure and not write.block.conditions and not write.in_init:
             if _reaches(write, read) or _touch_the_same(write, read):

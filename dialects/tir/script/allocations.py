@@ -1,7 +1,8 @@
 """Memory that a text asks for among loops: `T.alloc_buffer`, `T.allocate`, `T.allocate_const`.
 
 What a block of statements has of its own (`C = T.alloc_buffer(...)` within it) stands directly before it: nothing else
-knows its name, and it starts without values each time.
+knows its name, and it starts without values each time. In a loop whose iterations threads share it has the scope
+`"local"`, each thread's own: of another scope it is one for all of them, and the loop is refused.
 """
 
 from __future__ import annotations

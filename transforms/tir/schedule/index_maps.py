@@ -19,7 +19,7 @@ from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
 from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.iter_map import detect_iter_map
 from ....dialects.tir.analyzer.iter_nodes import IterMark
-from ....dialects.tir.analyzer.padding import Gap, widened
+from ....dialects.tir.analyzer.padding import Gap, why_no_parts, widened
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,10 @@ def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
     """
     if map.num_dims != len(extents) or map.num_symbols:
         return f"takes {map.num_dims} indices, not {len(extents)}"
-    domains: dict[IntExpr, int | IntExpr | range | Range] = {
-        dim(number): extent for number, extent in enumerate(extents) if extent != 1
-    }
+    iters: dict[IntExpr, int] = {dim(number): extent for number, extent in enumerate(extents)}
+    if all(extents) and (reason := why_no_parts([from_affine(expr) for expr in map.results], iters)) is not None:
+        return f"does not give each index a place of its own: {reason}"
+    domains: dict[IntExpr, int | IntExpr | range | Range] = {v: n for v, n in iters.items() if n != 1}
     units: list[AffineExpr] = [
         AffineConstantExpr(0) if extent == 1 else AffineDimExpr(number) for number, extent in enumerate(extents)
     ]
