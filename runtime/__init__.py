@@ -1,1 +1,19 @@
-"""Running compiled graphs: memory, threads, loaded code, artefacts on disk."""
+"""Running compiled graphs: memory, threads, loaded code, artefacts on disk.
+
+What TVM has in `tvm.runtime` is here by its names, imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..dialects.support.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .graph_library import Library as Library
+    from .loading import load_module as load_module
+    from .loading import load_static_library as load_static_library
+    from .loading import num_threads as num_threads
+    from .module import Module as Module
+    from .param_dict import load_param_dict as load_param_dict
+    from .param_dict import save_param_dict as save_param_dict
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

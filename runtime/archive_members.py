@@ -29,16 +29,17 @@ _FULL, _FULL_SHORT = (1 << 32) - 1, (1 << 16) - 1
 
 
 class Archive:
-    """A file with members.
+    """A file with members; or the part of one that begins at `start`, of so many bytes.
 
     Raises:
         ArtefactError: it is no archive, or a damaged one.
         OSError: it cannot be read.
     """
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: BinaryIO, start: int = 0, size: int | None = None):
         self._file = file
-        self._bytes = os.fstat(file.fileno()).st_size
+        self._start = start
+        self._bytes = os.fstat(file.fileno()).st_size if size is None else size
         self._members: dict[str, tuple[int, int]] = {}
         """Where the header of each is, and its bytes."""
         self.comment = b""
@@ -77,10 +78,13 @@ class Archive:
     def _read(self, start: int, size: int) -> bytes:
         if start + size > self._bytes:
             raise ArtefactError("not a saved Weft executable (it is cut off)")
-        return os.pread(self._file.fileno(), size, start)
+        return os.pread(self._file.fileno(), size, self._start + start)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
 
     def find(self, name: str) -> tuple[int, int]:
-        """Where the bytes of a member begin, and how many they are.
+        """Where in the archive the bytes of a member begin, and how many they are.
 
         Raises:
             ArtefactError: there is no such member, or it is not all there.
@@ -114,6 +118,7 @@ class Archive:
             ArtefactError: see `find`.
         """
         begin, size = self.find(name)
+        begin += self._start
         memory = aligned_bytes(size).data
         starts = range(0, size, BLOCK)
         read, digests = [0, 0], [b""] * len(starts)

@@ -2,7 +2,8 @@
 
 The file is a ZIP archive without compression: `constants`, all of them one after another, each at a multiple of 64
 bytes, `manifest.json`, `digests.json`, `digest` (SHA-256 of these two), `objects/0.o`, ..., and `images/0.so`, ..., the
-objects as shared objects (`image`). `digests.json` has those of the others (`digests.Digest`), so that whatever was
+objects as shared objects (`image`). One in a library (`pieces`) may have others beside these, which say what Python
+calls it by (`library/interfaces`). `digests.json` has those of the others (`digests.Digest`), so that whatever was
 changed is found, and the code has the mark of the manifest that it was made for (`lowering/manifest.py`), so that no
 other is given to it. It is not signed: a file is machine code, to be loaded only where its maker is trusted.
 
@@ -15,12 +16,14 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias, cast
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 import numpy as np
 
@@ -73,8 +76,14 @@ def digest(graph: CompiledGraph) -> str:
     return sha256(manifest(graph) + _digests(replace(graph, images=()), constants.hexdigest())).hexdigest()
 
 
-def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") -> None:
-    """Write `graph` to `path`: first beside it, then under its name, so that no half-written file is left.
+def save(
+    graph: CompiledGraph,
+    path: str | os.PathLike[str],
+    kept_as: str = "",
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write `graph` to `path`: first beside it, then under its name, so that no half-written file is left. The archive
+    has members for what is `beside` it as well.
 
     What a symbolic link points to is replaced, not the link; what is no regular file, a pipe or a device, is written
     to as it is. A file that is `kept_as` something is loaded as nothing else, where that is asked.
@@ -82,11 +91,15 @@ def save(graph: CompiledGraph, path: str | os.PathLike[str], kept_as: str = "") 
     Raises:
         Diagnostic: the file cannot be written.
     """
-    save_as_known(graph.constants, lambda: graph, path, kept_as)
+    save_as_known(graph.constants, lambda: graph, path, kept_as, beside)
 
 
 def save_as_known(
-    constants: Sequence[NDArray], rest: Callable[[], CompiledGraph], path: str | os.PathLike[str], kept_as: str = ""
+    constants: Sequence[NDArray],
+    rest: Callable[[], CompiledGraph],
+    path: str | os.PathLike[str],
+    kept_as: str = "",
+    beside: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
     """Write a graph whose constants are known before its code is: `rest` waits for that, and gives the graph. What it
     raises is raised here, and nothing is written then.
@@ -98,17 +111,23 @@ def save_as_known(
         real = Path(os.path.realpath(path))
         if real.exists() and not stat.S_ISREG(real.stat().st_mode):
             with open(real, "wb") as file:
-                _write(constants, rest, file, kept_as)
+                _write(constants, rest, file, kept_as, beside)
             return
         with replacing(real) as file:
-            _write(constants, rest, file, kept_as)
+            _write(constants, rest, file, kept_as, beside)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         reason = "there is no such folder" if missing else (error.strerror or str(error)).lower()
         raise Diagnostic(f"cannot be written: {reason}", Place(os.fspath(path))) from error
 
 
-def _write(constants: Sequence[NDArray], rest: Callable[[], CompiledGraph], file: IO[bytes], kept_as: str) -> None:
+def _write(
+    constants: Sequence[NDArray],
+    rest: Callable[[], CompiledGraph],
+    file: IO[bytes],
+    kept_as: str,
+    beside: Mapping[str, bytes],
+) -> None:
     import zipfile
 
     from ..lowering.manifest import manifest
@@ -122,13 +141,15 @@ def _write(constants: Sequence[NDArray], rest: Callable[[], CompiledGraph], file
                 member.write(piece)
         graph = rest()
         graph = replace(graph, images=graph.images or link_images(graph.objects))
-        texts = {MANIFEST: manifest(graph), DIGESTS: _digests(graph, digest.hexdigest())}
+        texts = {MANIFEST: manifest(graph), DIGESTS: _digests(graph, digest.hexdigest(), beside)}
         for name, text in texts.items():
             archive.writestr(zipfile.ZipInfo(name), text)
         archive.writestr(zipfile.ZipInfo(DIGEST), sha256(b"".join(texts.values())).hexdigest())
         for (what, suffix), members in ((_OBJECT, graph.objects), (_IMAGE, graph.images)):
             for number, data in enumerate(members):
                 archive.writestr(zipfile.ZipInfo(f"{what}s/{number}{suffix}"), data)
+        for name, data in beside.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
 
 
 _OBJECT, _IMAGE = ("object", ".o"), ("image", ".so")
@@ -143,10 +164,13 @@ def _pieces(constants: Sequence[NDArray]) -> Iterator[bytes | memoryview]:
         yield bytes(-data.nbytes % ALIGNMENT)
 
 
-def _digests(graph: CompiledGraph, constants: str) -> bytes:
+def _digests(graph: CompiledGraph, constants: str, beside: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
     """What the members hold that the manifest says nothing of."""
     objects, images = ([digest_of_bytes(data) for data in members] for members in (graph.objects, graph.images))
-    return json.dumps({"objects": objects, "images": images, "constants": constants}, indent=1).encode()
+    said: dict[str, Json] = {"objects": [*objects], "images": [*images], "constants": constants}
+    if beside:
+        said["beside"] = {name: digest_of_bytes(data) for name, data in beside.items()}
+    return json.dumps(said, indent=1).encode()
 
 
 def is_artefact(path: str | os.PathLike[str]) -> bool:
@@ -158,9 +182,10 @@ def is_artefact(path: str | os.PathLike[str]) -> bool:
             start = file.read(_LOCAL_HEADER + len(CONSTANTS))
     except OSError:
         return False
-    return start.startswith(b"PK\3\4") and start[_LOCAL_HEADER:] == CONSTANTS.encode()
+    return start.startswith(_ZIP) and start[_LOCAL_HEADER:] == CONSTANTS.encode()
 
 
+_ZIP = b"PK\3\4"
 _LOCAL_HEADER = 30
 """Bytes of an archive before the name of its first member."""
 
@@ -170,7 +195,8 @@ def load(
     kept_as: str | None = None,
     is_whole: Callable[[os.stat_result], bool] = lambda status: False,
 ) -> CompiledGraph:
-    """Read what `save` wrote, for whatever machine it is, and, if that is said, `kept_as` this.
+    """Read what `save` wrote, for whatever machine it is, and, if that is said, `kept_as` this. It may stand in a
+    library that has no other.
 
     The constants are not held against their digest where a file of this status `is_whole`: they were before.
 
@@ -178,13 +204,60 @@ def load(
         Diagnostic: the file cannot be read.
         ArtefactError: it is not one of Weft's, or it is of another version, or damaged.
     """
+    with _told_of(path), open(path, "rb") as file:
+        windows = _windows(file) or [(0, None)]
+        if len(windows) > 1:
+            raise ArtefactError(f"a library of {len(windows)} programs", hint="weft.runtime.load_module loads them all")
+        archive = Archive(file, *windows[0])
+        if kept_as is not None and archive.comment != kept_as.encode():
+            raise ArtefactError("another program is kept under this name")
+        return _read(archive, is_whole(os.fstat(file.fileno())))
+
+
+def load_library(path: str | os.PathLike[str]) -> list[tuple[CompiledGraph, dict[str, bytes]]]:
+    """The artefacts in a library, or in an archive of libraries, each with what `save` was given beside it.
+
+    Raises:
+        Diagnostic: the file cannot be read.
+        ArtefactError: it is no library, none of Weft's, or of another version, or damaged.
+    """
+    with _told_of(path), open(path, "rb") as file:
+        windows = _windows(file)
+        if windows is None:
+            is_saved = file.read(len(_ZIP)) == _ZIP
+            raise ArtefactError(
+                "not a library", hint="weft.load reads saved executables" if is_saved else "give a .so, .o, .a or .tar"
+            )
+        archives = [Archive(file, *window) for window in windows]
+        return [(_read(archive, False), _beside(archive)) for archive in archives]
+
+
+def _beside(archive: Archive) -> dict[str, bytes]:
+    digests = _Fields(_parsed(archive.read(DIGESTS)), "")
+    if not digests.has("beside"):
+        return {}
+    beside = digests.inner("beside")
+    found = {name: archive.read(name) for name in beside.names()}
+    for name, data in found.items():
+        _check(digest_of_bytes(data), beside.string(name), f"'{name}'")
+    return found
+
+
+def _windows(file: BinaryIO) -> Sequence[tuple[int, int | None]] | None:
+    """Where the artefacts of a library stand in it; `None` where a file is none."""
+    if os.pread(file.fileno(), len(_ZIP), 0) == _ZIP:
+        return None
+    from .pieces import artefacts_in
+
+    return artefacts_in(file)
+
+
+@contextmanager
+def _told_of(path: str | os.PathLike[str]) -> Generator[None]:
+    """What goes wrong in the block, as a message about a file."""
     place = Place(os.fspath(path))
     try:
-        with open(path, "rb") as file:
-            archive = Archive(file)
-            if kept_as is not None and archive.comment != kept_as.encode():
-                raise ArtefactError("another program is kept under this name")
-            return _read(archive, is_whole(os.fstat(file.fileno())))
+        yield
     except OSError as error:
         raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
     except ArtefactError as error:
@@ -446,6 +519,10 @@ class _Fields:
         """A list of lists of objects."""
         groups = self._list(name, "a list of lists of objects")
         return [_Fields({str(n): group}, f"{self._where}{name}.").each(str(n)) for n, group in enumerate(groups)]
+
+    def names(self) -> list[str]:
+        """What fields there are."""
+        return list(self._value)
 
     def has(self, name: str) -> bool:
         """Whether there is such a field."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
@@ -127,8 +128,9 @@ class Executable(Runnable):
     def export_library(self, path: str | os.PathLike[str], *, name: str | None = None, cc: str | None = None) -> None:
         """Write a library that C programs call, and its header beside it: `libm.so` and `libm.h`.
 
-        The suffix says what it is: `.so` a shared library, `.a` or `.o` for a linker to put into a program. All that
-        the graph needs is in it; the header says how it is called. See `docs/running.md`.
+        The suffix says what it is: `.so` a shared library, `.a`, `.o` or `.tar` for a linker to put into a program. All
+        that the graph needs is in it; the header says how it is called. `weft.load` reads it as well. See
+        `docs/running.md`.
 
         Args:
             path: the library.
@@ -140,12 +142,10 @@ class Executable(Runnable):
             LinkError: there is no C compiler for the machine that the code is for, or it has refused.
             Diagnostic: a file cannot be written.
         """
-        from ..dialects.support import knobs
-        from .hosted import refuse_to_export
-        from .library.link import export_library
+        from .library.exporting import export
+        from .library.interfaces import Piece
 
-        refuse_to_export(self.graph)
-        export_library(self.graph, path, name, cc or knobs.CC.get())
+        export([Piece(self.graph, Path(path).stem.removeprefix("lib") if name is None else name)], path, cc)
 
     @property
     def threads(self) -> int:

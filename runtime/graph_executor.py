@@ -16,12 +16,13 @@ import ctypes
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..dialects.support.arguments import ArgumentError, checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ..dialects.support.given_devices import Device
 from ..dialects.support.nd import as_nd
 from ..lowering.abi import ALIGNMENT, CompiledGraph, TensorSpec
 from ..lowering.graph_json import GraphJson
@@ -39,16 +40,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..lowering.abi import NDArray
-
-
-@runtime_checkable
-class Device(Protocol):
-    """A device by its type and its number: `weft.cpu()`."""
-
-    @property
-    def type(self) -> str | None: ...
-    @property
-    def id(self) -> int | None: ...
 
 
 def _check_function(name: str) -> None:
@@ -173,14 +164,25 @@ class GraphModule:
             raise InputError(f"there is no input '{name}'; inputs: {known}", hint=did_you_mean(name, self._inputs))
         return self.graph.row_ptr[self._inputs[name]]
 
-    def load_params(self, data: bytes) -> None:
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        """`module["set_input"]`: the method of a name, as TVM's modules have functions.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if name not in _FUNCTIONS:
+            hint = did_you_mean(name, _FUNCTIONS) or f"there is {', '.join(_FUNCTIONS)}"
+            raise UsageError(f"a graph has no function '{name}'", hint=hint)
+        return getattr(self, name)
+
+    def load_params(self, data: bytes | bytearray) -> None:
         """Set the inputs that a parameter list in TVM's format names; others in it are passed over, as in TVM.
 
         Raises:
             ParamError: the bytes are no parameters.
             InputError: a shape or dtype does not fit.
         """
-        for name, array in load_param_dict(data).items():
+        for name, array in load_param_dict(bytes(data)).items():
             if name in self._inputs:
                 self._set_param(name, array)
 
@@ -235,14 +237,23 @@ class GraphModule:
             raise UsageError(f"there is no output {number}; there are {len(self._heads)}")
         return self._heads[number]
 
-    def set_input_zero_copy(self, key: str | int, value: NDArray) -> None:
+    def set_input_zero_copy(
+        self, key: str | int | None = None, value: NDArray | None = None, **params: NDArray
+    ) -> None:
         """Have an input be an array from now on: what that holds when the graph runs is read. `set_input` writes to it.
+        Inputs are given by name or by number.
 
         Raises:
             InputError: there is no such input.
             UsageError: the array is another than the graph reads, its memory is not aligned, or the graph writes
                 something to it.
         """
+        for name, array in params.items():
+            self.set_input_zero_copy(name, array)
+        if key is None:
+            return
+        if value is None:
+            raise InputError(f"there is no array for the input '{key}'")
         entry = self._entry_of(key if isinstance(key, str) else self._name_of(key))
         kept = self._nodes.seen_through(entry) | {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
         self._check_apart(value, kept)
@@ -271,14 +282,14 @@ class GraphModule:
         if any(np.may_share_memory(held, value) for each, held in enumerate(self._entries) if each not in places):
             raise UsageError("the array is memory that the graph has for something else")
 
-    def share_params(self, other: GraphModule, data: bytes) -> None:
+    def share_params(self, other: GraphModule, data: bytes | bytearray) -> None:
         """Have the parameters that a list in TVM's format names in the memory of another module of the same graph.
 
         Raises:
             ParamError: the bytes are no parameters.
             UsageError: a parameter of the other is of another shape or dtype.
         """
-        for name in load_param_dict(data):
+        for name in load_param_dict(bytes(data)):
             if name in self._inputs and name in other._inputs:
                 self.set_input_zero_copy(name, other._entries[other._entry_of(name)])
                 self.params[name] = self.get_input(name)
@@ -434,6 +445,14 @@ class GraphModule:
         except OSError as error:
             raise Diagnostic(f"'{folder}' cannot be written: {(error.strerror or str(error)).lower()}") from error
         return profile
+
+
+_FUNCTIONS = (
+    "set_input", "set_input_zero_copy", "set_output_zero_copy", "get_input", "get_output", "run", "load_params",
+    "share_params", "get_num_inputs", "get_num_outputs", "get_input_index", "get_input_info", "execute_node",
+    "debug_get_output", "get_node_output", "profile",
+)  # fmt: skip
+"""What a module has by name."""
 
 
 def _check_is_array(value: object, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,14 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ..dialects.support.arguments import checked_methods
-from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
+from ..dialects.support.files import replacing
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
+from .library.exporting import DeviceSource, Exported
+from .library.interfaces import FunctionInterface, Piece
 from .memory import address, overlaps_itself
 from .tensors import Input, InputError
 
 SOURCES = {"llvm": ("ll", "asm"), "c": ("c",), "cuda": ("ptx", "ll")}
 """Target kind -> the texts that there are of a module; the first unless another is asked for."""
+LIBRARY, STATIC_LIBRARY = "library", "static_library"
+"""The kinds of modules that were loaded: the second is for another to import."""
 _ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm", "cu": "ptx", "cuda": "ptx"}
 
 
@@ -30,6 +36,8 @@ def source_kind(target: str, fmt: str) -> str:
     Raises:
         UsageError: there is no such text.
     """
+    if target in (LIBRARY, STATIC_LIBRARY):
+        raise UsageError("a library holds no text", hint="what weft.build gives does: build it again to see it")
     kinds = SOURCES[target]
     kind = _ALIASES.get(fmt, fmt) or kinds[0]
     if kind not in kinds:
@@ -195,6 +203,16 @@ class Function:
             )
         return array
 
+    def piece(self) -> Piece:
+        """What it is in a library.
+
+        Raises:
+            Diagnostic: there is only source, or it is of open extents.
+        """
+        arguments = tuple((each.name, each.number, each.is_output) for each in self.arguments)
+        interface = FunctionInterface(self.name, arguments, self.result)
+        return Piece(self.executable.graph, self.name, interface.beside())
+
     def __repr__(self) -> str:
         return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
 
@@ -214,34 +232,18 @@ def _scalar(number: float, wanted: Input) -> npt.NDArray[np.generic]:
         raise InputError(f"input '{wanted.name}' is of type {wanted.dtype.name}, and {number!r} is none") from None
 
 
-@dataclass(frozen=True)
-class DeviceSource:
-    """The code of a GPU beside that of its host. Counterpart of a module in TVM's `imported_modules`."""
-
-    type_key: str
-    text: str
-
-    def get_source(self, fmt: str = "ptx") -> str:
-        """The text, PTX.
-
-        Raises:
-            UsageError: another one is asked for.
-        """
-        if _ALIASES.get(fmt, fmt) not in ("", "ptx"):
-            raise UsageError(f"the code of a GPU has no source '{fmt}'", hint="there is ptx")
-        return self.text
-
-
 @checked_methods
-class Module(Mapping[str, Function]):
+class Module(Exported, Mapping[str, Function]):
     """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
     `runtime.Module` that `tvm.build` gives."""
 
     def __init__(self, functions: Mapping[str, Function], kind: str, text: str):
+        super().__init__()
         self._functions = dict(functions)
         self.type_key = kind
+        self.is_dso_exportable = kind != LIBRARY
         self.text = text
-        """The module of `tir` that was compiled."""
+        """The module of `tir` that was compiled; nothing of one that was loaded."""
 
     def __getitem__(self, name: str) -> Function:
         """The function of a name.
@@ -257,7 +259,17 @@ class Module(Mapping[str, Function]):
             )
         return self._functions[name]
 
-    get_function = __getitem__
+    def own_function(self, name: str) -> Function | None:
+        """The function of a name, without what the module imports."""
+        return self._functions.get(name)
+
+    def pieces(self, name: str) -> list[Piece]:
+        """What it has for a library: each function under its own name.
+
+        Raises:
+            Diagnostic: a function has no code for one.
+        """
+        return [function.piece() for function in self._functions.values()]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)
@@ -276,6 +288,15 @@ class Module(Mapping[str, Function]):
             return next(iter(self._functions.values()))
         return self["main"]
 
+    @property
+    def entry_func(self) -> Function:
+        """The function that a call runs, as TVM calls it.
+
+        Raises:
+            UsageError: there are several, and none is called `main`.
+        """
+        return self.entry
+
     def __call__(self, *arrays: object) -> float | int | bool | None:
         """Run the entry on all its arrays. Gives the number that it gives, if it does.
 
@@ -288,15 +309,36 @@ class Module(Mapping[str, Function]):
         """The text that was compiled: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
 
         Raises:
-            UsageError: there is no such text.
+            UsageError: there is no such text, or the module was loaded from a library, which holds none.
         """
         kind = source_kind(self.type_key, fmt)
         return "\n".join(function.source(kind) for function in self._functions.values())
 
+    def save(self, file_name: str | os.PathLike[str], fmt: str = "") -> None:
+        """Write the module to a file, as what its suffix says, or `fmt`: a text of it (`ll`, `s`, `c`, `ptx`), or what
+        `export_library` writes (`o`, `so`, ...).
+
+        Raises:
+            UsageError: there is no such text.
+            Diagnostic: the file cannot be written, or as `export_library` says.
+        """
+        kind = fmt or os.path.splitext(file_name)[1].removeprefix(".")
+        if _ALIASES.get(kind, kind) not in {text for texts in SOURCES.values() for text in texts}:
+            self.export_library(file_name)
+            return
+        text = self.get_source(kind)
+        try:
+            with replacing(file_name) as file:
+                file.write(text.encode())
+        except OSError as error:
+            place = Place(os.fspath(file_name))
+            raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", place) from error
+
     @property
-    def imported_modules(self) -> list[DeviceSource]:
-        """The code of GPUs, as TVM has it: one module for a target that has such, else none."""
-        return [DeviceSource(self.type_key, self.get_source())] if self.type_key == "cuda" else []
+    def imported_modules(self) -> Sequence[Exported | DeviceSource]:
+        """The code of GPUs, as TVM has it, one module for a target that has such; then those that were imported."""
+        code = [DeviceSource(self.type_key, self.get_source())] if self.type_key == "cuda" else []
+        return [*code, *self._imports]
 
     def time_evaluator(
         self, func_name: str, dev: object = None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0

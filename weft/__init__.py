@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import meta_schedule as meta_schedule
     from . import nd as nd
     from . import relay as relay
+    from . import runtime as runtime
     from . import schedules as schedules
     from . import strategies as strategies
     from . import targets as targets

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from .dialects.relay.devices import TARGET_KINDS, VirtualDevice, device_type, type_of_target
 from .dialects.support.arguments import checked
-from .dialects.support.diagnostics import UsageError
 
 Devices: TypeAlias = "VirtualDevice | Sequence[VirtualDevice] | None"
 """A device, or several; none is that of the target."""
@@ -47,12 +46,6 @@ def check_devices(given: Devices, target: object) -> None:
     Raises:
         UsageError: it is of another type, or not the first of its type.
     """
-    type = type_of_target(str(target))
-    for each in () if given is None else [given] if isinstance(given, VirtualDevice) else given:
-        if each.type not in (None, type):
-            raise UsageError(
-                f"the program is for {type}, as its target says, and not for <{each}>",
-                hint=f"compile it for a target of {each.type}",
-            )
-        if each.id not in (None, 0):
-            raise UsageError(f"a program runs on the first device of its type, and not on <{each}>")
+    from .dialects.support.given_devices import check_given
+
+    check_given(given, type_of_target(str(target)))

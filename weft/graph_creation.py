@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .lowering.abi import CompiledGraph
-    from .relay_executors import Library
     from .runtime.executable import Executable
+    from .runtime.graph_library import Library
 
 
 @checked
@@ -42,7 +42,7 @@ def create(
         Diagnostic: a kernel is not in the library, or takes something else.
     """
     check_devices(device, "llvm")
-    from .relay_executors import Library
+    from .runtime.graph_library import Library
 
     kernels = libmod.kernels if isinstance(libmod, Library) else libmod
     return GraphModule(graph_json_str, kernels, params, threads, output_names)

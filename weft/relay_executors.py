@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from .devices import check_devices
 from .dialects.relay.base import flatten_types
 from .dialects.relay.core import FuncOp
-from .dialects.relay.devices import VirtualDevice
+from .dialects.relay.devices import VirtualDevice, type_of_target
 from .dialects.relay.interpreter import evaluate_function, is_first_order
 from .dialects.relay.types import IncompleteType, is_complete
 from .dialects.support.arguments import checked, checked_methods
@@ -42,12 +42,11 @@ from .transforms.infra.context import PassContext
 from .transforms.infra.walk import clone
 
 if TYPE_CHECKING:
-    from .lowering.abi import CompiledGraph
     from .lowering.machine.target import Target
     from .lowering.phase_texts import PhaseTexts
     from .relay_data_results import WrittenResults
     from .runtime.executable import Executable as NativeExecutable
-    from .runtime.graph_executor import GraphModule
+    from .runtime.graph_library import Library
     from .runtime.tensors import Input
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
@@ -293,91 +292,6 @@ def create_executor(
     return Evaluator(kind, mod, target, params)
 
 
-class Library:
-    """What `relay.build` gives: kernels, the graph that calls them, and its constants.
-
-    It unpacks as `graph_json, library, params = relay.build(...)`.
-    """
-
-    def __init__(
-        self,
-        graph: GraphModule,
-        params: Mapping[str, NDArray],
-        name: str,
-        target: str | Target,
-        texts: Callable[[], PhaseTexts],
-    ):
-        self._graph, self._params, self._name, self._target = graph, dict(params), name, target
-        self._texts = texts
-
-    def __getitem__(self, name: str) -> Callable[..., GraphModule]:
-        """`library["default"](device)` gives a graph to run; it has memory of its own."""
-        if name != self._name:
-            raise UsageError(f"the library is called '{self._name}', not '{name}'")
-        return self.create
-
-    def create(self, *devices: VirtualDevice) -> GraphModule:
-        """A graph to run, on memory of its own, and on the devices of the target.
-
-        Raises:
-            UsageError: another device is given.
-        """
-        check_devices(devices, self._target)
-        from .runtime.graph_executor import GraphModule
-
-        names = [spec.name for spec in self._graph.outputs]
-        return GraphModule(self._graph.graph, self._graph.library, self._params, self._graph.threads, names)
-
-    @property
-    def graph_json(self) -> str:
-        """The graph as TVM writes it."""
-        return self._graph.graph_json
-
-    @property
-    def params(self) -> dict[str, NDArray]:
-        """The constants of the graph, by name."""
-        return dict(self._params)
-
-    @property
-    def lib(self) -> Library:
-        """The kernels: the library itself."""
-        return self
-
-    def get_lib(self) -> Library:
-        """The kernels: the library itself."""
-        return self
-
-    @property
-    def kernels(self) -> CompiledGraph:
-        """What was compiled, for a graph to be put together with."""
-        return self._graph.library
-
-    def get_graph_json(self) -> str:
-        """The graph as TVM writes it."""
-        return self.graph_json
-
-    get_executor_config = get_graph_json
-
-    def get_params(self) -> dict[str, NDArray]:
-        """The constants of the graph, by name."""
-        return self.params
-
-    def get_source(self, fmt: str = "") -> str:
-        """The text of the code: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
-
-        Raises:
-            UsageError: there is no such text.
-        """
-        from .building import source
-        from .runtime.module import source_kind
-
-        texts = self._texts()
-        return source(texts)(source_kind(texts.target.kind, fmt))
-
-    def __iter__(self) -> Iterator[object]:
-        return iter((self.graph_json, self, self.params))
-
-
 _GRAPH, _CPP = Executor("graph"), Runtime("cpp")
 
 
@@ -420,6 +334,7 @@ def build(
     from .compilation import texts_of
     from .compiler import compile as compile_model
     from .lowering.machine.target import Target
+    from .runtime.graph_library import Library
 
     if executor.name != "graph":
         raise UsageError(
@@ -437,7 +352,18 @@ def build(
         graph = compile_model(ir_mod, target, params=params, executor="graph")
         texts = partial(texts_of, clone(ir_mod), target, PassContext.current(), params, None, None, None)
     made = {name: np.asarray(value) for name, value in graph.params.items()}
-    return Library(graph, made, mod_name, target, texts)
+    names = [spec.name for spec in graph.outputs]
+    text = partial(_source, texts)
+    return Library(graph.graph, graph.library, made, names, mod_name, type_of_target(str(target)), text, graph.threads)
+
+
+def _source(texts: Callable[[], PhaseTexts], fmt: str) -> str:
+    """The text of a graph's code, as a module of its target has it."""
+    from .building import source
+    from .runtime.module import source_kind
+
+    made = texts()
+    return source(made)(source_kind(made.target.kind, fmt))
 
 
 @checked

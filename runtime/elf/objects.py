@@ -17,9 +17,11 @@ UNDEFINED, ABSOLUTE, COMMON = 0, 0xFFF1, 0xFFF2
 LOCAL, GLOBAL, WEAK = 0, 1, 2
 _TLS_SECTION, _TLS_SYMBOL, _IFUNC_SYMBOL = 1 << 10, 6, 10
 
+IDENT = b"\x7fELF\x02\x01"
+"""How files of 64 bits begin that are little-endian."""
 _LARGEST = 1 << 30
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
+ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+ELF_SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 
@@ -74,10 +76,10 @@ def read_object(data: bytes) -> ObjectFile:
 
 
 def _read(data: bytes) -> ObjectFile:
-    ident, kind, machine, *_, sections_at, _, _, _, _, _, count, names_in = _HEADER.unpack_from(data)
-    if ident[:6] != b"\x7fELF\x02\x01" or kind != 1 or machine != X86_64:
+    ident, kind, machine, *_, sections_at, _, _, _, _, _, count, names_in = ELF_HEADER.unpack_from(data)
+    if ident[:6] != IDENT or kind != 1 or machine != X86_64:
         raise Unlinkable("not an object file of x86-64")
-    headers = [_SECTION.unpack_from(data, sections_at + number * _SECTION.size) for number in range(count)]
+    headers = [ELF_SECTION.unpack_from(data, sections_at + number * ELF_SECTION.size) for number in range(count)]
 
     def content(number: int) -> bytes:
         _, _, _, _, at, size, *_ = headers[number]

@@ -1,9 +1,8 @@
-"""The C source that makes of object code what the header says, and the assembly that holds the constants."""
+"""The C source that makes of object code what the header says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
 from ...dialects.support.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
@@ -13,6 +12,7 @@ from .open_sizes import open_sizes
 from .text import c_string
 
 DATA = "weft_data"
+"""Where the constants are, as they stand in the artefact."""
 
 
 def glue(graph: CompiledGraph, name: str, header: str) -> str:
@@ -71,18 +71,6 @@ __attribute__((constructor)) static void place_constants(void) {{
   for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
     {CONSTANTS_TABLE}[i] = {DATA} + starts[i];
 }}
-"""
-
-
-def data_source(file: Path) -> str:
-    """Assembly, as GNU's and LLVM's assemblers read it, of the bytes of a file."""
-    return f"""  .section .rodata
-  .balign {ALIGNMENT}
-  .globl {DATA}
-{DATA}:
-  .incbin {c_string(str(file))}
-  .byte 0
-  .section .note.GNU-stack,"",%progbits
 """
 
 

@@ -1,24 +1,30 @@
-"""From a compiled graph to a library: a C compiler compiles what is around the object code, and links it."""
+"""From compiled graphs to a library: a C compiler compiles what is around the object code, and links it.
+
+Each graph becomes an object file of its own first, in which all names but its model's and the pool's are local, so that
+any number of them are linked to one library.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from ...dialects.support.diagnostics import Diagnostic, Place, UsageError
 from ...dialects.support.guard import guarded
-from ...lowering.abi import ALIGNMENT, CALL_PACKED, CompiledGraph, Platform
+from ...lowering.abi import CALL_PACKED, Platform
+from .. import artefact
+from ..archive_members import Archive
 from ..openmp import libraries_for
-from .glue import data_source, glue
+from ..pieces import piece_source
+from .glue import DATA, glue
 from .header import header, identifier
+from .interfaces import Piece
 
-SHARED, OBJECT, ARCHIVE = ".so", ".o", ".a"
-KINDS = (SHARED, OBJECT, ARCHIVE)
+SHARED, OBJECT, ARCHIVE, TAR = ".so", ".o", ".a", ".tar"
+KINDS = (SHARED, OBJECT, ARCHIVE, TAR)
 SHARED_SYMBOLS = "weft_pool_*"
 """The pool of threads, of which programs that are linked with several libraries have one."""
 
@@ -27,27 +33,36 @@ class LinkError(Diagnostic):
     """A library cannot be made: there is no compiler, or it says why."""
 
 
-def export_library(graph: CompiledGraph, path: str | os.PathLike[str], name: str | None, compiler: str) -> None:
-    """Write a library to `path`, and its header beside it (`.h`).
+def export_library(pieces: Sequence[Piece], path: str | os.PathLike[str], compiler: str) -> None:
+    """Write a library of programs for one machine to `path`, and its header beside it (`.h`).
+
+    `.so` is a shared library; `.o`, `.a` and `.tar` are for a linker to put into a program: an object file, and
+    archives of one for each program, the last with the header in it.
 
     Raises:
-        UsageError: the file is of no known kind, or `name` is no name in C.
+        UsageError: the file is of no known kind, or a name is none in C, or there twice.
         LinkError: there is no C compiler, or the library cannot be linked.
         Diagnostic: a file cannot be written.
     """
     target = Path(path)
     if target.suffix not in KINDS:
         raise UsageError(f"{target}: '{target.suffix}' is no kind of library", hint=f"one of {', '.join(KINDS)}")
-    symbol = identifier(target.stem.removeprefix("lib") if name is None else name)
-    if any(CALL_PACKED.encode() in image for image in graph.objects):
+    names = [identifier(piece.name) for piece in pieces]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"two programs of one library are called '{twice}'")
+    if any(CALL_PACKED.encode() in image for piece in pieces for image in piece.graph.objects):
         raise LinkError("the code calls functions of Python (T.call_packed), which a program in C has not")
-    if graph.platform.system not in ("linux", "freebsd"):
-        raise LinkError(f"libraries are made for Linux and FreeBSD, and this code is for {graph.platform.triple}")
-    tools = _Tools(compiler, graph.platform)
+    platform = pieces[0].graph.platform
+    if other := next((each.graph.platform for each in pieces if each.graph.platform.triple != platform.triple), None):
+        raise LinkError(f"one library is for one machine, and these are for {platform.triple} and {other.triple}")
+    if platform.system not in ("linux", "freebsd"):
+        raise LinkError(f"libraries are made for Linux and FreeBSD, and this code is for {platform.triple}")
+    tools = _Tools(compiler, platform)
     try:
         with TemporaryDirectory(prefix=".weft-", dir=target.absolute().parent) as folder, guarded(Path(folder)):
-            made = _build(graph, symbol, target, Path(folder), tools)
-            for file, place in ((made, target), (Path(folder, "model.h"), target.with_suffix(".h"))):
+            made = _build(pieces, target, Path(folder), tools)
+            headers = [made] if target.suffix == TAR else [made, Path(folder, "model.h")]
+            for file, place in zip(headers, (target, target.with_suffix(".h")), strict=False):
                 os.replace(file, place)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
@@ -55,37 +70,62 @@ def export_library(graph: CompiledGraph, path: str | os.PathLike[str], name: str
         raise Diagnostic(f"cannot be written: {reason}", Place(str(target))) from error
 
 
-def _build(graph: CompiledGraph, name: str, target: Path, folder: Path, tools: _Tools) -> Path:
+def _build(pieces: Sequence[Piece], target: Path, folder: Path, tools: _Tools) -> Path:
     """The library, in `folder`, beside `model.h`."""
-    (folder / "model.h").write_text(header(graph, name), "utf-8")
-    (folder / "model.c").write_text(glue(graph, name, "model.h"), "utf-8")
-    tools.run("-std=c11", "-O2", "-fPIC", "-c", "model.c", "-o", "model.o", folder=folder)
-    objects = ["model.o"]
-    if graph.constants:
-        with open(folder / "constants", "wb") as file:
-            for array in graph.constants:
-                data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-                data.tofile(file)
-                file.write(bytes(-data.nbytes % ALIGNMENT))
-        (folder / "constants.s").write_text(data_source(Path("constants")), "utf-8")
-        tools.run("-c", "constants.s", "-o", "constants.o", folder=folder)
-        objects.append("constants.o")
-    for number, image in enumerate(graph.objects):
-        objects.append(f"{number}.o")
-        (folder / objects[-1]).write_bytes(image)
-    if target.suffix == SHARED:
-        (folder / "exports").write_text(f"{{ global: {name}_model; {SHARED_SYMBOLS}; local: *; }};\n")
-        options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
-        tools.run("-shared", *options, *objects, "-lm", *libraries_for(graph.objects), "-o", "library", folder=folder)
-        return folder / "library"
-    tools.run("-r", "-nostdlib", *objects, "-o", "joined.o", folder=folder)
-    kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{name}_model", SHARED_SYMBOLS)]
-    tools.run("-w", *kept, "joined.o", "library.o", folder=folder, tool="objcopy")
-    if target.suffix == OBJECT:
-        return folder / "library.o"
-    os.replace(folder / "library.o", folder / f"{name}.o")
-    tools.run("rcsD", "library", f"{name}.o", folder=folder, tool="ar")
+    objects = [_object(piece, folder, tools) for piece in pieces]
+    (folder / "model.h").write_text("\n".join(header(piece.graph, piece.name) for piece in pieces), "utf-8")
+    match target.suffix:
+        case ".so":
+            names = "; ".join([*(f"{piece.name}_model" for piece in pieces), SHARED_SYMBOLS])
+            (folder / "exports").write_text(f"{{ global: {names}; local: *; }};\n")
+            options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
+            libraries = dict.fromkeys(each for piece in pieces for each in libraries_for(piece.graph.objects))
+            tools.run("-shared", *options, *objects, "-lm", *libraries, "-o", "library", folder=folder)
+        case ".a":
+            tools.run("rcsD", "library", *objects, folder=folder, tool="ar")
+        case ".tar":
+            _archive(folder / "library", {f"{target.stem}.h": folder / "model.h"}, [folder / each for each in objects])
+        case _:
+            if len(objects) == 1:
+                return folder / objects[0]
+            tools.run("-r", "-nostdlib", *objects, "-o", "library", folder=folder)
     return folder / "library"
+
+
+def _object(piece: Piece, folder: Path, tools: _Tools) -> str:
+    """The name of an object file, in `folder`, with all that one program needs but the libraries of C."""
+    inner = folder / f"{piece.name}.parts"
+    inner.mkdir()
+    (inner / "model.h").write_text(header(piece.graph, piece.name), "utf-8")
+    (inner / "model.c").write_text(glue(piece.graph, piece.name, "model.h"), "utf-8")
+    tools.run("-std=c11", "-O2", "-fPIC", "-c", "model.c", "-o", "model.o", folder=inner)
+    artefact.save(piece.graph, inner / "artefact", beside=piece.beside)
+    with open(inner / "artefact", "rb") as file:
+        constants_at, _ = Archive(file).find(artefact.CONSTANTS)
+        size = os.fstat(file.fileno()).st_size
+    (inner / "artefact.s").write_text(piece_source(Path("artefact"), constants_at, size, DATA), "utf-8")
+    tools.run("-c", "artefact.s", "-o", "artefact.o", folder=inner)
+    objects = ["model.o", "artefact.o"]
+    for number, image in enumerate(piece.graph.objects):
+        objects.append(f"{number}.o")
+        (inner / objects[-1]).write_bytes(image)
+    tools.run("-r", "-nostdlib", *objects, "-o", "joined", folder=inner)
+    kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{piece.name}_model", SHARED_SYMBOLS)]
+    made = f"{piece.name}.o"
+    tools.run("-w", *kept, "joined", f"../{made}", folder=inner, tool="objcopy")
+    return made
+
+
+def _archive(path: Path, named: Mapping[str, Path], files: Sequence[Path]) -> None:
+    """An archive of files, which says nothing of who made it and when."""
+    import tarfile
+
+    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as archive:
+        for name, file in [*((file.name, file) for file in files), *named.items()]:
+            member = tarfile.TarInfo(name)
+            member.size = file.stat().st_size
+            with open(file, "rb") as data:
+                archive.addfile(member, data)
 
 
 class _Tools:

@@ -20,6 +20,7 @@ from weft.frontend.mlir import parse_mlir
 from weft.lowering.abi import Platform
 from weft.runtime.library.glue import glue
 from weft.runtime.library.header import comment, header
+from weft.runtime.library.interfaces import Piece
 from weft.runtime.library.link import LinkError, export_library
 from weft.runtime.library.text import c_string
 
@@ -234,7 +235,7 @@ def test_code_for_no_system_with_such_libraries_is_refused(perceptron: weft.Exec
 def test_what_the_linker_says_is_told(perceptron: weft.Executable, tmp_path: Path) -> None:
     graph = replace(perceptron.graph, objects=(b"no object", *perceptron.graph.objects[1:]))
     with pytest.raises(LinkError, match=r"'cc' says: .*0\.o"):
-        export_library(graph, tmp_path / "m.so", "m", "cc")
+        export_library([Piece(graph, "m")], tmp_path / "m.so", "cc")
 
 
 @needs_cc

@@ -37,7 +37,7 @@ def test_the_python_in_the_readme_runs() -> None:
 def test_the_python_of_running_compiled_graphs_runs(capsys: pytest.CaptureFixture[str]) -> None:
     namespace: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "running.md").read_text(), re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         if "export_library" not in block or shutil.which("cc") is not None:
             exec(block, namespace)

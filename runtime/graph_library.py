@@ -1,0 +1,175 @@
+"""What `relay.build` gives, and `load_module` of what was exported of it: a graph, its kernels and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.support.given_devices import Device, check_given
+from ..lowering.abi import CompiledGraph
+from ..lowering.graph_json import GraphJson
+from .graph_executor import GraphModule
+from .library.exporting import Exported
+from .library.interfaces import GraphInterface, Piece
+from .module import Function
+
+if TYPE_CHECKING:
+    from ..lowering.abi import NDArray
+
+
+class Library(Exported):
+    """Kernels, the graph that calls them, and its constants. Counterpart of TVM's `GraphExecutorFactoryModule`.
+
+    It unpacks as `graph_json, library, params = relay.build(...)`, and has functions by the names that TVM's has:
+    `library["default"]`, `["get_graph_json"]`, `["get_graph_params"]`, `["remove_params"]`, `["debug_create"]`. Of
+    functions that were exported with it, one has those too, by their names.
+
+    Args:
+        graph: the graph, as what runs it says it.
+        kernels: what was compiled.
+        params: values of inputs that are weights, by name.
+        outputs: what `run` calls the outputs.
+        name: what the graph is called.
+        device_type: what runs the kernels, as TVM calls it: `cpu`.
+        source: what gives the text of the code, of a kind; none where it was loaded.
+        threads: threads for each kernel; as many as there are processors, unless given.
+        functions: others, by name.
+    """
+
+    type_key = "GraphExecutorFactory"
+
+    def __init__(
+        self,
+        graph: GraphJson,
+        kernels: CompiledGraph,
+        params: Mapping[str, NDArray],
+        outputs: Sequence[str],
+        name: str,
+        device_type: str,
+        source: Callable[[str], str] | None,
+        threads: int | None = None,
+        functions: Mapping[str, Function] | None = None,
+    ):
+        super().__init__()
+        self._graph, self._params, self._outputs = graph, dict(params), tuple(outputs)
+        self.kernels = kernels
+        """What was compiled, for a graph to be put together with."""
+        self.libmod_name = name
+        self.device_type = device_type
+        self._source, self._threads = source, threads
+        self._functions = dict(functions or {})
+        self.is_dso_exportable = source is not None
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        """`library["default"](device)` gives a graph to run, which has memory of its own.
+
+        Raises:
+            UsageError: there is nothing of that name.
+        """
+        if (found := self.own_function(name)) is not None:
+            return found
+        known = [self.libmod_name, *_NAMED, *self._functions]
+        raise UsageError(
+            f"the library is called '{self.libmod_name}', not '{name}'",
+            hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
+        )
+
+    def own_function(self, name: str) -> Callable[..., object] | None:
+        """What is called `name` in it, without what it imports."""
+        if name == self.libmod_name:
+            return self.create
+        if name in _NAMED:
+            return getattr(self, _NAMED[name])
+        return self._functions.get(name)
+
+    def pieces(self, name: str) -> list[Piece]:
+        """What it has for a library that is called `name`: its graph under this name, and functions under their own."""
+        interface = GraphInterface(self.libmod_name, self.device_type, self.graph_json, self._outputs, self._params)
+        own = Piece(self.kernels, name, interface.beside(self.kernels))
+        return [own, *(function.piece() for function in self._functions.values())]
+
+    def create(self, *devices: Device) -> GraphModule:
+        """A graph to run, on memory of its own, and on the devices of the target.
+
+        Raises:
+            UsageError: another device is given.
+        """
+        check_given(devices, self.device_type)
+        return GraphModule(self._graph, self.kernels, self._params, self._threads, self._outputs)
+
+    def debug_create(self, name: str, *devices: Device) -> GraphModule:
+        """The same, by the name of the graph: what runs has `run_debug` and `profile` anyway.
+
+        Raises:
+            UsageError: another name or device is given.
+        """
+        if name != self.libmod_name:
+            raise UsageError(f"the library is called '{self.libmod_name}', not '{name}'")
+        return self.create(*devices)
+
+    def remove_params(self) -> Library:
+        """The library without its parameters, which whoever runs it sets, with `load_params`. The constants that its
+        code reads, where it is run as a whole, remain."""
+        bare = copy(self)
+        bare._params, bare._imports = {}, list(self._imports)
+        return bare
+
+    @property
+    def graph_json(self) -> str:
+        """The graph as TVM writes it."""
+        return self._graph.text()
+
+    @property
+    def params(self) -> dict[str, NDArray]:
+        """The constants of the graph, by name."""
+        return {name: np.asarray(value) for name, value in self._params.items()}
+
+    @property
+    def lib(self) -> Library:
+        """The kernels: the library itself."""
+        return self
+
+    @property
+    def module(self) -> Library:
+        """The library itself."""
+        return self
+
+    def get_lib(self) -> Library:
+        """The kernels: the library itself."""
+        return self
+
+    def get_graph_json(self) -> str:
+        """The graph as TVM writes it."""
+        return self.graph_json
+
+    get_executor_config = get_graph_json
+
+    def get_params(self) -> dict[str, NDArray]:
+        """The constants of the graph, by name."""
+        return self.params
+
+    def get_source(self, fmt: str = "") -> str:
+        """The text of the code: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
+
+        Raises:
+            UsageError: there is no such text, or the library was loaded, and holds none.
+        """
+        if self._source is None:
+            raise UsageError("a library holds no text", hint="what relay.build gives does: build it again to see it")
+        return self._source(fmt)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter((self.graph_json, self, self.params))
+
+
+_NAMED = {
+    "get_graph_json": "get_graph_json",
+    "get_graph_params": "get_params",
+    "remove_params": "remove_params",
+    "debug_create": "debug_create",
+}
+"""TVM's names of functions of such a library -> methods."""

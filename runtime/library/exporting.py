@@ -1,0 +1,128 @@
+"""What modules have in common that can be written to libraries: those of `weft.build`, and those of `relay.build`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...dialects.support.arguments import checked_methods
+from ...dialects.support.diagnostics import UsageError
+from .interfaces import Piece
+
+
+def export(pieces: Sequence[Piece], path: str | os.PathLike[str], cc: str | None) -> None:
+    """Write a library of programs, and its header beside it, with the C compiler `cc`, or `$CC` or `cc`.
+
+    Raises:
+        UsageError: the file is of no known kind, or a name is none in C.
+        LinkError: there is no C compiler for the machine that the code is for, or it has refused.
+        Diagnostic: a program is on several devices, or a file cannot be written.
+    """
+    from ...dialects.support import knobs
+    from ..hosted import refuse_to_export
+    from .link import export_library
+
+    for piece in pieces:
+        refuse_to_export(piece.graph)
+    export_library(pieces, path, cc or knobs.CC.get())
+
+
+@dataclass(frozen=True)
+class DeviceSource:
+    """The code of a GPU beside that of its host. Counterpart of a module in TVM's `imported_modules`."""
+
+    type_key: str
+    text: str
+
+    def get_source(self, fmt: str = "ptx") -> str:
+        """The text, PTX.
+
+        Raises:
+            UsageError: another one is asked for.
+        """
+        if fmt not in ("", "ptx", "cu", "cuda"):
+            raise UsageError(f"the code of a GPU has no source '{fmt}'", hint="there is ptx")
+        return self.text
+
+
+@checked_methods
+class Exported:
+    """A module: functions by name, perhaps with modules that it imports. Counterpart of `tvm.runtime.Module`."""
+
+    type_key: str
+    is_dso_exportable: bool = True
+    """Whether it is code that a linker has yet to put into a library."""
+
+    def __init__(self) -> None:
+        self._imports: list[Exported] = []
+
+    def pieces(self, name: str) -> list[Piece]:
+        """What it has for a library that is called `name`, without what it imports.
+
+        Raises:
+            Diagnostic: a function of it cannot be in a library.
+        """
+        raise NotImplementedError
+
+    def own_function(self, name: str) -> Callable[..., object] | None:
+        """What is called `name` in it, without what it imports."""
+        raise NotImplementedError
+
+    @property
+    def imported_modules(self) -> Sequence[Exported | DeviceSource]:
+        """The modules that were given to `import_module`, behind the code of GPUs, if there is such."""
+        return list(self._imports)
+
+    def import_module(self, module: Exported) -> None:
+        """Have another module be part of what is exported, and of what `get_function` finds with `query_imports`.
+
+        Raises:
+            UsageError: this module is part of that one.
+        """
+        if any(each is self for each in module.with_imports()):
+            raise UsageError("a module does not import itself")
+        self._imports.append(module)
+
+    def with_imports(self) -> list[Exported]:
+        """The module, and those that it imports, and those that they do."""
+        found: list[Exported] = [self]
+        for each in (each for module in self._imports for each in module.with_imports()):
+            if not any(each is known for known in found):
+                found.append(each)
+        return found
+
+    def get_function(self, name: str, query_imports: bool = False) -> Callable[..., object]:
+        """The function of a name; also one of the modules that it imports, if that is asked.
+
+        Raises:
+            UsageError: there is none.
+        """
+        modules = self.with_imports() if query_imports else [self]
+        found = next((each for module in modules if (each := module.own_function(name)) is not None), None)
+        return self[name] if found is None else found
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        raise NotImplementedError
+
+    def implements_function(self, function_name: str, query_imports: bool = False) -> bool:
+        """Whether there is such a function; among those of the modules that it imports as well, if that is asked."""
+        modules = self.with_imports() if query_imports else [self]
+        return any(module.own_function(function_name) is not None for module in modules)
+
+    def export_library(self, file_name: str | os.PathLike[str], *, cc: str | None = None) -> None:
+        """Write a library, and a header for C beside it: `.so`, a shared one, or `.o`, `.a` or `.tar` for a linker.
+        `weft.runtime.load_module` reads each.
+
+        Args:
+            file_name: the library.
+            cc: the C compiler that links it; `$CC` or `cc`, unless given.
+
+        Raises:
+            UsageError: the file is of no known kind, or a function has a name that is none in C.
+            LinkError: there is no C compiler for the machine that the code is for, or it has refused.
+            Diagnostic: a function cannot be in a library, or a file cannot be written.
+        """
+        name = Path(file_name).stem.removeprefix("lib")
+        export([piece for module in self.with_imports() for piece in module.pieces(name)], file_name, cc)

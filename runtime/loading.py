@@ -1,0 +1,107 @@
+"""`weft.runtime.load_module`: what was exported to a library, under TVM's names, without the compiler."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from ..dialects.support.arguments import checked
+from ..dialects.support.diagnostics import Diagnostic, Place, UsageError
+from ..lowering.abi import CompiledGraph
+from ..lowering.graph_json import GraphJson
+from . import artefact
+from .archive_members import ArtefactError
+from .executable import Executable
+from .graph_library import Library
+from .host import PlatformError, why_not_here
+from .library.interfaces import FunctionInterface, GraphInterface, interface_of
+from .module import LIBRARY, STATIC_LIBRARY, Argument, Function, Module
+
+
+@checked
+def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Module | Library:
+    """What `export_library` wrote: functions by name, or, where a graph of `relay.build` is among them, its library.
+    Counterpart of `tvm.runtime.load_module`.
+
+        weft.build(schedule, [A, B, C], name="add").export_library("add.so")
+        weft.runtime.load_module("add.so")["add"](a, b, c)
+        relay.build(module, params=params).export_library("model.so")
+        weft.runtime.load_module("model.so")["default"](weft.cpu())
+
+    The file holds machine code, which is run as it is: load only what you would run as a program. What is run is the
+    code of the artefacts in it; the library itself is not linked to this process.
+
+    Args:
+        path: a shared library (`.so`), an object file (`.o`), or an archive of such (`.a`, `.tar`).
+        threads: threads for a call; as many as there are processors for this process, unless given.
+
+    Raises:
+        Diagnostic: the file cannot be read.
+        ArtefactError: it is no library of Weft's, or it is of another version, or damaged.
+        PlatformError: it was made for another machine, or for features that this processor has not.
+    """
+    place = Place(os.fspath(path))
+    functions: dict[str, Function] = {}
+    graphs: list[tuple[GraphInterface, CompiledGraph]] = []
+    for graph, beside in artefact.load_library(path):
+        if (refusal := why_not_here(graph.platform)) is not None:
+            raise PlatformError(refusal.message, place, hint=refusal.hint)
+        try:
+            said = interface_of(graph, beside)
+        except Diagnostic as error:
+            raise ArtefactError(error.message, place, hint=error.hint) from None
+        match said:
+            case GraphInterface():
+                graphs.append((said, graph))
+            case FunctionInterface():
+                if said.name in functions:
+                    raise ArtefactError(f"two functions are called '{said.name}'", place)
+                functions[said.name] = _function(said, graph, threads)
+    if not graphs:
+        return Module(functions, LIBRARY, "")
+    if len(graphs) > 1:
+        raise ArtefactError(f"a library of {len(graphs)} graphs", place, hint="export each to a file of its own")
+    said, graph = graphs[0]
+    return Library(
+        GraphJson.parse(said.json),
+        graph,
+        said.params,
+        said.outputs,
+        said.name,
+        said.device_type,
+        None,
+        threads,
+        functions,
+    )
+
+
+@checked
+def load_static_library(path: str | os.PathLike[str], func_names: Sequence[str]) -> Module:
+    """Functions of an object file that `save` or `export_library` wrote, for another module to import, and to be
+    exported with it. Counterpart of `tvm.runtime.load_static_library`.
+
+    Raises:
+        UsageError: it has no such function.
+        Diagnostic: as `load_module` says.
+    """
+    module = load_module(path)
+    functions = {name: module.own_function(name) for name in func_names}
+    if missing := [name for name, found in functions.items() if not isinstance(found, Function)]:
+        raise UsageError(f"{os.fspath(path)} has no function '{missing[0]}'")
+    found = {name: each for name, each in functions.items() if isinstance(each, Function)}
+    return Module(found, STATIC_LIBRARY, "")
+
+
+def num_threads() -> int:
+    """How many threads a call uses where nothing else is said: as many as there are processors for this process."""
+    return Executable.usable(None)
+
+
+def _function(said: FunctionInterface, graph: CompiledGraph, threads: int | None) -> Function:
+    source: Callable[[str], str] = _no_source
+    arguments = [Argument(*argument) for argument in said.arguments]
+    return Function(said.name, Executable(graph, threads), arguments, source, said.result)
+
+
+def _no_source(kind: str) -> str:
+    raise AssertionError(f"a module of the kind '{LIBRARY}' is asked for no text, {kind} neither")

@@ -1,0 +1,314 @@
+"""Libraries under TVM's names: what is exported is loaded again, by functions' names or as a graph to run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay, te
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.lowering.abi import Platform
+from weft.runtime.archive_members import ArtefactError
+from weft.runtime.host import PlatformError
+from weft.runtime.library.interfaces import INTERFACE, interface_of
+from weft.runtime.library.link import LinkError
+
+relay: Any = relay
+te: Any = te
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine")
+load: Any = weft.runtime.load_module
+F32 = np.float32
+
+
+def adding(name: str, number: float = 1.0, target: str = "llvm") -> Any:
+    """A function that adds a number to eight others."""
+    a = te.placeholder((8,), name="A")
+
+    def sums(i: Any) -> Any:
+        return a[i] + number
+
+    b = te.compute((8,), sums, name="B")
+    return weft.build(te.create_schedule(b.op), [a, b], target, name=name, threads=1)
+
+
+def added(function: Any) -> float:
+    """What a function has added to each of eight numbers."""
+    a, b = np.arange(8, dtype=F32), np.zeros(8, F32)
+    function(a, b)
+    differences = set((b - a).tolist())
+    assert len(differences) == 1
+    return differences.pop()
+
+
+@pytest.fixture(scope="module")
+def built() -> Any:
+    """A graph of one layer, whose weights are a parameter, and another."""
+    x, w, b = relay.var("x", shape=(1, 8)), relay.var("w", shape=(4, 8)), relay.const(np.arange(4, dtype=F32))
+    module = relay.IRModule.from_expr(relay.Function([x, w], relay.nn.relu(relay.nn.dense(x, w) + b)))
+    weights = np.random.default_rng(3).standard_normal((4, 8)).astype(F32)
+    return relay.build(module, "llvm", params={"w": weights})
+
+
+X = np.random.default_rng(4).standard_normal((1, 8)).astype(F32)
+
+
+def result(graph: Any) -> np.ndarray[Any, Any]:
+    graph["set_input"]("x", X)
+    graph["run"]()
+    return np.asarray(graph["get_output"](0))
+
+
+@pytest.mark.parametrize("suffix", [".so", ".o", ".a", ".tar"])
+def test_functions_of_several_modules_are_exported_and_loaded(tmp_path: Path, suffix: str) -> None:
+    module = adding("one")
+    module.import_module(adding("two", 2.0, "c"))
+    module.export_library(tmp_path / f"lib{suffix}")
+    loaded = load(tmp_path / f"lib{suffix}", threads=1)
+    assert (list(loaded), loaded.type_key, loaded.imported_modules) == (["one", "two"], "library", [])
+    assert (added(loaded["one"]), added(loaded.get_function("two"))) == (1.0, 2.0)
+    a, b = np.zeros(8, F32), np.zeros(8, F32)
+    assert loaded.time_evaluator("two", weft.cpu(0), number=2)(a, b).mean > 0 and b[0] == 2
+    assert module.is_dso_exportable and not loaded.is_dso_exportable
+    with pytest.raises(UsageError, match="a library holds no text"):
+        loaded.get_source()
+    with pytest.raises(UsageError, match="there is no function 'three' in this module"):
+        loaded["three"]
+
+
+def test_an_archive_has_object_files_and_the_header(tmp_path: Path) -> None:
+    adding("one").export_library(tmp_path / "libm.tar")
+    with tarfile.open(tmp_path / "libm.tar") as archive:
+        assert archive.getnames() == ["one.o", "libm.h"]
+        header = archive.extractfile("libm.h")
+        assert header is not None and b"one_model(void)" in header.read()
+    assert [file.name for file in tmp_path.iterdir()] == ["libm.tar"]
+
+
+def test_object_files_that_a_linker_has_put_together_are_loaded(tmp_path: Path) -> None:
+    adding("one").save(tmp_path / "one.o")
+    adding("two", 2.0).save(tmp_path / "two.o")
+    subprocess.run(["cc", "-shared", "-o", "both.so", "one.o", "two.o"], cwd=tmp_path, check=True)
+    loaded = load(tmp_path / "both.so")
+    assert (added(loaded["one"]), added(loaded["two"])) == (1.0, 2.0)
+    only = weft.runtime.load_static_library(tmp_path / "both.so", ["two"])
+    assert list(only) == ["two"] and only.is_dso_exportable and only.type_key == "static_library"
+    module = adding("three", 3.0)
+    module.import_module(only)
+    module.export_library(tmp_path / "more.so")
+    assert sorted(load(tmp_path / "more.so")) == ["three", "two"]
+    with pytest.raises(UsageError, match="has no function 'three'"):
+        weft.runtime.load_static_library(tmp_path / "one.o", ["three"])
+
+
+def test_a_module_is_saved_as_the_suffix_says(tmp_path: Path) -> None:
+    module = adding("one")
+    module.save(tmp_path / "one.ll")
+    module.save(tmp_path / "one.txt", "s")
+    assert "define" in (tmp_path / "one.ll").read_text() and ".text" in (tmp_path / "one.txt").read_text()
+    with pytest.raises(UsageError, match="a module for 'llvm' has no source 'c'"):
+        module.save(tmp_path / "one.c")
+    with pytest.raises(UsageError, match=r"'\.bc' is no kind of library"):
+        module.save(tmp_path / "one.bc")
+    with pytest.raises(Diagnostic, match="cannot be written: no such file or directory"):
+        module.save(tmp_path / "none" / "one.ll")
+
+
+def test_functions_of_imported_modules_are_found_where_that_is_asked() -> None:
+    module, other = adding("one"), adding("two", 2.0)
+    module.import_module(other)
+    assert module.imported_modules == [other] and module.entry_func is module["one"]
+    assert module.implements_function("two", query_imports=True) and not module.implements_function("two")
+    assert added(module.get_function("two", query_imports=True)) == 2.0
+    with pytest.raises(UsageError, match="there is no function 'two'"):
+        module.get_function("two")
+    with pytest.raises(UsageError, match="does not import itself"):
+        other.import_module(module)
+
+
+def test_a_function_that_gives_a_number_gives_it_when_loaded(tmp_path: Path) -> None:
+    from weft.script import tir as T
+
+    @T.prim_func
+    def total(A: T.Buffer((8,), "int32")) -> T.int32:  # pyright: ignore
+        T.func_attr({"global_symbol": "total"})  # pyright: ignore
+        T.ret(A[0] + A[1])  # pyright: ignore
+
+    module = weft.build(total)
+    module.export_library(tmp_path / "total.so")
+    loaded = load(tmp_path / "total.so")
+    numbers = np.arange(5, 13, dtype=np.int32)
+    assert loaded["total"](numbers) == module["total"](numbers) == 11
+
+
+@pytest.mark.parametrize("suffix", [".so", ".tar"])
+def test_a_graph_is_exported_with_its_parameters_and_loaded(built: Any, tmp_path: Path, suffix: str) -> None:
+    built.export_library(tmp_path / f"model{suffix}")
+    wanted = result(built["default"](weft.cpu(0)))
+    graph = load(tmp_path / f"model{suffix}")["default"](weft.cpu(0))  # the library itself is gone
+    assert np.array_equal(result(graph), wanted)
+    loaded = load(tmp_path / f"model{suffix}")
+    assert loaded["get_graph_json"]() == built.get_graph_json()
+    params = loaded["get_graph_params"]()
+    assert params.keys() == built.params.keys()
+    assert all(np.array_equal(params[name], built.params[name]) for name in params)
+    assert np.array_equal(
+        result(weft.graph_executor.GraphModule(loaded["debug_create"]("default", weft.cpu(0)))), wanted
+    )
+    with pytest.raises(UsageError, match="the program is for cpu"):
+        loaded["default"](weft.cuda(0))
+    with pytest.raises(UsageError, match="the library is called 'default', not 'main'"):
+        loaded["main"]
+    with pytest.raises(UsageError, match="a library holds no text"):
+        loaded.get_source()
+    with pytest.raises(UsageError, match="a graph has no function 'get_outputs'"):
+        graph["get_outputs"]
+
+
+def test_parameters_may_be_left_out_and_loaded_apart(built: Any, tmp_path: Path) -> None:
+    built["remove_params"]().export_library(tmp_path / "model.so")
+    graph = load(tmp_path / "model.so")["default"](weft.cpu())
+    assert len(graph.inputs) == 1 + len(built.params)
+    graph["load_params"](bytearray(weft.runtime.save_param_dict(built.get_params())))
+    assert np.array_equal(result(graph), result(built["default"]()))
+    assert len(built.params) > 0
+
+
+def test_a_parameter_that_is_no_constant_of_the_code_is_in_the_library(built: Any, tmp_path: Path) -> None:
+    other = built["remove_params"]()
+    other._params = {name: array + 1 for name, array in built.params.items()}
+    other.export_library(tmp_path / "model.so")
+    loaded = load(tmp_path / "model.so")
+    assert all(np.array_equal(loaded.params[name], array + 1) for name, array in built.params.items())
+    assert not np.array_equal(result(loaded["default"]()), result(built["default"]()))
+
+
+def test_a_graph_and_functions_may_be_in_one_library(built: Any, tmp_path: Path) -> None:
+    bare = built["remove_params"]()
+    bare.import_module(adding("one"))
+    bare.export_library(tmp_path / "model.so")
+    loaded = load(tmp_path / "model.so")
+    assert loaded.type_key == "GraphExecutorFactory" and loaded.implements_function("one")
+    assert added(loaded["one"]) == 1.0 and loaded["default"](weft.cpu()).get_num_outputs() == 1
+
+
+def test_the_library_of_an_executable_is_loaded_as_one(tmp_path: Path) -> None:
+    x = relay.var("x", shape=(8,))
+    executable = weft.compile(relay.Function([x], relay.exp(x) + relay.const(np.arange(8, dtype=F32))))
+    executable.export_library(tmp_path / "libexp.so", name="e")
+    values, out = np.linspace(0, 1, 8, dtype=F32), np.zeros(8, F32)
+    assert np.array_equal(weft.load(tmp_path / "libexp.so")(values), executable(values))
+    load(tmp_path / "libexp.so")["main"](values, out)
+    assert np.array_equal(out, executable(values))
+
+
+def test_constants_stand_in_a_library_once(tmp_path: Path) -> None:
+    x = relay.var("x", shape=(1 << 18,))
+    weights = relay.const(np.random.default_rng(5).standard_normal(1 << 18).astype(F32))
+    weft.compile(relay.Function([x], x * weights)).export_library(tmp_path / "m.so")
+    assert (tmp_path / "m.so").stat().st_size < 1.5 * (1 << 20)
+
+
+def test_loading_imports_no_compiler(built: Any, tmp_path: Path) -> None:
+    built.import_module(adding("one"))
+    built.export_library(tmp_path / "model.so")
+    built._imports.clear()
+    code = f"""
+import sys, weft
+weft.runtime.load_module({str(tmp_path / "model.so")!r})["one"]
+compiler = ("xdsl.ir", "xdsl.dialects", "weft.transforms", "weft.frontend", "weft.dialects.relay")
+print([name for name in sys.modules if name.startswith(compiler)])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_is_no_library_of_weft_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int one(void) { return 1; }\n")
+    subprocess.run(["cc", "-shared", "-o", "other.so", "main.c"], cwd=tmp_path, check=True)
+    (tmp_path / "text.so").write_text("no library")
+    with tarfile.open(tmp_path / "other.tar", "w") as archive:
+        archive.add(tmp_path / "other.so", "other.so")
+    with tarfile.open(tmp_path / "text.tar", "w") as archive:
+        archive.add(tmp_path / "text.so", "text")
+    x = relay.var("x", shape=(8,))
+    weft.compile(relay.Function([x], relay.exp(x))).save(tmp_path / "exp.weft")
+    for file, message in {
+        "other.so": "a library that Weft has not written: it has no section '.weft'",
+        "other.tar": "a library that Weft has not written",
+        "text.so": "not a library",
+        "text.tar": "not a library",
+        "exp.weft": "weft.load reads saved executables",
+        "none.so": "cannot be read: no such file or directory",
+    }.items():
+        with pytest.raises(Diagnostic) as error:
+            load(tmp_path / file)
+        assert message in str(error.value) and str(tmp_path / file) in str(error.value)
+
+
+def test_a_library_that_was_changed_or_cut_is_refused(tmp_path: Path) -> None:
+    adding("one").export_library(tmp_path / "m.so")
+    data = (tmp_path / "m.so").read_bytes()
+    at = data.index(b'"function"')
+    for changed in (
+        data[: len(data) // 2],
+        data[:at] + b'"funCtion"' + data[at + 10 :],
+        data.replace(b"weftpart", b"weftpArt"),
+        data[:64],
+    ):
+        (tmp_path / "bad.so").write_bytes(changed)
+        with pytest.raises(ArtefactError):
+            load(tmp_path / "bad.so")
+
+
+FUNCTION = '{"kind": "function", "name": "f", "arguments": %s, "result": %s}'
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("{", "interface.json: "),
+        ("{}", "of no known kind"),
+        (FUNCTION % ('[["x", 0, false]]', "null"), "not those of its program"),
+        (FUNCTION % ('[["x"]]', "null"), "has no name, number and direction"),
+        (FUNCTION % ('[["x", 0, false], ["y", 0, true]]', "0"), "is none of its arguments"),
+        (
+            '{"kind": "graph", "name": "g", "device_type": "cpu", "graph": "", "outputs": [], "params": {"w": 7}}',
+            "there is nothing for the parameter 'w'",
+        ),
+    ],
+)
+def test_a_description_that_does_not_fit_is_refused(said: str, message: str) -> None:
+    graph = adding("one")["one"].executable.graph
+    with pytest.raises(ArtefactError, match=message):
+        interface_of(graph, {INTERFACE: said.encode()})
+
+
+def test_code_of_another_machine_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    adding("one").export_library(tmp_path / "m.so")
+
+    def refusal(platform: Platform) -> PlatformError:
+        return PlatformError(f"made for {platform.architecture}")
+
+    monkeypatch.setattr("weft.runtime.loading.why_not_here", refusal)
+    with pytest.raises(PlatformError, match=r"m\.so: error: made for"):
+        load(tmp_path / "m.so")
+
+
+def test_what_cannot_be_in_a_library_is_refused(tmp_path: Path) -> None:
+    one = adding("one")
+    one.import_module(adding("one", 2.0))
+    with pytest.raises(UsageError, match="two programs of one library are called 'one'"):
+        one.export_library(tmp_path / "m.so")
+    with pytest.raises(UsageError, match="'a b' is no name in C"):
+        adding("a b").export_library(tmp_path / "m.so")
+    with pytest.raises(LinkError, match="there is no 'no-such-cc'"):
+        adding("one").export_library(tmp_path / "m.so", cc="no-such-cc")
+    assert not list(tmp_path.iterdir())
