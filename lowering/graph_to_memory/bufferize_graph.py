@@ -202,13 +202,11 @@ class _Bufferization:
             if op is not end:
                 self._lower(op)
         returned = [buffer for value in end.arguments for buffer in self.buffers[value]]
-        for buffer, target in zip(returned, targets, strict=True):
+        for buffer, target in zip(returned, self.block.args[num_inputs : num_inputs + len(targets)], strict=True):
             if buffer is target:
                 continue
             if (shape := self.shapes.get(buffer)) is not None:
-                type = self._type(buffer_type(target).element_type, shape, buffer_type(target).memory_space)
-                target = Rewriter.replace_value_with_new_type(target, type)
-                self.shapes[target] = shape
+                target = self._shaped(target, shape)
             self._add(CopyOp([buffer], target), end)
         graph = GraphOp(self.function.sym_name.data, num_inputs, Region(self.block), inputs, outputs)
         if self.symbols:
@@ -301,6 +299,13 @@ class _Bufferization:
             )
         return target
 
+    def _shaped(self, target: SSAValue, shape: AffineMapAttr) -> SSAValue:
+        """The caller's memory for a result, with the extents that this has over the graph's symbols."""
+        type = self._type(buffer_type(target).element_type, shape, buffer_type(target).memory_space)
+        shaped = Rewriter.replace_value_with_new_type(target, type)
+        self.shapes[shaped] = shape
+        return shaped
+
     def _add(self, op: Operation, source: Operation) -> None:
         op.location = source.location
         self.block.add_op(op)
@@ -363,7 +368,10 @@ class _Bufferization:
         for result in op.results:
             types = self._static(result.type, "the result", op)
             if isinstance(op, relay.CallLoweredOp) and op.updates is not None:
-                self.buffers[result] = [self._target(result, op)]
+                target = self._target(result, op)
+                if lowered_shapes(op) is not None:
+                    target = self._shaped(target, next(shapes))
+                self.buffers[result] = [target]
             elif (target := self.read.get(result)) is not None:
                 self.buffers[result] = [target]
             else:

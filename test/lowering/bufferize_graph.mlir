@@ -319,6 +319,15 @@ relay.func @what_a_call_updates_is_the_callers(%x: tensor<8xf32>) -> tensor<8xf3
   relay.return %0 : tensor<8xf32>
 }
 
+// CHECK-LABEL: mem.graph @what_a_call_updates_has_the_extents_that_it_says(%x: memref<?xf32>) writes(%out: memref<?xf32>) symbols(%n: index)
+// CHECK-NEXT:    attributes {input_names = ["x"], output_names = ["out"], symbol_names = ["n"], shapes = [affine_map<()[s0] -> (s0)>, affine_map<()[s0] -> (s0)>]} {
+// CHECK-NEXT:    mem.call @k(%x) writes(%out) extents(%n) : (memref<?xf32>) writes(memref<?xf32>)
+// CHECK-NEXT:  }
+relay.func @what_a_call_updates_has_the_extents_that_it_says(%x: tensor<?xf32>) -> tensor<?xf32> attributes {symbols = ["n"], shapes = [affine_map<()[s0] -> (s0)>]} {
+  %0 = relay.call_lowered @k(%x) {updates, symbols = array<i64: 0>, shapes = [affine_map<()[s0] -> (s0)>]} : (tensor<?xf32>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+
 // CHECK-LABEL: mem.graph @buffers_are_where_the_plan_has_them(%x: memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>) writes(%out: memref<8xf32>)
 // CHECK-NEXT:    attributes {input_names = ["x"]
 // CHECK-NEXT:    %w = mem.constant dense<2.000000e+00> : tensor<8xf32> as tensor<8xf32> : memref<8xf32, #relay.virtual_device<ext_dev, id = 0>>
