@@ -29,12 +29,13 @@ tir.for %p = 0 to %n mod 3 {
 ```
 
 Where the rows of a tile share more than stays in the nearest cache, as the weights of a product, each tile costs a walk
-through all of that: there are tiles of every height then, and a rest is one of them.
+through all of that: there are tiles of every height then, and a rest is one of them, or two with the last whole tile
+(`rest_tilings`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -58,6 +59,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.symbols import as_affine, as_extent, dimension, symbols_in
 from .analysis.producers import function_of
+from .rest_tilings import RestTilings
 from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
 
@@ -102,15 +104,15 @@ def partition_symbolic(loop: ForOp) -> None:
         rebind(block, {rest.var: ValueExpr(cut, ())})
     inner_loops = [op for op in rest.body.walk() if isinstance(op, ForOp)]
     rest.size = 1
-    if _halve(rest, inner_loops):
+    if _take_in_tiles(loop, rest, inner_loops):
         return
     for inner in inner_loops:
         shorten_symbolic(inner)
 
 
-def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
+def _take_in_tiles(whole: ForOp, rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
     """Put tiles of known heights in the place of `rest`, whose rows, some of `inner_loops`, are unrolled and end where
-    a symbol says; says whether it could."""
+    a symbol says, and of the last of the `whole` tiles before it where the rest is small; says whether it could."""
     ends = {number: end for number, loop in enumerate(inner_loops) if (end := _end(loop)) is not None}
     rows = [inner_loops[number] for number in ends]
     if not any(loop.for_kind == ForKind.UNROLLED for loop in rows):
@@ -140,23 +142,22 @@ def _halve(rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:
             loops[number].size = height
         copy.size = as_extent(count)
 
-    for taken in _heights(height, _shares_far(rest, rows)):
-        count = _simple(left // (taken * step))
-        part(taken, count)
-        done, left = _simple(done + count * taken), _simple(left % (taken * step))
-    if step > 1:
+    far, full = step == 1 and _shares_far(rest, rows), height
+    while height > (FEW_ROWS if far else 1):
+        height //= 2
+        count = _simple(left // (height * step))
+        part(height, count)
+        done, left = _simple(done + count * height), _simple(left % (height * step))
+    if far:
+        tilings = RestTilings.of(left, as_affine(whole.size) if height == full else None, height)
+        whole.size, begin = as_extent(as_affine(whole.size) - tilings.of_whole()), done
+        for taken in range(height - 1, 0, -1):
+            done = begin + tilings.start(taken)
+            part(taken, tilings.count(taken))
+    elif step > 1:
         part(1, _simple((left + (step - 1)) // step), left)
     erase_with_buffers(rest)
     return True
-
-
-def _heights(height: int, far: bool) -> Iterator[int]:
-    """The heights of the tiles, from the greatest on, in which fewer rows than `height` are taken: of each as many as
-    there is room for. Where what they share is `far` away, few of them are taken in more than one."""
-    while height > (FEW_ROWS if far else 1):
-        yield (height := height // 2)
-    if far:
-        yield from range(height - 1, 0, -1)
 
 
 def _shares_far(rest: ForOp, rows: Sequence[ForOp]) -> bool:
