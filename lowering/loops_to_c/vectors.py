@@ -18,6 +18,9 @@ from . import scalars
 from .types import Names, element, lanes, scalar, unsigned
 from .unit import ATOM, SUM, Text, Unit
 
+LANE = "lane"
+"""The number of a lane in a loop over lanes; values, whose names are those that people gave, are called otherwise."""
+
 
 class VectorText:
     """The text of a function as far as it is written, and what its values are called in it."""
@@ -25,7 +28,7 @@ class VectorText:
     def __init__(self, unit: Unit, function: func.FuncOp):
         self.unit = unit
         self.function = function
-        self.names = Names([*unit.functions.values(), *unit.extern])
+        self.names = Names([LANE, *unit.functions.values(), *unit.extern])
         self.live = unit.live(function.sym_name.data)
         self.values: dict[SSAValue, Text] = {}
         self.lines: list[str] = []
@@ -76,16 +79,16 @@ class VectorText:
         name = self.declare(result)
         single = [self._lane(value, text) for value, text in zip(op.operands, operands, strict=True)]
         value = scalars.narrowed(scalars.expression(op, single), element(result.type))
-        self._lane_loop(result.type, f"{name}[l] = {kept(value, element(result.type))};")
+        self._lane_loop(result.type, f"{name}[{LANE}] = {kept(value, element(result.type))};")
 
     def _lane(self, value: SSAValue, text: str) -> str:
         if not lanes(value.type):
             return scalars.widened(text, value.type)
-        lane = f"{text}[l]"
+        lane = f"{text}[{LANE}]"
         return f"({lane} != 0)" if scalar(element(value.type)) == "bool" else scalars.widened(lane, element(value.type))
 
     def _lane_loop(self, type: Attribute, text: str) -> None:
-        self.line(f"for (int l = 0; l < {lanes(type)}; ++l) {text}")
+        self.line(f"for (int {LANE} = 0; {LANE} < {lanes(type)}; ++{LANE}) {text}")
 
     def _vector_expression(self, op: Operation, type: Attribute, operands: Sequence[str]) -> str | None:
         """An expression of whole vectors, where there is one."""
@@ -172,15 +175,15 @@ class VectorText:
             name = self.names.new(result.name_hint or "v")
             self.line(f"{self.unit.vectors.of(result.type)} {name} = {text};")
             self.values[result] = Text(name)
-        read = f"{self.atom(base)}[{self.values[start].within(SUM)} + l]"
-        guard = "" if mask is None else f"if ({self.atom(mask)}[l]) "
-        self._lane_loop(result.type, f"{guard}{name}[l] = {kept(read, element(result.type))};")
+        read = f"{self.atom(base)}[{self.values[start].within(SUM)} + {LANE}]"
+        guard = "" if mask is None else f"if ({self.atom(mask)}[{LANE}]) "
+        self._lane_loop(result.type, f"{guard}{name}[{LANE}] = {kept(read, element(result.type))};")
 
     def _masked_store(self, value: SSAValue, base: SSAValue, start: SSAValue, mask: SSAValue | None) -> None:
-        guard = "" if mask is None else f"if ({self.atom(mask)}[l]) "
-        lane = f"{self.atom(value)}[l]"
+        guard = "" if mask is None else f"if ({self.atom(mask)}[{LANE}]) "
+        lane = f"{self.atom(value)}[{LANE}]"
         kept = f"{lane} != 0" if scalar(element(value.type)) == "bool" else lane
-        self._lane_loop(value.type, f"{guard}{self.atom(base)}[{self.values[start].within(SUM)} + l] = {kept};")
+        self._lane_loop(value.type, f"{guard}{self.atom(base)}[{self.values[start].within(SUM)} + {LANE}] = {kept};")
 
     def broadcast(self, op: vector.BroadcastOp) -> None:
         (source,), (result,) = op.operands, op.results

@@ -116,6 +116,18 @@ def test_half_floats_of_open_extents_are_converted() -> None:
     np.testing.assert_array_equal(y, (x.astype(np.float32) * 3).astype(np.float16))
 
 
+def test_an_extent_of_any_name_is_itself_within_loops_over_lanes() -> None:
+    m, n = te.var("l"), te.var("lane")
+    x, w = relay.var("x", shape=(2, m, n)), relay.var("w", shape=(2, n, m))
+    exe: Any = weft.compile(
+        relay.Function([x, w], relay.nn.batch_matmul(relay.nn.softmax(x), w, transpose_b=False)), "c"
+    )
+    a, b = floats(2, 7, 21), floats(2, 21, 7)
+    exponentials = np.exp(a)
+    rows = exponentials / exponentials.sum(-1, keepdims=True)
+    np.testing.assert_allclose(exe(a, b), rows @ b, rtol=1e-5, atol=1e-5)
+
+
 def test_without_a_compiler_there_is_the_source_of_open_extents_and_a_reason() -> None:
     s, tensors = products()
     with knobs.CC.set("no-such-compiler-anywhere"):
