@@ -8,7 +8,7 @@ import pytest
 import weft
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.tir.core import PrimFuncOp
-from weft.tir import Interpreter, Schedule, TensorIntrin, from_source, tensor_intrin
+from weft.tir import Interpreter, Schedule, ScheduleError, TensorIntrin, from_source, tensor_intrin
 
 
 def product(trans_b: bool) -> PrimFuncOp:
@@ -76,6 +76,53 @@ def test_what_is_made_of_calls_on_fragments_is_refused_by_targets() -> None:
     for target in ("llvm", "cuda"):
         with pytest.raises(Diagnostic, match="wmma"):
             weft.build(scheduled(False).mod, target=target)
+
+
+FRAGMENTS = ("wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator")
+
+
+def step(scopes: tuple[str, ...]) -> Schedule:
+    """A step of a product whose buffers have these scopes."""
+    of_a, of_b, of_c = scopes
+    return Schedule(
+        from_source(f"""
+@T.prim_func
+def f():
+    A = T.alloc_buffer((16, 16), "float16", scope="{of_a}")
+    B = T.alloc_buffer((16, 16), "float16", scope="{of_b}")
+    C = T.alloc_buffer((16, 16), "float32", scope="{of_c}")
+    for i, j in T.grid(16, 16):
+        with T.block("fill"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.float16(1)
+            B[vi, vj] = T.float16(2)
+            C[vi, vj] = T.float32(0)
+    for i, j, k in T.grid(16, 16, 16):
+        with T.block("step"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], "float32") * T.cast(B[vk, vj], "float32")
+""")
+    )
+
+
+@pytest.mark.parametrize(
+    ("scopes", "message"),
+    [
+        (FRAGMENTS, ""),
+        (("global", *FRAGMENTS[1:]), "takes its %A in the scope wmma.matrix_a, and %A has the scope global"),
+        ((FRAGMENTS[1], FRAGMENTS[0], FRAGMENTS[2]), "and %A has the scope wmma.matrix_b"),
+        ((*FRAGMENTS[:2], "shared"), "takes its %C in the scope wmma.accumulator, and %C has the scope shared"),
+    ],
+)
+def test_fragments_lie_where_tensor_cores_take_them(scopes: tuple[str, ...], message: str) -> None:
+    sch = step(scopes)
+    loop = sch.get_loops("step")[0]
+    name = tensor_intrin.cuda.WMMA_SYNC_16x16x16_f16f16f32_INTRIN
+    if not message:
+        sch.tensorize(loop, name)
+        return
+    with pytest.raises(ScheduleError, match=message):
+        sch.tensorize(loop, name)
 
 
 def test_there_is_no_product_of_other_dtypes() -> None:

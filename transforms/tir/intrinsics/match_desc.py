@@ -16,7 +16,17 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, simplify, substitute
-from ....dialects.tir.core import BlockOp, ForOp, IterKind, enclosing_loops, loop_of, memref_of
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForOp,
+    IterKind,
+    Scope,
+    enclosing_loops,
+    loop_of,
+    memref_of,
+)
+from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import Extent, arguments_around, greatest
 from ..analysis.tiles import Tile
 from ..schedule.errors import ScheduleError
@@ -109,7 +119,23 @@ def match_desc(intrin: TensorIntrin, block: BlockOp, inside: Sequence[ForOp], ti
         assert block.init is not None
         places = matcher.body(block.init.block, desc.init.block, places)
     matcher.check_covered(places)
+    _check_scopes(intrin, block, places)
     return Match(intrin, block, tiles, places)
+
+
+def _check_scopes(intrin: TensorIntrin, block: BlockOp, places: Mapping[SSAValue, Place]) -> None:
+    """Each buffer lies where the intrinsic takes it.
+
+    Raises:
+        ScheduleError: one lies elsewhere.
+    """
+    for parameter, wanted in zip(intrin.desc.region.block.args, intrin.scopes or (), strict=False):
+        buffer = places[parameter].buffer
+        scope = buffer.owner.scope.data if isinstance(buffer.owner, AllocBufferOp) else Scope.GLOBAL.value
+        if scope != wanted:
+            what = f"the intrinsic {intrin.name} takes its {buffer_name(parameter)} in the scope {wanted}"
+            hint = f'cache_read or cache_write it there, or set_scope(..., "{wanted}")'
+            raise ScheduleError.at(block, f"{what}, and {buffer_name(buffer)} has the scope {scope}", hint=hint)
 
 
 def _numbers(extents: Sequence[Extent]) -> str:

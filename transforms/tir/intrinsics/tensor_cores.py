@@ -19,6 +19,9 @@ SIZE = 16
 DTYPES = {"f16": "float16", "f32": "float32", "s8": "int8", "s32": "int32"}
 """The dtypes, by what they are called in the names of intrinsics."""
 
+FACTOR, ACCUMULATOR = "wmma.matrix_{}", "wmma.accumulator"
+"""The scopes of fragments: of a factor, `a` or `b`, and of a product."""
+
 _TILE = f"({SIZE}, {SIZE})"
 _ALL = f"0:{SIZE}, 0:{SIZE}"
 _HEAD = "\n@T.prim_func\ndef {name}({params}):\n"
@@ -35,6 +38,8 @@ class TensorCoreText:
 
     desc: str
     impl: Callable[[Strides], str]
+    scopes: tuple[str, ...]
+    """Where each of their buffers lies."""
 
 
 def _head(name: str, **params: str) -> str:
@@ -59,7 +64,7 @@ def _call(head: str, block: str, reads: str, writes: str, call: str) -> str:
     return f'{head}    with T.block("{block}"):\n{declared}        T.evaluate(T.{call})\n'
 
 
-def _load(name: str, dtype: str, is_col_major: bool) -> TensorCoreText:
+def _load(name: str, dtype: str, is_col_major: bool, scopes: tuple[str, str]) -> TensorCoreText:
     head, layout = _head(name, A=dtype, C=dtype), "col_major" if is_col_major else "row_major"
 
     def impl(strides: Strides) -> str:
@@ -68,10 +73,10 @@ def _load(name: str, dtype: str, is_col_major: bool) -> TensorCoreText:
         call = f'tvm_load_matrix_sync({to}, {SIZE}, {SIZE}, {SIZE}, 0, {of}, {stride}, "{layout}", dtype="handle")'
         return _call(head, "wmma_load", "A", "C", call)
 
-    return TensorCoreText(_desc(head, "ij", "SS", "load", "C[vi, vj] = A[vi, vj]"), impl)
+    return TensorCoreText(_desc(head, "ij", "SS", "load", "C[vi, vj] = A[vi, vj]"), impl, scopes)
 
 
-def _store(name: str, dtype: str) -> TensorCoreText:
+def _store(name: str, dtype: str, scope: str) -> TensorCoreText:
     head = _head(name, A=dtype, C=dtype)
 
     def impl(strides: Strides) -> str:
@@ -80,14 +85,15 @@ def _store(name: str, dtype: str) -> TensorCoreText:
         call = f'tvm_store_matrix_sync({of}, {SIZE}, {SIZE}, {SIZE}, 0, {to}, {stride}, "row_major", dtype="handle")'
         return _call(head, "wmma_store", "A", "C", call)
 
-    return TensorCoreText(_desc(head, "ij", "SS", "store", "C[vi, vj] = A[vi, vj]"), impl)
+    return TensorCoreText(_desc(head, "ij", "SS", "store", "C[vi, vj] = A[vi, vj]"), impl, (ACCUMULATOR, scope))
 
 
 def _fill(name: str, dtype: str) -> TensorCoreText:
     head = _head(name, C=dtype)
     call = f'tvm_fill_fragment(C.access_ptr("w"), {SIZE}, {SIZE}, {SIZE}, 0, T.float32(0), dtype="handle")'
     text = _call(head, "wmma_fill", "", "C", call)
-    return TensorCoreText(_desc(head, "ij", "SS", "init", f"C[vi, vj] = T.{dtype}(0)"), lambda strides: text)
+    desc = _desc(head, "ij", "SS", "init", f"C[vi, vj] = T.{dtype}(0)")
+    return TensorCoreText(desc, lambda strides: text, (ACCUMULATOR,))
 
 
 def _sync(name: str, in_dtype: str, out_dtype: str, is_b_transposed: bool) -> TensorCoreText:
@@ -98,7 +104,8 @@ def _sync(name: str, in_dtype: str, out_dtype: str, is_b_transposed: bool) -> Te
     of = ", ".join(f'{each}.access_ptr("r"), 0' for each in "ABC")
     text = _call(head, "wmma_sync", "CAB", "C", f'tvm_mma_sync(C.access_ptr("w"), 0, {of}, dtype="handle")')
     statement = f"C[vi, vj] = C[vi, vj] + {' * '.join(factors)}"
-    return TensorCoreText(_desc(head, "ijk", "SSR", "step", statement), lambda strides: text)
+    desc = _desc(head, "ijk", "SSR", "step", statement)
+    return TensorCoreText(desc, lambda strides: text, (FACTOR.format("a"), FACTOR.format("b"), ACCUMULATOR))
 
 
 def sync_name(in_dtype: str, out_dtype: str, is_b_transposed: bool) -> str:
@@ -129,9 +136,9 @@ def texts() -> dict[str, TensorCoreText]:
         found[name] = _sync(name, DTYPES[given], DTYPES[out], is_transposed)
     for dtype, matrix, is_transposed, scope in product(("f16", "s8"), "ab", (False, True), ("shared", "shared.dyn")):
         name = load_name(dtype, matrix, is_transposed, scope)
-        found[name] = _load(name, DTYPES[dtype], is_transposed)
+        found[name] = _load(name, DTYPES[dtype], is_transposed, (scope, FACTOR.format(matrix)))
     for dtype in ("f32", "f16", "s32"):
         found[fill_name(dtype)] = _fill(fill_name(dtype), DTYPES[dtype])
         for scope in ("shared", "shared.dyn", "global"):
-            found[store_name(dtype, scope)] = _store(store_name(dtype, scope), DTYPES[dtype])
+            found[store_name(dtype, scope)] = _store(store_name(dtype, scope), DTYPES[dtype], scope)
     return found

@@ -50,6 +50,8 @@ class TensorIntrin:
     by_strides: Callable[[Sequence[Strides]], PrimFuncOp] | None = None
     """Makes the implementation for tiles that lie so in their buffers, one entry for each of its own; refuses what it
     cannot be made for. Without it, tiles that calls are handed lie as a buffer of their own would."""
+    scopes: tuple[str, ...] | None = None
+    """The scope that each buffer is to have; `None` where any will do."""
 
     _known: ClassVar[dict[str, TensorIntrin]] = {}
     _scoped: ClassVar[dict[str, TensorIntrin]] = {}
@@ -157,7 +159,8 @@ class TensorIntrin:
             desc, impl = _DOT_PRODUCTS[name]
             return cls.of(name, _read(desc), _read(impl))
         text = _TENSOR_CORES[name]
-        return cls.of(name, _read(text.desc), _read(text.impl(DENSE)), lambda strides: _read(text.impl(strides)))
+        made = cls.of(name, _read(text.desc), _read(text.impl(DENSE)), lambda strides: _read(text.impl(strides)))
+        return replace(made, scopes=text.scopes)
 
 
 def _read(text: str) -> PrimFuncOp:
