@@ -13,10 +13,10 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block
 
-from .dialects.relay.base import Tensor
+from .dialects.relay.base import Tensor, compatible
 from .dialects.relay.data import AdtOp
 from .dialects.relay.interpreter import Cell, Closure, Data, RelayInterpreter, Value
-from .dialects.relay.types import AdtType, ParamType, RefType, bind_params, substituted
+from .dialects.relay.types import AdtType, ParamType, RefType, bind_params, merged, substituted
 from .dialects.support.diagnostics import UsageError
 from .dialects.support.dtypes import dtype_name, numpy_dtype
 from .dialects.support.held import held_as
@@ -121,7 +121,11 @@ class Values:
                 case RefValue():
                     if not isinstance(type, RefType | ParamType):
                         raise UsageError(f"a reference is given where a value of type {type} is taken")
-                    return references.setdefault(value, (Cell(()), type.of if isinstance(type, RefType) else OPEN))[0]
+                    of = type.of if isinstance(type, RefType) else OPEN
+                    cell, known = references.setdefault(value, (Cell(()), of))
+                    if OPEN not in (of, known) and not compatible(known, of):
+                        raise UsageError(f"one reference is given where references to {known} and to {of} are taken")
+                    return cell
                 case FunctionValue():
                     _check_function(value, type)
                     return value.closure
@@ -178,8 +182,18 @@ def _array(value: object, type: Attribute) -> Value:
 
 def _check_function(function: FunctionValue, type: Attribute) -> None:
     found = _type_of(function.closure)
-    if not isinstance(type, ParamType) and not bind_params([found], [type], {}):
+    if not isinstance(type, ParamType) and not _is_instance(found, type):
         raise UsageError(f"a function of type {found} is given where a value of type {type} is taken")
+
+
+def _is_instance(found: Attribute, type: Attribute) -> bool:
+    """Whether a function's type is another one, with types for the parameters of both, and but for what is open."""
+    of_found: dict[str, Attribute] = {}
+    of_type: dict[str, Attribute] = {}
+    if not bind_params([found], [type], of_found):
+        return False
+    made = merged(substituted(found, of_found), type)
+    return bind_params([type], [made], of_type) and compatible(made, merged(substituted(type, of_type), made))
 
 
 def _type_of(closure: Closure) -> FunctionType:

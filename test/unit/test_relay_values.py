@@ -152,3 +152,29 @@ def test_results_that_no_tensors_say_are_refused(prelude: Any) -> None:
     module["main"] = relay.Function([x], relay.RefCreate(x))
     with pytest.raises(weft.Diagnostic, match="what is run takes and gives tensors"):
         relay.create_executor("vm", module).evaluate()
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        F32, relay.TupleType([F32]), relay.RefType(F32), relay.FuncType([F32], relay.TensorType((2,), "int32")),
+        relay.FuncType([F32, F32], F32), relay.FuncType([F32], relay.TupleType([F32])),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_function_is_refused_where_another_value_is_taken(taken: Any) -> None:
+    """It was taken for a tensor, or for a function that gives other elements."""
+    x, value = relay.var("x", F32), relay.var("value", taken)
+    twice: Any = relay.create_executor().evaluate(relay.Tuple([relay.Function([x], x + x)]))[0]
+    same = relay.Function([value], relay.Tuple([value, relay.RefCreate(relay.const(1.0))]))
+    with pytest.raises(UsageError, match="a function of type .* is given where a value of type"):
+        relay.create_executor().evaluate(same)(twice)
+
+
+def test_a_function_fits_where_extents_or_types_are_open(prelude: Any) -> None:
+    x, any_length = relay.var("x", F32), relay.TensorType((relay.Any(),), "float32")
+    twice: Any = evaluate(prelude, relay.Tuple([relay.Function([x], x + x)]))[0]
+    value, data = relay.var("value", relay.FuncType([any_length], any_length)), relay.var("data", F32)
+    assert evaluate(prelude, relay.Function([value, data], value(data)))(twice, ONES).tolist() == [2, 2]
+    doubled = evaluate(prelude, prelude.map)(twice, made(prelude, ONES, 2 * ONES))
+    assert [each.tolist() for each in listed(doubled)] == [[2, 2], [4, 4]]
