@@ -41,7 +41,7 @@ def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
     arguments = graph.body.block.args
     names_of = zip(arguments, argument_names(arguments), strict=True)
     owners = [name for argument, name in names_of for _ in flatten_types([argument.type])]
-    given = _given_names(graph, types)
+    given = dim_names(graph, types)
     names_given = {name for each in given for name in each}
     named: dict[str, te.Var] = {}
     taken: dict[str, te.Var] = {}
@@ -69,7 +69,12 @@ def graph_symbols(graph: FuncOp) -> tuple[list[te.Var], list[Dims]]:
     return list(taken.values()), shapes
 
 
-def _given_names(graph: FuncOp, types: Sequence[Tensor]) -> list[list[str]]:
+def dim_names(graph: FuncOp, types: Sequence[Tensor]) -> list[list[str]]:
+    """What the extents of a graph's arguments, of these types, are called; "" for what has no name.
+
+    Raises:
+        Diagnostic: `dim_names` does not fit the arguments.
+    """
     names = graph.attributes.get(DIM_NAMES)
     if names is None:
         return [[""] * len(type.get_shape()) for type in types]

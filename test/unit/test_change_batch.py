@@ -53,3 +53,10 @@ def test_a_function_that_is_called_has_to_take_the_new_size() -> None:
     with pytest.raises(Diagnostic, match="do not match the inputs of @double"):
         relay.transform.ChangeBatch({"x": 0}, 4)(module)
     relay.transform.ChangeBatch({"x": 0, "y": 0}, 4)(module)
+
+
+def test_a_function_within_is_of_the_new_size_too() -> None:
+    x, y = relay.var("x", shape=(1, 8)), relay.var("y", shape=(1, 8))
+    double = relay.Function([y], y + y)
+    changed = relay.transform.ChangeBatch({"x": 0}, 4)(relay.IRModule.from_expr(relay.Function([x], double(x) - x)))
+    np.testing.assert_array_equal(np.asarray(compiled(changed)(np.ones((4, 8), np.float32))), np.ones((4, 8)))

@@ -8,6 +8,7 @@ import pytest
 import weft
 from weft import relay
 from weft.dialects.support.diagnostics import UsageError
+from weft.frontend.mlir import parse_mlir
 
 relay: Any = relay
 flexible: Any = relay.transform.FlexibleShapeDispatch
@@ -51,3 +52,25 @@ def test_parameters_may_be_bound_beside_open_extents() -> None:
     weight, rows = np.ones((5, 8), np.float32), np.ones((3, 8), np.float32)
     exe = weft.compile(flexible([4], input_indices=[1])(product), params={"w": weight}, threads=1)
     assert np.asarray(exe(rows)).tolist() == np.full((3, 5), 8).tolist()
+
+
+def test_functions_within_take_the_open_extent() -> None:
+    """They kept the size that they were written for, and said that they give it."""
+    y = relay.var("y", shape=(4, 8))
+    twice = relay.Function([y], y + y)
+    module = flexible([1])(relay.IRModule.from_expr(relay.Function([X], twice(twice(X)) + X)))
+    assert str(module["main"].function_type.outputs.data[0]) == "tensor<?x8xf32>"
+    assert (
+        np.asarray(weft.compile(module, threads=1)(np.ones((3, 8), np.float32))).tolist() == np.full((3, 8), 5).tolist()
+    )
+
+
+@pytest.mark.parametrize("names", ["[]", '"n"', '[["n"]]'])
+def test_names_that_do_not_fit_are_refused(names: str) -> None:
+    """They ended in a traceback."""
+    text = f"""
+    relay.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> attributes {{dim_names = {names}}} {{
+      relay.return %x : tensor<1x8xf32>
+    }}"""
+    with pytest.raises(weft.Diagnostic, match="'dim_names' does not name the dimensions"):
+        flexible([1])(parse_mlir(text, "names.mlir"))

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
 from xdsl.ir import Attribute, BlockArgument
 
 from ...dialects.relay.base import RelayOp, tensor
-from ...dialects.relay.control import IfOp
+from ...dialects.relay.control import ApplyOp, FnOp, IfOp
 from ...dialects.relay.core import CallOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.diagnostics import UsageError, did_you_mean
@@ -96,7 +96,12 @@ def forget_types(func: FuncOp, name: str) -> None:
     for op in walk(func):
         if isinstance(op, PrimitiveOp):
             raise UsageError(f"{name}: @{func.sym_name.data} is fused already", hint="change its batch before that")
-        if isinstance(op, RelayOp | TupleOp | TupleGetOp | IfOp | CallOp):
+        if isinstance(op, RelayOp | TupleOp | TupleGetOp | IfOp | CallOp | ApplyOp):
             for result in op.results:
                 retype(result, IncompleteType())
+        if isinstance(op, FnOp) and all(
+            isinstance(use.operation, ApplyOp) and use.index == 0 for use in op.result.uses
+        ):
+            for value in (*op.body.block.args, op.result):  # of a function that is only called, calls say the types
+                retype(value, IncompleteType())
     func.function_type = FunctionType.from_lists(func.body.block.arg_types, [IncompleteType()])

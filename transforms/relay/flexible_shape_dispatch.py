@@ -18,15 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
 
-from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, tensor
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.graph_arguments import DIM_NAMES
+from ...dialects.relay.graph_arguments import DIM_NAMES, dim_names
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.hints import isa
 from ...dialects.support.retyping import retype
@@ -58,7 +58,8 @@ class FlexibleShapeDispatchPass(ModulePass):
         """
         Raises:
             UsageError: there is no such input, or it has no such axis; or what TVM pads with would be seen.
-            Diagnostic: an operator, or a function that is called, does not take its operands with an open extent.
+            Diagnostic: an operator, or a function that is called, does not take its operands with an open extent; or
+            `dim_names` does not fit the arguments.
         """
         if self.pad_value != 0 and not self.affects_output:
             raise UsageError(f"{NAME}: nothing is padded, and {self.pad_value} would be seen in the result")
@@ -93,14 +94,7 @@ def _names_with(main: FuncOp, opened: Sequence[int], axis: int) -> ArrayAttr[Arr
     arguments = main.body.block.args
     if any(not isinstance(argument.type, TensorType) for argument in arguments):
         raise UsageError(f"{NAME}: an argument of @{main.sym_name.data} is no tensor")
-    given = main.attributes.get(DIM_NAMES)
-    known = cast("ArrayAttr[ArrayAttr[StringAttr]] | None", given)
-    names = [
-        [""] * len(shape_of(argument))
-        if known is None or not known.data[place].data
-        else [name.data for name in known.data[place]]
-        for place, argument in enumerate(arguments)
-    ]
+    names = dim_names(main, list(map(tensor, arguments)))
     taken = {name for each in names for name in each}
     new = next(name for name in chain(["size"], (f"size_{number}" for number in count(1))) if name not in taken)
     for number in opened:
