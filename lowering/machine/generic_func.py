@@ -80,12 +80,13 @@ class GenericFunc:
         """Have a function called for targets of some keys; with keys only, a decorator of that function.
 
         Raises:
-            UsageError: there is one for such a key, and `allow_override` does not say that it is replaced.
+            UsageError: there is one for such a key, and `allow_override` does not say that it is replaced; or it is
+                not given a function and keys, or keys alone.
         """
-        if key_list is None:
-            assert not callable(func)
+        if not callable(func) and key_list is None:
             return lambda given: self._put(given, func, allow_override)
-        assert callable(func)
+        if not callable(func) or key_list is None:
+            raise UsageError(f"'{self.name}' is given a function and the keys of targets, or keys alone")
         self._put(func, key_list, allow_override)
         return None
 

@@ -167,7 +167,7 @@ def test_a_function_is_refused_where_another_value_is_taken(taken: Any) -> None:
     x, value = relay.var("x", F32), relay.var("value", taken)
     twice: Any = relay.create_executor().evaluate(relay.Tuple([relay.Function([x], x + x)]))[0]
     same = relay.Function([value], relay.Tuple([value, relay.RefCreate(relay.const(1.0))]))
-    with pytest.raises(UsageError, match="a function of type .* is given where a value of type"):
+    with pytest.raises(UsageError, match=r"a function of type .* is given where a value of type"):
         relay.create_executor().evaluate(same)(twice)
 
 
