@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -11,17 +16,24 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     TensorType,
+    i64,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
 from ..dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.hints import isa
 from ..dialects.tir.argument_order import ARGUMENTS, sort_arguments
+from ..dialects.tir.buffers import shape_of
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
 from ..dialects.tir.functions import RESULT, TARGET
+from ..dialects.tir.specialize import symbols_of
+from ..dialects.tir.symbols import affine_map, as_affine
 from .machine.target import Target
+from .relay_to_tir.graph_symbols import EXTENTS
+from .sizes import to_json
 
 
 def written_arguments(function: PrimFuncOp) -> list[int]:
@@ -80,17 +92,25 @@ def argument_types(function: PrimFuncOp) -> list[Attribute]:
     return types
 
 
+def _extents(buffer: SSAValue, numbers: Mapping[int, int]) -> AffineMapAttr:
+    """The extents of a buffer as a map from the symbols of a function, which have these numbers for their places."""
+    exprs = [as_affine(extent) for extent in shape_of(buffer)]
+    places = [AffineExpr.symbol(numbers.get(place, 0)) for place in range(max(numbers, default=-1) + 1)]
+    return AffineMapAttr(affine_map(0, [expr.replace_dims_and_symbols([], places) for expr in exprs]))
+
+
 def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
     """A module with a copy of `function`, whose arguments stand inputs first, and a graph that calls it; on the GPU, if
-    `target` is one.
+    `target` is one. Symbols of the function are inputs of the graph, behind the others: tensors of one `i64`.
 
     Raises:
-        Diagnostic: it writes none of its arguments, or takes what is no buffer.
+        Diagnostic: it writes none of its arguments, or takes what is neither a buffer nor a symbol.
     """
+    symbols = symbols_of(function)
     for argument in function.region.block.args:
-        if not isinstance(argument.type, MemRefType):
+        if not isinstance(argument.type, MemRefType) and argument not in symbols:
             what = f"an argument is of type {argument.type}, and graphs pass arrays"
-            raise Diagnostic.at(function, what, hint="weft.build takes functions with symbols")
+            raise Diagnostic.at(function, what)
     kernel = function.clone()
     kernel.attributes.pop(ARGUMENTS, None)
     kernel.attributes.pop(RESULT, None)
@@ -100,14 +120,29 @@ def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
     if not outputs:
         raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
     types = argument_types(function)
-    inputs = [place for place in range(len(types)) if place not in outputs]
-    sort_arguments(kernel, [*inputs, *outputs])
+    open_places = [symbol.index for symbol in symbols]
+    inputs = [place for place in range(len(types)) if place not in (*outputs, *open_places)]
+    sort_arguments(kernel, [*inputs, *outputs, *open_places])
     taken, given = [types[place] for place in inputs], [types[place] for place in outputs]
-    graph = FuncOp(name, FunctionType.from_lists(taken, given))
+    graph = FuncOp(name, FunctionType.from_lists([*taken, *[TensorType(i64, [])] * len(symbols)], given))
     arguments = graph.body.block.args
-    for argument, place in zip(arguments, inputs, strict=True):
+    for argument, place in zip(arguments, [*inputs, *open_places], strict=True):
         argument.name_hint = function.region.block.args[place].name_hint
-    call = CallLoweredOp(kernel.sym_name.data, list(arguments), given, updates=True)
+    call = CallLoweredOp(kernel.sym_name.data, list(arguments[: len(inputs)]), given, updates=True)
+    if symbols:
+        numbers = {symbol.index: number for number, symbol in enumerate(symbols)}
+        told = [_extents(function.region.block.args[place], numbers) for place in (*inputs, *outputs)]
+        scalars = [AffineMapAttr(AffineMap(0, 0, ()))] * len(symbols)
+        held = [(len(inputs) + number, 0, to_json(("n", number))) for number in range(len(symbols))]
+        graph.attributes |= {
+            "symbols": ArrayAttr([StringAttr(symbol.name_hint or f"n{n}") for n, symbol in enumerate(symbols)]),
+            "shapes": ArrayAttr([*told[: len(inputs)], *scalars]),
+            EXTENTS: StringAttr(json.dumps({"held": held})),
+        }
+        call.attributes |= {
+            "symbols": DenseArrayBase.from_list(i64, list(range(len(symbols)))),
+            "shapes": ArrayAttr(told[len(inputs) :]),
+        }
     for result, place in zip(call.results, outputs, strict=True):
         result.name_hint = function.region.block.args[place].name_hint
     graph.body.block.add_ops([call, ReturnOp(*call.results)])

@@ -16,6 +16,7 @@ from .graph_library import Library
 from .host import PlatformError, why_not_here
 from .library.interfaces import FunctionInterface, GraphInterface, interface_of
 from .module import LIBRARY, STATIC_LIBRARY, Argument, Function, Module
+from .sized_function import SizedFunction
 
 
 @checked
@@ -100,7 +101,8 @@ def num_threads() -> int:
 def _function(said: FunctionInterface, graph: CompiledGraph, threads: int | None) -> Function:
     source: Callable[[str], str] = _no_source
     arguments = [Argument(*argument) for argument in said.arguments]
-    return Function(said.name, Executable(graph, threads), arguments, source, said.result)
+    made = SizedFunction if graph.symbols else Function
+    return made(said.name, Executable(graph, threads), arguments, source, said.result)
 
 
 def _no_source(kind: str) -> str:

@@ -142,35 +142,53 @@ class Function:
         if len(arrays) != len(self.arguments):
             names = ", ".join(argument.name for argument in self.arguments)
             raise InputError(f"'{self.name}' takes {len(self.arguments)} arrays ({names}), got {len(arrays)}")
-        held = [self._place(*each) for each in zip(self.arguments, self._takes, arrays, strict=True)]
-        strided = [
-            (cast("npt.NDArray[np.generic]", given), array)
-            for argument, given, array in zip(self.arguments, arrays, held, strict=True)
-            if argument.is_output and array is not given
-        ]
-        if any(overlaps_itself(given) for given, _ in strided):
+        held = self.held(self.arguments, arrays)
+        return self.runner(self.arguments, arrays, held, b"", self.executable.program.arena_bytes)
+
+    def held(self, arguments: Sequence[Argument], arrays: Sequence[object]) -> list[npt.NDArray[np.generic]]:
+        """What the code reads and writes for the arrays that are given for some of the arguments.
+
+        Raises:
+            InputError: a shape or a dtype does not fit, or one that is written cannot be, or shares memory.
+        """
+        takes = dict(zip(self.arguments, self._takes, strict=True))
+        held = [self._place(each, takes[each], array) for each, array in zip(arguments, arrays, strict=True)]
+        strided = [given for given, _ in _strided(arguments, arrays, held)]
+        if any(map(overlaps_itself, strided)):
             raise InputError("an array that is written has elements of one place")
         written = [
             (cast("npt.NDArray[np.generic]", given), array is given)
-            for argument, given, array in zip(self.arguments, arrays, held, strict=True)
+            for argument, given, array in zip(arguments, arrays, held, strict=True)
             if argument.is_output
         ]
         for (one, one_is_dense), (other, other_is_dense) in combinations(written, 2):
             if not (one_is_dense and other_is_dense) and np.may_share_memory(one, other):
                 raise InputError("two arrays that are written, of which one is not dense, may share memory")
-        for number, (argument, array) in enumerate(zip(self.arguments, held, strict=True)):
-            for other, shared in zip(self.arguments[:number], held, strict=False):
+        for number, (argument, array) in enumerate(zip(arguments, held, strict=True)):
+            for other, shared in zip(arguments[:number], held, strict=False):
                 if (argument.is_output or other.is_output) and np.may_share_memory(array, shared):
                     raise InputError(f"'{argument.name}' and '{other.name}' share memory, and one of them is written")
-        places = {
-            (each.is_output, each.number): address(array) for each, array in zip(self.arguments, held, strict=True)
-        }
+        return held
+
+    def runner(
+        self,
+        arguments: Sequence[Argument],
+        arrays: Sequence[object],
+        held: Sequence[npt.NDArray[np.generic]],
+        words: bytes,
+        arena_bytes: int,
+    ) -> Callable[[], None]:
+        """What runs the code on what `held` gave for arrays of all inputs and outputs. `words` stand behind the
+        addresses of the inputs; the code works in so many bytes."""
+        strided = _strided(arguments, arrays, held)
+        places = {(each.is_output, each.number): address(array) for each, array in zip(arguments, held, strict=True)}
         executable = self.executable
         program = executable.program
         inputs, outputs = (
             Struct(f"={len(specs)}Q").pack(*(places[written, number] for number in range(len(specs))))
             for written, specs in ((False, executable.inputs), (True, executable.outputs))
         )
+        inputs += words
 
         def run() -> None:
             assert held is not None  # their memory is kept
@@ -179,7 +197,9 @@ class Function:
             try:
                 context = program.free.pop()
             except IndexError:
-                context = program.new_context()
+                context = program.new_context(arena_bytes)
+            if context.arena.nbytes < arena_bytes:
+                context = program.new_context(arena_bytes)
             status = program.entry(inputs, outputs, context.address, executable.threads)
             failure = program.failure(status, context) if status else None
             program.free.append(context)
@@ -215,6 +235,17 @@ class Function:
 
     def __repr__(self) -> str:
         return f"weft.Function({self.name}: {', '.join(argument.name for argument in self.arguments)})"
+
+
+def _strided(
+    arguments: Sequence[Argument], arrays: Sequence[object], held: Sequence[npt.NDArray[np.generic]]
+) -> list[tuple[npt.NDArray[np.generic], npt.NDArray[np.generic]]]:
+    """The arrays that are written and not dense, each with what is written in its place."""
+    return [
+        (cast("npt.NDArray[np.generic]", given), array)
+        for argument, given, array in zip(arguments, arrays, held, strict=True)
+        if argument.is_output and array is not given
+    ]
 
 
 def _scalar(number: float, wanted: Input) -> npt.NDArray[np.generic]:

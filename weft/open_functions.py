@@ -26,11 +26,13 @@ from .dialects.tir.specialize import known_shape, sizes_of_call, symbols_of
 from .gpu_kernel import GPUKernel
 from .kernel import Kernel, build_kernel
 from .lowering.abi import ALIGNMENT, TensorSpec
+from .lowering.compiler import compile_graph
 from .lowering.machine.codegen import compile_to_assembly
 from .lowering.machine.target import Target
-from .lowering.prim_func_graph import argument_types, caller_order, described_arguments, result_place
+from .lowering.prim_func_graph import argument_types, caller_order, described_arguments, graph_of, result_place
 from .lowering.te_schedule.prim_func import ARGUMENTS
 from .runtime.executable import Executable
+from .runtime.library.interfaces import FunctionInterface, Piece
 from .runtime.memory import address, aligned_empty, overlaps_itself
 from .runtime.module import Argument, Function
 from .runtime.tensors import Input, InputError
@@ -49,7 +51,7 @@ class OpenFunction(Function):
         described = described_arguments(function)
         if not any(is_output for *_, is_output in described):
             raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
-        self._target = target
+        self._target, self._function = target, function
         self._kernel = _kernel(function, target, threads)
         self._symbols = {symbol.index: symbol.name_hint or "" for symbol in symbols_of(self._kernel.function)}
         self._order = [place for _, place in caller_order(function)]
@@ -61,6 +63,18 @@ class OpenFunction(Function):
         }
         arguments = [Argument(*each) for each in described]
         super().__init__(name, UsageError(NO_EXECUTABLE), arguments, self._source, result_place(function))
+
+    def piece(self) -> Piece:
+        """What it is in a library: a program for all sizes, with the symbols as inputs.
+
+        Raises:
+            Diagnostic: it is for a GPU, or something in it cannot be lowered.
+        """
+        if self._target.is_gpu:
+            raise UsageError("a function of open extents for a GPU is in no library")
+        made = compile_graph(graph_of(self._function), self._target, start="schedule")
+        arguments = tuple((each.name, each.number, each.is_output) for each in self.arguments)
+        return Piece(made, self.name, FunctionInterface(self.name, arguments, self.result).beside())
 
     def _place_of_result(self, count: int) -> int:
         if count != len(self._inputs) - 1:

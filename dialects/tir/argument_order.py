@@ -65,7 +65,7 @@ def keep_order(func: PrimFuncOp, kept: Sequence[int]) -> None:
 
 
 def sort_arguments(func: PrimFuncOp, order: Sequence[int]) -> None:
-    """Let the arguments of a function without symbols stand in another order."""
+    """Let the arguments of a function stand in another order; symbols where they are, by whose numbers extents are."""
     block = func.region.block
     old = list(block.args)
     if list(order) == list(range(len(old))):

@@ -1,6 +1,7 @@
 """What Python calls a program in a library by: beside its artefact stands whether it is a function or a graph.
 
-A function (`weft.build`) has a name, and arguments, each an input or an output of the program. A graph (`relay.build`)
+A function (`weft.build`) has a name, and arguments, each an input or an output of the program; of open extents, callers
+need not give all of the inputs that say what a symbol is. A graph (`relay.build`)
 has a name, its JSON as TVM writes it, names of outputs, and parameters: those that are constants of the program anyway
 are named by their number, and the others stand in TVM's format. What has no such word, as what
 `weft.Executable.export_library` writes, is a function of its inputs and outputs, in this order.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ...lowering.abi import CompiledGraph
+from ...lowering.sizes import read_extents
 from ..archive_members import ArtefactError
 from ..param_dict import load_param_dict, save_param_dict
 
@@ -127,8 +129,16 @@ def _function(graph: CompiledGraph, name: str, arguments: list[Json], result: in
                 found.append((called, number, is_output))
             case _:
                 raise ArtefactError(f"an argument of '{name}' has no name, number and direction")
+    implied = {tensor for tensor, _, _ in read_extents(graph.extents, len(graph.symbols)).held}
     for is_output, specs in ((False, graph.inputs), (True, graph.outputs)):
-        if sorted(number for _, number, written in found if written == is_output) != [*range(len(specs))]:
+        numbers = [number for _, number, written in found if written == is_output]
+        wanted = set(range(len(specs)))
+        left_out = wanted - set(numbers)
+        if (
+            len(numbers) != len(set(numbers))
+            or not wanted.issuperset(numbers)
+            or left_out - (set() if is_output else implied)
+        ):
             raise ArtefactError(f"the arguments of '{name}' are not those of its program")
     if result is not None and (isinstance(result, bool) or not 0 <= result < len(found) or not found[result][2]):
         raise ArtefactError(f"what '{name}' gives is none of its arguments")

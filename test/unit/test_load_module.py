@@ -148,6 +148,80 @@ def test_a_function_that_gives_a_number_gives_it_when_loaded(tmp_path: Path) -> 
     assert loaded["total"](numbers) == module["total"](numbers) == 11
 
 
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_a_function_of_open_extents_is_loaded_for_any_sizes(tmp_path: Path, target: str) -> None:
+    n, m = te.var("n"), te.var("m")
+    a = te.placeholder((n, m), name="A")
+
+    def turned(i: Any, j: Any) -> Any:
+        return a[j, i] + 1.0
+
+    b = te.compute((m, n), turned, name="B")
+    module = weft.build(te.create_schedule(b.op), [n, a, b], target, name="turned", threads=1)
+    module.export_library(tmp_path / "turned.so")
+    loaded = load(tmp_path / "turned.so")["turned"]
+    for rows, columns in ((3, 5), (0, 4), (30, 1)):
+        x = np.random.default_rng(1).standard_normal((rows, columns)).astype(F32)
+        for arguments in ((x,), (rows, x)):
+            y, strided = np.zeros((columns, rows), F32), np.zeros((columns, 2 * rows), F32)[:, ::2]
+            loaded(*arguments, y)
+            loaded(*arguments, strided)
+            assert np.array_equal(y, x.T + F32(1)) and np.array_equal(strided, y)
+    x, y = np.zeros((3, 5), F32), np.zeros((5, 3), F32)
+    for arguments, message in (
+        ((x,), r"'turned' takes 3 arguments \(n, A, B\), got 1"),
+        ((4, x, y), r"input 'A' has shape \[3, 5\], and \[4, 5\] is wanted"),
+        ((x, y[:4]), r"input 'B' has shape \[4, 3\], and \[5, 3\] is wanted"),
+        ((True, x, y), "'n' is an extent, and not True"),
+        ((-3, x, y), "'n' is an extent, and not -3"),
+        ((x.astype(np.float64), y), "input 'A' has dtype float64"),
+        ((y.reshape(3, 5), y), "share memory"),
+    ):
+        with pytest.raises(Diagnostic, match=message):
+            loaded(*arguments)
+
+
+def test_a_loaded_function_updates_memory_of_an_open_extent(tmp_path: Path) -> None:
+    from weft.script import tir as T
+
+    @T.prim_func
+    def following(a: T.handle, b: T.handle):  # pyright: ignore
+        n = T.var("int32")  # pyright: ignore
+        A = T.match_buffer(a, (n,), "int64")  # pyright: ignore
+        B = T.match_buffer(b, (n * 2 + 1,), "int64")  # pyright: ignore
+        for i in T.serial(0, n):  # pyright: ignore
+            with T.block("B"):  # pyright: ignore
+                v = T.axis.spatial(n, i)  # pyright: ignore
+                B[v * 2 + 1] = B[v * 2 + 1] + A[v]  # pyright: ignore
+
+    module = weft.build(following, name="following")
+    module.export_library(tmp_path / "f.so")
+    (loaded,) = load(tmp_path / "f.so").values()
+    a, b = np.arange(4, dtype=np.int64), np.arange(9, dtype=np.int64)
+    loaded(a, b)
+    assert b.tolist() == [0, 1, 2, 4, 4, 7, 6, 10, 8]
+    with pytest.raises(Diagnostic, match=r"input '.*' has shape \[8\], and \[9\] is wanted"):
+        loaded(a, b[:8])
+
+
+def test_an_extent_that_no_array_says_is_given(tmp_path: Path) -> None:
+    n = te.var("n")
+    a = te.placeholder((n // 2 + 1,), name="A")
+
+    def first(i: Any) -> Any:
+        return a[0] + 1.0
+
+    c = te.compute((2,), first, name="C")
+    module = weft.build(te.create_schedule(c.op), [n, a, c], name="half")
+    module.export_library(tmp_path / "half.so")
+    loaded = load(tmp_path / "half.so")["half"]
+    values, out = np.ones(4, F32), np.zeros(2, F32)
+    loaded(7, values, out)
+    assert out.tolist() == [2, 2]
+    with pytest.raises(Diagnostic, match="'n' does not follow from the shapes of the arrays"):
+        loaded(values, out)
+
+
 @pytest.mark.parametrize("suffix", [".so", ".tar"])
 def test_a_graph_is_exported_with_its_parameters_and_loaded(built: Any, tmp_path: Path, suffix: str) -> None:
     built.export_library(tmp_path / f"model{suffix}")
