@@ -23,6 +23,7 @@ from .lowering.phase_texts import PhaseTexts
 from .lowering.prim_func_graph import described_arguments, graph_of, result_place
 from .lowering.te_schedule.schedule import Schedule
 from .lowering.te_schedule.translation import translate
+from .relay_backend import Runtime, check_runtime
 from .runtime.executable import Executable
 from .runtime.module import Argument, Function, Module
 from .transforms.infra import PassContext
@@ -87,6 +88,7 @@ def build(
     target_host: str | Target | None = None,
     name: str = "main",
     *,
+    runtime: Runtime | None = None,
     threads: int | None = None,
 ) -> Module:
     """What `inputs` stand for, compiled: functions that are called with NumPy arrays, which they write to.
@@ -98,12 +100,14 @@ def build(
         target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes; that of the `with weft.Target(...)`
             around it, or `llvm`, unless given.
         target_host: the host of a GPU; of a processor it is of its own kind.
+        runtime: `relay.backend.Runtime("cpp")`, which is what there is.
         threads: threads for a call; as many as there are processors, unless given.
 
     Raises:
-        UsageError: it is nothing that can be built, or a function writes none of its arguments.
+        UsageError: it is nothing that can be built, for another runtime, or a function writes none of its arguments.
         Diagnostic: something cannot be lowered.
     """
+    check_runtime(runtime, "weft.build")
     resolved = Target.parse(target or Target.current() or "llvm")
     if target_host is not None:
         resolved = with_host(resolved, Target.parse(target_host))

@@ -93,3 +93,17 @@ class Runtime(_Choice):
     """What a program is linked to; `runtime["system-lib"]` is an option."""
 
     KINDS = {"crt": {"system-lib": "IntImm"}, "cpp": {"system-lib": "IntImm"}}
+
+
+def check_runtime(runtime: Runtime | None, function: str) -> None:
+    """Refuse a runtime that what is built is not for.
+
+    Raises:
+        UsageError: it is none that runs here.
+    """
+    if runtime is None or (runtime.name == "cpp" and not runtime._options.get("system-lib")):  # pyright: ignore[reportPrivateUsage]
+        return
+    raise UsageError(
+        f"what {function} gives runs here, and is linked to no '{runtime}'",
+        hint="export_library makes a library, for C as well, and weft.runtime.load_module reads it",
+    )

@@ -37,7 +37,7 @@ from .frontend.relay.expr import Expr, Function, GlobalVar, Operand, Var, as_val
 from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
-from .relay_backend import Executor, Runtime
+from .relay_backend import Executor, Runtime, check_runtime
 from .transforms.infra.context import PassContext
 from .transforms.infra.walk import clone
 
@@ -341,11 +341,7 @@ def build(
             f"relay.build compiles for the executor 'graph', and not for '{executor}'",
             hint="weft.compile makes one native function of a module",
         )
-    if runtime.name != "cpp" or runtime._options.get("system-lib"):  # pyright: ignore[reportPrivateUsage]
-        raise UsageError(
-            f"what relay.build gives runs here, and is linked to no '{runtime}'",
-            hint="weft.compile(...).export_library makes a library for C",
-        )
+    check_runtime(runtime, "relay.build")
     listed = Target.canon_multi_target_and_host(or_current(target), target_host)
     target = listed[0] if len(listed) == 1 else Target.parse(listed)
     with _linking(bool(executor["link-params"])):

@@ -46,6 +46,8 @@ def test_a_program_is_built_for_the_graph_executor_and_this_machine() -> None:
     for runtime in (Runtime("crt"), Runtime("cpp", {"system-lib": True})):
         with pytest.raises(UsageError, match="is linked to no"):
             relay.build(module, runtime=runtime)
+        with pytest.raises(UsageError, match=r"what weft\.build gives runs here, and is linked to no"):
+            weft.build(module, runtime=runtime)
 
 
 def test_a_library_gives_its_kernels_by_tvms_name() -> None:
