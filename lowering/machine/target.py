@@ -88,10 +88,12 @@ class Target(TargetAnswers):
             "options": options, "is_resolved": is_resolved,
         }  # fmt: skip
         said = kind if target is None else target
-        if isinstance(said, str) and said in kinds() and (said != "cuda" or triple):
-            given |= {"kind": KindName(said), "host": None if host is None else Target.parse(host)}
+        more = [name for name, value in given.items() if value != getattr(Target, name)]
+        is_kind = isinstance(said, str) and said in kinds() and (said != "cuda" or triple != "")
+        if is_kind and (target is None or more):
+            given |= {"kind": KindName(str(said)), "host": None if host is None else Target.parse(host)}
         else:
-            if more := [name for name, value in given.items() if value != getattr(Target, name)]:
+            if more:
                 hint = "say them in the text: Target('cuda -arch=sm_86')"
                 raise TargetError(f"the target '{said}' says all but its host, and is given {more[0]}", hint=hint)
             made = Target.parse(said) if host is None else with_host(Target.parse(said), Target.parse(host))
@@ -259,7 +261,7 @@ class Target(TargetAnswers):
         return kind_named(self.kind).generator
 
     def __str__(self) -> str:
-        values = {"-mcpu": self.cpu, "-mattr": self.attributes, "-mtriple": self.triple}
+        values = {"-mcpu": quote(self.cpu), "-mattr": self.attributes, "-mtriple": self.triple}
         if self.is_gpu:
             values = {"-arch": self.cpu, "-mattr": self.attributes, **{f"-{name}": str(n) for name, n in self.limits}}
         values |= {f"-{name}": quote(value) for name, value in self.options}
@@ -398,7 +400,7 @@ def _made(kind: TargetKind, given: Options) -> Target:
         ordered = sorted(limits, key=lambda limit: list(GPU_LIMITS).index(limit[0]))
         cpu, attributes = fields.get("cpu", GPU_ARCH), fields.get("attributes", "")
         return Target(
-            "cuda", host, cpu=cpu, attributes=attributes, triple=GPU_TRIPLE, limits=tuple(ordered),
+            kind="cuda", host=host, cpu=cpu, attributes=attributes, triple=GPU_TRIPLE, limits=tuple(ordered),
             options=tuple(sorted(rest)),
         )  # fmt: skip
     if "triple" in fields:
@@ -406,7 +408,7 @@ def _made(kind: TargetKind, given: Options) -> Target:
         if fields.setdefault("cpu", cpu) == cpu:
             fields.setdefault("attributes", attributes)
     cpu, attributes, triple = fields.get("cpu", "native"), fields.get("attributes", ""), fields.get("triple", "")
-    return Target(kind.name, host, cpu=cpu, attributes=attributes, triple=triple, options=tuple(sorted(rest)))
+    return Target(kind=kind.name, host=host, cpu=cpu, attributes=attributes, triple=triple, options=tuple(sorted(rest)))
 
 
 def _composed(given: Mapping[str, object]) -> Sequence[str | Mapping[str, object]]:

@@ -200,3 +200,10 @@ def test_what_is_called_matches_the_pattern_of_its_name() -> None:
     assert is_op("add").match(add) and (is_op("add") | is_op("subtract")).match(add) and wildcard().match(add)
     assert not is_op("subtract").match(add) and not is_op("add")(wildcard(), wildcard()).match(add)
     assert not is_constant().match(add)
+
+
+@pytest.mark.parametrize("wrong", [5, "exp", None])
+def test_what_is_no_expression_is_refused(wrong: Any) -> None:
+    """It ended in a traceback."""
+    with pytest.raises(UsageError, match="a pattern is matched against an expression, a function or an operator"):
+        is_op("exp").match(wrong)

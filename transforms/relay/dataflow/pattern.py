@@ -82,7 +82,12 @@ class DFPattern(Pattern):
     python: ClassVar[PythonForms | None] = None
 
     def match(self, value: Matchable) -> Match | None:
-        """How a value, an expression of Python, or a function matches this pattern, or `None`."""
+        """How a value, an expression of Python, a function, or an operator as what is called matches this pattern, or
+        `None`.
+
+        Raises:
+            UsageError: it is none of these.
+        """
         if isinstance(value, FuncOp):
             assert DFPattern.python is not None, "whoever writes functions in Python has imported weft.relay"
             value = DFPattern.python.as_value(value)
@@ -90,6 +95,8 @@ class DFPattern(Pattern):
             return find_match(self, value)
         if hasattr(value, "value"):
             return find_match(self, cast("HasValue", value).value)
+        if not hasattr(value, "name"):
+            raise UsageError(f"a pattern is matched against an expression, a function or an operator, not {value!r}")
         return Match() if self.is_of_operator(cast("HasName", value).name) else None
 
     def is_of_operator(self, name: str) -> bool:
