@@ -89,3 +89,21 @@ def test_lanes_that_come_from_one_source_are_one_vector_in_each_part() -> None:
     target = "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu"
     text = str(weft.compile(parse_module(source, new_ir_context()), target, threads=1).ir["loops"])
     assert "vector.load" in text and "scf.if" not in text and "memref.load" not in text and "arith.rem" not in text
+
+
+def test_channels_that_are_shuffled_into_blocks_are_no_vectors_and_what_they_are() -> None:
+    """Their lanes lie apart: one pixel's are written together, with no vector made of them first."""
+    source = """relay.func @main(%x: tensor<1x20x5x7xf32>) -> tensor<1x2x5x7x16xf32> {
+  %0 = relay.reshape %x {newshape = array<i64: 1, 4, 5, 5, 7>} : (tensor<1x20x5x7xf32>) -> tensor<1x4x5x5x7xf32>
+  %1 = relay.transpose %0 {axes = array<i64: 0, 2, 1, 3, 4>} : (tensor<1x4x5x5x7xf32>) -> tensor<1x5x4x5x7xf32>
+  %2 = relay.reshape %1 {newshape = array<i64: 1, 20, 5, 7>} : (tensor<1x5x4x5x7xf32>) -> tensor<1x20x5x7xf32>
+  %y = relay.layout_transform %2 {src_layout = "NCHW", dst_layout = "NCHW16c"}
+     : (tensor<1x20x5x7xf32>) -> tensor<1x2x5x7x16xf32>
+  relay.return %y : tensor<1x2x5x7x16xf32>
+}"""
+    exe = weft.compile(parse_module(source, new_ir_context()), threads=1)
+    assert "vectorized" not in exe.ir["schedule"]
+    x = RNG.standard_normal((1, 20, 5, 7), np.float32)
+    shuffled = x.reshape(1, 4, 5, 5, 7).transpose(0, 2, 1, 3, 4).reshape(1, 20, 5, 7)
+    got = np.asarray(exe(x)).transpose(0, 1, 4, 2, 3).reshape(1, 32, 5, 7)
+    np.testing.assert_array_equal(got[:, :20], shuffled)

@@ -157,10 +157,13 @@ def _near(block: BlockOp, loops: Sequence[ForOp], size: int, line: int) -> list[
 def _take_parts(block: BlockOp, loops: Sequence[ForOp], registers: VectorRegisters) -> list[ForOp]:
     """Cut the innermost of `loops` where what it decides is decided, a vector in each part if it is one in all. What is
     decided together with another loop, as where channels in blocks are joined between blocks, is cut along that first,
-    around a row of what stands between them: within a part, the same lanes come from the same source. Gives the loops
-    that may be shared, and the innermost."""
-    last = loops[-1]
+    around a row of what stands between them: within a part, the same lanes come from the same source. Where lanes lie
+    apart, as channels that are shuffled, there is nothing that such vectors would gain. Gives the loops that may be
+    shared, and the innermost."""
+    last, number = loops[-1], len(block.iters) - 1
     in_parts(last)
+    if any(usual_step(block, access, number) not in (0, 1) for access in flat_accesses(block)):
+        return list(loops)
     if last.trip_count <= registers.lanes(memref_of(written_buffer(block)).element_type):
         set_kind(last, ForKind.VECTORIZED)
     around = _deciding_with(block, last)
