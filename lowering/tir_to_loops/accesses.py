@@ -153,7 +153,7 @@ class AccessEmitter:
             return
         start = self.first_of(form, lanes)
         wide = self.broadcast(value, lanes.width)
-        if lanes.is_masked and (lanes.is_open or not _ends_row(buffer, form, lanes)):
+        if lanes.is_masked and not _ends_row(buffer, form, lanes):
             self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
         else:
             self.at.insert(vector.StoreOp.create(operands=(wide, buffer.memory, start)))
@@ -180,6 +180,8 @@ def _is_whole(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
 def _ends_row(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
     """Whether nothing that means anything stands in the row behind the lanes at `form`, and there is room for all."""
     rows, start = buffer.rows, form.without(lanes.dim)
+    if lanes.is_open and (rows is None or not rows.is_one_vector):
+        return False
     return rows is not None and rows.hold(start, lanes.width) and rows.end_with(start, lanes.extent)
 
 

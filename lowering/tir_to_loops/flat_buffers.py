@@ -24,7 +24,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
-from ...dialects.tir.symbols import Extent, as_affine, as_extent, product
+from ...dialects.tir.symbols import Extent, as_affine, as_extent, dimension, product
 from ...transforms.tir.analysis.regions import required_region
 from .index_values import IndexBuilder
 from .lanes import next_power_of_two, open_trips
@@ -92,6 +92,8 @@ class Rows:
     """The elements of a row, with those that mean nothing."""
     behind: int = 0
     """How many of these there are at least, where the length is open."""
+    is_one_vector: bool = False
+    """Whether all that is written or read of a row are the same lanes of one vector, as many as symbols say."""
 
     def hold(self, start: Linear, width: int) -> bool:
         """Whether as many elements as a vector has, from `start` of the buffer's memory on, are of one row."""
@@ -102,7 +104,7 @@ class Rows:
 
     def end_with(self, start: Linear, count: int) -> bool:
         """Whether `count` elements from `start` on, which are of one row, are the last of it that mean something."""
-        if count == self.length:
+        if count == self.length or self.is_one_vector:
             return True
         if not isinstance(self.room, int) or gcd(self.room, *start.terms.values()) != self.room:
             return False
@@ -214,8 +216,30 @@ def room_of(alloc: AllocBufferOp) -> Room:
         shape[row] = as_extent(linear((length + (lanes + line - 1)) // (2 * line) * (2 * line) + line).to_expr())
     elif masked:
         shape[row] = next_power_of_two(length)
-    rows = Rows(length, shape[row], lanes) if masked else None
+    alone = masked and isinstance(length, int) and _share_lanes(alloc.buffer, blocks, row, length)
+    rows = Rows(length, shape[row], lanes, alone) if masked else None
     return Room(alloc, tuple(outer), tuple(offset for offset, _ in region), tuple(shape), rows)
+
+
+def _share_lanes(buffer: SSAValue, blocks: Sequence[BlockOp], row: int, length: int) -> bool:
+    """Whether `blocks` go along the rows of a buffer as the same lanes of a vector, as many as symbols say and `length`
+    at most, which begin where rows do: then the others are nobody's."""
+    loops = [chain[-1] for block in blocks if (chain := enclosing_loops(block))]
+    if len(loops) < len(blocks) or len({as_affine(loop.size) for loop in loops}) != 1:
+        return False
+    if any(loop.for_kind != ForKind.VECTORIZED or open_trips(loop) != length for loop in loops):
+        return False
+    for block, loop in zip(blocks, loops, strict=True):
+        lane = dimension(list(block.loop_vars).index(loop.var)) if loop.var in block.loop_vars else None
+        for access in block.accesses():
+            if access.buffer is not buffer:
+                continue
+            if access.map is None or lane is None:
+                return False
+            indices = [substitute(index, block.bindings.data.results) for index in access.map.results]
+            if any(linear(index).step(lane) != (number == row) for number, index in enumerate(indices)):
+                return False
+    return True
 
 
 def _open_lanes(block: BlockOp) -> int:

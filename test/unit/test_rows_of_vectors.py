@@ -69,3 +69,17 @@ def test_no_vector_reaches_beyond_the_last_row(tmp_path: Path) -> None:
     words = [*compiler_command(), "-std=c11", "-O3", *STRICT, "-Wno-psabi", "-c", "unit.c", "-o", "unit.o"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_sums_of_as_many_lanes_as_a_symbol_says_stay_in_registers() -> None:
+    x, y = relay.var("x", shape=(5, 64)), relay.var("y", shape=(64, relay.Any()))
+    exe = weft.compile(relay.Function([x, y], relay.nn.relu(relay.nn.matmul(x, y))), threads=1)
+    masked = [line.split()[1] for line in exe.ir["loops"].splitlines() if "vector.maskedstore" in line]
+    assert masked, "the result has a rest of lanes"
+    assert all(buffer.startswith("%out[") for buffer in masked), "stores of sums are masked, and go through memory"
+    random = np.random.default_rng(0)
+    for columns in (0, 1, 5, 15, 16, 17, 31, 33):
+        lhs, rhs = (random.standard_normal(shape).astype(np.float32) for shape in ((5, 64), (64, columns)))
+        np.testing.assert_allclose(
+            np.asarray(exe(lhs, rhs), np.float32), np.maximum(lhs @ rhs, 0), rtol=1e-4, atol=1e-4
+        )
