@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ...support.facts import remembered
 from ..affine import Access, Range, dims_in, expr_range, substitute
 from ..blocks import BlockOp, IterKind
-from ..buffers import AllocBufferOp, memref_of
+from ..buffers import memref_of
 from ..integers import ValueRanges
 from ..loops import enclosing_loops, loop_range
 from .decide import Answer, Space, Verdict, is_within, within
@@ -113,9 +113,9 @@ def check_coverage(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
 
     What can be seen: that the values' least and greatest leave something out, or that there are fewer than the extent.
     """
-    for group in _parts(blocks):
+    for group in parts_of(blocks):
         first = group[0]
-        for number, missing in _left_out(group):
+        for number, missing in left_out_of(group):
             kind = first.kinds[number]
             part = "a part of the reduction is left out" if kind == IterKind.REDUCE else "elements are left out"
             yield Finding(
@@ -129,25 +129,13 @@ def check_coverage(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
 
 def allow_what_is_left_out(blocks: Sequence[BlockOp]) -> None:
     """Say of the iterators of `blocks` that do not take every value any more that it is meant."""
-    for group in _parts(blocks):
-        partial = frozenset(number for number, _ in _left_out(group))
+    for group in parts_of(blocks):
+        partial = frozenset(number for number, _ in left_out_of(group))
         for block in group if partial else ():
             block.partial_iters = block.partial_iters | partial
 
 
-def allow_unused_elements(blocks: Sequence[BlockOp]) -> None:
-    """Say of the spatial iterators that do not take every value, of `blocks` that write buffers of the function's own
-    only, that it is meant: what is read of such a buffer has to be written, and nothing else is of any use."""
-    for group in _parts(blocks):
-        if any(not isinstance(buffer.owner, AllocBufferOp) for block in group for buffer in block.writes):
-            continue
-        spatial = [n for n, kind in enumerate(group[0].kinds) if kind == IterKind.SPATIAL]
-        partial = frozenset(number for number, _ in _left_out(group) if number in spatial)
-        for block in group if partial else ():
-            block.partial_iters = block.partial_iters | partial
-
-
-def _parts(blocks: Sequence[BlockOp]) -> Iterable[list[BlockOp]]:
+def parts_of(blocks: Sequence[BlockOp]) -> Iterable[list[BlockOp]]:
     """Those of one name and domain together."""
     groups: dict[object, list[BlockOp]] = {}
     for block in blocks:
@@ -155,7 +143,7 @@ def _parts(blocks: Sequence[BlockOp]) -> Iterable[list[BlockOp]]:
     return groups.values()
 
 
-def _left_out(group: Sequence[BlockOp]) -> Iterator[tuple[int, str]]:
+def left_out_of(group: Sequence[BlockOp]) -> Iterator[tuple[int, str]]:
     """The iterators that certainly miss values, though nothing says that it is meant, and which."""
     extents = group[0].extents
     if 0 in extents:

@@ -21,10 +21,10 @@ from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Access, Range, dims_in, substitute
-from ..blocks import BlockOp
+from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
-from .bounds import buffer_name, never_runs, tightened_space_of, values_of
+from .bounds import buffer_name, left_out_of, never_runs, parts_of, tightened_space_of, values_of
 from .data import depends_on_data
 from .decide import Verdict, within
 from .finding import Finding
@@ -97,6 +97,35 @@ def check_results(blocks: Sequence[BlockOp], results: Sequence[SSAValue]) -> Ite
             continue
         yield from _check_reads(buffer, reads.get(buffer, []), writes[buffer])
         yield from _check_result(buffer, writes[buffer])
+
+
+def allow_unused_elements(blocks: Sequence[BlockOp]) -> None:
+    """Say of the spatial iterators that do not take every value, of `blocks`, all of a function, that write buffers of
+    the function's own only, that it is meant: what is read of such a buffer is seen to be written or not
+    (`check_values`), and nothing else is of any use. Where a read is not seen, a branch or data deciding which elements
+    it is of, nothing is said."""
+    for group in parts_of(blocks):
+        partial = {number for number, _ in left_out_of(group) if group[0].kinds[number] == IterKind.SPATIAL}
+        if not partial:
+            continue
+        written = {buffer for block in group for buffer in block.writes}
+        if not all(isinstance(buffer.owner, AllocBufferOp) for buffer in written):
+            continue
+        reads, writes = _touches(blocks, written)
+        if all(_is_seen(reader, writes.get(buffer, [])) for buffer in written for reader in reads.get(buffer, [])):
+            for block in group:
+                block.partial_iters = block.partial_iters | partial
+
+
+def _is_seen(reader: _Touch, writers: Sequence[_Touch]) -> bool:
+    """Whether it is shown that what a reader reads is between what is written, or that it is not."""
+    if reader.access.map is None or (hull := _hull([writer for writer in writers if writer.is_sure])) is None:
+        return False
+    if (box := _box(reader)) is None:
+        return False
+    if all(low >= first and high <= last for (low, high), (first, last) in zip(box, hull, strict=False)):
+        return True
+    return reader.access.op.parent_op() is reader.block and _unreached(reader, writers) is not None
 
 
 def _touches(

@@ -16,7 +16,7 @@ from ...support.diagnostics import Diagnostic, did_you_mean
 from ..argument_order import ARGUMENTS, told_arguments
 from ..blocks import blocks_under
 from ..functions import RESULT, PrimFuncOp
-from ..legality.bounds import allow_unused_elements
+from ..legality.definedness import allow_unused_elements
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
