@@ -354,6 +354,7 @@ def test_branches_in_a_parallel_loop_have_memory_of_each_thread() -> None:
     [
         (', scope="local"', "", "perhaps block @statement writes the same element of %C in several iterations of %i"),
         ("C[0] = A[i] * 2", "C[0] = C[0] + A[i]", "not shown that each iteration of %i writes what it reads of %C"),
+        ("C[1] = C[0] + 1", "C[1] = E[0]", "'E' is no buffer here"),
         (
             "D[0] = A[i]\n",
             "if A[i] > 2: D[0] = A[i]\n",

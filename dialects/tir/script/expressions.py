@@ -175,6 +175,10 @@ class Expressions:
                 return self._call(node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._if_then_else(node, test, body, orelse)
+            case ast.Subscript(value=ast.Name(id=name)):
+                raise self._error(
+                    node, f"'{name}' is no buffer here", "what a branch or a block has of its own ends there"
+                )
             case _:
                 what = type(node).__name__
                 raise self._error(node, f"{what} is no expression of TVMScript", "compute with scalars, and with T.*")
