@@ -6,7 +6,7 @@ a function a `FunctionValue`. What is given may be what another program gave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
 import numpy as np
@@ -132,10 +132,13 @@ class Values:
                 case _:
                     return _array(value, type)
 
-        result = [_rebuilt(each, parts, made) for each in zip(given, types, strict=True)]
+        def place(typed: tuple[object, Attribute]) -> Hashable:
+            return id(typed[0]), typed[1]
+
+        result = [_rebuilt(each, parts, made, place) for each in zip(given, types, strict=True)]
         for reference in _growing(references):
             cell, type = references[reference]
-            cell.value = _rebuilt((reference.value, type), parts, made)
+            cell.value = _rebuilt((reference.value, type), parts, made, place)
         return result
 
     def _field_types(self, value: ConstructorValue, type: Attribute) -> Sequence[Attribute]:
@@ -204,19 +207,30 @@ def _type_of(closure: Closure) -> FunctionType:
     return FunctionType.from_lists([each.type for each in block.args[len(closure.given) :]], list(outputs))
 
 
-def _rebuilt(root: From, parts: Callable[[From], Sequence[From]], made: Callable[[From, Sequence[To]], To]) -> To:
-    """A value made of what was made of its parts; it may be as deep as there is memory."""
+def _rebuilt(
+    root: From,
+    parts: Callable[[From], Sequence[From]],
+    made: Callable[[From, Sequence[To]], To],
+    key: Callable[[From], Hashable] = id,
+) -> To:
+    """A value made of what was made of its parts; it may be as deep as there is memory. What stands in several places,
+    by its `key`, is made once."""
     done: list[To] = []
+    known: dict[Hashable, tuple[From, To]] = {}
+    """What was made, with what of: as long as that is there, no other object has its `id`."""
     pending: list[tuple[From, int | None]] = [(root, None)]
     while pending:
         value, count = pending.pop()
-        if count is None:
+        if count is None and (found := known.get(key(value))) is not None:
+            done.append(found[1])
+        elif count is None:
             fields = parts(value)
             pending.append((value, len(fields)))
             pending.extend((field, None) for field in reversed(fields))
         else:
             start = len(done) - count
             done[start:] = [made(value, done[start:])]
+            known[key(value)] = value, done[-1]
     return done[0]
 
 

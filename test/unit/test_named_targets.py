@@ -64,6 +64,13 @@ def test_a_generic_function_is_the_one_for_the_keys_of_the_target() -> None:
         assert chosen(1) == 1
 
 
+def test_a_generic_function_is_registered_for_keys() -> None:
+    generic: Any = targets.generic_func(abs)
+    for wrong in ((abs,), ("cuda", "gpu")):
+        with pytest.raises(UsageError, match="is given a function and the keys of targets, or keys alone"):
+            generic.register(*wrong)
+
+
 def test_a_generic_function_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generic_func, "_NAMED", {})
 

@@ -178,3 +178,15 @@ def test_a_function_fits_where_extents_or_types_are_open(prelude: Any) -> None:
     assert evaluate(prelude, relay.Function([value, data], value(data)))(twice, ONES).tolist() == [2, 2]
     doubled = evaluate(prelude, prelude.map)(twice, made(prelude, ONES, 2 * ONES))
     assert [each.tolist() for each in listed(doubled)] == [[2, 2], [4, 4]]
+
+
+def test_what_stands_in_many_places_is_read_and_shown_once(prelude: Any) -> None:
+    """A tree of 60 levels whose branches are one: each place was visited."""
+    value: Any = made(prelude, ONES)
+    for _ in range(60):
+        value = (value, value)
+    result: Any = evaluate(prelude, prelude.id)(value)
+    for _ in range(60):
+        assert result[0] is result[1]
+        result = result[0]
+    assert [each.tolist() for each in listed(result)] == [[1, 1]]
