@@ -55,7 +55,7 @@ class AccessEmitter:
 
     def data_dependent(self, buffer: FlatBuffer, indices: Sequence[SSAValue]) -> SSAValue:
         """The flat position of an element whose indices are known when it runs."""
-        total = self.at.constant(0)
+        total = self.at.index_value(linear(buffer.start, self.at.ranges))
         for term, stride, offset in zip(indices, buffer.strides, buffer.offsets, strict=True):
             assert offset == AffineConstantExpr(0), "a data-dependent access is to a whole buffer"
             if stride != 1:

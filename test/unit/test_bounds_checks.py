@@ -324,3 +324,23 @@ def test_what_is_scheduled_is_checked_and_what_is_lowered_says_that_it_is_not(
     assert weft_opt([str(loops), *options, "-o", str(lowered)]) == 0
     assert weft_run([str(lowered), "--bounds-checks", "--quiet"]) == 2
     assert "at the phase 'llvm' cannot be checked any more" in capsys.readouterr().err
+
+
+def test_attention_of_open_lengths_computes_the_same_with_checks() -> None:
+    """Indices that are checked are none that follow from the iterators: the scores of a tile stand in memory of the
+    share that computes them all the same."""
+    from weft import relay
+
+    batch, length = relay.Any(), relay.Any()
+    q, k = (relay.var(name, shape=(batch, length, 4)) for name in "qk")
+    scores = relay.nn.softmax(relay.nn.batch_matmul(q, k))
+    function = relay.Function([q, k], relay.nn.batch_matmul(scores, k, transpose_b=False))
+    with weft.PassContext(opt_level=3, config=CHECKED):
+        executable = weft.compile(function, threads=1)
+    random = np.random.default_rng(0)
+    for shape in ((3, 7, 4), (10, 18, 4)):
+        x, y = random.standard_normal((2, *shape)).astype(np.float32)
+        powers = np.exp(x @ y.transpose(0, 2, 1))
+        expected = powers / powers.sum(-1, keepdims=True) @ y
+        computed: Any = executable(x, y)
+        np.testing.assert_allclose(computed, expected, rtol=1e-4, atol=1e-5)

@@ -12,6 +12,7 @@ from native import parse
 from tir_run import Stage
 from xdsl.dialects.builtin import f32
 
+import weft
 from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.te.dims import value_of
@@ -24,6 +25,7 @@ from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
 from weft.kernel import build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+from weft.tir import from_source
 
 SIZES = (0, 1, 7, 16, 17, 200)
 n, m = te.var("n"), te.var("m")
@@ -233,3 +235,36 @@ def test_a_sum_that_leaves_its_loop_for_want_of_steps_names_that_loop_no_more() 
     assert list(block.loop_vars) == [loop.var for loop in enclosing_loops(block)]
     (total,) = Interpreter(func)([np.zeros((2, 0), np.float32)], None)
     assert total.tolist() == [0, 0]
+
+
+PICK = """
+@T.prim_func
+def pick(a: T.handle, b: T.handle, c: T.handle):
+    n = T.var("int64")
+    l = T.var("int64")
+    A = T.match_buffer(a, (n, l), "float32")
+    B = T.match_buffer(b, (n,), "int32")
+    C = T.match_buffer(c, (n,), "float32")
+    R = T.alloc_buffer((n, l), "float32", scope="local")
+    for i in T.parallel(n, annotations={"independent": 1}):
+        for j in T.serial(l):
+            with T.block("twice"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                R[vi, vj] = A[vi, vj] * 2.0
+        with T.block("pick"):
+            vi = T.axis.spatial(n, i)
+            C[vi] = R[vi, B[vi]]
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 9), (70, 3)])
+def test_what_data_says_of_a_threads_own_buffer_is_read_where_that_thread_has_it(
+    rows: int, columns: int, threads: int
+) -> None:
+    built = weft.build(from_source(PICK), target="llvm -mcpu=native", threads=threads)
+    a = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
+    b = np.arange(rows, dtype=np.int32) % columns
+    c = np.zeros(rows, np.float32)
+    built(a, b, c)
+    np.testing.assert_array_equal(c, 2 * a[np.arange(rows), b])

@@ -13,7 +13,8 @@ Before -> after, where the place depends on data:
 
 What is proved is what the verifier proves (`dialects/tir/legality`), and is left alone: an access within the extents of
 the iterators, an index that was clipped or checked before. An access to a buffer without elements, of which none can be
-inside, is replaced by its check. A remark counts the checks.
+inside, is replaced by its check. A remark counts the checks. A loop whose iterations were shown to be independent,
+which cannot be seen of places that are checked, asserts it (`independent`).
 
 Runs last of the schedule, where the configuration has `tir.bounds-checks`: a place that is checked is a place that
 depends on data, which no rule can tile. TVM's counterpart is `InstrumentBoundCheckers`, which checks every access and
@@ -41,6 +42,7 @@ from ...dialects.tir.legality.symbolic import unproved_symbolic_accesses, unprov
 from ...dialects.tir.symbols import Extent, arguments_around, is_symbol
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import passed
+from .analysis.independence import assert_independent, concurrent_loops, is_shown_independent
 from .schedule.copies import index_ops
 
 
@@ -54,7 +56,11 @@ class InsertBoundsChecksPass(PrimFuncPass):
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         blocks = blocks_under(func)
+        shown = [loop for loop in concurrent_loops(func) if is_shown_independent(loop)]
         count = sum(insert_checks(block) for block in blocks)
+        for loop in shown if count else ():
+            if not is_shown_independent(loop):
+                assert_independent(loop)
         accesses = sum(len(block.accesses()) for block in blocks)
         passed(self.name, func, f"checks made: {count}, for {accesses} accesses; all else was proved to be inside")
         report_changed(count > 0)

@@ -47,7 +47,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -64,10 +64,9 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import shared_reductions
-from ...dialects.tir.legality.loops import check_kind
-from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.symbols import symbols_in
 from ..infra import PrimFuncPass
+from .analysis.independence import assert_independent, is_shown_independent
 from .analysis.producers import function_of
 from .branch_partition import cut_at_branches, cut_into_parts, is_hinted
 from .schedule.inline import erase_with_loops
@@ -91,7 +90,7 @@ class LoopPartitionPass(PrimFuncPass):
     """Whether a part of a loop that asks for it is unrolled in which branches stay open."""
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        shown = bool(func.symbols) and all(map(_is_shown_independent, _parallel_loops(func)))
+        shown = bool(func.symbols) and all(map(is_shown_independent, _parallel_loops(func)))
         guarded = {block.block_name for block in blocks_under(func) if block.conditions}
         self._partition_all(func.region.block)
         if shown:
@@ -138,19 +137,12 @@ def _parallel_loops(func: PrimFuncOp) -> list[ForOp]:
     return [op for op in func.walk() if isinstance(op, ForOp) and op.for_kind == ForKind.PARALLEL]
 
 
-def _is_shown_independent(loop: ForOp) -> bool:
-    return not loop.is_independent and next(check_kind(loop, loop.for_kind), None) is None
-
-
 def _keep_independent(func: PrimFuncOp) -> None:
     """Let the parts of loops whose iterations were shown to be independent assert that, where it cannot be seen of the
     cut loops beneath: together they do what those did."""
     for loop in _parallel_loops(func):
-        if not _is_shown_independent(loop):
-            words = loop.annotations
-            loop.properties["annotations"] = DictionaryAttr(
-                {**({} if words is None else words.data), INDEPENDENT: UnitAttr()}
-            )
+        if not is_shown_independent(loop):
+            assert_independent(loop)
 
 
 def _ended_by_symbols(block: BlockOp) -> frozenset[int]:

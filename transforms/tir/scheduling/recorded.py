@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -32,6 +32,7 @@ from ....dialects.tir.core import (
 )
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.loops import INDEPENDENT, LANES, PARTS, ROLLED, TILES
+from ..analysis.independence import assert_independent
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
@@ -172,7 +173,7 @@ def _cannot_be_seen(loop: ForOp, kind: ForKind) -> bool:
     if next(check_kind(loop, kind), None) is None:
         return False
     words = loop.annotations
-    loop.properties["annotations"] = DictionaryAttr({**({} if words is None else words.data), INDEPENDENT: UnitAttr()})
+    assert_independent(loop)
     unsure = not any(finding.certain for finding in check_kind(loop, kind))
     loop.properties.pop("annotations")
     if words is not None:
