@@ -37,7 +37,7 @@ from .llvm_ir.alike import Alike
 from .llvm_ir.module import emit_llvm_ir
 from .machine.codegen import CodegenPool
 from .machine.kernel_cache import IN_MEMORY, CacheCounts
-from .machine.target import Target
+from .machine.target import Target, check_made
 from .manifest import manifest, mark_text
 from .phases import Observer, late_checks, pipeline
 from .read_steps import StepTable, read_steps
@@ -84,8 +84,10 @@ def compile_graph(
     graph's constants when there is nothing left to do but to wait for code.
 
     Raises:
+        TargetError: no code is made for the target.
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
     """
+    check_made(target)
     if (generate := target.generator) is not None:
         if not verified:
             verify(module)

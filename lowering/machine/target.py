@@ -418,7 +418,7 @@ def _composed(given: Mapping[str, object]) -> Sequence[str | Mapping[str, object
     return cast("Sequence[str | Mapping[str, object]]", devices)
 
 
-def _check_made(target: Target) -> None:
+def check_made(target: Target) -> None:
     """Refuse a target that names devices which no code is made for, or says of it what is not done.
 
     Raises:
@@ -469,7 +469,7 @@ def _together(targets: Sequence[Target]) -> Target:
 
 @lru_cache(maxsize=32)
 def _resolve(target: Target) -> Target:
-    _check_made(target)
+    check_made(target)
     if target.is_gpu:
         resolved = replace(target, host=target.processor.resolved(), is_resolved=True)
         _check(target, resolved)

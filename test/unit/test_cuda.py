@@ -209,6 +209,12 @@ def test_a_host_is_a_processor() -> None:
         weft.build(func, target="llvm", target_host="cuda")
 
 
+def test_a_target_is_refused_before_anything_is_lowered_for_it_whoever_looks_on() -> None:
+    with weft.PassContext(instruments=[weft.PassTimingInstrument()]):
+        with pytest.raises(TargetError, match="the host of 'llvm -mcpu=native' is itself"):
+            weft.build(function(TILED), target="llvm", target_host="cuda")
+
+
 def test_a_block_of_threads_is_within_the_targets_limits() -> None:
     with pytest.raises(Diagnostic, match="a block has 16 threads, and the target has at most 8"):
         weft.build(function(TILED), target="cuda -max_threads_per_block=8")
