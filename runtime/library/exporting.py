@@ -70,6 +70,14 @@ class Exported:
         """What is called `name` in it, without what it imports."""
         raise NotImplementedError
 
+    def get_source(self, fmt: str = "") -> str:
+        """The text that it was compiled from, in its own language or in `fmt`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        raise NotImplementedError
+
     @property
     def imported_modules(self) -> Sequence[Exported | DeviceSource]:
         """The modules that were given to `import_module`, behind the code of GPUs, if there is such."""
