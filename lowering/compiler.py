@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.relay.attributes import Resource
 from ..dialects.rt.sources import SourceOp
 from ..dialects.support.aligned_arrays import aligned
-from ..dialects.support.garbage import collect_young_garbage, rare_garbage_collection
+from ..dialects.support.garbage import rare_garbage_collection
 from ..dialects.support.verifier import verify
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
@@ -111,7 +111,6 @@ def compile_graph(
         if known is not None:
             known(graph.constants)
         described = manifest(graph)
-        collect_young_garbage()
         with timed("code generation"):
             graph = replace(graph, objects=compilation.objects(pool))
         if counted is not None:

@@ -28,9 +28,3 @@ def modules_are_old() -> None:
     if not gc.get_freeze_count():  # else somebody has frozen objects, which are to stay so
         gc.freeze()
         gc.unfreeze()
-
-
-def collect_young_garbage() -> None:
-    """Go through what was made since the last collection, where there is nothing else to do: after a compilation there
-    is somebody who waits for that."""
-    gc.collect(0)

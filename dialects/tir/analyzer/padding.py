@@ -8,7 +8,7 @@ The widened map is one that `detect_iter_map` proves to be a bijection, so that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
@@ -53,16 +53,10 @@ def why_no_parts(indices: Sequence[IntExpr], iters: Mapping[IntExpr, int]) -> st
     an index leads to has 4 all the same, one of them a gap."""
     analyzer = Analyzer()
     over: dict[IntExpr, tuple[IntExpr, IntExpr]] = {v: (const(0), const(n - 1)) for v, n in iters.items()}
-    pending = list(indices)
-    while pending:
-        node = pending.pop()
-        pending += children(node)
-        if not isinstance(node, FloorDiv | FloorMod) or not isinstance(node.args[1], Const):
-            continue
-        low, high = analyzer.interval(node.args[0], over)
+    for divided, divisor in _divisions(indices):
+        low, high = analyzer.interval(divided, over)
         if not isinstance(low, Const) or not isinstance(high, Const):
             continue
-        divisor = node.args[1].value
         if low.value % divisor:
             return f"{divisor} does not divide {low.value}, where what it divides starts"
         if (high.value + 1) % divisor:
@@ -96,25 +90,30 @@ def wider_box(indices: Sequence[IntExpr], iters: Mapping[IntExpr, int]) -> tuple
     left: list[int] = []
     extents: list[int] = []
     for variable, extent in iters.items():
-        shift, divisor = _divisions(indices, variable)
+        shift, divisor = _shift_and_divisor(indices, variable)
         left.append(shift)
         extents.append(-(-(extent + shift) // divisor) * divisor)
     return left, extents
 
 
-def _divisions(indices: Sequence[IntExpr], variable: IntExpr) -> tuple[int, int]:
-    """The greatest number that is added to `variable` before it is divided, and what all divisors divide."""
-    shift, divisor = 0, 1
+def _divisions(indices: Sequence[IntExpr]) -> Iterator[tuple[IntExpr, int]]:
+    """What is divided by a number, anywhere in `indices`, and the number."""
     pending = list(indices)
     while pending:
         node = pending.pop()
         pending += children(node)
-        if not isinstance(node, FloorDiv | FloorMod) or not isinstance(node.args[1], Const):
-            continue
-        constant, terms = parts(node.args[0])
+        if isinstance(node, FloorDiv | FloorMod) and isinstance(node.args[1], Const):
+            yield node.args[0], node.args[1].value
+
+
+def _shift_and_divisor(indices: Sequence[IntExpr], variable: IntExpr) -> tuple[int, int]:
+    """The greatest number that is added to `variable` before it is divided, and what all divisors divide."""
+    shift, common = 0, 1
+    for divided, divisor in _divisions(indices):
+        constant, terms = parts(divided)
         if dict(terms) == {variable: 1}:
-            shift, divisor = max(shift, constant), lcm(divisor, node.args[1].value)
-    return shift, divisor
+            shift, common = max(shift, constant), lcm(common, divisor)
+    return shift, common
 
 
 def _gaps(indices: Sequence[IterSumExpr], variable: IntExpr, before: int, after: int) -> list[Gap] | str:
