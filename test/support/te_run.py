@@ -54,3 +54,9 @@ def assert_scheduled(
         for given, wanted in zip(results, expected, strict=True):
             np.testing.assert_allclose(given.astype(float), wanted.astype(float), rtol=rtol, atol=1e-4)
     return module
+
+
+def computed(output: te.Tensor, *inputs: te.Tensor) -> Any:
+    """What a tensor is on random inputs, and the inputs."""
+    arrays = inputs_for(inputs)
+    return evaluate([output], dict(zip(inputs, arrays, strict=True)))[0], *arrays

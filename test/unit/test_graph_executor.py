@@ -1,17 +1,14 @@
-"""The graph executor: TVM's JSON and parameters are read and written, and nodes compute what the whole graph does."""
+"""The graph executor: nodes compute what the whole graph does, in arrays of callers too, and are timed one by one."""
 
 from __future__ import annotations
 
-import json
-import struct
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from graph_json_samples import BIAS, BRANCHES, JSON, PARAMS, PERCEPTRON, WEIGHT
 
 import weft
 from weft import relay as _relay
@@ -19,48 +16,16 @@ from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.graph_executor import (
     GraphJson,
-    GraphJsonError,
     GraphModule,
-    ParamError,
     create,
     load_param_dict,
-    save_param_dict,
 )
 from weft.lowering.loops_to_c import compile as loops_to_c
 from weft.lowering.machine.codegen import CodegenPool
 from weft.runtime.memory import aligned_copy
-from weft.runtime.param_dict import ARRAY_MAGIC, LIST_MAGIC
 from weft.runtime.tensors import InputError
 
-INPUTS = Path(__file__).parents[1] / "Inputs" / "graph_executor"
-JSON = (INPUTS / "perceptron.json").read_text()
-"""A graph as TVM v0.10 writes it, by the description of the format."""
-PARAMS = (INPUTS / "perceptron.params").read_bytes()
-WEIGHT = np.array([[0.5, -1, 2, 0.25], [1, 1, -1, -0.5], [3, 0, -2, 1]], np.float32)
-BIAS = np.array([0.1, -0.2, 0.3], np.float32)
 X = np.arange(8, dtype=np.float32).reshape(2, 4) / 4
-
-PERCEPTRON = """
-relay.func @main(%data: tensor<2x4xf32>, %weight: tensor<3x4xf32>, %bias: tensor<3xf32>) -> tensor<3x2xf32> {
-  %0 = relay.nn.dense %data, %weight {units = 3 : i64} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
-  %1 = relay.add %0, %bias : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
-  %2 = relay.nn.relu %1 : tensor<2x3xf32>
-  %3 = relay.reshape %2 {newshape = array<i64: 3, 2>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
-  %4 = relay.nn.softmax %3 : tensor<3x2xf32>
-  relay.return %4 : tensor<3x2xf32>
-}
-"""
-BRANCHES = """
-relay.func @main(%x: tensor<8x16xf32>) -> (tensor<8x32xf32>, tensor<8x16xf32>, tensor<8x16xf32>) {
-  %c = relay.constant dense<2.0> : tensor<8x16xf32>
-  %0 = relay.nn.softmax %x : tensor<8x16xf32>
-  %1 = relay.nn.softmax %0 : tensor<8x16xf32>
-  %t = relay.tuple(%0, %1) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tuple<tensor<8x16xf32>, tensor<8x16xf32>>
-  %2 = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<8x16xf32>, tensor<8x16xf32>>) -> tensor<8x32xf32>
-  %3 = relay.nn.softmax %2 : tensor<8x32xf32>
-  relay.return %3, %c, %x : tensor<8x32xf32>, tensor<8x16xf32>, tensor<8x16xf32>
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -193,23 +158,6 @@ def test_a_saved_library_serves_a_graph(exe: weft.Executable, tmp_path: Path) ->
     assert_close(outputs["out0"], expected(X)[0])
 
 
-def test_a_graph_is_written_as_tvm_writes_it() -> None:
-    """The same nodes, entries and storages; a hash and the prefix of the names are TVM's own."""
-    named = PERCEPTRON.replace("%weight", "%p0").replace("%bias", "%p1")
-    written = weft.compile(parse_mlir(named, "p.mlir"), executor="graph").graph_json
-    wanted = json.loads(JSON.replace("tvmgen_default_", ""))
-    for node in wanted["nodes"]:
-        node.get("attrs", {}).pop("hash", None)
-    wanted["heads"] = wanted["heads"][:1]
-    assert json.loads(written) == wanted
-
-
-def test_a_graph_is_read_as_it_was_written() -> None:
-    graph = GraphJson.parse(JSON)
-    assert GraphJson.parse(graph.text()) == graph
-    assert graph.nodes[3].attributes == {"hash": "6d3f1a02c9be7745"} and graph.arg_nodes == (0, 1, 2)
-
-
 @pytest.mark.parametrize("text", [PERCEPTRON, BRANCHES])
 def test_nodes_compute_what_the_whole_graph_computes(text: str) -> None:
     parsed = parse_mlir(text, "graph.mlir")
@@ -254,65 +202,6 @@ def test_a_copy_of_a_part_counts_the_bytes_that_are_copied() -> None:
     profile = module.profile(x, repeat=1)
     assert [(step.is_copy, step.bytes) for step in profile.steps] == [(False, 2 * 8 * 16 * 4), (True, 2 * 16 * 4)]
     assert profile.by_device()["cpu"][1:] == (2 * 16 * 4, 1)
-
-
-def test_storages_are_shared_as_in_the_plan() -> None:
-    with weft.PassContext(opt_level=3, config={"fuse-ops.strategy": "tvm"}):
-        module = weft.compile(parse_mlir(BRANCHES, "graph.mlir"), executor="graph")
-    graph = module.graph
-    names = [node.name for node in graph.nodes]
-    assert names == ["x", "fused_nn_softmax", "fused_nn_softmax_1", "fused_concatenate", "fused_nn_softmax_1_1", "p0"]
-    assert graph.storage_ids == (0, 1, 2, 3, 2, 4), "the second is dead when the last is computed"
-    assert [ref.node for ref in graph.heads] == [4, 5, 0]
-    assert list(module.params) == ["p0"]
-    again = GraphModule(module.graph_json, module.library, load_param_dict(module.save_params()))
-    x = np.ones((8, 16), np.float32)
-    assert again.run({"x": x}).keys() == module.run({"x": x}).keys()
-    for number in range(3):
-        assert np.array_equal(again.get_output(number), module.get_output(number))
-
-
-OPEN, FEW = "tensor<?x4xf32>", "tensor<4xf32>"
-
-
-@pytest.mark.parametrize(
-    ("text", "message", "hint"),
-    [
-        (
-            f"""relay.func @main(%x: {OPEN}) -> {OPEN} {{
-              %0 = relay.tanh %x : {OPEN}
-              relay.return %0 : {OPEN}
-            }}""",
-            "argument x has an open extent, and the JSON of a graph says one shape of each tensor",
-            "shapes={'x': (1, 4)}); or use the executor 'aot'",
-        ),
-        (
-            f"""relay.func @main(%x: {FEW}) -> tensor<?x1xi32> {{
-              %0 = relay.tanh %x : {FEW}
-              %1 = relay.argwhere %0 : ({FEW}) -> tensor<?x1xi32>
-              relay.return %1 : tensor<?x1xi32>
-            }}""",
-            "data decides an extent of its result, and the JSON of a graph says one shape of each tensor",
-            "use the executor 'aot'",
-        ),
-        (
-            f"""relay.func @main(%x: {FEW}, %c: tensor<i1>) -> {FEW} {{
-              %0 = relay.if %c : (tensor<i1>) -> {FEW} {{ relay.yield %x : {FEW} }} else {{
-                %1 = relay.tanh %x : {FEW}
-                relay.yield %1 : {FEW}
-              }}
-              relay.return %0 : {FEW}
-            }}""",
-            "'relay.if': branches or calls, and the JSON of a graph is a list of kernels that all run",
-            "use the executor 'aot'",
-        ),
-    ],
-)
-def test_what_the_json_of_a_graph_cannot_say_is_refused_with_the_reason(text: str, message: str, hint: str) -> None:
-    with pytest.raises(Diagnostic) as caught:
-        weft.compile(parse_mlir(text, "m.mlir"), executor="graph")
-    assert message in str(caught.value) and caught.value.hint is not None and caught.value.hint.endswith(hint)
-    assert caught.value.place is not None
 
 
 REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
@@ -393,95 +282,6 @@ def test_runs_are_timed(module: GraphModule) -> None:
         module.time_evaluator("load")
 
 
-def edited(change: Callable[[dict[str, Any]], object]) -> str:
-    graph = json.loads(JSON)
-    change(graph)
-    return json.dumps(graph)
-
-
-def _stored_in(graph: Any, entry: int, storage: int) -> None:
-    graph["attrs"]["storage_id"][1][entry] = storage
-
-
-def _call_elsewhere(graph: Any, kernel: str) -> None:
-    graph["nodes"][4]["attrs"].update(func_name=kernel)
-    _stored_in(graph, 4, 7)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "is no JSON"),
-        ("[]", "the graph is no object"),
-        (edited(lambda g: g.pop("heads")), "has no heads"),
-        (edited(lambda g: g.update(head=[])), "unknown part 'head'"),
-        (edited(lambda g: g["nodes"][0].update(op="op")), "neither null nor tvm_op"),
-        (edited(lambda g: g["nodes"][3]["attrs"].pop("func_name")), "does not say func_name"),
-        (edited(lambda g: g["nodes"][3]["attrs"].update(num_inputs="2")), "says that it has 2 inputs, and has 3"),
-        (edited(lambda g: g["nodes"][3]["attrs"].update(num_outputs="0")), "has 0 outputs"),
-        (edited(lambda g: g["nodes"][3]["attrs"].update(num_outputs="x")), "which is no number"),
-        (edited(lambda g: g["nodes"][3].update(inputs=[[4, 0, 0], [1, 0, 0], [2, 0, 0]])), "not there before it"),
-        (edited(lambda g: g["nodes"][3].update(kernel="k")), "unknown part 'kernel'"),
-        (edited(lambda g: g["nodes"][1].update(name="data")), "are both inputs 'data'"),
-        (edited(lambda g: g.update(node_row_ptr=[0, 1, 2])), "node_row_ptr is"),
-        (edited(lambda g: g.update(arg_nodes=[0])), "arg_nodes is"),
-        (edited(lambda g: g.update(heads=[[9, 0, 0]])), "a head is"),
-        (edited(lambda g: g.update(heads=[[9]])), "is not a node, an output and a version"),
-        (edited(lambda g: g["attrs"].pop("shape")), "attrs.shape is no list"),
-        (edited(lambda g: g["attrs"].update(shapes=[])), "unknown part 'shapes'"),
-        (edited(lambda g: g["attrs"]["dltype"][1].pop()), "6 entries, and 5 values of 'dltype'"),
-        (edited(lambda g: g["attrs"]["dltype"][1].__setitem__(0, "float31")), "'float31' is no dtype"),
-        (edited(lambda g: g["attrs"]["shape"].__setitem__(0, "list_int")), 'not a pair of "list_shape"'),
-        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(0, -1)), "negative number"),
-        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(0, 0.5)), "no list of integers"),
-        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(1, 0)), "two inputs lie in storage 0"),
-        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(3, 0)), "writes to storage 0, which is an input's"),
-        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(5, 3)), "which is what it reads"),
-        (edited(lambda g: (_stored_in(g, 5, 3), g["nodes"][5].update(inputs=[[0, 0, 0]]))), "has written to storage 3"),
-        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [1] * 65)), "no tensor has the shape"),
-        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [0, 1 << 62])), "no tensor has the shape"),
-        (edited(lambda g: g["nodes"][3]["attrs"].update(num_outputs="1" * 5000)), "which is no number"),
-    ],
-)
-def test_what_is_no_graph_is_refused(text: str, message: str) -> None:
-    with pytest.raises(GraphJsonError) as error:
-        GraphJson.parse(text)
-    assert message in error.value.message
-
-
-def test_what_stands_behind_metadata_is_passed_over() -> None:
-    assert GraphJson.parse(edited(lambda g: g.update(metadata={"a": 1}, more=2))) == GraphJson.parse(JSON)
-
-
-def test_attributes_of_other_tools_are_passed_over_as_in_tvm() -> None:
-    text = edited(lambda g: g["attrs"].update(order=["list_int", [2, 1]], version=["size_t", 3]))
-    assert GraphJson.parse(text) == GraphJson.parse(JSON)
-
-
-def test_a_storage_without_a_scope_is_in_the_usual_memory(exe: weft.Executable) -> None:
-    scopes = ["", "global"] * 3
-    module = create(edited(lambda g: g["attrs"].update(storage_scope=["list_str", scopes])), exe)
-    assert module.get_num_outputs() == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (edited(lambda g: g["nodes"][3]["attrs"].update(func_name="fused_other")), "which is not in the library"),
-        (edited(lambda g: g["attrs"]["device_index"][1].__setitem__(3, 2)), "on a device of type 2"),
-        (edited(lambda g: g["attrs"].update(storage_scope=["list_str", ["texture"] * 6])), "in the scope 'texture'"),
-        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [2, 5])), "has 40 bytes"),
-        (edited(lambda g: g["attrs"]["dltype"][1].__setitem__(0, "int32")), "add_nn_relu takes f32"),
-        (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(4, 7)), "its output is not where its input is"),
-        (edited(lambda g: _call_elsewhere(g, "fused_nn_dense_add_nn_relu")), "has 24 bytes"),
-    ],
-)
-def test_a_graph_that_does_not_fit_the_library_is_refused(exe: weft.Executable, text: str, message: str) -> None:
-    with pytest.raises(Diagnostic) as error:
-        create(text, exe)
-    assert message in error.value.message
-
-
 def test_inputs_that_do_not_fit_are_refused(module: GraphModule) -> None:
     for call, message in {
         lambda: module.set_input("dat", X): "there is no input 'dat'",
@@ -498,85 +298,6 @@ def test_inputs_that_do_not_fit_are_refused(module: GraphModule) -> None:
         assert message in error.value.message
     with pytest.raises(UsageError, match="no output 2"):
         module.get_output(2)
-
-
-def test_parameters_of_all_types_are_read_as_they_were_written() -> None:
-    arrays = {
-        dtype: np.arange(6).reshape(2, 3).astype(dtype)
-        for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint64", "bool", "float16", "float32", "float64")
-    }
-    arrays |= {"bf": np.ones(3, ml_dtypes.bfloat16), "scalar ü": np.array(7, np.int32), "empty": np.zeros((0, 2))}
-    found = load_param_dict(save_param_dict(arrays))
-    assert list(found) == list(arrays)
-    for name, array in arrays.items():
-        assert found[name].dtype == array.dtype and found[name].shape == array.shape
-        assert np.array_equal(found[name], array)
-
-
-def test_parameters_are_written_as_tvm_writes_them() -> None:
-    assert save_param_dict({"p0": WEIGHT, "p1": BIAS}) == PARAMS
-
-
-def test_parameters_are_kept_by_relays_names_too() -> None:
-    kept = weft.relay.save_param_dict({"w": np.ones(3, np.float32)})
-    assert kept == save_param_dict({"w": np.ones(3, np.float32)})
-    np.testing.assert_array_equal(weft.relay.load_param_dict(kept)["w"], np.ones(3, np.float32))
-
-
-def test_parameters_that_are_cut_off_are_refused() -> None:
-    for size in range(len(PARAMS)):
-        with pytest.raises(ParamError):
-            load_param_dict(PARAMS[:size])
-
-
-@pytest.mark.parametrize(
-    ("at", "value", "message"),
-    [
-        (0, 1, "begin with another number"),
-        (16, 255, "cut off"),
-        (32, 255, "a name is no text"),
-        (44, 1, "2 names for 1"),
-        (52, 1, "'p0' is no array"),
-        (80, 9, "code 9, 32 bits, 1 lanes"),
-        (82, 4, "4 lanes"),
-        (84, 4, "is [4, 4] of float32, and 48 bytes"),
-    ],
-)
-def test_parameters_that_are_damaged_are_refused(at: int, value: int, message: str) -> None:
-    data = bytearray(PARAMS)
-    data[at] = value
-    with pytest.raises(ParamError) as error:
-        load_param_dict(bytes(data))
-    assert message in error.value.message
-
-
-def test_what_the_format_of_parameters_has_not_is_refused() -> None:
-    with pytest.raises(ParamError, match="a name is no text"):
-        save_param_dict({"\ud800": np.zeros(2)})
-    for shape, size in (((1,) * 65, 4), ((0, 1 << 62), 0)):
-        head = struct.pack("<QQQQ1sQ", LIST_MAGIC, 0, 1, 1, b"a", 1)
-        head += struct.pack("<QQiiiBBH", ARRAY_MAGIC, 0, 1, 0, len(shape), 2, 32, 1)
-        with pytest.raises(ParamError, match="'a' is "):
-            load_param_dict(head + struct.pack(f"<{len(shape)}qq", *shape, size) + bytes(size))
-    with pytest.raises(ParamError, match="complex128"):
-        save_param_dict({"z": np.zeros(2, complex)})
-    with pytest.raises(ParamError, match="behind the last array"):
-        load_param_dict(PARAMS + b"\0")
-
-
-def test_parameters_are_what_the_graph_computes_with(exe: weft.Executable) -> None:
-    weight = WEIGHT.copy()
-    module = create(JSON, exe, params={"p0": weight, "p1": BIAS})
-    weight[:] = 0
-    assert module.save_params() == PARAMS, "the module has copied it"
-    module.set_input("p0", 2 * WEIGHT)
-    assert np.array_equal(load_param_dict(module.save_params())["p0"], 2 * WEIGHT)
-
-
-def test_every_output_has_a_name_of_its_own(exe: weft.Executable) -> None:
-    for names in (["a"], ["a", "a"], ["a", "b", "c"]):
-        with pytest.raises(UsageError, match="2 outputs have a name each, and not a"):
-            GraphModule(JSON, exe, output_names=names)
 
 
 def test_an_executor_that_is_not_there_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Relay operators against NumPy: their corner cases, by `compute` and by the direct evaluation where there is one.
+"""Elementwise operators, reductions and generators of Relay against NumPy: their corner cases.
 
 The usual case of each is its docstring's example, which `test_relay_examples.py` runs.
 """
@@ -18,27 +18,19 @@ import weft
 from weft import relay
 from weft.dialects.relay.base import DYNAMIC, RelayOp, Value
 from weft.dialects.relay.ops import (
-    advanced_indexing,
     arg_reduce,
     broadcast,
     creation,
     dynamic,
     einsum,
     elementwise,
-    gather,
     matrix,
     reduce,
     scan,
-    scatter,
     sequence,
-    slicing,
-    sort,
-    tiling,
     transcendental,
-    transform,
 )
 from weft.dialects.relay.ops.creation import ArangeOp
-from weft.dialects.relay.ops.transform import infer_new_shape
 from weft.dialects.relay.reference import evaluate_compute, evaluate_op
 from weft.testing.operators import NDArray, assert_close, random_floats, run_operator, run_results
 
@@ -196,261 +188,6 @@ def test_nan_is_an_extremum():
     x = floats(1, NAN, 3, NAN)
     assert run_operator(arg_reduce.ArgmaxOp, [x]) == 1
     assert np.isnan(run_operator(reduce.MaxOp, [x]))
-
-
-# Shapes
-
-
-@pytest.mark.parametrize(
-    ("newshape", "shape", "expected"),
-    [
-        ([6, 4], (2, 3, 4), (6, 4)),
-        ([0, -1], (2, 3, 4), (2, 12)),
-        ([-2], (2, 3, 4), (2, 3, 4)),
-        ([2, -2], (2, 3, 4), (2, 3, 4)),
-        ([-3, -2], (2, 3, 4, 5), (6, 4, 5)),
-        ([-4, 1, 2, -2], (2, 3, 4), (1, 2, 3, 4)),
-        ([2, -4, -1, 3, -2], (2, 3, 4), (2, 1, 3, 4)),
-        ([-1, 3], (DYNAMIC, 3), (DYNAMIC, 3)),
-        ([0, -1], (DYNAMIC, 3, 4), (DYNAMIC, 12)),
-        ([-1, 0], (3, DYNAMIC), (3, DYNAMIC)),
-        ([-3, 4], (DYNAMIC, 3, 4), (DYNAMIC, 4)),
-        ([-4, 2, -1], (DYNAMIC,), (2, DYNAMIC)),
-        ([2, -1], (DYNAMIC, DYNAMIC), (2, DYNAMIC)),
-    ],
-)
-def test_the_numbers_that_mean_something_in_a_new_shape(newshape: list[int], shape: tuple[int, ...], expected: Any):
-    assert infer_new_shape(newshape, shape) == expected
-    if DYNAMIC not in shape:
-        x = random_floats(*shape)
-        assert_close(run_operator(transform.ReshapeOp, [x], newshape=newshape), x.reshape(expected))
-
-
-def test_zero_is_an_extent_where_it_is_allowed():
-    empty = np.zeros((0, 3), np.float32)
-    assert run_operator(transform.ReshapeOp, [empty], newshape=[3, 0], allowzero=True).shape == (3, 0)
-    assert infer_new_shape([0, 3], (0, 3)) == (0, 3)
-
-
-@pytest.mark.parametrize(("old", "new"), [((6,), (2, 3)), ((2, 3, 4), (4, 3, 2)), ((2, 1, 6), (3, 4, 1)), ((1, 1), ())])
-def test_elements_keep_their_order_in_a_reshape(old: tuple[int, ...], new: tuple[int, ...]):
-    x = random_floats(*old)
-    assert_close(run_operator(transform.ReshapeOp, [x], newshape=list(new), allowzero=True), x.reshape(new))
-
-
-def test_part_of_a_shape_is_taken_from_another_tensor():
-    like = random_floats(9, 6, 2)
-    result = run_operator(transform.ReshapeLikeOp, [X, like], lhs_begin=1, rhs_begin=1)
-    assert_close(result, X.reshape(2, 6, 2))
-
-
-def test_without_an_axis_all_extents_of_one_are_dropped():
-    assert run_operator(transform.SqueezeOp, [random_floats(1, 3, 1)]).shape == (3,)
-    assert run_operator(transform.SqueezeOp, [random_floats(1, 3, 1)], axis=[]).shape == (1, 3, 1)
-
-
-@pytest.mark.parametrize(("axis", "shape"), [(0, (1, 2, 3)), (-1, (2, 3, 1)), (1, (2, 1, 3))])
-def test_a_dimension_is_put_before_an_axis_or_at_the_end(axis: int, shape: tuple[int, ...]):
-    assert run_operator(transform.ExpandDimsOp, [random_floats(2, 3)], axis=axis).shape == shape
-
-
-@pytest.mark.parametrize("axes", [None, [0, 1, 2], [2, 0, 1], [-1, 1, 0]])
-def test_dimensions_are_reordered(axes: list[int] | None):
-    assert_close(run_operator(transform.TransposeOp, [X], axes=axes), X.transpose(axes))
-
-
-def test_repeats_and_tiles():
-    x = random_floats(2, 3)
-    assert_close(run_operator(tiling.RepeatOp, [x], repeats=2), np.repeat(x, 2))
-    assert_close(run_operator(tiling.RepeatOp, [x], repeats=3, axis=-1), np.repeat(x, 3, axis=-1))
-    for reps in ([2], [1, 2], [2, 1, 3], [0, 1]):
-        assert_close(run_operator(tiling.TileOp, [x], reps=reps), np.tile(x, reps))
-    assert_close(run_operator(tiling.BroadcastToOp, [x[:, :1]], shape=[4, 2, 3]), np.broadcast_to(x[:, :1], (4, 2, 3)))
-
-
-# Slices and joins
-
-BIG = 1 << 62
-
-
-@pytest.mark.parametrize(
-    ("begin", "end", "strides"),
-    [
-        ([0, 0, 0], [2, 3, 4], [1]),
-        ([1], [2], []),
-        ([0, 1, 1], [BIG, BIG, -1], [1, 1, 2]),
-        ([-1, -2, -BIG], [BIG, BIG, BIG], [1, 1, 3]),
-        ([1, 2, 3], [-BIG, -BIG, -BIG], [-1, -1, -2]),
-        ([0, -1, BIG], [0, 0, 0], [1, -1, -1]),
-        ([5, 0, 0], [9, 1, 1], [1, 1, 1]),
-        ([-9, 0, -9], [-5, 1, -5], [-1, 1, -1]),
-    ],
-)
-def test_slices_are_pythons(begin: list[int], end: list[int], strides: list[int]):
-    steps = strides + [1] * (len(begin) - len(strides))
-    expected = X[tuple(slice(b, e, s) for b, e, s in zip(begin, end, steps, strict=True))]
-    assert_close(run_operator(slicing.StridedSliceOp, [X], begin=begin, end=end, strides=strides), expected)
-
-
-def test_slices_name_axes_and_sizes():
-    result = run_operator(slicing.StridedSliceOp, [X], begin=[1, 0], end=[3, 1], axes=[-1, 0])
-    assert_close(result, X[0:1, :, 1:3])
-    sizes = run_operator(slicing.StridedSliceOp, [X], begin=[0, 1, -3], end=[-1, 1, 2], slice_mode="size")
-    assert_close(sizes, X[:, 1:2, 1:3])
-
-
-def test_a_slice_like_another_tensor_may_name_axes():
-    assert_close(run_operator(slicing.SliceLikeOp, [X, random_floats(1, 2, 2)], axes=[2]), X[:, :, :2])
-
-
-@pytest.mark.parametrize("cut", [1, 2, [1], [0, 0, 3], [2, 4]])
-def test_splits(cut: int | list[int]):
-    parts = run_results(slicing.SplitOp, [X], indices_or_sections=cut, axis=-1)
-    for part, expected in zip(parts, np.split(X, cut, axis=-1), strict=True):
-        assert_close(part, expected)
-
-
-@pytest.mark.parametrize("counts", [(1,), (2, 3), (1, 2, 3, 4, 5), (0, 2), (0, 0)])
-def test_concatenations(counts: tuple[int, ...]):
-    parts = tuple(random_floats(2, n) for n in counts)
-    assert_close(run_operator(slicing.ConcatenateOp, [parts], axis=-1), np.concatenate(parts, axis=-1))
-
-
-@pytest.mark.parametrize("axis", [0, 1, -1, -2])
-def test_stacks(axis: int):
-    parts = tuple(random_floats(2, 3) + k for k in range(3))
-    assert_close(run_operator(slicing.StackOp, [parts], axis=axis), np.stack(parts, axis=axis))
-
-
-# Indices that are data
-
-
-@pytest.mark.parametrize("mode", ["clip", "wrap"])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-def test_take_brings_indices_into_range(axis: int | None, mode: Any):
-    indices = ints([[0, -1, 9], [1, 2, -7]])
-    assert_close(run_operator(gather.TakeOp, [X, indices], axis=axis, mode=mode), X.take(indices, axis, mode=mode))
-
-
-def test_take_may_run_along_batches():
-    indices = ints([[0, 2], [3, 3]], "int32")
-    result = run_operator(gather.TakeOp, [X, indices], axis=2, batch_dims=1)
-    assert_close(result, np.stack([X[b][:, indices[b]] for b in range(2)]))
-
-
-@pytest.mark.parametrize("axis", [0, 1, -1])
-def test_gather_counts_negative_indices_from_the_end(axis: int):
-    indices = ints(np.random.default_rng(0).integers(-2, 2, (2, 3, 4)))
-    assert_close(run_operator(gather.GatherOp, [X, indices], axis=axis), np.take_along_axis(X, indices, axis))
-
-
-def test_gather_may_look_at_a_part_of_the_data():
-    assert_close(run_operator(gather.GatherOp, [X, ints([[[3], [0]]])], axis=2), [[[X[0, 0, 3]], [X[0, 1, 0]]]])
-
-
-def test_index_vectors_name_slices():
-    indices = ints([[0, 1, -1], [2, 0, -3]])
-    assert_close(run_operator(gather.GatherNdOp, [X, indices]), X[tuple(indices)])
-    batched = run_operator(gather.GatherNdOp, [X, ints([[0, 2]])], batch_dims=1)
-    assert_close(batched, np.stack([X[0, 0], X[1, 2]]))
-
-
-@pytest.mark.parametrize("axis", [0, 1, -1])
-def test_one_hot_puts_a_dimension_anywhere(axis: int):
-    indices, on, off = ints([[0, 2, 7], [1, 1, -1]]), np.array(5, np.float32), np.array(-1, np.float32)
-    result = run_operator(gather.OneHotOp, [indices, on, off], depth=3, axis=axis, dtype="int32")
-    expected = np.where(np.arange(3) == indices[..., None], 5, -1)
-    np.testing.assert_array_equal(result, np.moveaxis(expected, -1, axis))
-
-
-def scattered(data: NDArray, indices: NDArray, updates: NDArray, axis: int, how: str) -> NDArray:
-    result = data.copy()
-    for place in np.ndindex(*indices.shape):
-        target = (*place[:axis], int(indices[place]), *place[axis + 1 :])
-        if not -data.shape[axis] <= indices[place] < data.shape[axis]:
-            continue
-        old, new = result[target], updates[place]
-        combined = {"update": new, "add": old + new, "mul": old * new, "min": min(old, new), "max": max(old, new)}
-        result[target] = combined[how]
-    return result
-
-
-@pytest.mark.parametrize("how", ["update", "add", "mul", "min", "max"])
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_scatter_takes_the_last_of_several_updates(axis: int, how: str):
-    """Indices repeat, count from the end, and leave the data; there are fewer than the data has elements."""
-    indices = ints(np.random.default_rng(axis).integers(-5, 5, (2, 2, 3)))
-    updates = random_floats(2, 2, 3)
-    expected = scattered(X, indices, updates, axis, how)
-    assert_close(run_operator(scatter.ScatterElementsOp, [X, indices, updates], axis=axis, reduction=how), expected)
-    if how == "update":
-        assert_close(run_operator(scatter.ScatterOp, [X, indices, updates], axis=axis), expected)
-    if how == "add":
-        assert_close(run_operator(scatter.ScatterAddOp, [X, indices, updates], axis=axis), expected)
-
-
-def test_slices_are_scattered_at_index_vectors():
-    indices, updates = ints([[0, 1, 0], [2, -1, -1]]), random_floats(3, 4)
-    written, added = X.copy(), X.copy()
-    for k in range(3):
-        written[tuple(indices[:, k])] = updates[k]
-        added[tuple(indices[:, k])] += updates[k]
-    assert_close(run_operator(scatter.ScatterNdOp, [X, indices, updates]), written)
-    assert_close(run_operator(scatter.ScatterNdOp, [X, indices, updates], mode="add"), added)
-    one = run_operator(scatter.ScatterNdOp, [X, ints([1]), random_floats(3, 4)])
-    assert_close(one, np.stack([X[0], random_floats(3, 4)]))
-
-
-def test_a_scatter_of_nothing_changes_nothing():
-    indices, updates = np.zeros((2, 0, 4), np.int64), np.zeros((2, 0, 4), np.float32)
-    assert_close(run_operator(scatter.ScatterOp, [X, indices, updates], axis=1), X)
-
-
-def test_arrays_index_the_first_dimensions():
-    rows, columns = ints([[0], [1]]), ints([2, -1])
-    assert_close(run_operator(advanced_indexing.AdvIndexOp, [(X, rows, columns)]), X[rows, columns])
-
-
-# Order and running sums
-
-TIES = floats(3, NAN, 1, 3, -INF, 1, NAN, INF)
-
-
-def test_the_order_is_stable_and_nan_comes_last():
-    np.testing.assert_array_equal(run_operator(sort.ArgsortOp, [TIES]), np.argsort(TIES, kind="stable"))
-    assert_close(run_operator(sort.SortOp, [TIES]), np.sort(TIES))
-
-
-def test_the_descending_order_is_stable_too_and_nan_comes_first():
-    np.testing.assert_array_equal(run_operator(sort.ArgsortOp, [TIES], is_ascend=False), [1, 6, 7, 0, 3, 2, 5, 4])
-
-
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("is_ascend", [False, True])
-@pytest.mark.parametrize("k", [0, 1, 2])
-def test_the_first_k_in_order(axis: int, is_ascend: bool, k: int):
-    full = np.sort(X, axis=axis) if is_ascend else -np.sort(-X, axis=axis)
-    expected = full if k == 0 else np.take(full, range(k), axis)
-    values, indices = run_results(sort.TopkOp, [X], k=k, axis=axis, is_ascend=is_ascend, dtype="int64")
-    assert_close(values, expected)
-    assert_close(np.take_along_axis(X, indices, axis), expected)
-    (alone,) = run_results(sort.TopkOp, [X], k=k, axis=axis, is_ascend=is_ascend, ret_type="indices")
-    np.testing.assert_array_equal(alone, indices)
-    (alone,) = run_results(sort.TopkOp, [X], k=k, axis=axis, is_ascend=is_ascend, ret_type="values")
-    assert_close(alone, values)
-
-
-@pytest.mark.parametrize("right", [False, True])
-def test_values_are_found_in_sorted_rows(right: bool):
-    rows, values = np.sort(random_floats(2, 5)), random_floats(2, 3)
-    values[0, 0] = rows[0, 2]
-    side = "right" if right else "left"
-    each: list[NDArray] = [np.searchsorted(r, v, side) for r, v in zip(rows, values, strict=True)]
-    expected = np.stack(each)
-    np.testing.assert_array_equal(run_operator(sort.SearchsortedOp, [rows, values], right=right), expected)
-    np.testing.assert_array_equal(
-        run_operator(sort.SearchsortedOp, [rows[0], values], right=right), np.searchsorted(rows[0], values, side)
-    )
 
 
 @pytest.mark.parametrize("axis", [None, 0, -1])
