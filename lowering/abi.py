@@ -42,10 +42,13 @@ CONSTANTS_TABLE = "weft_constants"
 """The global array of pointers that is filled in when the object is loaded."""
 
 CALL_PACKED = "weft_call_packed"
+"""The function of the loader by which code calls Python: `(what, values)` gives 0, or the number of a failure."""
 RUN_HOSTED = "weft_run_hosted"
 """What programs that branch call the host by, for a part of theirs that is on several devices: its number, tables of
 its inputs and outputs, the arena and the number of threads; it gives 0, or that it failed."""
-"""The function of the loader by which code calls Python: `(what, values)` gives 0, or the number of a failure."""
+RUN_PART = "weft_run_part"
+"""What programs that branch have in C: the pointer to a function that is called, where it is not null, to have a part
+of theirs run, as that of the pool (`RUN`) is elsewhere: with what a thread runs, its context, and how many threads."""
 
 INPUTS, OUTPUTS = "weft.inputs", "weft.outputs"
 """Attributes of the graph's own function: names and tensor types of what it takes and gives."""

@@ -1,7 +1,7 @@
 """Timing a program that branches: its code runs, and its parts step by step; those on several devices are so anyway.
 
 The code is loaded once more, with another function in the place of that which has the threads of the pool run a part:
-one that takes the steps one after the other, and times them.
+one that takes the steps one after the other, and times them. Code made of C has a variable for that function.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..lowering.abi import NUMBERS, RUN, Argument, CompiledGraph, ProgramPart, Step
+from ..lowering.abi import NUMBERS, RUN, RUN_PART, Argument, CompiledGraph, ProgramPart, Step
 from ..lowering.sizes import evaluate
 from .branching import BranchingProgram
 from .hosted import Watch
@@ -51,6 +51,8 @@ class PartProfiler:
         assert place is not None
         functions = {RUN: place}
         self.program = BranchingProgram(graph, functions, self._watch) if graph.segments else Program(graph, functions)
+        if any(RUN_PART.encode() in image for image in graph.objects):
+            ctypes.c_void_p.from_address(self.program.code.address(RUN_PART)).value = place
         self._constants = [address(array) for array in self.program.constants]
         taken = dict(zip(graph.kernels, graph.parameters, strict=True))
         used = {step.kernel for part in graph.parts for step in part.steps if step.kernel}

@@ -25,7 +25,7 @@ from ...dialects.support.aligned_arrays import aligned
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
-from ..abi import TEAM, THREADS, Argument, CompiledGraph, Parameter
+from ..abi import TEAM, THREADS, Argument, CompiledGraph, Parameter, Step
 from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
@@ -84,15 +84,18 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         symbols=symbols,
         pools=pools,
         extents=extents,
+        parts=tuple(
+            replace(part, thread=graph.threads[part.thread]) for part in table.parts if part.thread in graph.threads
+        ),
     )
     return replace(compiled, objects=(*objects, compile_module(mark_text(manifest(compiled), objects), target)))
 
 
 def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
-    """The steps of a graph, and the kernels that they call; none where it has no steps, or a kernel a name that C has
-    not. A kernel in C is called by one thread, and takes a team."""
+    """The steps of a graph, or of the parts of a program, and the kernels that they call; none where nothing has steps,
+    or a kernel a name that C has not. A kernel in C is called by one thread, and takes a team."""
     table = read_steps(module)
-    called = {step.kernel for step in table.steps}
+    called = {step.kernel for steps in (table.steps, *(part.steps for part in table.parts)) for step in steps}
     kernels = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in called]
     if any(identifier(kernel.sym_name.data) != kernel.sym_name.data for kernel in kernels):
         return [], StepTable()
@@ -100,9 +103,12 @@ def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
     def alone(each: Part) -> Part:
         return replace(each, kind=TEAM) if each.kind == THREADS else each
 
-    steps = tuple(replace(step, arguments=tuple(map(alone, step.arguments))) for step in table.steps)
-    parameters = {name: tuple(map(alone, taken)) for name, taken in table.parameters.items()}
-    return kernels, replace(table, steps=steps, parameters=parameters)
+    def taken(steps: Sequence[Step]) -> tuple[Step, ...]:
+        return tuple(replace(step, arguments=tuple(map(alone, step.arguments))) for step in steps)
+
+    parts = tuple(replace(part, steps=taken(part.steps)) for part in table.parts)
+    parameters = {name: tuple(map(alone, held)) for name, held in table.parameters.items()}
+    return kernels, replace(table, steps=taken(table.steps), parameters=parameters, parts=parts)
 
 
 def _constant_number(op: Operation) -> int:

@@ -11,7 +11,7 @@ branches and calls is what `control_to_llvm` makes of it (`control`), with the g
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from xdsl.dialects import func, llvm, memref
@@ -23,7 +23,18 @@ from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.hints import isa
 from ...transforms.relay.outline_segments import is_control
-from ..abi import ALIGNMENT, CONSTANTS_TABLE, COUNTER_BYTES, ENTRY, GRAPH_SYMBOLS, INPUTS, SEGMENT_MARK, TensorSpec
+from ..abi import (
+    ALIGNMENT,
+    CONSTANTS_TABLE,
+    COUNTER_BYTES,
+    ENTRY,
+    GRAPH_SYMBOLS,
+    INPUTS,
+    RUN_PART,
+    SEGMENT_MARK,
+    TensorSpec,
+    thread_of_segment,
+)
 from ..check_sites import read_checks
 from ..control_to_llvm.convert_control_to_llvm import program_functions, public_program
 from ..entry.add_entry_point import entry_of_segment
@@ -60,6 +71,9 @@ _PARALLEL = """#ifdef _OPENMP
 #define WEFT_PARALLEL(n)
 #endif"""
 
+_RUN_PART = f"""/* Whoever takes the steps of a program one by one, to time them, puts a function here. */
+void (*{RUN_PART})(void (*part)(void *context), void *context, int64_t num_threads);"""
+
 _ALIGNED = f"#define WEFT_ALIGNED _Alignas({ALIGNMENT})"
 
 _NUMPY_IN_C = {
@@ -78,6 +92,8 @@ class GraphText:
     """The memory that it works in."""
     kernels: tuple[str, ...]
     """What the graph's own function calls."""
+    threads: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of a program: what a thread runs of each graph, by what that is called elsewhere (`thread_of_segment`)."""
 
 
 def emit_c(module: ModuleOp) -> str:
@@ -116,29 +132,34 @@ def emit_graph(ops: Sequence[Operation], entries: Sequence[func.FuncOp] = ()) ->
         segments = [each for each in segments if entry_of_segment(each.sym_name.data) in called]
     unit = Unit(ops, segments, entries)
     name = unit.names.new((main or segments[0]).sym_name.data)
-    texts = [FunctionText(unit, function).write() for function in unit.reached(*(s.sym_name.data for s in segments))]
+    reached = unit.reached(*(s.sym_name.data for s in segments))
+    texts = [FunctionText(unit, function).write() for function in reached]
     if unit.declared:
         texts.insert(0, "\n".join(unit.declared.values()))
     constants = sum(isinstance(op, memref.GlobalOp) for op in ops)
     if constants:
         what = "/* Addresses of the constants, which whoever loads this puts here. */"
         texts.insert(0, f"{what}\nconst void *{CONSTANTS_TABLE}[{constants}];")
+    threads: dict[str, str] = {}
     if main is None:
         (graph,) = segments
         attributes, arena = graph.attributes, arena_bytes(graph)
         kernels = [op.callee.root_reference.data for op in graph.body.walk() if isinstance(op, func.CallOp)]
         texts.append(_run(unit, graph, ENTRY))
     else:
-        texts += _program(unit, segments, functions, made)
+        threads = {each: unit.names.new(each) for s in segments if (each := thread_of_segment(s.sym_name.data))}
+        texts += _program(unit, segments, functions, made, threads)
         attributes, arena = made[-1].attributes, _integer(made[-1].attributes[ARENA_BYTES])
         kernels = [each.sym_name.data for each in functions if parameters_of(each) is not None]
     if GRAPH_SYMBOLS not in attributes:
         texts.append(_entry(name, attributes, arena))
-    texts += [_entry_of_kernel(unit, kernel, name) for kernel, name in unit.entries.items()]
+    texts += [_entry_of_kernel(unit, kernel, name) for kernel, name in unit.entries.items() if kernel in reached]
     for source in (op.text.data.strip("\n") for op in ops if isinstance(op, SourceOp)):
         texts.append(f"/* A file of its own, which defines what is declared above. */\n#if 0\n{source}\n#endif")
     body = "\n\n".join(texts)
-    return GraphText(f"{file_head(name, unit, body)}\n\n{body}\n", attributes, arena, tuple(dict.fromkeys(kernels)))
+    return GraphText(
+        f"{file_head(name, unit, body)}\n\n{body}\n", attributes, arena, tuple(dict.fromkeys(kernels)), threads
+    )
 
 
 def described(segment: func.FuncOp) -> llvm.FuncOp:
@@ -150,16 +171,22 @@ def described(segment: func.FuncOp) -> llvm.FuncOp:
 
 
 def _program(
-    unit: Unit, segments: Sequence[func.FuncOp], functions: Sequence[func.FuncOp], made: Sequence[llvm.FuncOp]
+    unit: Unit,
+    segments: Sequence[func.FuncOp],
+    functions: Sequence[func.FuncOp],
+    made: Sequence[llvm.FuncOp],
+    threads: Mapping[str, str],
 ) -> list[str]:
-    """The functions `made` of a program, with what runs the graphs that it calls; the last is its entry."""
+    """The functions `made` of a program, with what runs the graphs that it calls; the last is its entry. `threads` are
+    the names of what a thread runs of each graph."""
     calls: dict[str, Callable[[Sequence[str]], str]] = {}
-    texts: list[str] = []
+    texts = [_RUN_PART] if segments else []
     for segment in segments:
         runs = entry_of_segment(segment.sym_name.data)
-        name = unit.names.new(runs)
+        name, thread = unit.names.new(runs), threads[thread_of_segment(segment.sym_name.data)]
         calls[runs] = partial(_call_of_segment, name)
-        texts.append(f"static {_run(unit, segment, name)}")
+        texts.append(_thread(unit, segment, thread))
+        texts.append(f"static {_run(unit, segment, name, thread)}")
     for function in functions:
         if (number := address_of(function, unit)) is not None:
             calls[function.sym_name.data] = partial(_address, number)
@@ -243,8 +270,46 @@ def file_head(name: str, unit: Unit, body: str) -> str:
     return "\n\n".join(parts)
 
 
-def _run(unit: Unit, graph: func.FuncOp, entry: str) -> str:
-    """The function `entry` that the runtime, or a program, calls for a graph."""
+def _run(unit: Unit, graph: func.FuncOp, entry: str, thread: str | None = None) -> str:
+    """The function `entry` that the runtime, or a program, calls for a graph; the graph is run by `thread`, if that is
+    given."""
+    call = _graph_call(unit, graph)
+    lines = [f"int64_t {entry}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"]
+    for parameter in ("inputs", "outputs", "num_threads"):
+        if thread is None and parameter not in call:
+            lines.append(f"  (void){parameter};")
+    lines.append(f"  memset(arena, 0, {_integer(graph.attributes[COUNTER_BYTES])});")
+    if thread is None:
+        lines.append(f"  {call};")
+    else:
+        words = ("(uintptr_t)inputs", "(uintptr_t)outputs", "(uintptr_t)arena", "(uint64_t)num_threads")
+        lines.append(f"  uint64_t context[] = {{{', '.join(words)}}};")
+        lines.append(f"  if ({RUN_PART}) {RUN_PART}({thread}, context, num_threads);")
+        lines.append(f"  else {thread}(context);")
+    checks, start = read_checks(graph.attributes)
+    for number in range(len(checks)):
+        offset = start + number * RECORD_BYTES + CHECK_FIELD
+        lines.append(f"  if (*(int64_t *)(void *)((char *)arena + {offset})) return {number + 1};")
+    return "\n".join([*lines, "  return 0;", "}"])
+
+
+def _thread(unit: Unit, graph: func.FuncOp, name: str) -> str:
+    """The function `name` that runs a graph of a program, on the four words of its context."""
+    call = _graph_call(unit, graph)
+    lines = [f"void {name}(void *context) {{"]
+    tables = ("void *const *", "void *const *", "void *")
+    for number, (type, word) in enumerate(zip(tables, ("inputs", "outputs", "arena"), strict=True)):
+        if word in call:
+            lines.append(f"  {type}{word} = ({type})(uintptr_t)((const uint64_t *)context)[{number}];")
+    if "num_threads" in call:
+        lines.append("  int64_t num_threads = (int64_t)((const uint64_t *)context)[3];")
+    if len(lines) == 1:
+        lines.append("  (void)context;")
+    return "\n".join([*lines, f"  {call};", "}"])
+
+
+def _graph_call(unit: Unit, graph: func.FuncOp) -> str:
+    """The call of a graph's own function, by `inputs`, `outputs`, `arena` and `num_threads`."""
     inputs, outputs = read_signature(graph.attributes)
     given = [*(f"inputs[{n}]" for n in range(len(inputs))), *(f"outputs[{n}]" for n in range(len(outputs)))]
     names = graph.attributes.get(GRAPH_SYMBOLS)
@@ -252,18 +317,7 @@ def _run(unit: Unit, graph: func.FuncOp, entry: str) -> str:
     given += [f"(int64_t)(uintptr_t)inputs[{len(inputs) + n}]" for n in range(symbols)]
     given += ["arena", "num_threads"]
     name = graph.sym_name.data
-    arguments = [given[place] for place in unit.taken(name)]
-    lines = [f"int64_t {entry}(void *const *inputs, void *const *outputs, void *arena, int64_t num_threads) {{"]
-    for parameter in ("inputs", "outputs", "num_threads"):
-        if not any(parameter in argument for argument in arguments):
-            lines.append(f"  (void){parameter};")
-    lines.append(f"  memset(arena, 0, {_integer(graph.attributes[COUNTER_BYTES])});")
-    lines.append(f"  {unit.functions[name]}({', '.join(arguments)});")
-    checks, start = read_checks(graph.attributes)
-    for number in range(len(checks)):
-        offset = start + number * RECORD_BYTES + CHECK_FIELD
-        lines.append(f"  if (*(int64_t *)(void *)((char *)arena + {offset})) return {number + 1};")
-    return "\n".join([*lines, "  return 0;", "}"])
+    return f"{unit.functions[name]}({', '.join(given[place] for place in unit.taken(name))})"
 
 
 def _entry(name: str, attributes: Mapping[str, Attribute], arena_bytes: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from strict_c import needs_compiler
 
 import weft
 from weft import relay
@@ -20,7 +21,10 @@ from weft.runtime.profiling import Profile, StepTimes
 OPEN = relay.Any()
 
 
-def doubling(rows: Any) -> weft.Executable:
+TARGETS = ["llvm", pytest.param("c", marks=needs_compiler)]
+
+
+def doubling(rows: Any, target: str = "llvm") -> weft.Executable:
     """Rows, times two to the power of turns where these are open; of one size, added to themselves."""
     n, x = relay.var("n", shape=(), dtype="int64"), relay.var("x", shape=(rows, 2))
     double, one, zero = relay.GlobalVar("double"), relay.const(1, "int64"), relay.const(0, "int64")
@@ -28,12 +32,13 @@ def doubling(rows: Any) -> weft.Executable:
     body = relay.If(relay.greater(n, zero), relay.Call(double, [n - one, more]), x)
     type = relay.TensorType((rows, 2), "float32")
     main = relay.Function([n, x], double(n, x), type)
-    return weft.compile(relay.IRModule({double: relay.Function([n, x], body, type), "main": main}))
+    return weft.compile(relay.IRModule({double: relay.Function([n, x], body, type), "main": main}), target)
 
 
 @pytest.mark.parametrize("rows", [OPEN, 4], ids=["open", "one size"])
-def test_each_kernel_of_a_loop_is_timed(rows: Any, tmp_path: Path) -> None:
-    exe = doubling(rows)
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_kernel_of_a_loop_is_timed(target: str, rows: Any, tmp_path: Path) -> None:
+    exe = doubling(rows, target)
     exe.save(tmp_path / "doubling.weft")
     x = np.ones((4, 2), np.float32)
     for each in (exe, weft.load(tmp_path / "doubling.weft")):
@@ -72,19 +77,21 @@ def test_a_step_that_is_not_taken_has_no_event() -> None:
     assert [event["ph"] for event in events] == ["M"]
 
 
-def test_what_data_decides_in_a_part_is_followed() -> None:
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_data_decides_in_a_part_is_followed(target: str) -> None:
     x, c = relay.var("x", shape=(OPEN,)), relay.var("c", shape=(), dtype="bool")
     kept = relay.If(c, relay.take(x, relay.reshape(relay.argwhere(x), [-1])), relay.exp(x))
-    exe = weft.compile(relay.Function([x, c], kept))
+    exe = weft.compile(relay.Function([x, c], kept), target)
     data = np.array([1, 0, 2, 0], np.float32)
     assert exe.profile(data, np.array(True), repeat=1).steps
     assert [step.kernel for step in exe.profile(data, np.array(False), repeat=1).steps] == ["fused_exp"]
 
 
-def test_a_check_that_fails_is_told() -> None:
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_check_that_fails_is_told(target: str) -> None:
     x, i = relay.var("x", shape=(OPEN,)), relay.var("i", shape=(), dtype="int64")
     c = relay.var("c", shape=(), dtype="bool")
-    exe = weft.compile(relay.Function([x, i, c], relay.If(c, relay.take(x, i, mode="error"), relay.sum(x))))
+    exe = weft.compile(relay.Function([x, i, c], relay.If(c, relay.take(x, i, mode="error"), relay.sum(x))), target)
     data = np.zeros(4, np.float32)
     with pytest.raises(CheckError, match="index 4 lies outside"):
         exe.profile(data, np.array(4), np.array(True))
