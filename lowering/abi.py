@@ -333,6 +333,12 @@ class CompiledGraph:
     parts: tuple[ProgramPart, ...] = ()
     """Of a program that branches: what its code does in between, for those who want to do it one by one."""
 
+    @property
+    def device_names(self) -> tuple[str, ...]:
+        """The devices that the host runs it on, step by step: none, where its code needs no host."""
+        used = (each.name for part in (self, *self.segments) for each in part.devices)
+        return tuple(dict.fromkeys(used))
+
 
 def segment_graph(graph: CompiledGraph, segment: HostedSegment) -> CompiledGraph:
     """A part of a program that the host runs, as a graph of its own."""

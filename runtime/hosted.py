@@ -262,13 +262,3 @@ class HostedProgram:
 
         bound = self._stepper.bind(inputs, outputs, context.arenas, threads, graph.steps)
         return self._stepper.profile(bound, lambda: self._clear(context.address), end, repeat)
-
-
-def refuse_to_export(graph: CompiledGraph) -> None:
-    """
-    Raises:
-        Diagnostic: the graph is on several devices, and no function of C runs it.
-    """
-    if used := [each.name for part in (graph, *graph.segments) for each in part.devices]:
-        names = ", ".join(dict.fromkeys(used))
-        raise Diagnostic(f"a graph on several devices ({names}) has no entry that C programs could call")

@@ -227,7 +227,7 @@ class Function:
         """What it is in a library.
 
         Raises:
-            Diagnostic: there is only source, or it is of open extents.
+            Diagnostic: there is only source.
         """
         arguments = tuple((each.name, each.number, each.is_output) for each in self.arguments)
         interface = FunctionInterface(self.name, arguments, self.result)

@@ -18,14 +18,11 @@ def export(pieces: Sequence[Piece], path: str | os.PathLike[str], cc: str | None
     Raises:
         UsageError: the file is of no known kind, or a name is none in C.
         LinkError: there is no C compiler for the machine that the code is for, or it has refused.
-        Diagnostic: a program is on several devices, or a file cannot be written.
+        Diagnostic: a file cannot be written.
     """
     from ...dialects.support import knobs
-    from ..hosted import refuse_to_export
     from .link import export_library
 
-    for piece in pieces:
-        refuse_to_export(piece.graph)
     export_library(pieces, path, cc or knobs.CC.get())
 
 

@@ -85,7 +85,12 @@ def identifier(name: str) -> str:
 
 
 def header(graph: CompiledGraph, name: str) -> str:
-    """The header of a graph that is exported as `name`."""
+    """The header of a graph that is exported as `name`. It declares nothing of one that no function of C runs."""
+    if devices := graph.device_names:
+        return f"""/* {name}: a model that was compiled by Weft for {comment(str(graph.platform))}
+   on several devices ({comment(", ".join(devices))}), which Python runs: weft.runtime.load_module.
+   No function of C does. */
+"""
     guard = f"WEFT_{name.upper()}_H"
     decided = len(read_extents(graph.extents, len(graph.symbols)).read)
     outputs = graph.outputs[: len(graph.outputs) - decided]

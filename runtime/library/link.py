@@ -1,7 +1,7 @@
 """From compiled graphs to a library: a C compiler compiles what is around the object code, and links it.
 
 Each graph becomes an object file of its own first, in which all names but its model's and the pool's are local, so that
-any number of them are linked to one library.
+any number of them are linked to one library. That of a graph on several devices has its artefact alone, for Python.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def _build(pieces: Sequence[Piece], target: Path, folder: Path, tools: _Tools) -
     (folder / "model.h").write_text("\n".join(header(piece.graph, piece.name) for piece in pieces), "utf-8")
     match target.suffix:
         case ".so":
-            names = "; ".join([*(f"{piece.name}_model" for piece in pieces), SHARED_SYMBOLS])
+            models = [f"{piece.name}_model" for piece in pieces if not piece.graph.device_names]
+            names = "; ".join([*models, SHARED_SYMBOLS])
             (folder / "exports").write_text(f"{{ global: {names}; local: *; }};\n")
             options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
             libraries = dict.fromkeys(each for piece in pieces for each in libraries_for(piece.graph.objects))
@@ -96,24 +97,30 @@ def _object(piece: Piece, folder: Path, tools: _Tools) -> str:
     """The name of an object file, in `folder`, with all that one program needs but the libraries of C."""
     inner = folder / f"{piece.name}.parts"
     inner.mkdir()
-    (inner / "model.h").write_text(header(piece.graph, piece.name), "utf-8")
-    (inner / "model.c").write_text(glue(piece.graph, piece.name, "model.h"), "utf-8")
-    tools.run("-std=c11", "-O2", "-fPIC", "-c", "model.c", "-o", "model.o", folder=inner)
     artefact.save(piece.graph, inner / "artefact", beside=piece.beside)
     with open(inner / "artefact", "rb") as file:
         constants_at, _ = Archive(file).find(artefact.CONSTANTS)
         size = os.fstat(file.fileno()).st_size
     (inner / "artefact.s").write_text(piece_source(Path("artefact"), constants_at, size, DATA), "utf-8")
     tools.run("-c", "artefact.s", "-o", "artefact.o", folder=inner)
-    objects = ["model.o", "artefact.o"]
-    for number, image in enumerate(piece.graph.objects):
-        objects.append(f"{number}.o")
-        (inner / objects[-1]).write_bytes(image)
+    objects = ["artefact.o", *([] if piece.graph.device_names else _code(piece, inner, tools))]
     tools.run("-r", "-nostdlib", *objects, "-o", "joined", folder=inner)
     kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{piece.name}_model", SHARED_SYMBOLS)]
     made = f"{piece.name}.o"
     tools.run("-w", *kept, "joined", f"../{made}", folder=inner, tool="objcopy")
     return made
+
+
+def _code(piece: Piece, folder: Path, tools: _Tools) -> list[str]:
+    """The names of object files, in `folder`: what C programs call of a program, and its code."""
+    (folder / "model.h").write_text(header(piece.graph, piece.name), "utf-8")
+    (folder / "model.c").write_text(glue(piece.graph, piece.name, "model.h"), "utf-8")
+    tools.run("-std=c11", "-O2", "-fPIC", "-c", "model.c", "-o", "model.o", folder=folder)
+    objects = ["model.o"]
+    for number, image in enumerate(piece.graph.objects):
+        objects.append(f"{number}.o")
+        (folder / objects[-1]).write_bytes(image)
+    return objects
 
 
 def _archive(path: Path, named: Mapping[str, Path], files: Sequence[Path]) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from strict_c import needs_compiler
 
 import weft
-from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
@@ -167,9 +167,13 @@ def test_a_branch_over_an_open_extent_is_taken_far_away() -> None:
         np.testing.assert_array_equal(exe(x, np.array(False)), x)
 
 
-def test_a_library_of_it_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
-    with pytest.raises(Diagnostic, match=r"a graph on several devices \(cpu, ext_dev:0\) has no entry"):
-        exe.export_library(tmp_path / "libloop.so")
+@needs_compiler
+def test_a_library_of_it_is_for_python(exe: weft.Executable, tmp_path: Path) -> None:
+    exe.export_library(path := tmp_path / "libloop.so")
+    x = np.linspace(-1, 1, 4).astype(np.float32)
+    for got, want in zip(called(weft.load(path), x, 2, 3), meant(x, 2, 3), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+    assert "weft_model" not in path.with_suffix(".h").read_text()
 
 
 def test_steps_that_use_what_is_not_there_are_refused_before_they_run(exe: weft.Executable, tmp_path: Path) -> None:

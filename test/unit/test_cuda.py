@@ -225,15 +225,17 @@ def test_a_block_of_threads_is_within_the_targets_limits() -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("backwards", [False, True])
-def test_threads_share_memory_and_wait(driver: Emulator, backwards: bool) -> None:
+def test_threads_share_memory_and_wait(driver: Emulator, tmp_path: Path, backwards: bool) -> None:
     mod = weft.build(function(TILED), target="cuda")
     driver.register(mod["matmul"].executable.ir)
     driver.shuffle(backwards)
     a, b = np.random.default_rng(0).standard_normal((2, 8, 8)).astype(np.float32)
-    c = np.zeros((8, 8), np.float32)
-    mod(a, b, c)
+    mod.export_library(tmp_path / "matmul.so")
+    for each in (mod, weft.runtime.load_module(tmp_path / "matmul.so")):
+        c = np.zeros((8, 8), np.float32)
+        each["matmul"](a, b, c)
+        np.testing.assert_allclose(c, a @ b, rtol=1e-5, atol=1e-6)
     driver.shuffle(False)
-    np.testing.assert_allclose(c, a @ b, rtol=1e-5, atol=1e-6)
     told = driver.told()
     assert "launch matmul_kernel_kernel_0 (2, 2, 1) (4, 4, 1)" in told and told[-1] == "synchronize"
 
@@ -258,14 +260,16 @@ def test_a_graph_runs_on_a_gpu_as_on_a_processor(driver: Emulator, tmp_path: Pat
     accepted_by_ptxas("\n".join(code.source for code in exe.graph.device_code[:1]), "sm_80", tmp_path)
 
 
-def test_part_of_a_graph_runs_on_a_gpu(driver: Emulator) -> None:
+def test_part_of_a_graph_runs_on_a_gpu(driver: Emulator, tmp_path: Path) -> None:
     expected = weft.compile(parse_mlir(ALL, "g.mlir"))(*arrays())
     exe = weft.compile(parse_mlir(PARTLY, "part.mlir"), target=["llvm", "cuda"])
     driver.register(exe.ir)
     kernels = {step.kernel: step.device for step in exe.graph.steps if step.kernel}
     assert set(kernels.values()) == {0, 1} and len(exe.graph.device_code) == 1
-    for found, wanted in zip(exe(*arrays()), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    exe.export_library(tmp_path / "part.so")
+    for each in (exe, weft.load(tmp_path / "part.so")):
+        for found, wanted in zip(each(*arrays()), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
 LOOP = """

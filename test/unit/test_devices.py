@@ -11,16 +11,19 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from strict_c import needs_compiler
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.lowering.abi import Argument, CompiledGraph
 from weft.runtime.devices import Apart, DeviceAccessError, Traffic, copy, counted, device_by_name
+from weft.runtime.library.interfaces import Piece
+from weft.runtime.library.link import export_library
 from weft.runtime.memory import NotEnoughMemory, address
 
 T = "tensor<4x6xf32>"
@@ -195,9 +198,33 @@ relay.func @main(%rows: tensor<4x2xf32>, %which: tensor<3xi64>) -> tensor<3x2xf3
     assert np.allclose(np.asarray(exe(rows, np.array([3, 0, 1]))), np.exp(rows[[3, 0, 1]]))
 
 
-def test_what_only_one_device_can_do_is_refused(exe: weft.Executable, tmp_path: Path) -> None:
-    with pytest.raises(Diagnostic, match="has no entry that C programs could call"):
-        exe.export_library(tmp_path / "m.so")
+@needs_compiler
+@pytest.mark.parametrize("suffix", [".so", ".o", ".a", ".tar"])
+def test_a_library_of_such_a_graph_is_for_python(
+    exe: weft.Executable, expected: Any, tmp_path: Path, suffix: str
+) -> None:
+    exe.export_library(path := tmp_path / f"m{suffix}")
+    assert same(weft.load(path)(*arrays()), expected)
+    function = weft.runtime.load_module(path)["main"]
+    outputs = [np.zeros(spec.shape, spec.dtype) for spec in exe.outputs]
+    cast("Any", function)(*arrays(), *outputs)
+    assert same(tuple(outputs), expected)
+    if suffix != ".tar":
+        header = path.with_suffix(".h").read_text()
+        assert "several devices (cpu, ext_dev:0)" in header and "weft_model" not in header
+
+
+@needs_compiler
+def test_a_library_has_a_graph_on_several_devices_beside_one_for_c(exe: weft.Executable, tmp_path: Path) -> None:
+    near = GRAPH.replace("PLACES", HERE).replace("<ext_dev>", "<cpu>")
+    one = weft.compile(parse_mlir(near, "near.mlir"))
+    pieces = [Piece(exe.graph, "far"), Piece(one.graph, "near")]
+    export_library(pieces, tmp_path / "m.so", "cc")
+    library = ctypes.CDLL(str(tmp_path / "m.so"))
+    assert library.near_model and not hasattr(library, "far_model")
+
+
+def test_what_only_one_device_can_do_is_refused() -> None:
     with pytest.raises(Diagnostic, match="several devices"):
         weft.compile(parse_mlir(GRAPH.replace("PLACES", PLACES), "far.mlir"), executor="graph")
 
