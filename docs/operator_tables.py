@@ -49,10 +49,12 @@ OTHERS = (
     folded("hardswish", "a name without a definition there; `qnn.hardswish`, and arithmetic"),
     folded("annotation.cast_hint", "written by TVM's quantizer for itself; `cast`"),
     out("dyn.sparse_to_dense", "of no importer and no tutorial; `dyn.full` and `scatter_nd` compute it"),
-    out(
-        "nn.bitpack nn.bitserial_conv2d nn.bitserial_dense annotation.bitpack_start annotation.bitpack_end",
-        "arithmetic on single bits, for processors without products of bytes; no importer writes it",
+    folded("nn.bitpack", "`relay.nn.bitpack`: shifts and a sum"),
+    folded(
+        "nn.bitserial_conv2d nn.bitserial_dense",
+        "`relay.nn.bitserial_conv2d`, `relay.nn.bitserial_dense`: products of bytes, which sums over bits give too",
     ),
+    folded("annotation.bitpack_start annotation.bitpack_end", "their operand: parts that are packed have no bounds"),
     out("vision.proposal", "of MXNet's region networks; ONNX exports its parts"),
     out(
         "contrib.ethosu.binary_elementwise contrib.ethosu.conv2d contrib.ethosu.depthwise_conv2d "

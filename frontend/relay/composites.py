@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from ...dialects.support.arguments import checked
+from .bit_serial import BIT_SERIAL
 from .depthwise import BLOCKED, DEPTHWISE
 from .expr import Expr, Operand, Tuple, as_value, const
 from .operators import Operator, operator
@@ -234,6 +235,7 @@ COMPOSITES = {
     "nn.global_avg_pool1d": global_avg_pool1d,
     "nn.global_max_pool3d": global_max_pool3d,
     "nn.global_avg_pool3d": global_avg_pool3d,
+    **BIT_SERIAL,
     **BLOCKED,
     **DEPTHWISE,
     **RANDOM,
