@@ -40,13 +40,58 @@ def test_arrays_of_one_number_are_written_as_that():
     x = relay.var("x", shape=(512, 512))
     text = weft.ir.save_json(relay.IRModule.from_expr(relay.Function([x], x + relay.const(ones))))
     assert len(text) < 10_000
-    relay.assert_structural_equal(weft.ir.load_json(text), weft.ir.load_json(text))
+    weft.ir.assert_structural_equal(weft.ir.load_json(text), weft.ir.load_json(text))
 
 
-def test_a_function_is_the_main_function_of_a_module():
+def test_a_function_is_one_again():
     x = relay.var("x", shape=(4,))
-    module = weft.ir.load_json(weft.ir.save_json(relay.Function([x], relay.exp(x))))
-    assert [each.sym_name.data for each in module.ops if isinstance(each, FuncOp)] == ["main"]
+    function = relay.Function([x], relay.exp(x))
+    again = weft.ir.load_json(weft.ir.save_json(function))
+    assert isinstance(again, FuncOp)
+    relay.assert_structural_equal(function, again)
+
+
+def expressions() -> dict[str, relay.Expr]:
+    x, y = relay.var("x", shape=(relay.Any(), 4)), relay.var("y", shape=(4,))
+    weight = relay.const(np.random.default_rng(0).standard_normal((64, 4)).astype(np.float32))
+    return {
+        "var": y,
+        "constant": weight,
+        "call": relay.nn.dense(x, weight) + relay.const(1.0),
+        "tuple": relay.Tuple([y, relay.exp(y), y]),
+        "field": relay.split(y, 2)[1],
+        "branches": relay.If(relay.const(True), y, relay.negative(y)),
+        "function": relay.expr.Expr(relay.expr.as_value(relay.Function([y], relay.exp(y)))),
+    }
+
+
+@pytest.mark.parametrize("kind", ["var", "constant", "call", "tuple", "field", "branches", "function"])
+def test_an_expression_is_one_again_of_variables_of_these_names(kind: str):
+    expression = expressions()[kind]
+    again: Any = weft.ir.load_json(weft.ir.save_json(expression))
+    assert weft.ir.structural_equal(expression, again, map_free_vars=True)
+    names = [[each.name_hint for each in relay.analysis.free_vars(one)] for one in (expression, again)]
+    assert names[0] == names[1] and again.checked_type == expression.checked_type
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        relay.TensorType((1, relay.Any()), "float16"),
+        relay.TensorType((), "bool"),
+        relay.TupleType([relay.TensorType((2,)), relay.TupleType([])]),
+        relay.FuncType([relay.TensorType((2,), "int8")], relay.TensorType((2,))),
+        relay.RefType(relay.TensorType((2,))),
+    ],
+    ids=str,
+)
+def test_a_type_is_one_again(type: Any):
+    assert weft.ir.structural_equal(weft.ir.load_json(weft.ir.save_json(type)), type)
+
+
+def test_names_are_such_again():
+    for name in (relay.op.get("nn.relu"), relay.GlobalVar("f")):
+        assert weft.ir.load_json(weft.ir.save_json(name)) == name
 
 
 @pytest.mark.parametrize(
@@ -58,6 +103,9 @@ def test_a_function_is_the_main_function_of_a_module():
         ('{"kind": "weft.ir", "module": "relay.fun"}', "relay.fun"),
         ('{"kind": "weft.ir", "module": "module {}", "weights": "?"}', "holds no weights"),
         ('{"kind": "weft.ir", "module": "module {}", "weights": "é"}', "holds no weights"),
+        ('{"kind": "weft.ir", "of": "operator", "name": "nn.rely"}', "did you mean 'nn.relu'"),
+        ('{"kind": "weft.ir", "of": "type", "module": "module {}"}', "is nothing that Weft has saved: type"),
+        ('{"kind": "weft.ir", "of": 5, "module": "module {}"}', "is nothing that Weft has saved: 5"),
         pytest.param("[" * 100_000, "is no JSON", id="nested"),
     ],
 )

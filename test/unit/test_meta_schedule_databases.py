@@ -14,6 +14,7 @@ import weft
 from weft import meta_schedule as ms
 from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.tir.core import PrimFuncOp
 from weft.lowering.machine.target import Target
 from weft.meta_schedule.arg_info import ArgInfo
 from weft.meta_schedule.database import JSONDatabase, MemoryDatabase, ModuleEquality
@@ -158,9 +159,10 @@ def test_constants_of_other_numbers_are_another_function() -> None:
 
 
 def test_modules_of_tir_are_json_too() -> None:
-    for node in (function(PRODUCT), module(PRODUCT)):
-        again = weft.ir.load_json(weft.ir.save_json(node))
-        assert isinstance(again, IRModule) and structural_equal(again, module(PRODUCT))
+    again = weft.ir.load_json(weft.ir.save_json(module(PRODUCT)))
+    assert isinstance(again, IRModule) and structural_equal(again, module(PRODUCT))
+    again = weft.ir.load_json(weft.ir.save_json(function(PRODUCT.replace("main", "product"))))
+    assert isinstance(again, PrimFuncOp) and structural_equal(again, function(PRODUCT))
 
 
 def test_a_function_that_schedules_is_a_database_that_answers_queries() -> None:

@@ -11,8 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.hints import isa
+from ..dialects.tir.core import PrimFuncOp
 from ..dialects.tir.script.modules import IRModule
 from ..ir_json import load_json, save_json
 from ..lowering.machine.target import Target
@@ -53,7 +56,10 @@ class Workload:
         """
         if not isinstance(json_obj, str):
             raise UsageError("this is no workload as JSON")
-        return Workload(load_json(json_obj))
+        node = load_json(json_obj)
+        if not isinstance(node, ModuleOp | PrimFuncOp):
+            raise UsageError("this is no workload as JSON, but a part of a graph")
+        return Workload(node)
 
 
 @dataclass(frozen=True, eq=False)
