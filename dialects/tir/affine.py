@@ -202,6 +202,14 @@ class Linear(NamedTuple):
         """What is left where `dim` is 0, if `is_linear_in(dim)`."""
         return Linear({a: f for a, f in self.terms.items() if a != dim}, self.constant)
 
+    def plus(self, other: Linear, times: int) -> Linear:
+        """The sum of this and so many `times` another."""
+        terms = dict(self.terms)
+        for atom, factor in other.terms.items():
+            terms[atom] = terms.get(atom, 0) + factor * times
+        terms = {atom: factor for atom, factor in terms.items() if factor}
+        return Linear(terms, self.constant + other.constant * times)
+
     def is_linear_in(self, dim: AffineExpr) -> bool:
         """Whether `dim` occurs in no quotient, remainder or product."""
         return not any(atom != dim and uses(atom, dim) for atom in self.terms)
@@ -209,6 +217,20 @@ class Linear(NamedTuple):
     def step(self, dim: AffineExpr) -> int | None:
         """What one more of `dim` adds; `None` where that is not the same everywhere."""
         return self.coefficient(dim) if self.is_linear_in(dim) else None
+
+    def stride(self, dim: AffineExpr) -> Linear | None:
+        """What one more of `dim` adds, where that is the same everywhere but may depend on symbols, as the distance of
+        rows whose length is one; `None` where it is not."""
+        terms: dict[AffineExpr, int] = {}
+        constant = 0
+        for atom, factor in self.terms.items():
+            if atom == dim:
+                constant += factor
+            elif uses(atom, dim):
+                if (by := _multiplied_by(atom, dim)) is None or dims_in(by):
+                    return None
+                terms[by] = terms.get(by, 0) + factor
+        return Linear(terms, constant)
 
     def to_expr(self) -> AffineExpr:
         """The expression with its terms in a fixed order: larger coefficients first, as nested loops give them."""
@@ -221,6 +243,19 @@ class Linear(NamedTuple):
         if self.constant:
             result = AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, AffineConstantExpr(self.constant))
         return result
+
+
+def _multiplied_by(atom: AffineExpr, dim: AffineExpr) -> AffineExpr | None:
+    """What a product, one factor of which is `dim`, multiplies it by; `None` where it is no such product."""
+    if type(atom) is not AffineBinaryOpExpr or atom.kind is not AffineBinaryOpKind.Mul:
+        return None
+    for one, other in ((atom.lhs, atom.rhs), (atom.rhs, atom.lhs)):
+        if one == dim:
+            return other
+        if uses(one, dim):
+            rest = _multiplied_by(one, dim)
+            return None if rest is None else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, rest, other)
+    return None
 
 
 def uses(expr: AffineExpr, dim: AffineExpr) -> bool:

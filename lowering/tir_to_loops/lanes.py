@@ -25,6 +25,8 @@ class Lanes:
     extent: int
     is_open: bool = False
     mask: SSAValue | None = None
+    count: SSAValue | None = None
+    """How many lanes there are, where that is known only when the function is called."""
     is_exact: bool = False
     """Whether nothing may be read beyond the lanes that there are, even where a buffer has room."""
     first: SSAValue | None = None

@@ -153,13 +153,18 @@ class LoopEmitter:
                     "vectorize a loop along which every access is contiguous or stands still",
                 )
                 return False
-        if lanes.is_open:
-            type = VectorType(i1, [lanes.width])
-            mask = self.at.emit(vector.CreateMaskOp.build(operands=[[self.at.extent(loop.size)]], result_types=[type]))
-            lanes = replace(lanes, mask=mask)
+        lanes = self._counted(lanes, loop)
         for block in blocks:
             self._block(block, lanes)
         return True
+
+    def _counted(self, lanes: Lanes, loop: ForOp) -> Lanes:
+        """The lanes of a loop, with what says how many there are."""
+        if not lanes.is_open:
+            return lanes
+        type, count = VectorType(i1, [lanes.width]), self.at.extent(loop.size)
+        mask = self.at.emit(vector.CreateMaskOp.build(operands=[[count]], result_types=[type]))
+        return replace(lanes, mask=mask, count=count)
 
     def _square(self, loop: ForOp) -> bool:
         """Emit an unrolled loop of vectors of which some go across what they are read from (`squares`), step by step;
@@ -167,19 +172,31 @@ class LoopEmitter:
         if (parts := square_of(loop)) is None:
             return False
         inner, block = parts
+        most = open_trips(inner)
         rows = Lanes(self.at.dim(loop.var), loop.trip_count)
-        lanes = Lanes(self.at.dim(inner.var), inner.trip_count)
-        if block.conditions or why_not_vector(block, lanes, self.accesses) is not None:
+        lanes = Lanes(self.at.dim(inner.var), most or inner.trip_count, is_open=most is not None)
+        across = self.squares.across(block, rows, lanes)
+        if not across or block.conditions or why_not_vector(block, lanes, self.accesses, across) is not None:
             return False
-        with self.at.into(self.at.block):
-            columns = self.squares.columns(block, rows, lanes)
-        for step in range(rows.extent) if columns else ():
+
+        def emit() -> None:
+            counted = self._counted(lanes, inner)
             with self.at.into(self.at.block):
-                self.at.index_values[rows.dim] = self.at.constant(step)
-                self.bodies.ready = {load: column[step] for load, column in columns.items()}
-                self._block(block, lanes)
-        self.bodies.ready = {}
-        return bool(columns)
+                columns = self.squares.columns(block, across, rows, counted)
+            for step in range(rows.extent):
+                with self.at.into(self.at.block):
+                    self.at.index_values[rows.dim] = self.at.constant(step)
+                    self.bodies.ready = {load: column[step] for load, column in columns.items()}
+                    self._block(block, counted)
+            self.bodies.ready = {}
+
+        if most is None:
+            emit()
+        else:
+            with self.at.into(self.at.block):
+                some = self.at.emit(arith.CmpiOp(self.at.extent(inner.size), self.at.constant(0), "sgt"))
+            self._guarded(some, emit)
+        return True
 
     def _block(self, block: BlockOp, lanes: Lanes | None) -> None:
         bindings = self.at.bindings(block)

@@ -21,20 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects import memref, vector
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects import arith, memref, vector
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.interned import long_array, vector_of
 from ...dialects.support.vector_types import element_type
-from ...dialects.tir.affine import Linear
+from ...dialects.tir.affine import Linear, uses
 from ...dialects.tir.core import BlockOp, ForKind, ForOp
 from .accesses import AccessEmitter
 from .block_bodies import needed_operations
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
-from .lanes import Lanes
+from .lanes import Lanes, open_trips
 
 MAX_SIDE = 16
 """Rows and columns of a square, at most: as many vectors are held at once."""
@@ -45,7 +45,7 @@ BLOCK_BYTES = 16
 
 def square_of(loop: ForOp) -> tuple[ForOp, BlockOp] | None:
     """The vectorized loop and the block in an unrolled loop that may be a square: nothing else is in it, and the number
-    of steps of both is known and fits."""
+    of steps of both fits. That of the lanes may depend on symbols."""
     if loop.for_kind != ForKind.UNROLLED:
         return None
     inner = loop.body.block.first_op
@@ -54,7 +54,7 @@ def square_of(loop: ForOp) -> tuple[ForOp, BlockOp] | None:
     block = inner.body.block.first_op
     if not isinstance(block, BlockOp) or block is not inner.body.block.last_op or block.init is not None:
         return None
-    sides = (loop.size, inner.size)
+    sides = (loop.size, open_trips(inner) or inner.size)
     if loop.start or inner.start or any(not isinstance(side, int) or not 2 <= side <= MAX_SIDE for side in sides):
         return None
     return inner, block
@@ -67,28 +67,59 @@ class SquareEmitter:
         self.at = at
         self.accesses = accesses
 
-    def columns(self, block: BlockOp, rows: Lanes, lanes: Lanes) -> dict[memref.LoadOp, list[SSAValue]]:
-        """What the loads of `block` that go across give in each step along `rows`, in `lanes`; empty where there are
-        none. What is needed for it is appended."""
-        bindings = self.at.bindings(block)
-        body: Block = block.body.block
-        iters: Mapping[SSAValue, AffineExpr] = dict(zip(body.args, bindings, strict=True))
-        needed, found = needed_operations(body), dict[memref.LoadOp, list[SSAValue]]()
-        for op in body.ops:
+    def across(self, block: BlockOp, rows: Lanes, lanes: Lanes) -> dict[memref.LoadOp, Linear]:
+        """The loads of `block` that go straight along `rows` and across the `lanes`, each with how far it moves from
+        one of these to the next."""
+        found = dict[memref.LoadOp, Linear]()
+        needed, iters = needed_operations(block.body.block), self._iterators(block)
+        for op in block.body.block.ops:
             if not isinstance(op, memref.LoadOp) or op not in needed or op.memref in block.writes:
                 continue
-            buffer, form = self.accesses.position(op, iters)
-            if form is None or form.step(rows.dim) != 1 or (step := form.step(lanes.dim)) in (0, 1, None):
+            _, form = self.accesses.position(op, iters)
+            if form is None or form.step(rows.dim) != 1 or form.step(lanes.dim) in (0, 1):
                 continue
+            if (step := form.stride(lanes.dim)) is not None:
+                found[op] = step
+        return found
+
+    def columns(
+        self, block: BlockOp, across: Mapping[memref.LoadOp, Linear], rows: Lanes, lanes: Lanes
+    ) -> dict[memref.LoadOp, list[SSAValue]]:
+        """What the loads of `block` that go `across` give in each step along `rows`, in `lanes`. What is needed for it
+        is appended."""
+        iters, found = self._iterators(block), dict[memref.LoadOp, list[SSAValue]]()
+        for op, step in across.items():
+            buffer, form = self.accesses.position(op, iters)
+            assert form is not None, "where it goes across is known"
             found[op] = self._turned(buffer, form, step, rows, lanes)
         return found
 
-    def _turned(self, buffer: FlatBuffer, form: Linear, step: int, rows: Lanes, lanes: Lanes) -> list[SSAValue]:
-        across = {atom: factor for atom, factor in form.terms.items() if atom != lanes.dim}
-        starts = [Linear(across, form.constant + lane * step) for lane in range(lanes.extent)]
-        vectors = [self.accesses.load(buffer, start, rows) for start in starts]
-        vectors += vectors[-1:] * (lanes.width - lanes.extent)
+    def _iterators(self, block: BlockOp) -> Mapping[SSAValue, AffineExpr]:
+        return dict(zip(block.body.block.args, self.at.bindings(block), strict=True))
+
+    def _turned(self, buffer: FlatBuffer, form: Linear, step: Linear, rows: Lanes, lanes: Lanes) -> list[SSAValue]:
+        terms = {atom: factor for atom, factor in form.terms.items() if not uses(atom, lanes.dim)}
+        across = Linear(terms, form.constant)
+        if lanes.count is None:
+            starts = [across.plus(step, lane) for lane in range(lanes.extent)]
+            vectors = [self.accesses.load(buffer, start, rows) for start in starts]
+            vectors += vectors[-1:] * (lanes.width - lanes.extent)
+        else:
+            vectors = self._up_to_last(buffer, across, step, rows, lanes, lanes.count)
         return self.transposed(vectors, rows.width)[: rows.extent]
+
+    def _up_to_last(
+        self, buffer: FlatBuffer, first: Linear, step: Linear, rows: Lanes, lanes: Lanes, count: SSAValue
+    ) -> list[SSAValue]:
+        """The vectors of as many lanes as there are, the last of which is read again for all others."""
+        last = self.at.emit(arith.SubiOp(count, self.at.constant(1)))
+        apart, start = self.at.index_value(step), self.accesses.first_of(first, rows)
+        vectors: list[SSAValue] = []
+        for lane in range(lanes.width):
+            number = self.at.emit(arith.MinSIOp(self.at.constant(lane), last)) if lane else self.at.constant(0)
+            place = self.at.emit(arith.AddiOp(start, self.at.emit(arith.MuliOp(number, apart))))
+            vectors.append(self.accesses.load_lanes(buffer, place, 1, rows))
+        return vectors
 
     def transposed(self, vectors: Sequence[SSAValue], width: int) -> list[SSAValue]:
         """`width` vectors, each of one lane of each of `vectors`, which have `width` lanes; both powers of two."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.walking import in_order
@@ -19,8 +19,11 @@ from .lanes import Lanes
 index = IndexType()
 
 
-def why_not_vector(block: BlockOp, lanes: Lanes, accesses: AccessEmitter) -> str | None:
-    """Why a block cannot run with `lanes` as vector lanes; `None` where it can."""
+def why_not_vector(
+    block: BlockOp, lanes: Lanes, accesses: AccessEmitter, ready: Container[Operation] = ()
+) -> str | None:
+    """Why a block cannot run with `lanes` as vector lanes; `None` where it can. Loads that are `ready` are vectors
+    already."""
     bindings = accesses.at.bindings(block)
 
     def moves(expr: AffineExpr) -> bool:
@@ -33,7 +36,7 @@ def why_not_vector(block: BlockOp, lanes: Lanes, accesses: AccessEmitter) -> str
     for region in (block.body, *([block.init] if block.init is not None else [])):
         iters: dict[SSAValue, AffineExpr] = dict(zip(region.block.args, bindings, strict=True))
         varying = {v for v, expr in iters.items() if moves(expr)}
-        if (reason := _varies(region.block, iters, varying, lanes, accesses)) is not None:
+        if (reason := _varies(region.block, iters, varying, lanes, accesses, ready=ready)) is not None:
             return reason
     return None
 
@@ -53,6 +56,7 @@ def _varies(
     lanes: Lanes,
     accesses: AccessEmitter,
     written: int = 1,
+    ready: Container[Operation] = (),
 ) -> str | None:
     """Why not all lanes can do the same, where each writes `written` elements beyond the one before."""
     needed = needed_operations(body)
@@ -74,6 +78,8 @@ def _varies(
             if isinstance(op, memref.StoreOp):
                 if stride != written:
                     return "it does not write neighbouring elements" if written else "each lane writes elsewhere"
+            elif op in ready:
+                varying.add(op.res)
             elif stride is None:
                 return "it reads elements whose distance differs"
             elif lanes.is_open and stride not in (0, 1):

@@ -164,6 +164,11 @@ def steps_within(block: BlockOp, iterator: int, size: int) -> list[int | None]:
     return [None if form is None else form.step(within) for form, _, within in _divided(block, iterator, size)]
 
 
+def strides_within(block: BlockOp, iterator: int, size: int) -> list[Linear | None]:
+    """The same where it may depend on symbols, over which it then is."""
+    return [None if form is None else form.stride(within) for form, _, within in _divided(block, iterator, size)]
+
+
 def steps_between(block: BlockOp, iterator: int, size: int) -> list[int | None]:
     """How far each access moves from one value of an iterator to that which is `size` further on, if it is as far from
     everywhere; else `None`."""

@@ -9,8 +9,9 @@ are full.
 
     for b, k, j: y[b, k, j] = x[j, b, k]    ->    for b, k', j, k'': y[b, k' * 16 + k'', j] = x[j, b, k' * 16 + k'']
 
-Where a vector's worth of both iterators is known, that many of them are a square: rows are read as vectors, turned in
-registers, and written as vectors (`lowering/tir_to_loops/squares.py`).
+A vector's worth of both iterators is a square: rows are read as vectors, turned in registers, and written as vectors
+(`lowering/tir_to_loops/squares.py`). Where an extent is a symbol, what whole squares leave is taken in rectangles of
+half as many rows, of a quarter, and element by element at the ends of columns.
 
     for b, k', j': unrolled k'', vectorized j'': y[b, k' * 16 + k'', j' * 16 + j''] = x[j' * 16 + j'', b, k' * 16 + k'']
 """
@@ -24,10 +25,12 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.machine_model import MachineModel
+from ....dialects.tir.affine import Linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, enclosing_loops, memref_of
+from ....dialects.tir.symbols import likely
 from ..analysis.deciding import deciding_iterators
 from ..analysis.producers import written_buffer
-from ..analysis.strides import steps_within, strides
+from ..analysis.strides import steps_within, strides, strides_within
 from ..scheduling.recorded import reorder, set_kind, split
 from .choosing import is_chosen
 from .registers import VectorRegisters
@@ -38,12 +41,14 @@ MIN_STRIPS = 16
 MIN_SIDE, MAX_SIDE = 4, 16
 """Of a square: with less there is not enough to gain, and as many vectors are held at once."""
 
+STRAIGHT, AT_REST = Linear({}, 1), Linear({}, 0)
+"""How far an access moves from one element to the next."""
+
 
 def transpose_in_squares(block: BlockOp, registers: VectorRegisters) -> list[ForOp] | None:
     """Bring the loops of `block`, which stands in its own perfect nest, into the order that squares have.
 
-    Gives those outside of them that may run in parallel as one; `None` where it moves nothing across, or the extents of
-    the two iterators are not known.
+    Gives those outside of them that may run in parallel as one; `None` where it moves nothing across.
     """
     if block.is_reduction or block.conditions:
         return None
@@ -81,15 +86,15 @@ def crossing_in_squares(block: BlockOp, lanes: int) -> int | None:
     last = max((number for number, size in enumerate(block.sizes) if size != 1), default=0)
     if lanes < MIN_SIDE or not _fits(block, last):
         return None
-    accesses, along_last = strides(block), steps_within(block, last, lanes)
-    if any(step is None or (access.is_write and step != 1) for access, step in zip(accesses, along_last, strict=True)):
+    accesses, along_last = strides(block), strides_within(block, last, lanes)
+    if any(step is None or (a.is_write and step != STRAIGHT) for a, step in zip(accesses, along_last, strict=True)):
         return None
     for number in range(last):
         if not _fits(block, number):
             continue
-        steps = steps_within(block, number, lanes)
+        steps = strides_within(block, number, lanes)
         across = [
-            step == 1 and apart not in (0, 1)
+            step == STRAIGHT and apart not in (STRAIGHT, AT_REST)
             for access, step, apart in zip(accesses, steps, along_last, strict=True)
             if not access.is_write
         ]
@@ -99,9 +104,8 @@ def crossing_in_squares(block: BlockOp, lanes: int) -> int | None:
 
 
 def _fits(block: BlockOp, number: int) -> bool:
-    """Whether an iterator is long enough, of a length that is known, and decides nothing."""
-    size = block.sizes[number]
-    return isinstance(size, int) and size >= MIN_SIDE and block.iters[number] not in deciding_iterators(block)
+    """Whether an iterator is long enough, or likely to be, and decides nothing."""
+    return likely(block.sizes[number]) >= MIN_SIDE and block.iters[number] not in deciding_iterators(block)
 
 
 def transpose_in_strips(block: BlockOp, machine: MachineModel) -> list[ForOp] | None:
