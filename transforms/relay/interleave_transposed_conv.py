@@ -21,7 +21,8 @@ each phase is a convolution of its own, with its own taps and without what is cu
 Where the data is a single pixel, any stride will do, and one as large as the kernel leaves one tap: a matrix product.
 
 Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW` (and their likes of
-one and three axes), elements that are not floats, paddings of more than the kernel, and extents that are not known.
+one and three axes), elements that are not floats, paddings of more than the kernel, and numbers of channels or taps
+that are not known. How many places there are need not be: all that is chosen is the same for any number of them.
 `fold-constant` should follow, `conv-to-conv2d`, and `alter-op-layout`.
 
 No counterpart in TVM, whose schedules for single processors have it.
@@ -49,11 +50,16 @@ from ...dialects.relay.ops.nn.padding import PadOp
 from ...dialects.relay.ops.nn.spatial import DepthToSpaceOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ReshapeOp, ReverseOp, TransposeOp
+from ...dialects.relay.slices import ENDLESS
 from ...dialects.support.vector_unit import vector_unit_of
 from ..infra import FunctionPass, RewriteDriver, remarks, report_changed
 from .emitter import Emitter
 
 NAME = "interleave-transposed-conv"
+
+TYPICAL_PLACES = 32
+"""An open extent of the data is taken for so many places more than the kernel's. What is padded and cut off does not
+depend on it; phases apart are compared with all together at it."""
 
 WORTH = 0.9
 """Of the products of all phases together, those of the phases apart up to which these are worth their own kernels."""
@@ -169,7 +175,11 @@ class InterleavePhases(RewritePattern):
             value = _interleaved(emit, _convolution(emit, op, _phases(emit, op.weight, axes), starts, ends), axes)
             begin = [axis.cut for axis in axes]
         end = [first + axis.result for first, axis in zip(begin, axes, strict=True)]
-        if any(begin) or tuple(end) != shape_of(value)[2:]:
+        whole = [axis.stride * (-(-axis.result // axis.stride) if phases is not None else axis.places) for axis in axes]
+        if any(begin) or end != whole:
+            open_axes = [extent == DYNAMIC for extent in shape_of(op.data)[2:]]
+            ends = zip(end, whole, open_axes, strict=True)
+            end = [(last - extent or ENDLESS) if is_open else last for last, extent, is_open in ends]
             emit(StridedSliceOp(value, begin=begin, end=end, axes=list(range(2, 2 + len(axes)))))
         rewriter.replace(op, emit.ops)
 
@@ -224,11 +234,17 @@ def _interleaved(emit: Emitter, value: SSAValue, axes: Sequence[Axis]) -> SSAVal
         return value if strides[0] == 1 else emit(DepthToSpaceOp(value, block_size=strides[0]))
     batch, channels, *places = shape_of(value)
     outputs, rank = channels // prod(strides), len(axes)
-    value = emit(ReshapeOp(value, newshape=[batch, *strides, outputs, *places]))
+    is_open = DYNAMIC in (batch, *places)
+    if is_open:
+        for number, stride in enumerate(strides):  # one dimension is taken apart into two at a time
+            rest = prod(strides[number + 1 :]) * outputs
+            value = emit(ReshapeOp(value, newshape=[0] * (1 + number) + [-4, stride, rest] + [0] * rank))
+    else:
+        value = emit(ReshapeOp(value, newshape=[batch, *strides, outputs, *places]))
     apart = [number for axis in range(rank) for number in (rank + 2 + axis, 1 + axis)]
     value = emit(TransposeOp(value, axes=[0, rank + 1, *apart]))
     whole = [extent * stride for extent, stride in zip(places, strides, strict=True)]
-    return emit(ReshapeOp(value, newshape=[batch, outputs, *whole]))
+    return emit(ReshapeOp(value, newshape=[0, 0, *[-3] * rank] if is_open else [batch, outputs, *whole]))
 
 
 def _obstacle(op: Transposed) -> str | None:
@@ -243,21 +259,21 @@ def _obstacle(op: Transposed) -> str | None:
         return "its taps lie apart"
     if not isinstance(data.element_type, AnyFloat):
         return f"its elements are {data.element_type}, not floats"
-    if DYNAMIC in (*data.get_shape()[1:], *shape_of(op.weight), *shape_of(op.result)[1:]):
-        return "its extents are dynamic"
-    if DYNAMIC in data.get_shape() and (len(axes := _axes(op)) != 2 or axes[0].stride != axes[1].stride):
-        return "its batch is dynamic, and its strides differ"
+    if DYNAMIC in (data.get_shape()[1], *shape_of(op.weight)):
+        return "its channels or taps are dynamic"
     if any(padding >= taps for padding, taps in zip(window.before, window.kernel, strict=True)):
         return "it is padded by more than its kernel"
     return None
 
 
 def _axes(op: Transposed) -> list[Axis]:
-    window, extents = op.window(shape_of(op.weight)), shape_of(op.data)[2:]
+    window = op.window(shape_of(op.weight))
+    places = zip(shape_of(op.data)[2:], window.kernel, strict=True)
+    extents = [TYPICAL_PLACES + kernel if extent == DYNAMIC else extent for extent, kernel in places]
     strides: Sequence[int] = window.strides
     if set(extents) == {1}:
         strides = [max(*window.kernel, *strides)] * len(extents)
-    results = shape_of(op.result)[2:]
+    results = op.output_extents(extents, window)
     return [Axis(*values) for values in zip(extents, window.kernel, results, strides, window.before, strict=True)]
 
 
