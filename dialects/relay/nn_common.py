@@ -259,16 +259,18 @@ class Window:
 def pad_stage(
     x: te.Tensor, before: Mapping[int, int], after: Mapping[int, int], value: float = 0, name: str = "data_pad"
 ) -> te.Tensor:
-    """`x` with `value` around it; dimensions that are not named are not padded. Without padding, `x` itself."""
+    """`x` with `value` around it; dimensions that are not named are not padded. Without padding, `x` itself. How much
+    there is may depend on symbols."""
     lead = [before.get(d, 0) for d in range(x.rank)]
     trail = [after.get(d, 0) for d in range(x.rank)]
-    if not any(lead) and not any(trail):
+    starts, ends = ([d for d, n in enumerate(each) if not te.is_number(n) or n != 0] for each in (lead, trail))
+    if not starts and not ends:
         return x
     shape = [p + n + q for p, n, q in zip(lead, x.shape, trail, strict=True)]
 
     def body(*i: te.IterVar) -> te.Expr:
-        inside = [i[d] >= lead[d] for d in range(x.rank) if lead[d]]
-        inside += [i[d] < lead[d] + x.shape[d] for d in range(x.rank) if trail[d]]
+        inside = [i[d] >= lead[d] for d in starts]
+        inside += [i[d] < lead[d] + x.shape[d] for d in ends]
         return te.select(te.all_of(inside), x[tuple(i[d] - lead[d] for d in range(x.rank))], value)
 
     return te.compute(shape, body, name)

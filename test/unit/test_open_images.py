@@ -21,7 +21,9 @@ def weight(*shape: int) -> Expr:
     return relay.const(np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32))
 
 
-def check(shape: Sequence[int | None], sizes: Sequence[Sequence[int]], body: Body) -> weft.Executable:
+def check(
+    shape: Sequence[int | None], sizes: Sequence[Sequence[int]], body: Body, tolerance: float = 1e-4
+) -> weft.Executable:
     """Compile `body` for the shape with what is `None` open, run it at each of the sizes, and compare."""
 
     def function(extents: Sequence[int | None]) -> FuncOp:
@@ -36,7 +38,7 @@ def check(shape: Sequence[int | None], sizes: Sequence[Sequence[int]], body: Bod
         wanted = evaluate_function(function(extents), [x])
         for number, (found, value) in enumerate(zip(exe.run({"x": x}).values(), wanted, strict=True)):
             assert found.shape == value.shape, (size, number)
-            assert_close(found, value)
+            assert_close(found, value, tolerance)
     return exe
 
 
@@ -71,6 +73,34 @@ def test_images_of_any_size_are_enlarged_padded_and_seen_otherwise():
             relay.reverse(x, axis=2),
         ],
     )
+
+
+@pytest.mark.parametrize("shape", [(1, 32, None, None), (None, 32, None, 9), (1, 32, None, 12), (2, 32, 8, None)])
+def test_images_of_any_size_are_convolved_by_minimal_filtering(shape: Sequence[int | None]):
+    count = sum(extent is None for extent in shape)
+    sizes = [(1, 1), (3, 4), (4, 5), (9, 2), (17, 13)] if count == 2 else [(1,), (4,), (11,)]
+    w = weight(48, 32, 3, 3)  # whose sums are as large as 50, of terms that are larger still
+    exe = check(shape, sizes, lambda x: [relay.nn.conv2d(x, w, padding=(1, 2), channels=48)], tolerance=2e-3)
+    assert "winograd" in str(exe.ir["fuse"])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "padding", "more"),
+    [(2, 2, 0, 0), (4, 2, 1, 0), (3, 2, 1, 1), (5, 3, 2, 0), (3, 1, 2, 0), (1, 2, 0, 1), (9, 1, 8, 0)],
+)
+@pytest.mark.parametrize("axes", [1, 2])
+def test_images_of_any_size_are_enlarged_by_the_phases_of_a_convolution(
+    kernel: int, stride: int, padding: int, more: int, axes: int
+):
+    """None is computed as one of the many products of which most are by zeros."""
+    strides = (stride,) + (1,) * (axes - 1)
+    given = {"strides": strides, "padding": (padding,) * axes, "output_padding": (more,) + (0,) * (axes - 1)}
+    transposed = relay.nn.conv1d_transpose if axes == 1 else relay.nn.conv2d_transpose
+    w, least = weight(4, 16, *(kernel,) * axes), 2 * padding + 1
+    for images in (1, None):
+        sizes = [((2,) if images is None else ()) + (least + n,) * axes for n in (0, 1, 4)]
+        exe = check((images, 4, *(None,) * axes), sizes, lambda x: [transposed(x, w, channels=16, **given)])
+        assert "d_transpose" not in str(exe.ir["fuse"])
 
 
 def test_no_images_are_mirrored_along_axes_that_have_elements():

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 MAX_TOGETHER = 4
 """So many groups may share a vector of channels, of which each then multiplies the other's data by zero."""
 
-TYPICAL_IMAGES = 4
-"""What an open number of images is taken for where an algorithm is chosen."""
+TYPICAL_IMAGES, TYPICAL_PIXELS = 4, 32
+"""What an open number of images, and an open height or width, are taken for where an algorithm is chosen."""
 
 
 @irdl_op_definition
@@ -178,23 +178,27 @@ class Conv2dOp(SplitChannels):
         window = self.window(shape_of(self.weight))
         steps = {*window.strides, self.group_count()}
         plain = data.element_type == f32 == tensor(self.result).element_type
-        known = DYNAMIC not in (*data.get_shape()[1:], *out[1:])
+        known = DYNAMIC not in (data.get_shape()[1], out[1])
         if not blocks.winograd or not plain or window.kernel != (TAPS, TAPS) or steps != {1} or not known:
             return None
         images, channels, *extents = data.get_shape()
         source = self.data if (volumes := self.volumes()) is None else volumes.data
         if 2 * (blocks.block_of(source) or blocks.whole_block(shape_of(source)[1])) < blocks.lanes:
             return None  # transformed in vectors of channels, most of which would stay empty
-        if (apart := TapsApart.of(window, extents, out[2:])) is None or (apart.images > 1 and images == DYNAMIC):
+        places = [TYPICAL_PIXELS if n == DYNAMIC else n for n in extents]
+        made = places if DYNAMIC in extents else out[2:]
+        if (apart := TapsApart.of(window, places, made)) is None:
             return None
-        if apart.images > 1 and volumes is not None:
+        if apart.images > 1 and (volumes is not None or DYNAMIC in (images, *extents)):
+            return None
+        if volumes is not None and DYNAMIC in extents:
             return None
         images = TYPICAL_IMAGES if images == DYNAMIC else images
         outputs = -(-out[1] // block) * block
         rows, columns = apart.axes
         both = (channels, outputs, block, blocks.machine, None if volumes is None else volumes.seeing())
         each = Convolution3x3(images * apart.images, rows.made, columns.made, *both)
-        whole = Convolution3x3(images, out[2], out[3], *both)
+        whole = Convolution3x3(images, made[0], made[1], *both)
         moved = 2 * each.bytes if apart.images > 1 else 0
         by = each.best(blocks.winograd, whole.direct(), moved)
         return None if by is None else (by, apart)

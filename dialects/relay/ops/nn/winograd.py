@@ -4,6 +4,8 @@ done when the model is compiled, the other computes the convolution with it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import AnyFloat, TensorType
@@ -152,28 +154,34 @@ class WinogradConv2dOp(Convolution):
             raise VerifyException("strides, dilation and groups must be 1")
         data.check(shape_of(self.data), "the data")
         held = data.extents(shape_of(self.data))
-        if DYNAMIC in (held["C"], held["H"], held["W"], *shape):
-            raise VerifyException("the shapes of its operands must be static, but for the number of images")
+        if DYNAMIC in (held["C"], *shape):
+            raise VerifyException("the channels and taps of its operands must be known")
         if not isinstance(tensor(self.data).element_type, AnyFloat):
             raise VerifyException(f"its elements are {tensor(self.data).element_type}, not floats")
         return super().infer()
 
-    def tiles(self) -> tuple[int, int, int]:
-        """How many tiles there are: for each image, along H, and along W."""
-        out = self.layouts()[2].extents(shape_of(self.result))
-        tile = self.tile_size.value.data
-        return out["N"], -(-out["H"] // tile), -(-out["W"] // tile)
+    def tiles(self, result: Sequence[int]) -> tuple[int, int, int]:
+        """How many tiles there are for a shape of the result: for each image, along H, and along W."""
+        out, tile = self.layouts()[2].extents(result), self.tile_size.value.data
+        return out["N"], (out["H"] + tile - 1) // tile, (out["W"] + tile - 1) // tile
 
     def macs(self) -> int:
-        """Those of the products of matrices, one for each point."""
-        return self.mac_product(*self.tiles(), *shape_of(self.weight))
+        """Those of the products of matrices, one for each point.
+
+        Raises:
+            Diagnostic: an extent is not known.
+        """
+        result = shape_of(self.result)
+        self.mac_product(*result)
+        return self.mac_product(*self.tiles(result), *shape_of(self.weight))
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         data, weight = inputs
         layout, kernel, out_layout = self.layouts()
         by, result = self.filtering(), tensor(self.result)
         sum_type = accumulator(result.element_type)
-        _, high, wide = self.tiles()
+        shape = list(self.result_extents(data, weight))
+        _, high, wide = self.tiles(shape)
         at_image, seeing = layout.position("N"), self.seeing()
         images = held_images = data.shape[at_image]
         tile, points = by.tile, by.points
@@ -189,6 +197,7 @@ class WinogradConv2dOp(Convolution):
             padded, volumes = seeing.pad_stage(data, at_image, before, after), seeing.volumes(images)
             images, held_images, channels = volumes * seeing.made, volumes * seeing.padded, channels // seeing.seen
         places, held_places = (images, high, wide), (held_images, high, wide)
+        numbering = _Numbering(images, high, wide)
         # Tiles are transformed in the data's blocks, whole vectors, however few of the last one's channels are summed.
         parts = max(1, layout.block("C") // step)
         transformed = -(-channels // parts)
@@ -218,24 +227,24 @@ class WinogradConv2dOp(Convolution):
         planes = [] if seeing is None else [te.reduce_axis(seeing.seen, "plane")]
 
         def product(*at: te.IterVar) -> te.Expr:
-            point, o, t, *lane = at
+            point, o, *rest = at
             p, q = point // points, point % points
-            image, channel = t // (high * wide), axes[0]
+            image, y, x = numbering.place(rest[: numbering.rank])
+            lane, channel = rest[numbering.rank :], axes[0]
             if seeing is not None:
                 image, channel = seeing.place(volumes, image, planes[0]), planes[0] * channels + channel
             weights = {"H": p, "W": q, "O": o, "I": channel, "i": axes[-1], "o": lane[0] if lane else o}
             taken = te.cast(weight[kernel.arrange(weights)], sum_type)
-            number = (image, t // wide % high, t % wide)
             block, within = axes[0], axes[1:]
             if parts > 1:
                 block, within = axes[0] // parts, [axes[0] % parts * step + (axes[1] if axes[1:] else 0)]
-            return te.sum(tiles[(p, q, block, *number, *within)] * taken, [*planes, *axes])
+            return te.sum(tiles[(p, q, block, image, y, x, *within)] * taken, [*planes, *axes])
 
-        sums = te.compute((points * points, outputs, images * high * wide, *lanes), product, "winograd_product")
+        sums = te.compute((points * points, outputs, *numbering.extents, *lanes), product, "winograd_product")
 
         def result_rows(*at: te.IterVar) -> te.Expr:
             o, n, y, x, i, q, *lane = at
-            return combined(by.result, i, lambda p: sums[(q + p * points, o, (n * high + y) * wide + x, *lane)])
+            return combined(by.result, i, lambda p: sums[(q + p * points, o, *numbering.number(n, y, x), *lane)])
 
         upper = te.compute((outputs, *places, tile, points, *lanes), result_rows, "winograd_result_rows")
 
@@ -252,12 +261,48 @@ class WinogradConv2dOp(Convolution):
             place = (out["N"], y // tile, x // tile, y % tile, x % tile)
             return te.cast(done[(out["C"], *place, *lane)], result.element_type)
 
-        shape = list(result.get_shape())
-        shape[out_layout.position("N")] = images
         return te.compute(shape, placed, "conv2d_winograd")
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
         return None  # the taps are not known any more
+
+
+@dataclass(frozen=True)
+class _Numbering:
+    """The tiles of all images, as rows of one matrix; where their number is a product of symbols, each by its image and
+    its place there."""
+
+    images: te.Dim
+    high: te.Dim
+    wide: te.Dim
+
+    @property
+    def is_product(self) -> bool:
+        """Whether how many there are is a product of symbols, or a line of an open extent ends where numbers go on."""
+        return not isinstance(self.wide, int) or not (isinstance(self.high, int) or self.images == 1)
+
+    @property
+    def extents(self) -> tuple[te.Dim, ...]:
+        each = (self.images, self.high, self.wide)
+        return each if self.is_product else (prod(each),)
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents)
+
+    def number(self, image: te.Expr, y: te.Expr, x: te.Expr) -> tuple[te.Expr, ...]:
+        """What a tile is called by."""
+        return (image, y, x) if self.is_product else ((image * self.high + y) * self.wide + x,)
+
+    def place(self, number: Sequence[te.Expr]) -> tuple[te.Expr, te.Expr, te.Expr]:
+        """The image, and the place there, of a tile."""
+        if self.is_product:
+            image, y, x = number
+            return image, y, x
+        (t,) = number
+        if not isinstance(self.high, int):
+            return te.const(0, te.index), t // self.wide, t % self.wide
+        return t // (self.high * self.wide), t // self.wide % self.high, t % self.wide
 
 
 OPS: list[type[Operation]] = [WinogradWeightTransformOp, WinogradConv2dOp]
