@@ -11,12 +11,13 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from weft.compilation import graph_module, load_module
-from weft.compiler import DEFAULT_OPT_LEVEL, EXECUTORS, compile
+from weft.compiler import compile
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.weights import missing_resources
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from weft.dialects.support.processors import available_processors
+from weft.executors import DEFAULT_OPT_LEVEL, EXECUTORS
 from weft.interpreted import Interpreted
 from weft.loading import load
 from weft.lowering.abi import TensorSpec

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from weft.compiler import EXECUTORS
 from weft.dialects.support.diagnostics import Place, UsageError, did_you_mean
+from weft.executors import EXECUTORS
 from weft.tools.arguments import ArgumentParser, parse_shape, seed, tolerance
 from weft.tools.entry import guarded, register_weft
 

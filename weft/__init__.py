@@ -9,6 +9,7 @@ Names are imported from their modules when they are first asked for: `import wef
 from typing import TYPE_CHECKING
 
 from .dialects.support.lazy import lazy_names
+from .dialects.support.provided import provide
 
 if TYPE_CHECKING:
     from . import arith as arith
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
     from .tuning.tune import tune as tune
 
 __version__: str
+
+provide("relay.trees", f"{__name__}.frontend.relay")
+provide("tir.trees", f"{__name__}.dialects.tir.nodes.tree")
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .compiler import DEFAULT_OPT_LEVEL, EXECUTORS
-from .compiler import compile as described
 from .dialects.relay.core import FuncOp
 from .dialects.relay.weights import check_loaded
 from .dialects.support.arguments import checked
@@ -20,6 +17,7 @@ from .dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you
 from .dialects.support.file_cache import CacheCounts
 from .dialects.support.mapped_files import watching
 from .dialects.support.verifier import verify
+from .executors import DEFAULT_OPT_LEVEL, EXECUTORS
 from .lowering.compiler import compile_graph
 from .lowering.graph_json import CPU_TYPE
 from .lowering.machine.target import Target
@@ -81,10 +79,6 @@ def compile(
         nodes = _Nodes()
         exe = _compile(model, resolved, context, threads, params, shapes, function, phase, request, nodes)
     return nodes.module(exe)
-
-
-# What it says of its arguments are the hints of what it says when one is wrong.
-inspect.unwrap(compile).__doc__ = described.__doc__
 
 
 def _compile(

@@ -7,13 +7,15 @@ wants more of a program that was found than to run it, its text at some phase, h
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Literal, overload
 
 from .dialects.support.arguments import checked
 from .dialects.support.garbage import modules_are_old, rare_garbage_collection
+from .executors import COMPILED, DEFAULT_OPT_LEVEL
 from .lowering.machine.scoped_target import or_current
 
 if TYPE_CHECKING:
@@ -22,17 +24,9 @@ if TYPE_CHECKING:
     from .compilation import Model
     from .interpreted import Interpreted
     from .lowering.machine.target import Target
+    from .lowering.phase_texts import PhaseTexts
     from .runtime.executable import Executable
     from .runtime.graph_executor import GraphModule
-
-COMPILED = ("aot", "graph")
-"""What runs a compiled graph."""
-
-EXECUTORS = (*COMPILED, "interpreter")
-"""What runs a model."""
-
-DEFAULT_OPT_LEVEL = 3
-"""Of a compilation, where neither the call nor a `PassContext` around it says anything else."""
 
 
 @overload
@@ -123,11 +117,14 @@ def compile(
         target = or_current(target)
         if executor == "graph":
             opt_level = rules.enter_context(_node_by_node(opt_level))
-        request = Request(model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
+        asked = (model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
+        request = Request(*asked, _maker_of_texts)
         exe = request.found() if executor in COMPILED else None
         if exe is None:
             from . import compilation
 
+            # What it says of its arguments are the hints of what it says when one is wrong.
+            inspect.unwrap(compilation.compile).__doc__ = compile.__doc__
             modules_are_old()
             return compilation.compile(
                 model, target, opt_level, threads, params, shapes=shapes, function=function, phase=phase,
@@ -138,6 +135,12 @@ def compile(
         from .compilation import graph_module
 
         return graph_module(exe)
+
+
+def _maker_of_texts() -> Callable[..., PhaseTexts]:
+    from .compilation import texts_of
+
+    return texts_of
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, 
 from .dialects.support.file_facts import FileFacts
 from .dialects.support.model_files import Unknown, digest_of, external_files, takes_long
 from .dialects.support.processors import available_processors
+from .executors import DEFAULT_OPT_LEVEL
 from .lowering.abi import CompiledGraph
 from .runtime import artefact
 from .runtime.executable import Executable
@@ -68,6 +69,8 @@ class Request:
     function: str | None
     phase: str | None
     tuning_records: object
+    maker_of_texts: Callable[[], Callable[..., PhaseTexts]]
+    """Imports the compiler, and gives what makes the text of a model at every phase (`compilation.texts_of`)."""
     _key: str | None = field(default=None, init=False)
     _inputs: str = field(default="", init=False)
     """The digest of what may change between a compilation and a look at its text."""
@@ -99,13 +102,19 @@ class Request:
         """Import the compiler while a large file is read that nobody has read before: most likely it is needed."""
         thread = None
         if takes_long(Path(self._path())):
-            thread = Thread(target=_import_compiler, daemon=True)
+            thread = Thread(target=self._import_compiler, daemon=True)
             thread.start()
         try:
             yield
         finally:
             if thread is not None:
                 thread.join()
+
+    def _import_compiler(self) -> None:
+        """Import what compiling an ONNX model takes. Who needs it hears of errors."""
+        with suppress(Exception):
+            self.maker_of_texts()
+            from .frontend import onnx as onnx
 
     @contextmanager
     def watched(self) -> Generator[None]:
@@ -206,8 +215,6 @@ class Request:
 
     def _rules(self) -> str:
         """The rules of the current `PassContext`; that of a process which has not even imported it is the default."""
-        from .compiler import DEFAULT_OPT_LEVEL
-
         if _CONTEXTS not in sys.modules:
             return _rules_text(DEFAULT_OPT_LEVEL if self.opt_level is None else self.opt_level, (), (), {})
         from .transforms.infra import remarks
@@ -228,8 +235,6 @@ class Request:
         return _rules_text(level, context.required_pass, context.disabled_pass, context.config)
 
     def _level(self, context: PassContext) -> int:
-        from .compiler import DEFAULT_OPT_LEVEL
-
         if self.opt_level is not None:
             return self.opt_level
         return DEFAULT_OPT_LEVEL if context.is_default else context.opt_level
@@ -243,7 +248,6 @@ class Request:
             state.append(PassContext.current())
 
         def make() -> PhaseTexts:
-            from .compilation import texts_of
             from .transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
             from .transforms.infra.context import PassContext
 
@@ -259,27 +263,16 @@ class Request:
             if isinstance(then, PassContext):
                 level, required, disabled = self._level(then), then.required_pass, then.disabled_pass
             elif self.opt_level is None:
-                from .compiler import DEFAULT_OPT_LEVEL
-
                 level = DEFAULT_OPT_LEVEL
             if self.tuning_records is not None:
                 config[TUNING_RECORDS] = os.fspath(cast("str", self.tuning_records))
                 config[RECORDS_THREADS] = Executable.usable(self.threads)
             context = PassContext(level, required, disabled, config=config)
             with context:
-                return texts_of(
-                    cast("str", self.model), cast("str", self.target), context, cast("None", self.params),
-                    self.shapes, self.function, self.phase,
-                )  # fmt: skip
+                texts_of = self.maker_of_texts()
+                return texts_of(self.model, self.target, context, self.params, self.shapes, self.function, self.phase)
 
         return make
-
-
-def _import_compiler() -> None:
-    """Import what compiling an ONNX model takes. Who needs it hears of errors."""
-    with suppress(Exception):
-        from . import compilation as compilation
-        from .frontend import onnx as onnx
 
 
 def _rules_text(level: int, required: Sequence[str], disabled: Sequence[str], config: Mapping[str, object]) -> str:

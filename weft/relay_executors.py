@@ -297,7 +297,7 @@ _GRAPH, _CPP = Executor("graph"), Runtime("cpp")
 
 def _linking(params: bool) -> AbstractContextManager[object]:
     """The rules in which constants stand in the kernels that read them, if they shall."""
-    from .compiler import DEFAULT_OPT_LEVEL
+    from .executors import DEFAULT_OPT_LEVEL
     from .transforms.infra.context import PassContext
 
     current = PassContext.current()

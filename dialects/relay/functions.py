@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import Any, ClassVar, SupportsInt
 
 from xdsl.dialects.builtin import (
@@ -36,6 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..support.diagnostics import Diagnostic, did_you_mean
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
+from ..support.provided import load
 from ..support.symbols import symbol_names
 from .base import compatible
 from .devices import DeviceError, check_places
@@ -111,8 +111,11 @@ def verify_places(attributes: Mapping[str, Attribute], type: FunctionType) -> No
         raise VerifyException(error.message) from None
 
 
+TREES = "relay.trees"
+
+
 class Trees:
-    """How a function is read as expressions, and called: by `weft.frontend.relay`, which imports this module."""
+    """How a function is read as expressions, and called: by the module that is provided as `TREES`."""
 
     params: ClassVar[Callable[[FuncOp], list[Any]]]
     body: ClassVar[Callable[[FuncOp], Any]]
@@ -122,7 +125,7 @@ class Trees:
 
 def _trees() -> type[Trees]:
     """`Trees`, once the module is there that says how."""
-    import_module("...frontend.relay", __package__)
+    load(TREES)
     return Trees
 
 

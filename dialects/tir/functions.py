@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
@@ -21,6 +20,7 @@ from ..support.columns import Part, attribute_parts, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.hints import isa
 from ..support.kernels import kernel_calls
+from ..support.provided import load
 from ..support.python_values import attribute_of, value_of
 from ..support.walking import in_order
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
@@ -46,8 +46,11 @@ def is_for_gpu(func: Operation) -> bool:
     return func.attributes.get(TARGET) == StringAttr("cuda")
 
 
+TREES = "tir.trees"
+
+
 class Trees:
-    """How a function is read as a tree of nodes, and made of one: by `nodes.tree`, which imports this module."""
+    """How a function is read as a tree of nodes, and made of one: by the module that is provided as `TREES`."""
 
     read: ClassVar[Callable[[PrimFuncOp], Stmt]]
     replace_body: ClassVar[Callable[[PrimFuncOp, Stmt], PrimFuncOp]]
@@ -56,7 +59,7 @@ class Trees:
 
 def _trees() -> type[Trees]:
     """`Trees`, once the module is there that says how: few functions are ever read as trees."""
-    import_module(".nodes.tree", __package__)
+    load(TREES)
     return Trees
 
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +26,7 @@ from weft.frontend.mlir import parse_mlir
 from weft.kept_programs import Request
 from weft.lowering import compiler_digest
 from weft.lowering.machine.codegen import CodegenError, CodegenPool
+from weft.lowering.phase_texts import PhaseTexts
 from weft.runtime import artefact, program_writer
 from weft.runtime.archive_members import Archive
 from weft.runtime.program_writer import WRITER, ProgramWriter
@@ -70,10 +71,14 @@ def whole(exe: weft.Executable) -> str:
     return exe.kernel_counts.whole
 
 
+def texts_of() -> Callable[..., PhaseTexts]:
+    return compilation.texts_of
+
+
 def key(model: object, target: object = "llvm", **given: object) -> str | None:
     """What a compilation is known as; nothing where it is not."""
     names = ("opt_level", "threads", "params", "shapes", "function", "phase", "tuning_records")
-    request = Request(model, target, *(given.get(name) for name in names))  # pyright: ignore[reportArgumentType]
+    request = Request(model, target, *(given.get(name) for name in names), maker_of_texts=texts_of)  # pyright: ignore[reportArgumentType]
     assert request.found() is None
     return request._key  # pyright: ignore[reportPrivateUsage]
 
@@ -305,7 +310,7 @@ def test_a_program_whose_model_has_changed_shows_no_text(model: Path) -> None:
 
 def test_a_compilation_that_warned_warns_again(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[str] = []
-    request = Request(model, "llvm", None, None, None, None, None, None, None)
+    request = Request(model, "llvm", None, None, None, None, None, None, None, texts_of)
     assert request.found() is None
     with diagnostics.handled_by(lambda diagnostic: heard.append(diagnostic.message)), request.watched():
         diagnostics.emit(Diagnostic("beware"))
@@ -532,7 +537,11 @@ def test_the_compiler_is_imported_while_a_large_file_is_read_for_the_first_time(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported: list[int] = []
-    monkeypatch.setattr(kept_programs, "_import_compiler", lambda: imported.append(threading.get_ident()))
+
+    def noted(request: Request) -> None:
+        imported.append(threading.get_ident())
+
+    monkeypatch.setattr(Request, "_import_compiler", noted)
     monkeypatch.setattr(file_facts, "_SETTLED", -60.0)
     for size in (model.stat().st_size + 1, 1):
         monkeypatch.setattr(file_facts, "LARGE", size)

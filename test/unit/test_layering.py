@@ -1,7 +1,7 @@
 """Imports go one way: tools -> weft -> frontend, runtime -> lowering -> transforms -> dialects; and in no circle."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -43,13 +43,17 @@ def absolute(path: Path, node: ast.ImportFrom) -> tuple[str, ...] | None:
     if node.level == 0:
         if named[:1] != ("weft",):
             return None
-        return named[1:] or ("weft",)
+        return in_a_room(named[1:])
     module = module_of(path)
     in_weft = module[:1] == ("weft",)
     package = ("weft", *module[in_weft:])  # all folders stand in the package `weft`
     package = package if path.name == "__init__.py" else package[:-1]
-    target = (*package[: len(package) - node.level + 1], *named)
-    return target[1:] or ("weft",)
+    return in_a_room((*package[: len(package) - node.level + 1], *named)[1:])
+
+
+def in_a_room(inner: tuple[str, ...]) -> tuple[str, ...]:
+    """The name of a module of the package `weft`, from its root on, as `module_of` gives it."""
+    return inner if inner and inner[0] in RANK else ("weft", *inner)
 
 
 @cache
@@ -62,20 +66,28 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def imports(path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int]]:
+@cache
+def imports(path: Path, *, at_load: bool) -> Sequence[tuple[tuple[str, ...], int]]:
     """What a file imports of Weft, and in which line. `at_load`: only what is imported when the file itself is."""
+    return tuple(imports_of(parsed(path), path, at_load=at_load))
+
+
+def imports_of(tree: ast.Module, path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The same of a tree that stands at a path."""
     known = known_modules()
 
     def visit(node: ast.AST) -> Iterator[tuple[tuple[str, ...], int]]:
         if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
             for alias in node.names:
-                inner = (*(() if base == ("weft",) else base), alias.name)
+                inner = in_a_room((alias.name,)) if base == ("weft",) else (*base, alias.name)
                 yield (inner if inner in known else base), node.lineno
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 parts = tuple(alias.name.split("."))
                 if parts[0] == "weft":
-                    yield parts[1:] or ("weft",), node.lineno
+                    yield in_a_room(parts[1:]), node.lineno
+        elif isinstance(node, ast.Call) and not at_load and (named := import_by_name(path, node)) is not None:
+            yield named, node.lineno
         if at_load and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return
         if at_load and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
@@ -83,10 +95,21 @@ def imports(path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int
                 yield from visit(child)
             return
         for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.expr):  # no expression imports
-                yield from visit(child)
+            yield from visit(child)
 
-    yield from visit(parsed(path))
+    yield from visit(tree)
+
+
+def import_by_name(path: Path, node: ast.Call) -> tuple[str, ...] | None:
+    """What `import_module("..a.b", __package__)` imports; `None` of what is none, or of a name that is computed."""
+    if not (isinstance(node.func, ast.Name) and node.func.id == "import_module"):
+        return None
+    match node.args[0]:
+        case ast.Constant(value=str(name)) if name.startswith((".", "weft.")):
+            inner = name.lstrip(".")
+            return absolute(path, ast.ImportFrom(inner, [], len(name) - len(inner)))
+        case _:
+            return None
 
 
 def folder_of(module: tuple[str, ...]) -> str:
@@ -201,6 +224,21 @@ def test_no_circle_is_hidden_in_functions_or_below_type_checking() -> None:
 def test_circles_are_found() -> None:
     graph = {("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("b",), ("d",)}, ("d",): set[tuple[str, ...]]()}
     assert circles(graph) == {frozenset({"b", "c"})}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from .executors import EXECUTORS", ("weft", "executors")),
+        ("from . import executors", ("weft", "executors")),
+        ("from .dialects.support import knobs", ("dialects", "support", "knobs")),
+        ("import weft.executors", ("weft", "executors")),
+        ("def f():\n    import_module('.executors', __package__)", ("weft", "executors")),
+    ],
+)
+def test_imports_of_modules_beside_the_rooms_are_seen(source: str, expected: tuple[str, ...]) -> None:
+    path = ROOT / "weft" / "imagined.py"
+    assert [module for module, _ in imports_of(ast.parse(source), path, at_load=False)] == [expected]
 
 
 def test_the_layers_are_found() -> None:

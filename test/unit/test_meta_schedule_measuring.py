@@ -17,6 +17,7 @@ from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.tir.core import PrimFuncOp
 from weft.meta_schedule.builder import BuilderInput, BuilderResult, LocalBuilder
 from weft.meta_schedule.measure_callback import AddToDatabase, RemoveBuildArtifact, UpdateCostModel
+from weft.meta_schedule.rule import Context
 from weft.meta_schedule.runner import EvaluatorConfig, LocalRunner, RunnerFuture, RunnerInput, RunnerResult, known
 from weft.meta_schedule.search_strategy import EvolutionarySearch, ReplayFunc, ReplayTrace
 from weft.meta_schedule.task_scheduler import GradientBased, RoundRobin
@@ -430,7 +431,7 @@ def test_what_no_task_scheduler_has_is_refused(tmp_path: Path) -> None:
 class Sizes(ms.feature_extractor.PyFeatureExtractor):
     """How many loops a candidate has, row by row."""
 
-    def extract_from(self, context: ms.TuneContext, candidates: Sequence[ms.MeasureCandidate]) -> list[Any]:
+    def extract_from(self, context: Context, candidates: Sequence[ms.MeasureCandidate]) -> list[Any]:
         return [np.ones((len(each.sch.get_loops("product")), 1)) for each in candidates]
 
 

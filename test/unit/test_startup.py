@@ -90,7 +90,7 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
         "weft.dialects.support.processors", "weft.dialects.support.records",
         "weft.loading", "weft.lowering",
         "weft.lowering.abi", "weft.lowering.sizes",
-        "weft.dialects.support.lazy",
+        "weft.dialects.support.lazy", "weft.dialects.support.provided",
     }  # fmt: skip
     assert weft_itself - runtime == beside
     assert len(loaded - modules_loaded_by("import numpy")) <= MODULES_OF_A_SAVED_EXECUTABLE

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,8 @@ from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from .feature_extractor import FeatureExtractor, FunctionFeatures
 from .records import MeasureCandidate
-from .rule import Named
+from .rule import Context, Named
 from .runner import RunnerResult
-
-if TYPE_CHECKING:
-    from .tune_context import TuneContext
 
 Array = npt.NDArray[np.float64]
 
@@ -36,13 +33,11 @@ class CostModel(Named):
         """Write what has been learned to a file."""
         raise NotImplementedError(f"{type(self).__name__} has no method save")
 
-    def update(
-        self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
-    ) -> None:
+    def update(self, context: Context, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]) -> None:
         """Learn how long candidates took."""
         raise NotImplementedError(f"{type(self).__name__} has no method update")
 
-    def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
+    def predict(self, context: Context, candidates: Sequence[MeasureCandidate]) -> Array:
         """A number for each candidate: the more, the better."""
         raise NotImplementedError(f"{type(self).__name__} has no method predict")
 
@@ -87,12 +82,10 @@ class RandomModel(CostModel):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self._random.bit_generator.state, file)
 
-    def update(
-        self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
-    ) -> None:
+    def update(self, context: Context, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]) -> None:
         pass
 
-    def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
+    def predict(self, context: Context, candidates: Sequence[MeasureCandidate]) -> Array:
         return self._random.uniform(0, self.max_range, len(candidates))
 
 
@@ -129,21 +122,19 @@ class TreeModel(CostModel):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self._samples, file)
 
-    def update(
-        self, context: TuneContext, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]
-    ) -> None:
+    def update(self, context: Context, candidates: Sequence[MeasureCandidate], results: Sequence[RunnerResult]) -> None:
         held = self._samples.setdefault(context.task_name, [])
         for features, result in zip(self._features(context, candidates), results, strict=True):
             if result.run_secs and fmean(result.run_secs) > 0:
                 held.append((features, fmean(result.run_secs)))
         self._fit()
 
-    def predict(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> Array:
+    def predict(self, context: Context, candidates: Sequence[MeasureCandidate]) -> Array:
         if not self._trees.is_fitted or not candidates:
             return np.zeros(len(candidates))
         return 1 / np.array(self._trees.predict(self._features(context, candidates)))
 
-    def _features(self, context: TuneContext, candidates: Sequence[MeasureCandidate]) -> list[list[float]]:
+    def _features(self, context: Context, candidates: Sequence[MeasureCandidate]) -> list[list[float]]:
         """The features of each candidate.
 
         Raises:

@@ -6,16 +6,34 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from .builder import BuilderResult
-from .records import MeasureCandidate, TuningRecord
-from .rule import Named
+from .cost_model import CostModel
+from .records import MeasureCandidate, TraceDatabase, TuningRecord
+from .rule import Context, Named
 from .runner import RunnerResult
 
-if TYPE_CHECKING:
-    from .task_scheduler import TaskScheduler
+
+class Task(Protocol):
+    """What callbacks ask of a `TaskRecord`."""
+
+    @property
+    def ctx(self) -> Context:
+        """What is scheduled, and how."""
+        ...
+
+
+class Scheduler(Protocol):
+    """What callbacks ask of a `TaskScheduler`."""
+
+    @property
+    def tasks_(self) -> Sequence[Task]: ...
+    @property
+    def database_(self) -> TraceDatabase | None: ...
+    @property
+    def cost_model_(self) -> CostModel | None: ...
 
 
 class MeasureCallback(Named):
@@ -23,7 +41,7 @@ class MeasureCallback(Named):
 
     def apply(
         self,
-        task_scheduler: TaskScheduler,
+        task_scheduler: Scheduler,
         task_id: int,
         measure_candidates: Sequence[MeasureCandidate],
         builder_results: Sequence[BuilderResult],
@@ -60,7 +78,7 @@ class AddToDatabase(MeasureCallback):
 
     def apply(
         self,
-        task_scheduler: TaskScheduler,
+        task_scheduler: Scheduler,
         task_id: int,
         measure_candidates: Sequence[MeasureCandidate],
         builder_results: Sequence[BuilderResult],
@@ -81,7 +99,7 @@ class UpdateCostModel(MeasureCallback):
 
     def apply(
         self,
-        task_scheduler: TaskScheduler,
+        task_scheduler: Scheduler,
         task_id: int,
         measure_candidates: Sequence[MeasureCandidate],
         builder_results: Sequence[BuilderResult],
@@ -103,7 +121,7 @@ class RemoveBuildArtifact(MeasureCallback):
 
     def apply(
         self,
-        task_scheduler: TaskScheduler,
+        task_scheduler: Scheduler,
         task_id: int,
         measure_candidates: Sequence[MeasureCandidate],
         builder_results: Sequence[BuilderResult],

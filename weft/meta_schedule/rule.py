@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from random import Random
 from typing import Protocol, Self, TypeAlias
@@ -20,11 +20,27 @@ Scheduled: TypeAlias = ModuleOp | PrimFuncOp
 """What is scheduled."""
 
 
+def only_function(mod: Scheduled) -> PrimFuncOp:
+    """The function of a module that has one.
+
+    Raises:
+        UsageError: it has another number.
+    """
+    if isinstance(mod, PrimFuncOp):
+        return mod
+    functions = [op for op in mod.ops if isinstance(op, PrimFuncOp)]
+    if len(functions) != 1:
+        raise UsageError(f"the module has {len(functions)} functions, and one is tuned at a time")
+    return functions[0]
+
+
 class Context(Protocol):
-    """What rules ask of a `TuneContext`."""
+    """What rules, strategies and models ask of a `TuneContext`."""
 
     target: Target
     """What code is made for."""
+    task_name: str
+    """What reports call it."""
     rand_state: int
     """The seed for what is sampled; -1 for one that nobody knows."""
 
@@ -36,6 +52,19 @@ class Context(Protocol):
     @property
     def cores(self) -> int:
         """How many cores rules reckon with."""
+        ...
+
+    @property
+    def mutator_probs(self) -> Mapping[Mutator, float]:
+        """What varies a design, each with how often it is asked."""
+        ...
+
+    def generate_design_space(self) -> list[Schedule]:
+        """The designs, before postprocessors."""
+        ...
+
+    def postprocess(self, sch: Schedule) -> bool:
+        """Apply the postprocessors to a design; whether all have taken it."""
         ...
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
@@ -19,12 +19,8 @@ from .arg_info import ArgInfo
 from .cost_model import CostModel
 from .records import MeasureCandidate as MeasureCandidate
 from .records import TraceDatabase, Workload
-from .rule import Context, OfContext
+from .rule import Context, OfContext, only_function
 from .runner import RunnerResult
-from .space_generator import only_function
-
-if TYPE_CHECKING:
-    from .tune_context import TuneContext
 
 
 class SearchStrategy(OfContext):
@@ -98,21 +94,17 @@ class _Rounds:
 class _Strategy(SearchStrategy):
     """What Weft's strategies have in common: rounds, and schedules of traces."""
 
-    _context: TuneContext | None = None
+    _context: Context | None = None
     _rounds: _Rounds | None = None
     _random: Random
 
     def initialize_with_tune_context(self, context: Context) -> None:
         """Take what is scheduled, and how, from the context."""
-        from .tune_context import TuneContext
-
-        if not isinstance(context, TuneContext):
-            raise UsageError("a search strategy works for a TuneContext")
         self._context = context
         self._random = Random(None if context.rand_state == -1 else context.rand_state)
 
     @property
-    def context(self) -> TuneContext:
+    def context(self) -> Context:
         """The context that it works for.
 
         Raises:
@@ -334,7 +326,7 @@ class EvolutionarySearch(_Strategy):
 
     def _next(self, population: Sequence[Schedule], scores: Sequence[float]) -> Schedule:
         """One of the next generation: one of this one, changed as often as it is said."""
-        mutators = list((self.context.space_generator.mutator_probs or {}).items())
+        mutators = list(self.context.mutator_probs.items())
         weights = scores if sum(scores) > 0 else None
         chosen = self._random.choices(population, weights)[0]
         for _ in range(self.genetic_max_fail_count + 1):

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp
-from ..transforms.tir.schedule.errors import HandleError
+from ..transforms.tir.schedule.errors import HandleError, ScheduleError
 from ..transforms.tir.scheduling.handles import BlockRV
 from ..transforms.tir.scheduling.instructions import ROOT
 from ..transforms.tir.scheduling.schedule import Schedule
@@ -19,12 +19,11 @@ from .conditions import text_in
 from .custom_rule import CUSTOM, ApplyCustomRule
 from .mutator import Mutator
 from .postproc import Postproc
-from .rule import Context, OfContext, Scheduled
+from .rule import Context, OfContext, Scheduled, only_function
 from .schedule_rule import ScheduleRule
 
 if TYPE_CHECKING:
     from ..tuning.space import DesignSpace
-    from .tune_context import TuneContext
 
 Designs: TypeAlias = Schedule | Sequence[Schedule] | None
 """What a function gives: its schedule where it gives none."""
@@ -86,7 +85,16 @@ class SpaceGenerator(OfContext):
         """
         raise NotImplementedError(f"{type(self).__name__} has no method generate_design_space")
 
-    def space(self, context: TuneContext) -> DesignSpace:
+    def postprocess(self, sch: Schedule) -> bool:
+        """Apply the postprocessors to a design, in order; whether all have taken it. One to which a primitive of theirs
+        does not apply is none to be built."""
+        sch.enter_postproc()
+        try:
+            return all(each.apply(sch) for each in self.postprocs or ())
+        except ScheduleError:
+            return False
+
+    def space(self, context: Context) -> DesignSpace:
         """What a search of the designs of the context's function draws from.
 
         Raises:
@@ -256,25 +264,11 @@ class WeftRules(SpaceGenerator):
         default = RuleSpace(function, self._context.target).default()
         return [] if default is None else [schedule_of(default.schedule, function)]
 
-    def space(self, context: TuneContext) -> DesignSpace:
+    def space(self, context: Context) -> DesignSpace:
         """What the rules leave open."""
         from ..tuning.space import RuleSpace
 
         return RuleSpace(only_function(context.mod), context.target)
-
-
-def only_function(mod: Scheduled) -> PrimFuncOp:
-    """The function of a module that has one.
-
-    Raises:
-        UsageError: it has another number.
-    """
-    if isinstance(mod, PrimFuncOp):
-        return mod
-    functions = [op for op in mod.ops if isinstance(op, PrimFuncOp)]
-    if len(functions) != 1:
-        raise UsageError(f"the module has {len(functions)} functions, and one is tuned at a time")
-    return functions[0]
 
 
 @checked_methods
@@ -303,7 +297,7 @@ class SpaceGeneratorUnion(SpaceGenerator):
         """The designs of one after the other."""
         return [design for each in self.space_generators for design in each.generate_design_space(mod)]
 
-    def space(self, context: TuneContext) -> DesignSpace:
+    def space(self, context: Context) -> DesignSpace:
         """All of them at once: each candidate is of one, and varied as that does."""
         from ..tuning.space import UnionSpace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import cpu_count
 from random import randrange
 from typing import TYPE_CHECKING
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
 from ..lowering.machine.target import Target
-from ..transforms.tir.schedule.errors import ScheduleError
 from ..transforms.tir.scheduling.schedule import Schedule
-from .rule import Scheduled
+from .rule import Mutator, Scheduled
 from .space_generator import Designs, PostOrderApply, ScheduleFn, SpaceGenerator
 
 if TYPE_CHECKING:
@@ -82,6 +81,11 @@ class TuneContext:
         told = self.target.option("num-cores")
         return self.num_threads if told is None else int(told)
 
+    @property
+    def mutator_probs(self) -> Mapping[Mutator, float]:
+        """What varies a design, each with how often it is asked."""
+        return self.space_generator.mutator_probs or {}
+
     def generate_design_space(self) -> list[Schedule]:
         """The designs, before postprocessors."""
         return self.space_generator.generate_design_space(self.mod)
@@ -94,11 +98,6 @@ class TuneContext:
         """
         return self.space_generator.space(self)
 
-    def postprocess(self, sch: Schedule, by: SpaceGenerator | None = None) -> bool:
-        """Apply the postprocessors of the generator, or of another, to a design, in order; whether all have taken it.
-        One to which a primitive of theirs does not apply is none to be built."""
-        sch.enter_postproc()
-        try:
-            return all(each.apply(sch) for each in (by or self.space_generator).postprocs or ())
-        except ScheduleError:
-            return False
+    def postprocess(self, sch: Schedule) -> bool:
+        """Apply the postprocessors of the generator to a design, in order; whether all have taken it."""
+        return self.space_generator.postprocess(sch)

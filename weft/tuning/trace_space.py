@@ -6,13 +6,13 @@ applying what stands before that to the kernel, with other decisions, and asking
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
+from typing import Protocol
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.verifier import verify
-from ..meta_schedule.space_generator import SpaceGenerator, only_function
-from ..meta_schedule.tune_context import TuneContext
+from ..meta_schedule.rule import Context, Mutator, Scheduled, only_function
 from ..transforms.infra.registry import new_ir_context
 from ..transforms.tir.attach_tuned_schedules import sequence_of
 from ..transforms.tir.schedule.errors import ScheduleError
@@ -21,6 +21,15 @@ from ..transforms.tir.scheduling.trace import Trace
 from ..transforms.tir.scheduling.tuning_records import TuningRecord
 from .features import features_of
 from .space import Candidate
+
+
+class Generator(Protocol):
+    """What a `SpaceGenerator` is asked for."""
+
+    mutator_probs: Mapping[Mutator, float] | None
+
+    def generate_design_space(self, mod: Scheduled) -> list[Schedule]: ...
+    def postprocess(self, sch: Schedule) -> bool: ...
 
 
 class TraceSpace:
@@ -35,7 +44,7 @@ class TraceSpace:
         UsageError: the module has another number of functions than one.
     """
 
-    def __init__(self, context: TuneContext, generator: SpaceGenerator):
+    def __init__(self, context: Context, generator: Generator):
         self._context, self._generator = context, generator
         self._function = only_function(context.mod)
         self._designs = [
@@ -110,7 +119,7 @@ class TraceSpace:
         sch = Schedule(self._context.mod, seed=random.randrange(1 << 31))
         try:
             trace.apply_to_schedule(sch, remove_postproc=True)
-            if not self._context.postprocess(sch, self._generator):
+            if not self._generator.postprocess(sch):
                 self.invalid += 1
                 return None
             verify(sch.mod)
