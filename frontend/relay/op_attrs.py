@@ -32,15 +32,8 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.support.arguments import checked
 from ...transforms.relay.backends import Backend, backends, register_backend
 from ...transforms.relay.emitter import Emitter
-from ...transforms.relay.layout_rules import (
-    ALTER,
-    CONVERT,
-    KINDS,
-    LayoutEmitter,
-    register_layout_rule,
-    unregister_layout_rule,
-)
-from ...transforms.relay.legalize import DEFAULT, register_legalize, unregister_legalize
+from ...transforms.relay.layout_rules import LayoutEmitter
+from ...transforms.relay.op_rules import ALTER, CONVERT, LEGALIZE, register_rule, unregister_rule
 from .attrs import Attrs
 from .expr import Expr, expr_of, operations_of
 from .namespace import get
@@ -126,7 +119,7 @@ def register_legalize_rule(op_name: str, legal_op: LegalizeRule | None = None, l
         AttributeError: there is no such operator.
         UsageError: it has such a rule of this level already.
     """
-    return register_op_attr(op_name, DEFAULT, legal_op, level)
+    return register_op_attr(op_name, LEGALIZE, legal_op, level)
 
 
 @listen
@@ -136,15 +129,12 @@ def _tell_passes(op: Op, name: str, value: object) -> None:
         backend = name.removeprefix(TARGET)
         if callable(value) and backend not in backends():
             register_backend(_told_by_attributes(backend))
-    elif kind is not None and name in KINDS:
-        if callable(value):
-            register_layout_rule(kind, name)(_layout_rule(cast("LayoutRule", value), name))
-        else:
-            unregister_layout_rule(kind, name)
     elif kind is not None and callable(value):
-        register_legalize(kind, name)(_rule(cast("LegalizeRule", value)))
-    elif kind is not None and value is None:
-        unregister_legalize(kind, name)
+        of_layouts = name in (ALTER, CONVERT)
+        rule = _layout_rule(cast("LayoutRule", value), name) if of_layouts else _rule(cast("LegalizeRule", value))
+        register_rule(kind, name)(rule)
+    elif kind is not None:
+        unregister_rule(kind, name)
 
 
 def _told_by_attributes(backend: str) -> Backend:

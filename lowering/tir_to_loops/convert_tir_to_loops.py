@@ -117,7 +117,7 @@ MOST_SHARES = 64
 
 @dataclass(frozen=True)
 class ConvertTirToLoopsPass(ModulePass):
-    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments: `%slots` and `%num_threads`.
+    """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments, `%slots` and `%num_threads`.
 
     `vector-bytes` and `dot` (`vnni`, `dotprod`) say which dot products of bytes are instructions of the target; without
     them, the module's `weft.target` does. `matrix` (`int8`, `bf16`, `bf16_pairs`) says

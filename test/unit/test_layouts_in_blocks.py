@@ -18,7 +18,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.relay.attrs import Attrs
 from weft.transforms.infra import Pass
-from weft.transforms.relay.layout_rules import ALTER, CONVERT
+from weft.transforms.relay.op_rules import ALTER, CONVERT
 
 NDArray = npt.NDArray[np.float32]
 ConvertLayout = cast("Callable[[dict[str, list[str]]], Pass]", relay.transform.ConvertLayout)

@@ -13,9 +13,10 @@ from weft.dialects.relay.base import tensor
 from weft.dialects.relay.ops.broadcast import MaximumOp, MultiplyOp
 from weft.dialects.relay.ops.elementwise import CastOp
 from weft.dialects.relay.ops.nn.activation import LeakyReluOp
-from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.transforms.relay.emitter import Emitter
-from weft.transforms.relay.legalize import LegalizePass, register_legalize, unregister_legalize
+from weft.transforms.relay.legalize import LegalizePass
+from weft.transforms.relay.op_rules import ALTER, CONVERT, LEGALIZE, register_rule, unregister_rule
 
 OPERATORS = relay.analysis.list_op_freqs
 
@@ -23,8 +24,8 @@ OPERATORS = relay.analysis.list_op_freqs
 @pytest.fixture
 def module() -> Iterator[ModuleOp]:
     yield relay.IRModule.from_expr(relay.nn.leaky_relu(relay.var("x", shape=(4,)), alpha=0.25))
-    unregister_legalize(LeakyReluOp)
-    unregister_legalize(LeakyReluOp, "mine")
+    unregister_rule(LeakyReluOp, LEGALIZE)
+    unregister_rule(LeakyReluOp, "mine")
 
 
 def by_maximum(op: LeakyReluOp, emit: Emitter) -> SSAValue:
@@ -33,12 +34,12 @@ def by_maximum(op: LeakyReluOp, emit: Emitter) -> SSAValue:
 
 
 def test_a_registered_rule_replaces_the_operator(module: ModuleOp) -> None:
-    register_legalize(LeakyReluOp)(by_maximum)
+    register_rule(LeakyReluOp, LEGALIZE)(by_maximum)
     assert OPERATORS(LegalizePass()(module)) == {"multiply": 1, "maximum": 1}
 
 
 def test_rules_of_another_name_are_others(module: ModuleOp) -> None:
-    register_legalize(LeakyReluOp, "mine")(by_maximum)
+    register_rule(LeakyReluOp, "mine")(by_maximum)
     assert OPERATORS(LegalizePass()(module)) == {"nn.leaky_relu": 1}
     assert OPERATORS(LegalizePass("mine")(module)) == {"multiply": 1, "maximum": 1}
 
@@ -47,7 +48,7 @@ def test_a_rule_may_leave_an_operator(module: ModuleOp) -> None:
     def leave(op: LeakyReluOp, emit: Emitter) -> None:
         emit.constant(1.0, tensor(op.data).element_type)
 
-    register_legalize(LeakyReluOp)(leave)
+    register_rule(LeakyReluOp, LEGALIZE)(leave)
     assert str(LegalizePass()(module)) == str(module)
 
 
@@ -63,6 +64,12 @@ def test_a_rule_that_changes_the_type_is_refused(module: ModuleOp) -> None:
     def widened(op: LeakyReluOp, emit: Emitter) -> SSAValue:
         return emit(CastOp(op.data, dtype="float64"))
 
-    register_legalize(LeakyReluOp)(widened)
+    register_rule(LeakyReluOp, LEGALIZE)(widened)
     with pytest.raises(Diagnostic, match="gives tensor<4xf64> for tensor<4xf32>"):
         LegalizePass()(module)
+
+
+@pytest.mark.parametrize("name", [ALTER, CONVERT])
+def test_rules_for_layouts_do_not_legalize(module: ModuleOp, name: str) -> None:
+    with pytest.raises(UsageError, match=f"rules named '{name}' choose layouts"):
+        LegalizePass(name)(module)

@@ -465,7 +465,8 @@ def test_every_pass_is_listed_with_what_it_does(weft_opt: Tool) -> None:
     assert len(listed) > 20
     for line in listed:
         summary = line.split(None, 1)[1]
-        assert not summary.startswith(("Options", "No options", "Has no options", "Runs ")), line
+        assert not summary.startswith(("Options", "No options", "Has no options", "Runs ", "It ")), line
+        assert summary.endswith("."), line
 
 
 def test_a_crash_leaves_one_reproducer_where_a_file_is_named_for_it(weft_opt: Tool) -> None:

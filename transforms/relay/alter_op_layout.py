@@ -53,7 +53,7 @@ from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .blocked_values import NAME, BlockedValues
 from .layout_assignment import assign_blocks, joins_only
-from .layout_rules import ALTER, layout_rules
+from .op_rules import ALTER, rules_named
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class AlterOpLayoutPass(FunctionPass):
         branching = [op for op in walk(func) if isinstance(op, FuncOp | IfOp | MatchOp)]
         blocks = [b for op in branching for region in op.regions for b in region.blocks]
         changed = False
-        if rules := layout_rules(ALTER):
+        if rules := rules_named(ALTER):
             from .convert_layout import LayoutConverter
 
             converter = LayoutConverter(None, rules=rules)

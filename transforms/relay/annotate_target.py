@@ -45,7 +45,7 @@ _NON_CALLS = (TupleOp, TupleGetOp, RefCreateOp, RefReadOp, RefWriteOp)
 
 @dataclass(frozen=True)
 class AnnotateTargetPass(FunctionPass):
-    """Puts `compiler_begin` before and `compiler_end` behind operators."""
+    """Put `compiler_begin` before and `compiler_end` behind operators that other compilers take."""
 
     name = "annotate-target"
     required: ClassVar[tuple[str, ...]] = ("infer-type",)

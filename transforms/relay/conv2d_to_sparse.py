@@ -1,4 +1,4 @@
-"""Take weights of convolutions as sparse matrices: `w` by its blocks, their columns, and where its rows begin.
+"""Take weights of convolutions as sparse matrices, `w` by its blocks, their columns, and where its rows begin.
 
     relay.func @main(%x, %w: tensor<64x32x1x1xf32>)     relay.func @main(%x, %w.data, %w.indices, %w.indptr)
       %y = relay.nn.conv2d %x, %w                   ->    %y = relay.nn.sparse_conv2d %x, %w.data, %w.indices, %w.indptr

@@ -50,7 +50,8 @@ from ...dialects.support.diagnostics import Diagnostic
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
 from .emitter import Emitter
-from .layout_rules import CONVERT, LayoutEmitter, Rule, discard, layout_rules, skipped_layers
+from .layout_rules import LayoutEmitter, discard, skipped_layers
+from .op_rules import CONVERT, Rule, rules_named
 from .placed_layouts import PlacedRule, check_forms, form_in, layouts_of, reblocked, result_layout
 from .reordered_values import ReorderedValues, identity
 from .simplify_inference import by_statistics
@@ -99,7 +100,7 @@ class ConvertLayoutPass(FunctionPass):
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         skipped = frozenset((*self.skip_layers, *skipped_layers()))
-        converter = LayoutConverter(self.by_name(), skipped, layout_rules(CONVERT))
+        converter = LayoutConverter(self.by_name(), skipped, rules_named(CONVERT))
         for block in [block for op in walk(func) for region in op.regions for block in region.blocks]:
             converter.run(block)
         report_changed(converter.changed)

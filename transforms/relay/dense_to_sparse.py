@@ -1,4 +1,4 @@
-"""Take weights of dense layers as sparse matrices: `w` by its elements, their columns, and where its rows begin.
+"""Take weights of dense layers as sparse matrices, `w` by its elements, their columns, and where its rows begin.
 
     relay.func @main(%x, %w: tensor<64x32xf32>)         relay.func @main(%x, %w.data, %w.indices, %w.indptr)
       %y = relay.nn.dense %x, %w                    ->    %y = relay.nn.sparse_dense %x, %w.data, %w.indices, %w.indptr

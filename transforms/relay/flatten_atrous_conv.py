@@ -1,4 +1,4 @@
-"""A convolution between `space_to_batch_nd` and `batch_to_space_nd` is one whose taps lie apart.
+"""Write a convolution between `space_to_batch_nd` and `batch_to_space_nd` as one whose taps lie apart.
 
     %0 = relay.nn.space_to_batch_nd %x {block_shape = [2, 2], paddings = [2, 2, 2, 2]}
     %1 = relay.nn.conv2d %0, %w {NHWC}                                                   ->  %y = relay.nn.conv2d %x, %w

@@ -1,4 +1,4 @@
-"""Batch norm disappears into the weights of a convolution: passes in a row.
+"""Let batch norm disappear into the weights of a convolution: passes in a row.
 
 `backward-fold-scale-axis` moves multiplications up into the weights before them, `forward-fold-scale-axis` moves what
 is left down into the weights behind. After each, `fold-constant` multiplies. All run where the context's level allows.

@@ -1,13 +1,14 @@
-"""Rules that users give for the layouts of operators, and what an expression of theirs comes to.
+"""What a rule that is registered for the layouts of an operator is given (`op_rules`), and which operators are left.
 
-    @register_layout_rule(Conv2dOp, ALTER)
+    @register_rule(Conv2dOp, ALTER)
     def in_blocks(op, wanted, emit):              # the operator in other layouts, on operands as they will be
         data, weight = emit.operands
         return emit(Conv2dOp(data, weight, **{**op.properties, "data_layout": "NCHW16c"}))
 
 A rule says in which layouts an operator is computed, not how its operands come to stand in these: `emit.operands` stand
 for the operator's own, and have no types yet. `convert-layout` brings what an operator has in the layouts that the new
-one names (`LAYOUTS`), and finds how the result's axes stand.
+one names (`LAYOUTS`), and finds how the result's axes stand. Which layouts are wanted the second argument says: none
+where the rule is to choose.
 
 Counterparts of TVM's `register_alter_op_layout` (`FTVMAlterOpLayout`) and `register_convert_op_layout`
 (`FTVMConvertOpLayout`).
@@ -15,21 +16,16 @@ Counterparts of TVM's `register_alter_op_layout` (`FTVMAlterOpLayout`) and `regi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Self
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.types import IncompleteType
-from ...dialects.support.plugins import note_change
 from .emitter import Emitter
-
-ALTER = "FTVMAlterOpLayout"
-CONVERT = "FTVMConvertOpLayout"
-KINDS = (ALTER, CONVERT)
 
 
 class LayoutEmitter(Emitter):
@@ -44,36 +40,6 @@ class LayoutEmitter(Emitter):
     @property
     def operands(self) -> Sequence[SSAValue]:
         return self.stand_ins.args
-
-
-Rule: TypeAlias = Callable[[Any, Sequence[str], LayoutEmitter], "SSAValue | None"]
-"""Given an operator, the layouts that are wanted of it (none where it is to choose), and an emitter."""
-R = TypeVar("R", bound=Rule)
-
-_rules: dict[tuple[str, type[RelayOp]], Rule] = {}
-
-
-def register_layout_rule(op_type: type[RelayOp], kind: str) -> Callable[[R], R]:
-    """Make a function the rule for operators of a class: of `alter-op-layout` (`ALTER`), or of `convert-layout`
-    (`CONVERT`); the last one counts."""
-
-    def add(rule: R) -> R:
-        note_change(rule.__module__)
-        _rules[kind, op_type] = rule
-        return rule
-
-    return add
-
-
-def unregister_layout_rule(op_type: type[RelayOp], kind: str) -> None:
-    """Take the rule for a class away."""
-    note_change("")
-    _rules.pop((kind, op_type), None)
-
-
-def layout_rules(kind: str) -> Mapping[type[RelayOp], Rule]:
-    """The rules of a kind by the classes of operators."""
-    return {op_type: rule for (of, op_type), rule in _rules.items() if of == kind}
 
 
 def discard(ops: Sequence[Operation]) -> None:

@@ -1,6 +1,6 @@
 """Replace operators by what suits better, as their classes and registered rules say.
 
-    @register_legalize(LeakyReluOp)
+    @register_rule(LeakyReluOp, LEGALIZE)
     def by_maximum(op, emit):                     # max(x, alpha * x), where alpha is at most 1
         alpha = emit.constant(op.alpha.value.data, tensor(op.data).element_type)
         return emit(MaximumOp(op.data, emit(MultiplyOp(op.data, alpha))))
@@ -10,14 +10,13 @@ type, or `None` to leave it. Rules come before the class's own `legalized`. Whic
 another name that `legalize-map-attr-name` gives; `FTVMQnnCanonicalize` are those that write operators on quantised
 tensors as others.
 
-Counterpart of TVM's `Legalize` and `register_legalize`.
+Counterpart of TVM's `Legalize`; `op_rules` is that of `register_legalize`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.ir import SSAValue
@@ -25,36 +24,13 @@ from xdsl.ir import SSAValue
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.decomposition import WrittenOut
-from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.plugins import note_change
+from ...dialects.support.diagnostics import Diagnostic, UsageError
 from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .emitter import Emitter
+from .op_rules import ALTER, CONVERT, LEGALIZE, Rule, rules_named
 
-DEFAULT = "FTVMLegalize"
 CANONICALIZE = "FTVMQnnCanonicalize"
-
-Rule: TypeAlias = Callable[[Any, Emitter], "SSAValue | None"]
-R = TypeVar("R", bound=Rule)
-
-_rules: dict[tuple[str, type[RelayOp]], Rule] = {}
-
-
-def register_legalize(op_type: type[RelayOp], attr_name: str = DEFAULT) -> Callable[[R], R]:
-    """Make a function of an operator and an `Emitter` the rule for operators of a class; the last one counts."""
-
-    def add(rule: R) -> R:
-        note_change(rule.__module__)
-        _rules[attr_name, op_type] = rule
-        return rule
-
-    return add
-
-
-def unregister_legalize(op_type: type[RelayOp], attr_name: str = DEFAULT) -> None:
-    """Take the rule for a class away."""
-    note_change("")
-    _rules.pop((attr_name, op_type), None)
 
 
 @dataclass(frozen=True)
@@ -66,36 +42,34 @@ class LegalizePass(FunctionPass):
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
     tvm_name: ClassVar[str | None] = "Legalize"
 
-    legalize_map_attr_name: str = DEFAULT
+    legalize_map_attr_name: str = LEGALIZE
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
-        changed = False
+        if self.legalize_map_attr_name in (ALTER, CONVERT):
+            what = f"rules named '{self.legalize_map_attr_name}' choose layouts, and replace no operators"
+            raise UsageError(what, hint="`alter-op-layout` and `convert-layout` apply them")
+        changed, rules = False, rules_named(self.legalize_map_attr_name)
         for op in list(walk(func)):
             if isinstance(op, RelayOp) and len(op.results) == 1:
-                changed |= self._replace(op)
+                changed |= self._replace(op, rules.get(type(op)))
         report_changed(changed)
 
-    def _replace(self, op: RelayOp) -> bool:
+    def _replace(self, op: RelayOp, rule: Rule | None) -> bool:
         emit = Emitter()
         value: SSAValue | None = None
-        if (rule := _rules.get((self.legalize_map_attr_name, type(op)))) is not None:
+        if rule is not None:
             value = rule(op, emit)
-        elif self.legalize_map_attr_name == DEFAULT:
-            value = op.legalized(lambda made: emit(made))  # pyright: ignore[reportArgumentType]
+        elif self.legalize_map_attr_name == LEGALIZE:
+            value = op.legalized(emit.insert)
         elif self.legalize_map_attr_name == CANONICALIZE and isinstance(op, WrittenOut):
             value = op.canonical(emit)
         if value is None or value is op.results[0]:
-            for made in reversed(emit.ops):
-                made.erase()
+            emit.erase()
             return False
         if value.type != op.results[0].type:
             message = f"the rule that legalizes '{op.name}' gives {value.type} for {op.results[0].type}"
             raise Diagnostic.at(op, message)
-        block = op.parent
-        assert block is not None
-        for made in emit.ops:
-            made.location = op.location
-            block.insert_op_before(made, op)
+        emit.insert_before(op)
         value.name_hint = value.name_hint or op.results[0].name_hint
         op.results[0].replace_all_uses_with(value)
         op.detach()

@@ -1,4 +1,4 @@
-"""The maximum over a large window is taken along one axis, then along the others.
+"""Take the maximum over a large window along one axis, then along the others.
 
     %y = relay.nn.max_pool2d %x        ->   %0 = relay.nn.max_pool2d %x {pool_size = [13, 1], padding = [6, 0]}
        {pool_size = [13, 13],               %y = relay.nn.max_pool2d %0 {pool_size = [1, 13], padding = [0, 6]}

@@ -1,4 +1,4 @@
-"""Take a weight that is transposed before it is used as one that is given so: `w.T` for `w`.
+"""Take a weight that is transposed before it is used as one that is given so.
 
     relay.func @main(%x, %w: tensor<4x3xf32>)           relay.func @main(%x, %w.T: tensor<3x4xf32>)
       %0 = relay.transpose %w {axes = [1, 0]}     ->      %y = relay.nn.dense %x, %w.T

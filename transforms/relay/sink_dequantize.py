@@ -66,8 +66,10 @@ MOST = 2**30
 
 @dataclass(frozen=True)
 class SinkDequantizePass(FunctionPass):
-    """It pays on processors that sum products of bytes. `data` is the type of the left factor of their instructions,
-    the right one being `int8`; bytes of the other sign are moved by 128, with their zero point."""
+    """Compute with bytes what is written with the floats that they stand for, where products of bytes are summed fast.
+
+    `data` is the type of the left factor of the processor's instructions, the right one being `int8`; bytes of the
+    other sign are moved by 128, with their zero point."""
 
     name = NAME
     opt_level: ClassVar[int] = 3
