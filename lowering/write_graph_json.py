@@ -33,6 +33,7 @@ from .graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, N
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of, names_of_memory
 from .read_steps import layers_of
+from .relay_to_tir.divide_by_target import divide_by_target
 from .relay_to_tir.external import lower_external
 from .relay_to_tir.place_calls import place_calls
 
@@ -50,6 +51,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     _check_is_said(module)
     planned = module.clone()
     place_calls(planned, RUNNING_DEVICES)
+    divide_by_target(planned)
     lower_external(planned)
     planned = BufferizeGraphPass(depth_first=True)(planned)
     planned = ElideCopiesPass(slices=False, concatenations=False, outputs=False)(planned)
@@ -104,8 +106,10 @@ class _Writing:
     constants: dict[tuple[Attribute, Attribute], SSAValue] = field(
         default_factory=dict[tuple[Attribute, Attribute], SSAValue]
     )
-    """Values and types -> the first constant that is so."""
+    """Values and types of buffers, which say the device -> the first constant that is so."""
     names: dict[str, int] = field(default_factory=dict[str, int])
+    device_ids: dict[str, int] = field(default_factory=dict[str, int])
+    """Types of devices -> the number of the one that is used."""
 
     def run(self) -> GraphJson:
         inputs, _ = names_of_memory(self.graph)
@@ -154,7 +158,7 @@ class _Writing:
 
     def _constant(self, op: ConstantOp) -> Ref:
         """The parameter that holds a constant; equal ones are one."""
-        key = (op.value, op.type)
+        key = (op.value, buffer_type(op.result))
         if (known := self.constants.get(key)) is not None:
             return self.refs[known]
         array = attribute_to_array(op.value, flatten_types([op.type])[0])
@@ -185,11 +189,18 @@ class _Writing:
         type = buffer_type(value)
         self.shapes.append(tuple(type.get_shape()))
         self.dtypes.append(dtype_name(type.element_type))
-        space = type.memory_space
-        self.devices.append(
-            DEVICE_TYPES[space.data.type or "cpu"] if isinstance(space, VirtualDeviceAttr) else CPU_TYPE
-        )
+        self.devices.append(self._device_type(value, type.memory_space))
         self.storages.append(self.ids.setdefault(storage, len(self.ids)))
+
+    def _device_type(self, value: SSAValue, space: Attribute) -> int:
+        if not isinstance(space, VirtualDeviceAttr):
+            return CPU_TYPE
+        type, number = space.data.type or "cpu", space.data.id or 0
+        if self.device_ids.setdefault(type, number) != number:
+            what = f"a value is on {type}:{number}, and another on {type}:{self.device_ids[type]}: the JSON of a graph"
+            op = value.owner if isinstance(value.owner, Operation) else self.graph
+            raise Diagnostic.at(op, f"{what} says types of devices alone", hint=_OTHERWISE)
+        return DEVICE_TYPES[type]
 
     def _storage(self, value: SSAValue) -> object:
         """What stands for the storage of a value: its pool, or the input or constant that it is."""
@@ -199,6 +210,6 @@ class _Writing:
             case AllocOp(pool=pool) if pool is not None:
                 return pool
             case ConstantOp() as constant:
-                return self.constants[constant.value, constant.type]
+                return self.constants[constant.value, buffer_type(constant.result)]
             case _:
                 return value

@@ -91,6 +91,9 @@ class Cpu(Device):
         """Nothing is ever left to do."""
 
 
+HOST = Cpu()
+
+
 class Apart(Device):
     """A processor with memory of its own, of this one's kind."""
 
@@ -211,7 +214,7 @@ def device_by_name(name: str) -> Device:
     """
     type, _, number = name.partition(":")
     if name == "cpu":
-        return Cpu()
+        return HOST
     if type == "ext_dev" and number.isdecimal():
         return Apart(name)
     if type == "cuda" and number.isdecimal():

@@ -7,7 +7,8 @@
 
 `module.graph_json`, `module.params` and `module.library` are what it is made of; a graph in TVM's JSON runs on the
 kernels of any library that has kernels of those names and sizes. Names are those of TVM's `GraphModule`. A module has
-memory of its own, so one thread may use it at a time. The debug mode (`run_debug`) times and keeps every node.
+memory of its own, so one thread may use it at a time: on each device of the library, where the JSON says that its
+tensors are elsewhere than on the host (`graph_tensors.py`). The debug mode (`run_debug`) times and keeps every node.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..dialects.support.arguments import ArgumentError, checked_methods
+from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
-from ..dialects.support.given_devices import Device
-from ..dialects.support.nd import as_nd
-from ..lowering.abi import ALIGNMENT, CompiledGraph, TensorSpec
+from ..dialects.support.given_devices import Device, check_given
+from ..lowering.abi import CompiledGraph, TensorSpec
 from ..lowering.graph_json import GraphJson
 from . import artefact
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
-from .graph_nodes import Nodes, allocated, views
-from .memory import address
+from .graph_nodes import Nodes
+from .graph_tensors import Tensor, allocated, copied, devices_of, in_place, on_host
+from .host import why_not_here
+from .jit import LoadedObjects
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
@@ -61,8 +63,8 @@ class GraphModule:
 
     Raises:
         GraphJsonError: the text is not the JSON of a graph.
-        Diagnostic: a kernel is not in the library, or takes something else, or nobody knows what; or the graph is for
-            another device.
+        Diagnostic: a kernel is not in the library, or takes something else, or nobody knows what; or a tensor is on
+            another device than the library's, or than the kernels that take it.
         PlatformError: the library is for another machine.
     """
 
@@ -83,19 +85,22 @@ class GraphModule:
             raise UsageError("a graph runs with a library of its kernels: GraphModule(graph_json, library)")
         self.graph = GraphJson.parse(graph) if isinstance(graph, str) else graph
         self.library = _library(library)
-        if self.library.devices or self.library.segments:
-            raise Diagnostic("the library is of a graph on several devices, and nodes run on the cpu alone")
+        if self.library.segments:
+            raise Diagnostic("the library is of a program that branches, which has no nodes")
         if len(self.library.parameters) != len(self.library.kernels):
             raise Diagnostic(
                 "it is not known what the kernels of this library take, so that they run as a whole alone",
                 hint='compile the model again, or use the executor "aot"',
             )
-        self._program = Program(self.library)
-        self._memory = allocated(self.graph)
-        self._entries = views(self.graph, self._memory)
+        devices = devices_of(self.library)
+        self.device_types = tuple(device.name.partition(":")[0] for device in devices.values())
+        """The types of the devices that it runs on."""
+        self._entries = allocated(self.graph, devices)
         self._inputs = {self.graph.nodes[number].name: number for number in self.graph.arg_nodes}
         self._threads = ctypes.c_uint64(Executable.usable(threads))
-        self._nodes = Nodes(self.library, self._program, self.graph, self._entries, self._threads)
+        self._program = _program(self.library)
+        code = self._program.code if isinstance(self._program, Program) else self._program
+        self._nodes = Nodes(self.library, code, self.graph, self._entries, self._threads)
         self.params: dict[str, NDArray] = {}
         heads = [self.graph.entry(ref) for ref in self.graph.heads]
         names = output_names or (["out"] if len(heads) == 1 else [f"out{number}" for number in range(len(heads))])
@@ -142,7 +147,7 @@ class GraphModule:
                 raise InputError(f"there is no array for the input '{key}'")
             name = key if isinstance(key, str) else self._name_of(key)
             entry = self._entry_of(name)
-            np.copyto(self._entries[entry], Input(self._spec(name, entry)).converted(value))
+            self._entries[entry].write(Input(self._spec(name, entry)).converted(value))
             if name in self.params:
                 self.params[name] = self.get_input(name)
         for name, array in params.items():
@@ -221,7 +226,7 @@ class GraphModule:
         Raises:
             UsageError: there is no such output, or `out` is another array than it takes.
         """
-        return _copied(self._entries[self._head(number)], out)
+        return copied(self._entries[self._head(number)], out)
 
     def get_input(self, key: str | int, out: NDArray | None = None) -> NDArray:
         """A copy of what an input is set to, or `out`, which it is written to.
@@ -230,7 +235,7 @@ class GraphModule:
             InputError: there is no such input.
             UsageError: `out` is another array than it takes.
         """
-        return _copied(self._entries[self._entry_of(key if isinstance(key, str) else self._name_of(key))], out)
+        return copied(self._entries[self._entry_of(key if isinstance(key, str) else self._name_of(key))], out)
 
     def _head(self, number: int) -> int:
         if not 0 <= number < len(self._heads):
@@ -257,7 +262,7 @@ class GraphModule:
         entry = self._entry_of(key if isinstance(key, str) else self._name_of(key))
         kept = self._nodes.seen_through(entry) | {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
         self._check_apart(value, kept)
-        self._nodes.move(entry, _in_place(self._entries[entry], value, "the input", is_written=False))
+        self._nodes.move(entry, in_place(self._entries[entry], value, "the input", is_written=False))
 
     def set_output_zero_copy(self, number: int, value: NDArray) -> None:
         """Have the graph write an output to an array from now on.
@@ -272,14 +277,15 @@ class GraphModule:
         if places & given:
             raise UsageError(f"output {number} is what an input holds", hint="use set_input_zero_copy")
         self._check_apart(value, places)
-        self._nodes.move(entry, _in_place(self._entries[entry], value, "the output", is_written=True))
+        self._nodes.move(entry, in_place(self._entries[entry], value, "the output", is_written=True))
 
     def _check_apart(self, value: NDArray, places: Collection[int]) -> None:
         """
         Raises:
             UsageError: entries that are not at `places` are in the memory of an array.
         """
-        if any(np.may_share_memory(held, value) for each, held in enumerate(self._entries) if each not in places):
+        others = [held.array for each, held in enumerate(self._entries) if each not in places]
+        if any(np.may_share_memory(held, value) for held in others if held is not None):
             raise UsageError("the array is memory that the graph has for something else")
 
     def share_params(self, other: GraphModule, data: bytes | bytearray) -> None:
@@ -291,8 +297,18 @@ class GraphModule:
         """
         for name in load_param_dict(bytes(data)):
             if name in self._inputs and name in other._inputs:
-                self.set_input_zero_copy(name, other._entries[other._entry_of(name)])
+                self._share(self._entry_of(name), name, other._entries[other._entry_of(name)])
                 self.params[name] = self.get_input(name)
+
+    def _share(self, entry: int, name: str, held: Tensor) -> None:
+        """Have an input where a tensor of another module lies."""
+        if held.array is not None:
+            self.set_input_zero_copy(name, held.array)
+            return
+        own = self._entries[entry]
+        if (own.device, own.shape, own.dtype) != (held.device, held.shape, held.dtype):
+            raise UsageError(f"the input '{name}' is {own}, and of the other module {held}")
+        self._nodes.move(entry, held)
 
     def debug_get_output(self, node: int | str, out: NDArray | None = None) -> NDArray:
         """What a node's first output holds, as `get_node_output`, or `out`, which it is written to.
@@ -300,7 +316,7 @@ class GraphModule:
         Raises:
             UsageError: there is no such node, or `out` is another array than it takes.
         """
-        return _copied(self.get_node_output(node), out)
+        return copied(on_host(self.get_node_output(node)), out)
 
     def get_num_inputs(self) -> int:
         """The number of inputs, parameters among them."""
@@ -338,8 +354,7 @@ class GraphModule:
         """
         _check_function(func_name)
         if args and isinstance(device := args[0], Device):
-            if device.type not in (None, "cpu"):
-                raise UsageError(f"the graph runs on the processor, and not on <{device}>")
+            check_given(device, *self.device_types)
             args = args[1:]
         arrays = cast("Sequence[npt.ArrayLike]", args)
         if arrays or not inputs:
@@ -411,7 +426,7 @@ class GraphModule:
             node = names.index(node)
         if not 0 <= node < len(names) or not 0 <= number < self.graph.nodes[node].num_outputs:
             raise UsageError(f"there is no output {number} of node {node}")
-        return self._entries[self.graph.row_ptr[node] + number].copy()
+        return self._entries[self.graph.row_ptr[node] + number].read()
 
     def run_debug(self, folder: str | os.PathLike[str], *arrays: npt.ArrayLike) -> Profile:
         """Run the graph once and keep everything in a folder: `graph.json`, `outputs.params` with every node's outputs
@@ -455,38 +470,17 @@ _FUNCTIONS = (
 """What a module has by name."""
 
 
-def _check_is_array(value: object, what: str) -> None:
-    kind = type(value)
-    if not issubclass(kind, np.ndarray) or issubclass(kind, np.ma.MaskedArray):
-        raise ArgumentError(f"{what} stands in an array of NumPy, and not in a {kind.__name__}")
+def _program(library: CompiledGraph) -> Program | LoadedObjects:
+    """A library in memory; of one on several devices the code alone, whose kernels are given their constants.
 
-
-def _copied(held: NDArray, out: NDArray | None) -> NDArray:
-    """A copy of an array, or `out` with its elements."""
-    if out is None:
-        return as_nd(held.copy())
-    _check_is_array(out, "out")
-    if out.shape != held.shape or out.dtype != held.dtype:
-        raise UsageError(f"out is {out.dtype}{list(out.shape)}, and what is read is {held.dtype}{list(held.shape)}")
-    if not out.flags.writeable:
-        raise UsageError("out cannot be written")
-    np.copyto(out, held)
-    return out
-
-
-def _in_place(held: NDArray, given: NDArray, what: str, *, is_written: bool) -> NDArray:
-    """`given`, if it can be where `held` is."""
-    _check_is_array(given, what)
-    if given.shape != held.shape or given.dtype != held.dtype:
-        raise UsageError(f"{what} is {held.dtype}{list(held.shape)}, and the array {given.dtype}{list(given.shape)}")
-    if not given.flags.c_contiguous or address(given) % ALIGNMENT:
-        raise UsageError(
-            f"the array is not dense, or not at a multiple of {ALIGNMENT} bytes",
-            hint="weft.runtime.memory.aligned_copy(array) is",
-        )
-    if is_written and not given.flags.writeable:
-        raise UsageError(f"the array cannot be written, and {what} is")
-    return given
+    Raises:
+        PlatformError: the library is for another machine.
+    """
+    if not library.devices:
+        return Program(library)
+    if (refusal := why_not_here(library.platform)) is not None:
+        raise refusal
+    return LoadedObjects(library.objects, images=library.images)
 
 
 def _library(given: Executable | CompiledGraph | str | os.PathLike[str]) -> CompiledGraph:

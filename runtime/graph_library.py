@@ -98,7 +98,7 @@ class Library(Exported):
         Raises:
             UsageError: another device is given.
         """
-        check_given(devices, self.device_type)
+        check_given(devices, self.device_type, *(each.name.partition(":")[0] for each in self.kernels.devices))
         return GraphModule(self._graph, self.kernels, self._params, self._threads, self._outputs)
 
     def debug_create(self, name: str, *devices: Device) -> GraphModule:

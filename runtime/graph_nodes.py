@@ -1,53 +1,25 @@
-"""The nodes of a graph in TVM's JSON, on memory that is allocated for them once."""
+"""The nodes of a graph in TVM's JSON, on memory that is allocated for them once, on one device or several."""
 
 from __future__ import annotations
 
 import ctypes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
+from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
 
-from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, CheckError
+from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
-from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
-from ..lowering.abi import ALIGNMENT, BUFFER, OPEN_BUFFER, TEAM, THREADS, CompiledGraph, Parameter
-from ..lowering.graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
+from ..dialects.support.element_types import MLIR_NAMES
+from ..lowering.abi import ALIGNMENT, BUFFER, NUMBERS, OPEN_BUFFER, TEAM, THREADS, CompiledGraph, Parameter
+from ..lowering.graph_json import BEGINS, COPY, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
+from .devices import HOST, Device, copy
+from .graph_tensors import Storage, Tensor
+from .jit import LoadedObjects
 from .kernels import Kernels
 from .memory import address, aligned_bytes
 from .profiling import COPY as STEP_COPY
 from .profiling import Profile, StepTimes
-from .program import Program
-from .stepping import CPU
-
-if TYPE_CHECKING:
-    from ..lowering.abi import NDArray
-
-
-def allocated(graph: GraphJson) -> dict[int, NDArray]:
-    """Memory for each storage, as large as the largest of its entries."""
-    for number, device in enumerate(graph.device_types or ()):
-        if device != CPU_TYPE:
-            raise Diagnostic(f"entry {number} of the graph is on a device of type {device}, and there is only the cpu")
-    for scope in graph.scopes or ():
-        if scope not in ("", "global"):  # TVM's planner says nothing of the usual memory
-            raise Diagnostic(f"a storage of the graph is in the scope '{scope}', and the cpu has only 'global'")
-    sizes: dict[int, int] = {}
-    for storage, shape, dtype in zip(graph.storage_ids, graph.shapes, graph.dtypes, strict=True):
-        sizes[storage] = max(sizes.get(storage, 0), prod(shape) * item_bytes(dtype))
-    memory: dict[int, NDArray] = {storage: aligned_bytes(size) for storage, size in sizes.items()}
-    for array in memory.values():
-        array.fill(0)
-    return memory
-
-
-def views(graph: GraphJson, memory: Mapping[int, NDArray]) -> list[NDArray]:
-    """Each entry, as an array in its storage."""
-    return [
-        memory[storage][: prod(shape) * item_bytes(dtype)].view(numpy_dtype_of(dtype)).reshape(shape)
-        for storage, shape, dtype in zip(graph.storage_ids, graph.shapes, graph.dtypes, strict=True)
-    ]
 
 
 class Nodes:
@@ -56,23 +28,26 @@ class Nodes:
     def __init__(
         self,
         library: CompiledGraph,
-        program: Program,
+        code: LoadedObjects,
         graph: GraphJson,
-        entries: list[NDArray],
+        entries: list[Tensor],
         threads: ctypes.c_uint64,
     ):
         self._graph, self._library, self._entries, self._threads = graph, library, entries, threads
         known = dict(zip(library.kernels, library.parameters, strict=True))
         kernels = {number: _kernel(node, number, known) for number, node in _running(graph)}
         used = {name: known[name] for name in kernels.values() if name}
-        self._kernels = Kernels(program.code, used)
+        self._graphics = {each.function: each for each in library.device_code}
+        self._kernels = Kernels(code, {name: used[name] for name in used if name not in self._graphics})
         self._counts = {
             name: [place for place, parameter in enumerate(taken) if parameter.kind in (THREADS, TEAM)]
             for name, taken in used.items()
         }
-        room = [sum(_room(parameter) for parameter in taken) for taken in used.values()]
-        self._scratch = aligned_bytes(max(room, default=0))
+        self._parameters = used
         self.calls: dict[int, tuple[str, ctypes.Array[ctypes.c_uint64], int]] = {}
+        self._far: dict[int, Device] = {}
+        """Node -> its device, of those that run elsewhere than on the host, or copy from there or to there."""
+        self._scratch: dict[Device, Storage] = {}
         self._records: dict[int, int] = {}
         """Node -> where its kernel tells of a check that has failed."""
         self._uses: dict[int, list[tuple[ctypes.Array[ctypes.c_uint64], int]]] = {}
@@ -81,17 +56,37 @@ class Nodes:
         for number, node in _running(graph):
             taken = [graph.entry(ref) for ref in node.inputs]
             given = [*taken, *range(*spans[number])]
+            tensors = [entries[each] for each in given]
             kernel = kernels[number]
+            if device := self._device(number, node, kernel, tensors):
+                self._far[number] = device
             if kernel:
-                table, counters, places = self._table(number, node, used[kernel], [entries[each] for each in given])
+                scratch = self._scratch_on(tensors[-1].device if tensors else HOST)
+                table, counters, places = self._table(number, node, used[kernel], tensors, scratch)
             else:
-                read, written = ([entries[each] for each in part] for part in (taken, given[len(taken) :]))
-                _check_builtin(number, node, read, written)
-                values = [address(tensor) for tensor in (*read, *written)]
+                _check_builtin(number, node, tensors[: len(taken)], tensors[len(taken) :])
+                values = [tensor.address for tensor in tensors]
                 table, counters, places = (ctypes.c_uint64 * len(values))(*values), 0, list(range(len(values)))
             self.calls[number] = (kernel, table, counters)
             for entry, place in zip(given, places, strict=True):
                 self._uses.setdefault(entry, []).append((table, place))
+
+    def _device(self, number: int, node: Node, kernel: str, tensors: Sequence[Tensor]) -> Device | None:
+        """Where a node runs, or copies to; nothing where all is on the host."""
+        used = {tensor.device for tensor in tensors}
+        if kernel and len(used) > 1:
+            names = ", ".join(sorted(device.name for device in used))
+            raise Diagnostic(f"node {number} ('{node.name}') has tensors on several devices: {names}")
+        if kernel in self._graphics and not all(device.name.startswith("cuda") for device in used):
+            raise Diagnostic(f"node {number} ('{node.name}') calls {kernel}, which a GPU runs, on the processor")
+        return None if used <= {HOST} else tensors[-1].device
+
+    def _scratch_on(self, device: Device) -> Storage:
+        """Memory on a device for what kernels take besides tensors."""
+        if device not in self._scratch:
+            room = [sum(_room(parameter) for parameter in taken) for taken in self._parameters.values()]
+            self._scratch[device] = Storage(device, max(room, default=0))
+        return self._scratch[device]
 
     def seen_through(self, entry: int) -> set[int]:
         """The entries that are in one place: `entry`, and what `__nop`s see of it otherwise, or see as it."""
@@ -109,16 +104,15 @@ class Nodes:
                     found.update(pair)
         return found
 
-    def move(self, entry: int, memory: NDArray) -> None:
-        """Have an entry, and what is in one place with it, in other memory, which is as large."""
+    def move(self, entry: int, held: Tensor) -> None:
+        """Have an entry, and what is in one place with it, where another tensor lies, which is as large."""
         for each in self.seen_through(entry):
-            old = self._entries[each]
-            self._entries[each] = memory.reshape(-1).view(old.dtype).reshape(old.shape)
+            self._entries[each] = self._entries[each].at(held)
             for table, place in self._uses.get(each, ()):
-                table[place] = address(memory)
+                table[place] = held.address
 
     def _table(
-        self, number: int, node: Node, parameters: Sequence[Parameter], tensors: Sequence[NDArray]
+        self, number: int, node: Node, parameters: Sequence[Parameter], tensors: Sequence[Tensor], scratch: Storage
     ) -> tuple[ctypes.Array[ctypes.c_uint64], int, list[int]]:
         """What a node's kernel is given; how many bytes of the scratch are to be zero before, which stand first; and
         where the tensors are in it."""
@@ -137,7 +131,7 @@ class Nodes:
                 what = f"tensor {place} of node {number} ('{node.name}')"
                 raise Diagnostic(f"{what} is of {tensor.dtype.name}, and {node.kernel} takes {taken.element}")
         counters = sum(_room(parameter) for parameter in parameters if parameter.kind in ("slots", "record"))
-        zero, free = address(self._scratch), address(self._scratch) + counters
+        zero, free = scratch.address, scratch.address + counters
         given = iter(tensors)
         values: list[int] = []
         places: list[int] = []
@@ -152,7 +146,7 @@ class Nodes:
                     zero += _room(parameter)
                 case _ if (tensor := next(given, None)) is not None:
                     places.append(len(values))
-                    values.append(address(tensor))
+                    values.append(tensor.address)
                 case _:
                     values.append(free)
                     free += _room(parameter)
@@ -164,19 +158,23 @@ class Nodes:
             self.execute(number)
             if after is not None:
                 after(number)
+        for device in self._scratch:
+            device.synchronize()
 
     def execute(self, number: int) -> None:
         """Run one node."""
         kernel, table, counters = self.calls[number]
         node = self._graph.nodes[number]
-        if kernel:
-            ctypes.memset(address(self._scratch), 0, counters)
+        if number in self._far:
+            self._execute_far(number, self._far[number])
+        elif kernel:
+            ctypes.memset(self._scratch[HOST].address, 0, counters)
             threads = self._threads.value
             for place in self._counts[kernel]:
                 table[place] = threads
             self._kernels.call(kernel, ctypes.addressof(table), threads)
             if (record := self._records.get(number)) is not None:
-                self._check(kernel, record)
+                self._check(kernel, record, HOST)
         elif node.kernel != NOP:
             *sources, target = table
             if BEGINS in node.attributes:
@@ -188,18 +186,56 @@ class Nodes:
                 ctypes.memmove(target, source, size)
                 target += size
 
-    def _check(self, kernel: str, record: int) -> None:
+    def _execute_far(self, number: int, device: Device) -> None:
+        """Run one node that runs elsewhere than on the host, or copies from there or to there."""
+        kernel, table, counters = self.calls[number]
+        node = self._graph.nodes[number]
+        if kernel:
+            if counters:
+                device.clear(self._scratch[device].address, counters)
+            threads = self._threads.value
+            for place in self._counts[kernel]:
+                table[place] = threads
+            given = [
+                (value, None if parameter.kind in NUMBERS else parameter.bytes)
+                for value, parameter in zip(table, self._parameters[kernel], strict=True)
+            ]
+            if (code := self._graphics.get(kernel)) is not None:
+                device.launch_code(code, given)
+            else:
+                run = partial(self._kernels.call, kernel, ctypes.addressof(table), threads)
+                device.launch(run, [(place, size) for place, size in given if size is not None])
+            if (record := self._records.get(number)) is not None:
+                self._check(kernel, record, device)
+        elif node.kernel != NOP:
+            target = self._entries[self._graph.row_ptr[number]]
+            begin, at = int(node.attributes.get(BEGINS, 0)), target.address
+            for ref in node.inputs:
+                source = self._entries[self._graph.entry(ref)]
+                size = target.nbytes if BEGINS in node.attributes else source.nbytes
+                copy(source.device, source.address + begin, device, at, size)
+                at += size
+
+    def _check(self, kernel: str, record: int, device: Device) -> None:
         """Tell of a check that has failed. What the library's own graph says of the kernel's checks is said here, but
         for the place, which may be another layer's."""
-        fields = [record + field for field in (CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD)]
-        check, index, extent = (ctypes.c_int64.from_address(place).value for place in fields)
+        if device is HOST and not ctypes.c_int64.from_address(record + CHECK_FIELD).value:
+            return
+        told = aligned_bytes(RECORD_BYTES)
+        device.read(record, address(told), RECORD_BYTES)
+        check, index, extent = (int(told[at : at + 8].view("i8")[0]) for at in (CHECK_FIELD, INDEX_FIELD, EXTENT_FIELD))
         if not check:
             return
+        count = 0
         for step in self._library.steps:
-            for argument in step.arguments if step.kernel == kernel else ():
-                if argument.kind == "record":
-                    number = (argument.at - self._library.records_at) // argument.bytes
+            for argument in step.arguments:
+                if argument.kind != "record":
+                    continue
+                if step.kernel == kernel:
+                    at = argument.at - self._library.records_at
+                    number = count if self._library.devices else at // argument.bytes
                     raise CheckError(self._library.checks[number][check - 1].text, index, extent)
+                count += 1
         raise CheckError(f"'{kernel}': index {{index}} lies outside of {{extent}} elements", index, extent)
 
     def profile(self, repeat: int) -> Profile:
@@ -212,6 +248,8 @@ class Nodes:
             for number in self.calls:
                 begin = perf_counter_ns()
                 self.execute(number)
+                if number in self._far:
+                    self._far[number].synchronize()
                 begins[number].append((begin - start) / 1e3)
                 lasts[number].append((perf_counter_ns() - begin) / 1e3)
         return Profile(
@@ -219,7 +257,7 @@ class Nodes:
                 StepTimes(
                     kernel or STEP_COPY,
                     (node.attributes.get(LAYERS, node.name),),
-                    CPU,
+                    self._far.get(number, HOST).name,
                     self._traffic(number, kernel),
                     tuple(begins[number]),
                     tuple(lasts[number]),
@@ -263,7 +301,7 @@ def _kernel(node: Node, number: int, known: Mapping[str, Sequence[Parameter]]) -
     raise Diagnostic(f"node {number} ('{node.name}') calls {wanted}, which is not in the library", hint=hint)
 
 
-def _check_builtin(number: int, node: Node, read: Sequence[NDArray], written: Sequence[NDArray]) -> None:
+def _check_builtin(number: int, node: Node, read: Sequence[Tensor], written: Sequence[Tensor]) -> None:
     if BEGINS in node.attributes:
         begin = node.attributes[BEGINS]
         room = read[0].nbytes - written[0].nbytes if len(read) == len(written) == 1 else -1
@@ -275,7 +313,7 @@ def _check_builtin(number: int, node: Node, read: Sequence[NDArray], written: Se
     if (len(read) != 1 and not joins) or len(written) != 1 or sum(each.nbytes for each in read) != written[0].nbytes:
         what = "tensors" if joins else "one tensor"
         raise Diagnostic(f"node {number} ('{node.name}') is {node.kernel}, and not of {what} to one as large")
-    if node.kernel == NOP and address(read[0]) != address(written[0]):
+    if node.kernel == NOP and read[0].address != written[0].address:
         raise Diagnostic(f"node {number} ('{node.name}') is {NOP}, and its output is not where its input is")
 
 

@@ -19,7 +19,6 @@ from .dialects.support.mapped_files import watching
 from .dialects.support.verifier import verify
 from .executors import DEFAULT_OPT_LEVEL, EXECUTORS
 from .lowering.compiler import compile_graph
-from .lowering.graph_json import CPU_TYPE
 from .lowering.machine.target import Target
 from .lowering.module_phase import phase_of, select_entry
 from .lowering.phase_texts import PhaseTexts
@@ -193,14 +192,11 @@ class _Nodes:
         """Write the nodes of a module of phase `fuse`.
 
         Raises:
-            Diagnostic: there is no graph, or something in it cannot be run node by node, on the cpu.
+            Diagnostic: there is no graph, or something in it cannot be run node by node.
         """
         from .lowering.write_graph_json import write_graph_json
 
         self.written = write_graph_json(module)
-        if any(device != CPU_TYPE for device in self.written[0].device_types or ()):
-            hint = "use the executor 'aot'"
-            raise Diagnostic("the graph is on several devices, and nodes run on the cpu alone", hint=hint)
 
     def module(self, exe: Executable) -> GraphModule:
         """What runs them on the kernels of an executable."""

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .devices import check_devices
 from .dialects.relay.devices import VirtualDevice
 from .dialects.support.arguments import checked
+from .dialects.support.given_devices import check_given
 from .lowering.graph_json import GraphJson
 from .runtime.graph_executor import GraphModule
 
@@ -30,7 +30,7 @@ def create(
     threads: int | None = None,
     output_names: Sequence[str] | None = None,
 ) -> GraphModule:
-    """A graph to run, of its JSON and a library of its kernels, on the processor; the rest is as for `GraphModule`.
+    """A graph to run, of its JSON and a library of its kernels, on its devices; the rest is as for `GraphModule`.
 
         graph_json, library, params = relay.build(module, params=params)
         graph = weft.graph_executor.create(graph_json, library, weft.cpu())
@@ -41,8 +41,9 @@ def create(
         GraphJsonError: the text is not the JSON of a graph.
         Diagnostic: a kernel is not in the library, or takes something else.
     """
-    check_devices(device, "llvm")
     from .runtime.graph_library import Library
 
     kernels = libmod.kernels if isinstance(libmod, Library) else libmod
-    return GraphModule(graph_json_str, kernels, params, threads, output_names)
+    module = GraphModule(graph_json_str, kernels, params, threads, output_names)
+    check_given(device, *module.device_types)
+    return module

@@ -18,16 +18,16 @@ class Device(Protocol):
     def id(self) -> int | None: ...
 
 
-def check_given(given: Sequence[Device] | Device | None, type: str) -> None:
-    """Refuse a device that is not the first of a type.
+def check_given(given: Sequence[Device] | Device | None, *types: str) -> None:
+    """Refuse a device that is not the first of one of the types that a program runs on.
 
     Raises:
         UsageError: it is of another type, or another of that type.
     """
     for each in () if given is None else [given] if isinstance(given, Device) else given:
-        if each.type not in (None, type):
+        if each.type not in (None, *types):
             raise UsageError(
-                f"the program is for {type}, as its target says, and not for <{each}>",
+                f"the program is for {' and '.join(dict.fromkeys(types))}, as its target says, and not for <{each}>",
                 hint=f"compile it for a target of {each.type}",
             )
         if each.id not in (None, 0):

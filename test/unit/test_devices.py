@@ -224,11 +224,6 @@ def test_a_library_has_a_graph_on_several_devices_beside_one_for_c(exe: weft.Exe
     assert library.near_model and not hasattr(library, "far_model")
 
 
-def test_what_only_one_device_can_do_is_refused() -> None:
-    with pytest.raises(Diagnostic, match="several devices"):
-        weft.compile(parse_mlir(GRAPH.replace("PLACES", PLACES), "far.mlir"), executor="graph")
-
-
 def test_the_loops_of_such_a_graph_are_compiled_as_well(exe: weft.Executable, expected: Any) -> None:
     late = weft.compile(parse_mlir(exe.ir["loops"], "loops.mlir"))
     assert same(late(*arrays()), expected)
