@@ -8,7 +8,7 @@ unknown operation behind its name, and a constraint that does not hold nowhere. 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -97,8 +97,8 @@ class LocatedParser(Parser):
         self._line_starts = [0, *_after_newlines(text)]
         self._name_spans: list[Span] = []
         """The spans of the names of the operations being parsed, outermost first."""
-        self._first_uses: dict[str, Span] = {}
-        """Where each value that is not defined yet was first used."""
+        self._first_uses: dict[str, tuple[Span, Mapping[str, object]]] = {}
+        """Where each value that is not defined yet was first used, and the values in reach there."""
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         try:
@@ -153,6 +153,9 @@ class LocatedParser(Parser):
             op_type = self.ctx.get_optional_op(self._name_spans[depth].text.strip('"'))
             if op_type is not None:
                 diagnostic.hint = form_hint(op_type, self._current_token.text)
+        at_the_end = self._current_token.kind == MLIRTokenKind.EOF and diagnostic.message in _OF_REGIONS
+        if at_the_end and len(self._name_spans) > depth and not diagnostic.notes:
+            diagnostic.notes = (Note("the '}' of this is missing", Place.of_span(self._name_spans[depth])),)
         return diagnostic
 
     def _parse_block(self) -> Block:
@@ -279,7 +282,7 @@ class LocatedParser(Parser):
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
         name, values = operand.operand_name, self.ssa_values.get(operand.operand_name)
         if values is None:
-            self._first_uses.setdefault(name, operand.span)
+            self._first_uses.setdefault(name, (operand.span, self.ssa_values))
         elif operand.index < len(values) and (value := values[operand.index]).type != type:
             place = _definition_place(value)
             raise Diagnostic(
@@ -332,8 +335,9 @@ class LocatedParser(Parser):
         return self._undefined(next(iter(self.forward_ssa_references)))
 
     def _undefined(self, name: str) -> Diagnostic:
-        near = did_you_mean(name, [n for n in self.ssa_values])
-        return Diagnostic(f"value '%{name}' is used but not defined", Place.of_span(self._first_uses[name]), hint=near)
+        use, known = self._first_uses[name]
+        near = did_you_mean(f"%{name}", [f"%{other}" for other in known])
+        return Diagnostic(f"value '%{name}' is used but not defined", Place.of_span(use), hint=near)
 
     def _place(self) -> Place:
         return Place.of_span(self._current_token.span)

@@ -180,6 +180,27 @@ def test_wrong_text_is_an_error_at_its_place(text: str, line: int, column: int, 
     assert (raised.value.place.line, raised.value.place.column) == (line, column)
 
 
+def test_a_value_that_is_not_defined_has_a_near_name_of_those_in_reach() -> None:
+    text = """func.func @f(%weight: i32) {
+  %sum = arith.addi %weigth, %weight : i32
+  func.return
+}"""
+    with pytest.raises(Diagnostic, match="value '%weigth' is used but not defined") as raised:
+        parse_module(text, new_ir_context(), "m.mlir")
+    assert raised.value.hint == "did you mean '%weight'?"
+
+
+def test_what_is_not_closed_is_named() -> None:
+    """Where a text ends before its regions do, it is the innermost one that could have been closed there."""
+    with pytest.raises(Diagnostic) as raised:
+        parse_module(
+            "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n", new_ir_context(), "m.mlir"
+        )
+    (note,) = raised.value.notes
+    assert note.message == "the '}' of this is missing"
+    assert note.place is not None and (note.place.line, note.place.column) == (4, 1)
+
+
 def test_text_nested_too_deeply_is_an_error_and_not_a_crash() -> None:
     depth = 5000
     text = '"test.op"() ({' * depth + "}) : () -> ()" * depth
