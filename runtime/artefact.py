@@ -23,47 +23,45 @@ from hashlib import sha256
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from ..dialects.support.diagnostics import Diagnostic, Place, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, Place
 from ..dialects.support.digests import Digest, digest_of_bytes
-from ..dialects.support.element_types import MLIR_NAMES, item_bytes, numpy_dtype_of
 from ..dialects.support.files import replacing
 from ..lowering.abi import (
     ABI_VERSION,
     ALIGNMENT,
-    ARGUMENTS,
     DYNAMIC,
     FORMAT,
-    PARAMETERS,
-    Argument,
     CompiledGraph,
-    DeviceCode,
-    DeviceMemory,
-    HostedSegment,
-    Launch,
-    Parameter,
     Platform,
-    ProgramPart,
-    Site,
-    Step,
-    TensorSpec,
     code_mark,
     segment_graph,
 )
-from ..lowering.sizes import Size, from_json, read_extents
+from ..lowering.sizes import read_extents
 from .archive_members import Archive, ArtefactError
 from .image import are_images_of, link_images
+from .manifest_fields import MANIFEST, Fields, Json, parsed
+from .manifest_parts import (
+    read_constants,
+    read_device,
+    read_device_code,
+    read_output,
+    read_parameter,
+    read_part,
+    read_segment,
+    read_site,
+    read_spec,
+    read_step,
+)
 from .step_checks import misfit, misfit_of_parts
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
-MANIFEST, DIGESTS, DIGEST, CONSTANTS = "manifest.json", "digests.json", "digest", "constants"
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+DIGESTS, DIGEST, CONSTANTS = "digests.json", "digest", "constants"
 
 
 def digest(graph: CompiledGraph) -> str:
@@ -233,7 +231,7 @@ def load_library(path: str | os.PathLike[str]) -> list[tuple[CompiledGraph, dict
 
 
 def _beside(archive: Archive) -> dict[str, bytes]:
-    digests = _Fields(_parsed(archive.read(DIGESTS)), "")
+    digests = Fields(parsed(archive.read(DIGESTS)), "")
     if not digests.has("beside"):
         return {}
     beside = digests.inner("beside")
@@ -269,7 +267,7 @@ def _told_of(path: str | os.PathLike[str]) -> Generator[None]:
 
 def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
     text = archive.read(MANIFEST)
-    fields = _Fields(_parsed(text), "")
+    fields = Fields(parsed(text), "")
     made = fields.integer("format")
     if made != FORMAT:
         raise ArtefactError(
@@ -282,7 +280,7 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
             hint="compile the model again",
         )
     digests_text = archive.read(DIGESTS)
-    digests = _Fields(_parsed(digests_text), "")
+    digests = Fields(parsed(digests_text), "")
     _check(sha256(text + digests_text).hexdigest(), archive.read(DIGEST).decode(), "the manifest")
     platform = fields.inner("platform")
     objects = _checked_members(archive, digests.strings("objects"), *_OBJECT)
@@ -295,26 +293,26 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
     known = len(symbols) + len(read_extents(extents, len(symbols)).read)  # what steps know: what data decides as well
     graph = CompiledGraph(
         objects,
-        tuple(_constants(fields, blob)),
-        tuple(_spec(entry, len(symbols)) for entry in fields.each("inputs")),
-        tuple(_output(entry, len(symbols)) for entry in fields.each("outputs")),
+        tuple(read_constants(fields, blob)),
+        tuple(read_spec(entry, len(symbols)) for entry in fields.each("inputs")),
+        tuple(read_output(entry, len(symbols)) for entry in fields.each("outputs")),
         fields.size("arena_bytes"),
         tuple(fields.strings("kernels")),
         Platform(platform.string("triple"), platform.string("cpu"), tuple(platform.strings("features"))),
-        tuple(tuple(_site(entry) for entry in record) for record in fields.groups("checks")),
+        tuple(tuple(read_site(entry) for entry in record) for record in fields.groups("checks")),
         fields.size("records_at"),
         fields.size("counter_bytes"),
-        tuple(tuple(_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
-        tuple(_step(entry, known) for entry in fields.each("steps")),
+        tuple(tuple(read_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
+        tuple(read_step(entry, known) for entry in fields.each("steps")),
         symbols,
         tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
-        tuple(_device(entry, len(symbols)) for entry in fields.each("devices")),
-        tuple(_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
+        tuple(read_device(entry, len(symbols)) for entry in fields.each("devices")),
+        tuple(read_device_code(entry) for entry in fields.each("device_code")) if fields.has("device_code") else (),
         images,
-        tuple(_segment(entry) for entry in fields.each("segments")) if fields.has("segments") else (),
+        tuple(read_segment(entry) for entry in fields.each("segments")) if fields.has("segments") else (),
         fields.size("code_constants") if fields.has("segments") else None,
         extents,
-        tuple(_part(entry) for entry in fields.each("parts")) if fields.has("parts") else (),
+        tuple(read_part(entry) for entry in fields.each("parts")) if fields.has("parts") else (),
     )
     for tensor, element, _ in read_extents(graph.extents, len(symbols)).held:
         spec = graph.inputs[tensor] if tensor < len(graph.inputs) else None
@@ -353,229 +351,3 @@ def _checked_members(archive: Archive, digests: Iterable[str], what: str, suffix
 def _check(digest: str, expected: str, what: str) -> None:
     if digest != expected:
         raise ArtefactError(f"{what} was changed since it was written: the digest is another")
-
-
-def _parsed(text: bytes) -> Json:
-    try:
-        return cast("Json", json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise ArtefactError(f"not a saved Weft executable ({MANIFEST}: {error})") from None
-
-
-def _constants(fields: _Fields, blob: memoryview) -> Iterator[NDArray]:
-    position = 0
-    for entry in fields.each("constants"):
-        dtype, shape = entry.dtype(), entry.shape()
-        size = prod(shape) * item_bytes(dtype)
-        if position + size > len(blob):
-            raise ArtefactError("the constants are fewer bytes than their types say")
-        yield np.frombuffer(blob[position : position + size], numpy_dtype_of(dtype)).reshape(shape)
-        position += size + -size % ALIGNMENT
-    if position != len(blob):
-        raise ArtefactError("the constants are more bytes than their types say")
-
-
-def _site(entry: _Fields) -> Site:
-    return Site(entry.string("text"), entry.string("file"), entry.size("line"), entry.size("column"))
-
-
-def _parameter(entry: _Fields) -> Parameter:
-    element = entry.string("element") if entry.has("element") else ""
-    return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element)
-
-
-def _part(entry: _Fields) -> ProgramPart:
-    symbols, decided = entry.size("symbols"), entry.size("decided")
-    steps = tuple(_step(step, symbols + decided) for step in entry.each("steps"))
-    return ProgramPart(entry.string("thread"), entry.size("inputs"), entry.size("outputs"), symbols, decided, steps)
-
-
-def _segment(entry: _Fields) -> HostedSegment:
-    symbols = tuple(entry.strings("symbols")) if entry.has("symbols") else ()
-    count = len(symbols)
-    extents = entry.string("extents") if entry.has("extents") else ""
-    known = count + len(read_extents(extents, count).read)
-    segment = HostedSegment(
-        tuple(_spec(spec, count) for spec in entry.each("inputs")),
-        tuple(_spec(spec, count) for spec in entry.each("outputs")),
-        tuple(tuple(_site(site) for site in record) for record in entry.groups("checks")),
-        tuple(_step(step, known) for step in entry.each("steps")),
-        tuple(_device(device, count) for device in entry.each("devices")),
-        symbols,
-        extents,
-    )
-    if not segment.devices or not segment.steps:
-        raise ArtefactError("a part of the program is on no device, or does nothing")
-    return segment
-
-
-def _device(entry: _Fields, symbols: int) -> DeviceMemory:
-    pools = tuple(entry.sizes_in("pools", symbols)) if entry.has("pools") else ()
-    return DeviceMemory(entry.string("name"), entry.size("arena_bytes"), entry.size("counter_bytes"), pools)
-
-
-def _step(entry: _Fields, symbols: int) -> Step:
-    arguments = tuple(_argument(argument, symbols) for argument in entry.each("arguments"))
-    return Step(entry.string("kernel"), tuple(entry.strings("layers")), arguments, entry.size("device"))
-
-
-def _argument(entry: _Fields, symbols: int) -> Argument:
-    at, bytes, device = entry.size("at"), entry.size("bytes"), entry.size("device")
-    sizes = None
-    if entry.has("sizes"):
-        match entry.sizes("sizes", symbols):
-            case (place, length):
-                sizes = place, length
-            case _:
-                raise ArtefactError("an argument of a step has no place and length")
-    return Argument(entry.one_of("kind", ARGUMENTS), at, bytes, device, sizes)
-
-
-def _device_code(entry: _Fields) -> DeviceCode:
-    launches: list[Launch] = []
-    for each in entry.each("launches"):
-        grid, arguments = each.sizes("grid", _MANY), each.shape("arguments")
-        if len(grid) != 3:
-            raise ArtefactError("a grid of a GPU has three sizes")
-        launches.append(Launch(each.string("kernel"), (grid[0], grid[1], grid[2]), each.extents("block"), arguments))
-    return DeviceCode(entry.string("function"), entry.string("source"), tuple(launches))
-
-
-def _spec(entry: _Fields, symbols: int) -> TensorSpec:
-    if not entry.has("extents"):
-        return TensorSpec(entry.string("name"), entry.dtype(), entry.shape())
-    extents = entry.sizes("extents", symbols)
-    shape = tuple(extent if isinstance(extent, int) else DYNAMIC for extent in extents)
-    return TensorSpec(entry.string("name"), entry.dtype(), shape, extents)
-
-
-def _output(entry: _Fields, symbols: int) -> TensorSpec:
-    """The same of an output, which a program may find the extents of."""
-    if not entry.has("found"):
-        return _spec(entry, symbols)
-    return TensorSpec(entry.string("name"), entry.dtype(), entry.open_shape("found"))
-
-
-class _Fields:
-    """An object of the manifest, whose fields are read with their types. `where` is its place: `inputs[0].`."""
-
-    def __init__(self, value: Json, where: str):
-        if not isinstance(value, dict):
-            raise ArtefactError(f"not a saved Weft executable ('{where.rstrip('.') or MANIFEST}' is no object)")
-        self._value: Mapping[str, Json] = value
-        self._where = where
-
-    def _wrong(self, name: str, wanted: str) -> ArtefactError:
-        if name not in self._value:
-            return ArtefactError(f"not a saved Weft executable (its manifest has no '{self._where}{name}')")
-        return ArtefactError(f"not a saved Weft executable ('{self._where}{name}' in its manifest is not {wanted})")
-
-    def integer(self, name: str) -> int:
-        value = self._value.get(name)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self._wrong(name, "an integer")
-        return value
-
-    def size(self, name: str) -> int:
-        value = self.integer(name)
-        if not 0 <= value < _TOO_MUCH:
-            raise self._wrong(name, "a number of bytes")
-        return value
-
-    def string(self, name: str) -> str:
-        value = self._value.get(name)
-        if not isinstance(value, str):
-            raise self._wrong(name, "a string")
-        return value
-
-    def one_of(self, name: str, values: Sequence[str]) -> str:
-        value = self.string(name)
-        if value not in values:
-            raise self._wrong(name, f"one of {', '.join(values)}")
-        return value
-
-    def _list(self, name: str, wanted: str) -> list[Json]:
-        value = self._value.get(name)
-        if not isinstance(value, list):
-            raise self._wrong(name, wanted)
-        return value
-
-    def strings(self, name: str) -> list[str]:
-        values = self._list(name, "a list of strings")
-        if not all(isinstance(value, str) for value in values):
-            raise self._wrong(name, "a list of strings")
-        return cast("list[str]", values)
-
-    def inner(self, name: str) -> _Fields:
-        if name not in self._value:
-            raise self._wrong(name, "an object")
-        return _Fields(self._value[name], f"{self._where}{name}.")
-
-    def each(self, name: str) -> list[_Fields]:
-        values = self._list(name, "a list of objects")
-        return [_Fields(value, f"{self._where}{name}[{number}].") for number, value in enumerate(values)]
-
-    def groups(self, name: str) -> list[list[_Fields]]:
-        """A list of lists of objects."""
-        groups = self._list(name, "a list of lists of objects")
-        return [_Fields({str(n): group}, f"{self._where}{name}.").each(str(n)) for n, group in enumerate(groups)]
-
-    def names(self) -> list[str]:
-        """What fields there are."""
-        return list(self._value)
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a field."""
-        return name in self._value
-
-    def sizes(self, name: str, symbols: int) -> tuple[Size, ...]:
-        """A list of sizes over so many symbols."""
-        try:
-            return tuple(from_json(value, symbols) for value in self._list(name, "a list of sizes"))
-        except (ValueError, RecursionError):
-            raise self._wrong(name, "a list of sizes") from None
-
-    def sizes_in(self, name: str, symbols: int) -> list[tuple[Size, ...]]:
-        """A list of lists of sizes."""
-        groups = self._list(name, "a list of lists of sizes")
-        return [
-            _Fields({str(n): group}, f"{self._where}{name}.").sizes(str(n), symbols) for n, group in enumerate(groups)
-        ]
-
-    def dtype(self) -> str:
-        name = self.string("dtype")
-        if name not in MLIR_NAMES:
-            raise ArtefactError(
-                f"'{self._where}dtype' in its manifest is '{name}', which is no element type",
-                hint=did_you_mean(name, MLIR_NAMES),
-            )
-        return name
-
-    def open_shape(self, name: str) -> tuple[int, ...]:
-        """Extents, of which some are not known."""
-        values = self._list(name, "a list of extents")
-        if not all(value is None or (type(value) is int and value >= 0) for value in values):
-            raise self._wrong(name, "a list of extents")
-        return tuple(DYNAMIC if value is None else cast("int", value) for value in values)
-
-    def shape(self, name: str = "shape") -> tuple[int, ...]:
-        values = self._list(name, "a list of extents")
-        if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
-            raise self._wrong(name, "a list of extents")
-        shape = tuple(cast("list[int]", values))
-        if prod(shape) >= _TOO_MUCH:
-            raise self._wrong(name, "that of a tensor which fits in memory")
-        return shape
-
-    def extents(self, name: str) -> tuple[int, int, int]:
-        """Three numbers: along x, y and z."""
-        shape = self.shape(name)
-        if len(shape) != 3:
-            raise self._wrong(name, "three extents")
-        return shape[0], shape[1], shape[2]
-
-
-_MANY = 1 << 31
-"""Arguments that no function has."""
-_TOO_MUCH = 1 << 48
-"""Bytes that no machine has."""

@@ -99,7 +99,7 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
     assert not loaded & {"onnx", "multiprocessing", "subprocess", "concurrent.futures", "zipfile", "queue"}
 
 
-MODULES_OF_A_SAVED_EXECUTABLE = 52
+MODULES_OF_A_SAVED_EXECUTABLE = 54
 """Those of Weft and of Python that one is loaded and run with, beside NumPy's: what its start-up takes time for."""
 
 

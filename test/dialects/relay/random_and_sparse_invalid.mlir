@@ -24,6 +24,14 @@ relay.func @bounds_that_do_not_broadcast(%k: tensor<10xui64>, %l: tensor<2xf32>,
 
 // -----
 
+relay.func @bounds_of_more_dimensions_than_the_result(%k: tensor<10xui64>, %l: tensor<1x3xf32>, %h: tensor<f32>) -> tuple<tensor<10xui64>, tensor<3xf32>> {
+  // expected-error@+1 {{a parameter must broadcast to tensor<3xf32>, got tensor<1x3xf32>}}
+  %0 = relay.random.uniform %k, %l, %h {out_shape = array<i64: 3>} : (tensor<10xui64>, tensor<1x3xf32>, tensor<f32>) -> tuple<tensor<10xui64>, tensor<3xf32>>
+  relay.return %0 : tuple<tensor<10xui64>, tensor<3xf32>>
+}
+
+// -----
+
 relay.func @normal_halves(%k: tensor<10xui64>, %m: tensor<f16>) -> tuple<tensor<10xui64>, tensor<3xf16>> {
   // expected-error@+1 {{'out_dtype' must be float32 or float64, got float16}}
   %0 = relay.random.normal %k, %m, %m {out_shape = array<i64: 3>, out_dtype = "float16"} : (tensor<10xui64>, tensor<f16>, tensor<f16>) -> tuple<tensor<10xui64>, tensor<3xf16>>
