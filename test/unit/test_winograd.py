@@ -48,6 +48,16 @@ def test_many_weights_are_transformed_as_each_alone_and_rounded_once(tile: int, 
     np.testing.assert_array_max_ulp(made.astype(dtype), wide.astype(dtype), 1)
 
 
+@pytest.mark.parametrize("tile", FILTERINGS)
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_what_is_no_finite_number_goes_no_further_than_the_factors_that_are_not_zero(tile: int, special: float) -> None:
+    weight = RNG.standard_normal((1, 1, 3, 3)).astype(np.float32)
+    weight[0, 0, 1, 2] = special
+    matrix = np.array(FILTERINGS[tile].weight)
+    made = run_operator(WinogradWeightTransformOp, [weight], tile_size=tile)[:, :, 0, 0]
+    assert (np.isfinite(made) == (np.outer(matrix[:, 1], matrix[:, 2]) == 0)).all()
+
+
 @pytest.mark.parametrize(
     ("shape", "tile"),
     [

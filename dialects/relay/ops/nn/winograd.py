@@ -89,7 +89,11 @@ class WinogradWeightTransformOp(RelayOp):
         return narrow(whole, element)
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
+        import numpy as np
+
         (weight,) = inputs
+        if not np.isfinite(weight).all():
+            return None  # a product with a factor of 0 would be no number, where `compute` has no such term
         return filtering(self.tile_size.value.data).transform_weight(weight)
 
 
