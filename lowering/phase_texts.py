@@ -51,6 +51,9 @@ class PhaseTexts(Mapping[str, str]):
             self._texts[phase] = broken(str(self.module(phase)))
         return self._texts[phase]
 
+    def __repr__(self) -> str:
+        return f"PhaseTexts({', '.join(self)})"
+
     def module(self, phase: str) -> ModuleOp:
         """A new module at `phase`.
 

@@ -111,6 +111,10 @@ class GraphModule:
         for name, value in (params or {}).items():
             self._set_param(name, value)
 
+    def __repr__(self) -> str:
+        taken, given = (", ".join(spec.name for spec in specs) for specs in (self.inputs, self.outputs))
+        return f"GraphModule({taken} -> {given}, {len(self.graph.nodes)} nodes)"
+
     def _spec(self, name: str, entry: int) -> TensorSpec:
         return TensorSpec(name, self.graph.dtypes[entry], self.graph.shapes[entry])
 

@@ -58,6 +58,9 @@ class Schedule:
         self._laid_out: dict[te.Tensor, te.Tensor] = {}
         """Tensors whose elements stand at other indices now, and the tensors with those."""
 
+    def __repr__(self) -> str:
+        return f"te.Schedule({', '.join(stage.tensor.name for stage in self.stages)})"
+
     def __getitem__(self, key: te.Tensor | TensorOp | StageOp) -> Stage:
         """The stage of a tensor.
 

@@ -26,6 +26,9 @@ class PassInstrument:
         super().__init_subclass__()
         warn_of_misspelt_hooks(cls)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     def enter_pass_ctx(self) -> None:
         """The context is about to become current."""
 

@@ -68,6 +68,10 @@ class Schedule(TracedSchedule):
         functions = [op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)]
         self._start(module, functions[0] if len(functions) == 1 else None, seed, debug_mask)
 
+    def __repr__(self) -> str:
+        functions = ", ".join(f"@{op.sym_name.data}" for op in self.mod.ops if isinstance(op, PrimFuncOp))
+        return f"tir.Schedule({functions}, {len(self.trace.insts)} instructions)"
+
     # queries
 
     def get_block(self, name: str, func_name: str | None = None, number: int | None = None) -> BlockRV:

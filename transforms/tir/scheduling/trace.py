@@ -61,6 +61,9 @@ class Trace:
                 if (decision := decisions.get(inst)) is not None:
                     Instruction.of(own).decide(decision)
 
+    def __repr__(self) -> str:
+        return f"Trace({len(self.insts)} instructions)"
+
     @property
     def insts(self) -> list[Instruction]:
         """The instructions, in order."""
