@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.support.diagnostics import Diagnostic, handled_by
 from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra import remarks
-from ..transforms.infra.config import BOUNDS_CHECKS, FILES, RECORDS_THREADS, TUNING_RECORDS
+from ..transforms.infra.config import BOUNDS_CHECKS, DATABASE, FILES, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Part, declared, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
@@ -239,7 +239,7 @@ def kernel_memo(
     `passes` is the text of those that a kernel goes through, with their options.
     """
     context = PassContext.current()
-    shown = {TUNING_RECORDS, RECORDS_THREADS}  # by the schedules that stand beside the functions
+    shown = {TUNING_RECORDS, RECORDS_THREADS, DATABASE}  # by the schedules that stand beside the functions
     config = sorted((name, repr(value)) for name, value in context.config.items() if name not in shown)
     if target.gpu is not None:
         return None  # what a host launches is not kept

@@ -268,14 +268,14 @@ def tir(target: Target) -> list[ModulePass]:
 
 
 def schedules_beside(target: Target) -> list[ModulePass]:
-    """What puts schedules beside their functions: those of users' and packages' rules, if there are any, and those that
-    tuning has found, where there are records."""
+    """What puts schedules beside their functions: those of a database or of users' and packages' rules, if there are
+    any, and those that tuning has found, where there are records."""
     from ..transforms.tir.attach_tuned_schedules import AttachTunedSchedulesPass
-    from .relay_to_tir.attach_schedules import AttachSchedulesPass
+    from .relay_to_tir.attach_schedules import AttachSchedulesPass, current_database
     from .relay_to_tir.schedules import rules
 
     passes: list[ModulePass] = []
-    if rules():
+    if rules() or current_database() is not None:
         passes.append(AttachSchedulesPass(target=str(target.processor), gpu_target=_gpu_text(target)))
     if not target.is_gpu and PassContext.current().get_config(TUNING_RECORDS, None) is not None:
         passes.append(AttachTunedSchedulesPass(target=target.name()))

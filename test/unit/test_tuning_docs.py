@@ -27,7 +27,7 @@ def test_the_commands_and_the_python_of_the_page_run(
     assert (tmp_path / "build" / "tuning.svg").read_text().startswith("<svg")
     namespace: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         exec(compile(block, "docs/tuning.md", "exec"), namespace)
     assert "by the rules" in capsys.readouterr().out

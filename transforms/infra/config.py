@@ -203,5 +203,10 @@ TUNING_RECORDS = "attach-tuned-schedules.records"
 RECORDS_THREADS = "attach-tuned-schedules.threads"
 """On how many threads the records were measured that a compilation uses."""
 
+DATABASE = "meta_schedule.database"
+register_config_option(DATABASE, object, "the database that is asked for a schedule of each kernel: `with database:`")
+USE_META_SCHEDULE = "relay.backend.use_meta_schedule"
+register_config_option(USE_META_SCHEDULE, bool, f"whether compilations ask {DATABASE}, which they do unless told")
+
 FILES = frozenset({"apply-schedule.record", "schedule-rules.record-to"})
 """Options that name files which a kernel's passes read or write."""

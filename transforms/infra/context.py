@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar, cast
 
 from xdsl.context import Context
@@ -85,12 +85,14 @@ class PassContext:
         self.required_pass = _pass_names("required_pass", required_pass)
         self.disabled_pass = _pass_names("disabled_pass", disabled_pass)
         self.instruments = tuple(instruments or ())
-        self.config = validate(config or {})
+        self.config = {**_SETTINGS.get(), **validate(config or {})}
         self.remarks = tuple(remarks)
         self.has_own_ir_context = ir_context is not None
         """Whether the xDSL context was given, and may know other dialects than those that are installed."""
         if ir_context is not None:
             self.ir_context = ir_context
+        self.stands_for_default = False
+        """Whether it is the default one with settings (`settled`)."""
         self._entered: list[AbstractContextManager[None]] = []
 
     def __repr__(self) -> str:
@@ -126,6 +128,7 @@ class PassContext:
         default = getattr(_defaults, "context", None)
         if not isinstance(default, PassContext):
             default = _defaults.context = PassContext()
+            default.config = {}  # whatever is settled where it is first asked for
         return default
 
     @contextmanager
@@ -149,10 +152,28 @@ class PassContext:
         finally:
             _STACK.set(stack)
 
+    @staticmethod
+    @contextmanager
+    def settled(config: Mapping[str, object]) -> Generator[None]:
+        """Have the current context, and those that are made in the `with` block, this configuration, unless they have
+        their own: `with database, PassContext(3): ...` compiles with the database.
+
+        Raises:
+            ConfigError: an unknown key or a value of the wrong type.
+        """
+        token = _SETTINGS.set({**_SETTINGS.get(), **validate(config)})
+        try:
+            current = PassContext.current()
+            with current.at_level(current.opt_level, config) as inner:
+                inner.stands_for_default = current.is_default
+                yield
+        finally:
+            _SETTINGS.reset(token)
+
     @property
     def is_default(self) -> bool:
         """Whether this is the context at the bottom of its thread's stack, which nobody entered."""
-        return getattr(_defaults, "context", None) is self
+        return self.stands_for_default or getattr(_defaults, "context", None) is self
 
     @staticmethod
     def list_configs() -> dict[str, ConfigOption]:
@@ -247,6 +268,7 @@ class PassContext:
 
 
 _STACK: ContextVar[tuple[PassContext, ...]] = ContextVar("weft_pass_contexts", default=())
+_SETTINGS: ContextVar[Mapping[str, object]] = ContextVar("weft_pass_settings", default=MappingProxyType({}))
 _defaults = threading.local()
 
 

@@ -119,8 +119,13 @@ def sequence_of(text: str, ctx: Context, place: str, function: str) -> SequenceO
     if len(ops) != 1 or not isinstance(sequence := ops[0], SequenceOp):
         raise Diagnostic("it is not one schedule.sequence")
     sequence.detach()
+    point_at(sequence, function)
+    return sequence
+
+
+def point_at(sequence: SequenceOp, function: str) -> None:
+    """Make a schedule one for the function of another name."""
     for op in sequence.instructions:
         if isinstance(op, GetBlockOp) and op.function is not None and op.function.data == sequence.function_name:
             op.properties["function"] = StringAttr(function)
     sequence.properties["function"] = SymbolRefAttr(function)
-    return sequence

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import builder as builder
     from . import cost_model as cost_model
     from . import database as database
+    from . import extracted_task as extracted_task
     from . import feature_extractor as feature_extractor
     from . import measure_callback as measure_callback
     from . import mutator as mutator
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .builder import Builder as Builder
     from .cost_model import CostModel as CostModel
     from .database import Database as Database
+    from .extracted_task import ExtractedTask as ExtractedTask
     from .feature_extractor import FeatureExtractor as FeatureExtractor
     from .measure_callback import MeasureCallback as MeasureCallback
     from .mutator import Mutator as Mutator

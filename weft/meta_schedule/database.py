@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
 
 from xdsl.dialects.builtin import StringAttr
 
-from ..compiler import DEFAULT_OPT_LEVEL
 from ..dialects.schedule.queries import GetBlockOp
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
@@ -17,8 +15,7 @@ from ..dialects.tir.core import PrimFuncOp
 from ..dialects.tir.script.modules import IRModule
 from ..lowering.machine.target import Target
 from ..lowering.prim_func_graph import graph_of
-from ..transforms.infra.config import TUNING_RECORDS
-from ..transforms.infra.context import PassContext
+from ..transforms.infra.config import DATABASE, TUNING_RECORDS
 from ..transforms.infra.registry import new_ir_context
 from ..transforms.tir.attach_tuned_schedules import kernel_key, sequence_of
 from ..transforms.tir.scheduling.schedule import Schedule
@@ -33,6 +30,7 @@ from .records import ScheduleFnDatabase as ScheduleFnDatabase
 from .records import TraceDatabase as TraceDatabase
 from .records import TuningRecord as TuningRecord
 from .records import UnionDatabase as UnionDatabase
+from .records import Used
 from .records import Workload as Workload
 from .rule import Scheduled
 
@@ -41,7 +39,7 @@ NAME = "database_tuning_record.json"
 
 
 @checked_methods
-class Database:
+class Database(Used):
     """A file of tuning records, as `weft.tune` and `tune_tir` write them: what is added by others is seen. Counterpart
     of TVM's `meta_schedule.Database`; traces of one's own are kept in a `JSONDatabase`.
 
@@ -65,22 +63,12 @@ class Database:
                 self.path = str(Path(path_tuning_record))
             case _:
                 raise UsageError("a database is a file, or in a folder: one of both is given")
-        self._entered: list[ExitStack] = []
 
     def __len__(self) -> int:
         return len(self.get_all_tuning_records())
 
-    def __enter__(self) -> Self:
-        """Let compilations use the records, as `PassContext(config={"tuning.records": FILE})` does."""
-        current = PassContext.current()
-        level = DEFAULT_OPT_LEVEL if current.is_default else current.opt_level
-        entered = ExitStack()
-        entered.enter_context(current.at_level(level, {TUNING_RECORDS: self.path}))
-        self._entered.append(entered)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._entered.pop().close()
+    def _settings(self) -> Mapping[str, object]:
+        return {TUNING_RECORDS: self.path, DATABASE: None}
 
     def get_all_tuning_records(self) -> list[FileRecord]:
         """All of them, in the order in which they were measured.

@@ -7,11 +7,14 @@ What is here lives as long as the program; a `JSONDatabase` is kept in files. Th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from contextvars import ContextVar
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Self
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.hints import isa
@@ -20,6 +23,8 @@ from ..dialects.tir.script.modules import IRModule
 from ..ir_json import load_json, save_json
 from ..lowering.machine.target import Target
 from ..structural import structural_equal, structural_hash
+from ..transforms.infra.config import DATABASE, TUNING_RECORDS
+from ..transforms.infra.context import PassContext
 from ..transforms.tir.scheduling.schedule import Schedule
 from ..transforms.tir.scheduling.trace import Trace
 from .arg_info import ArgInfo
@@ -151,8 +156,55 @@ FAILED = 1e10
 """The seconds by which TVM says that a run failed."""
 
 
-class TraceDatabase(Named, ABC):
-    """Records by workload. Counterpart of TVM's `Database`, as one's own are derived from it (`PyDatabase`)."""
+_ENTERED: ContextVar[tuple[Used, ...]] = ContextVar("weft_databases", default=())
+
+
+class Used(Named):
+    """What compilations use in a `with` block. Counterpart of what TVM's `Database` has for that."""
+
+    def _settings(self) -> Mapping[str, object]:
+        """The configuration that has compilations use it, and none of those around it."""
+        return {DATABASE: self, TUNING_RECORDS: None}
+
+    def __enter__(self) -> Self:
+        """Let compilations use what it knows, in whatever `PassContext` they run, unless the configuration
+        `relay.backend.use_meta_schedule` is false there."""
+        entered = ExitStack()
+        entered.enter_context(PassContext.settled(self._settings()))
+        token = _ENTERED.set((*_ENTERED.get(), self))
+        entered.callback(_ENTERED.reset, token)
+        self.__dict__.setdefault("_left", []).append(entered)  # one's own may not call __init__
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.__dict__["_left"].pop().close()
+
+    @staticmethod
+    def current() -> Used | None:
+        """The database that was entered last; `None` where there is none."""
+        return next(reversed(_ENTERED.get()), None)
+
+
+class TraceDatabase(Used, ABC):
+    """Records by workload. Counterpart of TVM's `Database`, as one's own are derived from it (`PyDatabase`).
+
+    In a `with` block compilations ask it for a schedule of each kernel: as a module of one function `main`, with what
+    the kernel is called in the module's attribute `task_name`.
+    """
+
+    def schedule_for(self, function: PrimFuncOp, target: Target) -> Schedule | None:
+        """The schedule of the fastest record of a kernel; `None` where there is none.
+
+        Raises:
+            ScheduleError: its trace does not apply.
+        """
+        module = task_module(function)
+        record = self.query_tuning_record(module, target, function.sym_name.data)
+        if record is None:
+            return None
+        schedule = Schedule(module)
+        record.trace.apply_to_schedule(schedule)
+        return schedule
 
     @abstractmethod
     def has_workload(self, mod: Scheduled) -> bool:
@@ -214,6 +266,13 @@ class TraceDatabase(Named, ABC):
                 return self.query_ir_module(mod, target, workload_name)
             case _:
                 raise UsageError(f"there is no kind '{kind}'", hint="'record', 'schedule' or 'ir_module'")
+
+
+def task_module(function: PrimFuncOp) -> IRModule:
+    """A module of a copy of a kernel, which is called `main` there; the attribute `task_name` says its own name."""
+    module = IRModule({"main": function})
+    module.attributes["task_name"] = StringAttr(function.sym_name.data)
+    return module
 
 
 class MemoryDatabase(TraceDatabase):

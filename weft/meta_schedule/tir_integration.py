@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from typing import Any, overload
+from typing import overload
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
@@ -25,7 +25,7 @@ from .cost_model import CostModel
 from .database import Database, functions_in
 from .measure_callback import MeasureCallback
 from .records import TraceDatabase
-from .relay_integration import tune_relay
+from .relay_integration import check_parts, parts_given, tune_relay
 from .rule import Scheduled
 from .runner import Runner
 from .search_strategy import SearchStrategy
@@ -127,15 +127,13 @@ def tune_tir(
     functions = functions_in(mod)
     if not functions:
         raise UsageError("there is no function to tune in this module")
-    parts: dict[str, Any] = {
-        "max_trials_per_task": max_trials_per_task, "num_trials_per_iter": num_trials_per_iter, "builder": builder,
-        "runner": runner if isinstance(runner, Runner | str) else None, "database": database, "cost_model": cost_model,
-        "measure_callbacks": measure_callbacks, "task_scheduler": task_scheduler, "module_equality": module_equality,
-    }  # fmt: skip
-    parts = {name: part for name, part in parts.items() if part is not None}
+    parts = parts_given(
+        max_trials_per_task=max_trials_per_task, num_trials_per_iter=num_trials_per_iter, builder=builder,
+        runner=runner if isinstance(runner, Runner | str) else None, database=database, cost_model=cost_model,
+        measure_callbacks=measure_callbacks, task_scheduler=task_scheduler, module_equality=module_equality,
+    )  # fmt: skip
     if parts or strategy is not None:
-        if (threads, seconds, effort, progress) != (None, None, None, None) or workers != 1:
-            raise UsageError("a TaskScheduler has no threads, seconds, workers, effort and progress")
+        check_parts(threads, seconds, workers, effort, progress)
         tasks = [_task(function, target, space, strategy or "evolutionary", seed) for function in functions]
         weights = [1.0] * len(tasks)
         given = {"tasks": tasks, "task_weights": weights, "work_dir": work_dir, "max_trials_global": max_trials_global}

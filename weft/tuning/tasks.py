@@ -74,15 +74,7 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
     Raises:
         Diagnostic: the model cannot be compiled or run.
     """
-    current = PassContext.current()
-    with current.at_level(current.opt_level, {PASS_EXTENTS: False}):  # a schedule is for known extents
-        lower(module, target, "tir", start)
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, PrimFuncOp)}
-    scheduled = {op.function_name for op in module.ops if isinstance(op, SequenceOp)}
-    calls: dict[str, list[CallLoweredOp]] = {}
-    for op in walk(module):
-        if isinstance(op, CallLoweredOp):
-            calls.setdefault(op.callee.string_value(), []).append(op)
+    kernels = kernels_of(module, target, start)
     total = sum(_bytes(op.result.type) for op in walk(module) if isinstance(op, ConstantOp))
     exe = Executable(compile_graph(clone(module), target, start="tir"), threads)
     profile = exe.profile()
@@ -90,12 +82,11 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
     for step in profile.steps:
         spent[step.kernel] = spent.get(step.kernel, 0.0) + step.us
     found = Tasks([], us=profile.total_us)
-    for name, function in functions.items():
-        why = "it has a schedule of its own" if name in scheduled else _why_not(function, calls.get(name, ()))
+    for name, (function, calls, why) in kernels.items():
         if why is not None:
             found.left_out[name] = why
             continue
-        call, us = calls[name][0], spent.get(name, 0.0)
+        call, us = calls[0], spent.get(name, 0.0)
         weights = tuple(n for n, value in enumerate(call.arguments) if isinstance(value.owner, ConstantOp))
         mine = sum(_bytes(call.arguments[n].type) for n in weights)
         found.tasks.append(
@@ -104,7 +95,7 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
                 name,
                 kernel := _called_kernel(function),
                 str(_alone(kernel, call)),
-                len(calls[name]),
+                len(calls),
                 us,
                 us / max(found.us, 1e-9),
                 weights,
@@ -112,6 +103,31 @@ def extract_tasks(module: ModuleOp, target: Target, start: str, threads: int | N
             )
         )
     found.tasks.sort(key=lambda task: -task.us)
+    return found
+
+
+def kernels_of(
+    module: ModuleOp, target: Target, start: str
+) -> dict[str, tuple[PrimFuncOp, list[CallLoweredOp], str | None]]:
+    """The kernels of a model that is at phase `start`, and is at `tir` afterwards, by the rules of the current
+    `PassContext`: each by its name, with its calls, and why it cannot be tuned by itself, if it cannot.
+
+    Raises:
+        Diagnostic: the model cannot be lowered.
+    """
+    current = PassContext.current()
+    with current.at_level(current.opt_level, {PASS_EXTENTS: False}):  # a schedule is for known extents
+        lower(module, target, "tir", start)
+    scheduled = {op.function_name for op in module.ops if isinstance(op, SequenceOp)}
+    calls: dict[str, list[CallLoweredOp]] = {}
+    for op in walk(module):
+        if isinstance(op, CallLoweredOp):
+            calls.setdefault(op.callee.string_value(), []).append(op)
+    found: dict[str, tuple[PrimFuncOp, list[CallLoweredOp], str | None]] = {}
+    for function in (op for op in module.ops if isinstance(op, PrimFuncOp)):
+        name, mine = function.sym_name.data, calls.get(function.sym_name.data, [])
+        why = "it has a schedule of its own" if name in scheduled else _why_not(function, mine)
+        found[name] = function, mine, why
     return found
 
 

@@ -33,7 +33,7 @@ from ..meta_schedule.space_generator import SpaceGenerator, WeftRules
 from ..meta_schedule.tune_context import TuneContext
 from ..runtime.executable import Executable
 from ..transforms.infra import PassContext
-from ..transforms.infra.config import RECORDS_THREADS, TUNING_RECORDS
+from ..transforms.infra.config import DATABASE, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.walk import clone
 from ..transforms.relay.bind_params import bind_params
 from ..transforms.tir.scheduling.tuning_records import TuningRecord, append_record, best_records, read_records
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
     from ..compilation import Model
 
+_OF_RECORDS = (TUNING_RECORDS, RECORDS_THREADS, DATABASE)
+"""Configuration that says which schedules are used, which is what tuning is to find out."""
 BATCH = 8
 """Schedules of a kernel that are measured before the search looks at what was found."""
 
@@ -150,8 +152,8 @@ def tune(
     current = PassContext.current()
     level = DEFAULT_OPT_LEVEL if opt_level is None and current.is_default else opt_level
     threads = Executable.usable(threads)
-    with current.at_level(current.opt_level if level is None else level, without=(TUNING_RECORDS,)):
-        module, start = _loaded(model, params, shapes, function)
+    with current.at_level(current.opt_level if level is None else level, without=(TUNING_RECORDS, DATABASE)):
+        module, start = load_static(model, params, shapes, function)
         found = extract_tasks(clone(module), resolved, start, threads)
         tuning = _Tuning(found, space or WeftRules(), resolved, threads, path, effort or Effort(), seed)
         deadline = None if seconds is None else begun + seconds
@@ -163,13 +165,18 @@ def tune(
         return tuning.result(module, start)
 
 
-def _loaded(
+def load_static(
     model: Model,
     params: Mapping[str, npt.ArrayLike] | None,
     shapes: Mapping[str, Sequence[int]] | None,
     function: str | None,
 ) -> tuple[ModuleOp, str]:
-    """The model as a module, and its phase."""
+    """The model as a module, and its phase.
+
+    Raises:
+        UsageError: it leaves sizes open, or its kernels are scheduled already.
+        Diagnostic: it is not valid.
+    """
     module = load_module(model, shapes)
     verify(module)
     start = phase_of(module)
@@ -306,5 +313,5 @@ class _Tuning:
 
 
 def _rules_of(context: PassContext) -> Rules:
-    config = {key: value for key, value in context.config.items() if key not in (TUNING_RECORDS, RECORDS_THREADS)}
+    config = {key: value for key, value in context.config.items() if key not in _OF_RECORDS}
     return Rules(context.opt_level, context.required_pass, context.disabled_pass, config)

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Operation, Region
 
 from ...support.arguments import checked
 from ...support.diagnostics import Diagnostic
+from ...support.python_values import value_of
 from ..functions import PrimFuncOp
 
 
@@ -82,6 +83,11 @@ class IRModule(ModuleOp):
                 op.detach()
                 op.erase()
         self.body.block.add_op(_named(name, func))
+
+    @property
+    def attrs(self) -> dict[str, object]:
+        """The module's attributes, as Python's values."""
+        return {name: value_of(each) for name, each in self.attributes.items()}
 
     @property
     def functions(self) -> dict[str, PrimFuncOp]:
