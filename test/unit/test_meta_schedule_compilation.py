@@ -141,8 +141,9 @@ def test_the_tasks_of_a_model_are_its_distinct_kernels() -> None:
 
 def test_tasks_that_were_measured_are_what_a_compilation_asks_for(tmp_path: Path) -> None:
     database = ms.relay_integration.tune_relay(
-        network(), None, TARGET, tmp_path, 4, strategy="replay-trace", num_trials_per_iter=2, opt_level=2, seed=1
-    )
+        network(), None, TARGET, tmp_path, 4, strategy="replay-trace", num_trials_per_iter=2, opt_level=2, seed=1,
+        num_tuning_cores=1, disabled_pass=["FastMath"],
+    )  # fmt: skip
     assert isinstance(database, ms.database.JSONDatabase) and len(database) == 4
     assert all(record.is_valid for record in database.get_all_tuning_records())
     exe = ms.relay_integration.compile_relay(database, network(), TARGET, opt_level=2, threads=1)
@@ -151,6 +152,10 @@ def test_tasks_that_were_measured_are_what_a_compilation_asks_for(tmp_path: Path
     read = ms.database.JSONDatabase(work_dir=tmp_path)
     with read, weft.PassContext(2):
         assert attached(weft.compile(network(), TARGET, threads=1)) == 2
+    by_rules = ms.relay_integration.compile_relay(
+        database, network(), TARGET, opt_level=3, threads=1, disabled_pass=["AlterOpLayout"]
+    )
+    assert "contrib_dense_pack" not in by_rules.ir["fuse"]
     with pytest.raises(UsageError, match="a TaskScheduler has no threads"):
         ms.relay_integration.tune_relay(network(), None, TARGET, tmp_path, 4, strategy="replay-trace", threads=1)
 

@@ -74,4 +74,4 @@ def test_a_result_that_is_read_in_its_nest_is_not_reindexed() -> None:
     schedule.compute_at(product, schedule.get_loops(relu)[0])
     refused(lambda: schedule.reindex(product, ("write", 0)), schedule, "in the same nest, before it would be copied")
     schedule.decompose_reduction(product, schedule.get_loops(product)[-1])
-    refused(lambda: schedule.reindex(product, ("write", 0)), schedule, "is not alone in writing")
+    refused(lambda: schedule.reindex(product, ("write", 0)), schedule, "is not a complete block")

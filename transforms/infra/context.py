@@ -133,17 +133,22 @@ class PassContext:
 
     @contextmanager
     def at_level(
-        self, opt_level: int, config: Mapping[str, object] | None = None, without: Sequence[str] = ()
+        self,
+        opt_level: int,
+        config: Mapping[str, object] | None = None,
+        without: Sequence[str] = (),
+        disabled_pass: Sequence[str] | None = None,
     ) -> Generator[PassContext]:
-        """Be at another opt level in the `with` block, with more configuration, or without some. All else stays:
-        instruments are not entered again, and hear of what runs as before.
+        """Be at another opt level in the `with` block, with more configuration, or without some, and with other passes
+        disabled. All else stays: instruments are not entered again, and hear of what runs as before.
 
         Raises:
             ConfigError: there is no such level, or an unknown key or a value of the wrong type.
         """
         kept = {key: value for key, value in self.config.items() if key not in without}
         settings = {**kept, **validate(config or {})}
-        other = PassContext(opt_level, self.required_pass, self.disabled_pass, self.instruments, settings)
+        disabled = self.disabled_pass if disabled_pass is None else disabled_pass
+        other = PassContext(opt_level, self.required_pass, disabled, self.instruments, settings)
         other.ir_context, other.has_own_ir_context = self.ir_context, self.has_own_ir_context
         stack = _STACK.get()
         _STACK.set((*stack, other))

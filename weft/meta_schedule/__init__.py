@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from . import measure_callback as measure_callback
     from . import mutator as mutator
     from . import postproc as postproc
+    from . import profiler as profiler
     from . import relay_integration as relay_integration
     from . import runner as runner
     from . import schedule_rule as schedule_rule
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .measure_callback import MeasureCallback as MeasureCallback
     from .mutator import Mutator as Mutator
     from .postproc import Postproc as Postproc
+    from .profiler import Profiler as Profiler
     from .records import MeasureCandidate as MeasureCandidate
     from .records import TuningRecord as TuningRecord
     from .records import Workload as Workload

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -80,7 +81,7 @@ def extract_tasks(
         Diagnostic: the model cannot be compiled.
     """
     equality, resolved = ModuleEquality(module_equality), Target.parse(target)
-    with _rules(opt_level, disabled_pass, pass_config):
+    with rules_of(opt_level, disabled_pass, pass_config):
         module, start = load_static(mod, params, None, None)
         graphs: dict[str, FuncOp] = {}
         if PHASES.index(start) < PHASES.index("fuse"):
@@ -106,20 +107,17 @@ def extract_tasks(
     return sorted(tasks, key=lambda task: list(kernels).index(task.task_name))
 
 
-def _rules(
+@contextmanager
+def rules_of(
     opt_level: int | None, disabled_pass: Sequence[str] | None, config: Mapping[str, object] | None
-) -> PassContext:
-    """The current context, with what is given in place of what it has; without schedules that are known already."""
+) -> Generator[None]:
+    """Be in the current context, with what is given in place of what it has, and without schedules that are known
+    already."""
     current = PassContext.current()
     level = DEFAULT_OPT_LEVEL if current.is_default else current.opt_level
-    known = {key: value for key, value in current.config.items() if key not in (DATABASE, TUNING_RECORDS)}
-    return PassContext(
-        level if opt_level is None else opt_level,
-        current.required_pass,
-        current.disabled_pass if disabled_pass is None else disabled_pass,
-        current.instruments,
-        {**known, **(config or {}), DATABASE: None, TUNING_RECORDS: None},
-    )
+    settings = {**(config or {}), DATABASE: None, TUNING_RECORDS: None}
+    with current.at_level(level if opt_level is None else opt_level, settings, disabled_pass=disabled_pass):
+        yield
 
 
 @checked

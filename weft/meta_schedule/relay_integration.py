@@ -20,6 +20,7 @@ from .database import Database
 from .extracted_task import ExtractedTask as ExtractedTask
 from .extracted_task import extract_tasks as extract_tasks
 from .extracted_task import extracted_tasks_to_tune_contexts as extracted_tasks_to_tune_contexts
+from .extracted_task import rules_of
 from .measure_callback import MeasureCallback
 from .records import TraceDatabase
 from .runner import Runner
@@ -60,6 +61,8 @@ def tune_relay(
     task_scheduler: TaskScheduler | str | None = None,
     strategy: SearchStrategy | str | None = None,
     module_equality: str | None = None,
+    num_tuning_cores: int | None = None,
+    disabled_pass: Sequence[str] | None = None,
 ) -> Database | TraceDatabase:
     """Measure schedules of a model's kernels, and write each to the database in `work_dir`: `weft.tune` by TVM's name.
 
@@ -75,6 +78,8 @@ def tune_relay(
             strategy, module_equality: TVM's parts. Where one of them is given, or a `Runner`, a `TaskScheduler`
             measures candidates of the model's `extract_tasks` with them, as `tune_tasks` says, and `threads`,
             `seconds`, `workers`, `effort` and `progress` are not to be given.
+        num_tuning_cores: one of these parts: the cores that rules reckon with where the target does not say.
+        disabled_pass: passes that do not run, as for a `PassContext`.
 
     Raises:
         UsageError: the model leaves sizes open, or the target is another machine.
@@ -85,32 +90,39 @@ def tune_relay(
         runner=runner if isinstance(runner, Runner | str) else None, database=database, cost_model=cost_model,
         measure_callbacks=measure_callbacks, task_scheduler=task_scheduler, module_equality=module_equality,
     )  # fmt: skip
-    if parts or strategy is not None:
+    if parts or strategy is not None or num_tuning_cores is not None:
         check_parts(threads, seconds, workers, effort, progress)
-        tasks = extract_tasks(mod, target, params, module_equality=module_equality or "structural", opt_level=opt_level)
+        tasks = extract_tasks(
+            mod,
+            target,
+            params,
+            module_equality=module_equality or "structural",
+            opt_level=opt_level,
+            disabled_pass=disabled_pass,
+        )
         contexts, weights = extracted_tasks_to_tune_contexts(
-            tasks, work_dir, space, "evolutionary" if strategy is None else strategy, seed=seed
+            tasks, work_dir, space, "evolutionary" if strategy is None else strategy, num_tuning_cores, seed
         )
         given = {"tasks": contexts, "task_weights": weights, "work_dir": work_dir}
         return tune_tasks(**given, max_trials_global=max_trials_global, **parts)
     Path(work_dir).mkdir(parents=True, exist_ok=True)
     file = Database(work_dir=work_dir)
-    tune(
-        mod,
-        file.path,
-        target=target,
-        opt_level=opt_level,
-        threads=threads,
-        params=params,
-        space=SpaceGenerator.create(space) if isinstance(space, str) else space,
-        trials=max_trials_global,
-        seconds=seconds,
-        workers=workers,
-        pool=runner,
-        effort=effort,
-        seed=seed,
-        progress=progress,
-    )
+    with rules_of(opt_level, disabled_pass, None):
+        tune(
+            mod,
+            file.path,
+            target=target,
+            threads=threads,
+            params=params,
+            space=SpaceGenerator.create(space) if isinstance(space, str) else space,
+            trials=max_trials_global,
+            seconds=seconds,
+            workers=workers,
+            pool=runner,
+            effort=effort,
+            seed=seed,
+            progress=progress,
+        )
     return file
 
 
@@ -138,6 +150,8 @@ def compile_relay(
     *,
     opt_level: int | None = None,
     threads: int | None = None,
+    disabled_pass: Sequence[str] | None = None,
+    pass_config: Mapping[str, object] | None = None,
 ) -> Executable:
     """The model, compiled with the schedules of the database: of a `Database` with those that are surely faster than
     the rules', of any other with all that it has.
@@ -145,14 +159,9 @@ def compile_relay(
     Raises:
         Diagnostic: the model cannot be compiled.
     """
-    if isinstance(database, TraceDatabase):
-        with database:
-            return compile(mod, target, opt_level=opt_level, threads=threads, params=params)
-    return compile(
-        mod,
-        target,
-        opt_level=opt_level,
-        threads=threads,
-        params=params,
-        tuning_records=database.path if os.path.exists(database.path) else None,
-    )
+    with rules_of(opt_level, disabled_pass, pass_config):
+        if isinstance(database, TraceDatabase):
+            with database:
+                return compile(mod, target, threads=threads, params=params)
+        records = database.path if os.path.exists(database.path) else None
+        return compile(mod, target, threads=threads, params=params, tuning_records=records)

@@ -13,6 +13,7 @@ from ..dialects.support.diagnostics import UsageError, did_you_mean
 from .builder import Builder, BuilderInput, BuilderResult
 from .cost_model import CostModel
 from .measure_callback import MeasureCallback
+from .profiler import Profiler
 from .records import MeasureCandidate, TraceDatabase
 from .rule import Named
 from .runner import Runner, RunnerFuture, RunnerInput, RunnerResult, known
@@ -97,14 +98,16 @@ class TaskScheduler(Named):
         self.measure_callbacks_ = list(measure_callbacks)
         self.database_, self.cost_model_ = database, cost_model
         for task in self.tasks_:
-            designs = task.ctx.generate_design_space()
+            with Profiler.timeit("GenerateDesignSpace"):
+                designs = task.ctx.generate_design_space()
             task.strategy.pre_tuning(max_trials_per_task, num_trials_per_iter, designs, database, cost_model)
         tried = 0
         while tried < max_trials_global and (number := self.next_task_id()) != -1:
             task = self.tasks_[number]
             candidates = None
             if len(task.latency_ms) < max_trials_per_task:
-                candidates = task.measure_candidates = task.strategy.generate_measure_candidates()
+                with Profiler.timeit("SearchStrategy"):
+                    candidates = task.measure_candidates = task.strategy.generate_measure_candidates()
             if candidates is None:
                 self.terminate_task(number)
                 continue
@@ -122,13 +125,15 @@ class TaskScheduler(Named):
     ) -> None:
         """Build the candidates of a round, and start to run them."""
         target = task.ctx.target
-        built = builder.build([BuilderInput(each.sch.mod, target) for each in candidates])
+        with Profiler.timeit("SendToBuilder"):
+            built = builder.build([BuilderInput(each.sch.mod, target) for each in candidates])
         inputs = [
             RunnerInput(result.artifact_path, target.kind, each.args_info or ())
             for each, result in zip(candidates, built, strict=True)
             if result.artifact_path is not None and result.error_msg is None
         ]
-        futures = iter(runner.run(inputs))
+        with Profiler.timeit("SendToRunner"):
+            futures = iter(runner.run(inputs))
         task.builder_results = built
         task.runner_futures = [
             known(RunnerResult(None, each.error_msg))
@@ -147,10 +152,13 @@ class TaskScheduler(Named):
         candidates, built, futures = task.measure_candidates, task.builder_results, task.runner_futures
         if candidates is None or built is None or futures is None:
             raise UsageError(f"no round of task {task_id} is being measured")
-        results = [each.result() for each in futures]
-        task.strategy.notify_runner_results(candidates, results)
+        with Profiler.timeit("JoinRunnerFutures"):
+            results = [each.result() for each in futures]
+        with Profiler.timeit("SearchStrategy"):
+            task.strategy.notify_runner_results(candidates, results)
         for callback in self.measure_callbacks_:
-            callback.apply(self, task_id, candidates, built, results)
+            with Profiler.timeit(f"MeasureCallback/{type(callback).__name__}"):
+                callback.apply(self, task_id, candidates, built, results)
         for each, result in zip(built, results, strict=True):
             task.build_error_count += each.error_msg is not None
             task.run_error_count += each.error_msg is None and result.error_msg is not None

@@ -76,7 +76,8 @@ def check_sole_writer(block: BlockOp, buffer: SSAValue) -> None:
         name = f"%{buffer.name_hint}" if buffer.name_hint else "its buffer"
         raise ScheduleError.at(
             block,
-            f"block @{block.block_name} is not alone in writing {name}: {', '.join(others)} writes it too",
+            f"block @{block.block_name} is not a complete block, as it is not alone in writing {name}: "
+            f"{', '.join(others)} writes it too",
             hint="apply this before decompose_reduction" if block.is_reduction else None,
         )
 
