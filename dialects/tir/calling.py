@@ -119,8 +119,7 @@ class Caller:
         name = self.op.callee.data
         try:
             function = get_global_func(name)
-            given = [as_nd(cast("tuple[Any, int]", each)[0]) if isinstance(each, tuple) else each for each in arguments]
-            result = function(*given)
+            result = function(*map(_given, arguments))
             if not self.op.results:
                 return None
             type = self.op.results[0].type
@@ -167,3 +166,10 @@ def bare_name(name: str) -> str:
     """An intrinsic's name without the type that it is on: `llvm.sqrt` of `llvm.sqrt.f32`."""
     head, _, last = name.rpartition(".")
     return head if last in ("f32", "f64", "i32", "i64") else name
+
+
+def _given(argument: object) -> object:
+    """What a function of Python takes: an array, or a number of Python's own, as machine code gives it."""
+    if isinstance(argument, tuple):
+        return as_nd(cast("tuple[Any, int]", argument)[0])
+    return cast("object", argument.item()) if isinstance(argument, np.generic) else argument

@@ -314,6 +314,30 @@ def test_a_function_of_python_is_called(functions: dict[str, list[object]]) -> N
     assert functions["seen"] == [((4, 2), np.float32)] * 2
 
 
+@T.prim_func
+def scaled(A: T.Buffer[(3,), "float32"], C: T.Buffer[(3,), "float32"]):
+    for i in range(3):
+        with T.block("scaled"):
+            vi = T.axis.spatial(3, i)
+            C[vi] = T.call_packed("test.scaled", A[vi], vi, dtype="float32")
+
+
+def test_a_function_of_python_is_given_numbers_as_what_they_are() -> None:
+    seen: list[object] = []
+
+    def times(x: float, i: int) -> float:
+        seen.extend((type(x), type(i)))
+        return x * i
+
+    weft.register_func("test.scaled", times)
+    try:
+        (found,) = agree(scaled, [np.array([0.5, -1.5, 2.25], np.float32)], ["llvm"], 1)
+    finally:
+        weft.remove_global_func("test.scaled")
+    np.testing.assert_array_equal(found, [0, -1.5, 4.5])
+    assert seen == [float, int] * 6
+
+
 def test_an_exception_of_a_function_of_python_fails_the_run(functions: dict[str, list[object]]) -> None:
     @T.prim_func
     def fails(C: T.Buffer[(4,), "float64"]):
