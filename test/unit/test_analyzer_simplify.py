@@ -171,6 +171,8 @@ def test_ranges_decide_divisions():
         ((n + 15) // 16 * 16 >= n, []),
         (minimum(x, y) <= y, []),
         (x % n < n, [n >= 1]),
+        (n - x >= 0, [n >= x * 2, n >= 0]),
+        (n * 3 - x * 2 >= 0, [n >= x, n >= 0]),
     ],
     ids=str,
 )
