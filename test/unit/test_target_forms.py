@@ -203,6 +203,7 @@ def test_a_target_answers_by_tvms_names() -> None:
             "llvm -mtriple=aarch64-linux-gnu -mattr=+v8.2a,+dotprod",
             {"is_aarch64": True, "has_asimd": True, "has_dotprod": True, "has_matmul_i8": False},
         ),
+        ("llvm -mtriple=aarch64-linux-gnu -mattr=+v8.1a,+dotprod", {"has_dotprod": False, "has_matmul_i8": False}),
         ("llvm -mtriple=armv7a-linux-gnueabihf", {"is_aarch64": False, "has_asimd": False, "has_dotprod": False}),
         ("llvm -mtriple=aarch64-linux-gnu -mattr=+v8.6a,+noi8mm", {"has_dotprod": True, "has_matmul_i8": False}),
     ],
