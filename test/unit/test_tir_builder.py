@@ -186,6 +186,12 @@ def test_what_has_no_place_is_refused() -> None:
     ib = tir.ir_builder.create()
     with pytest.raises(UsageError, match="directly behind an if_scope"), ib.else_scope():
         pass
+    with ib.if_scope(True):
+        ib.emit(tir.BufferStore(x, 1.0, [0]))
+    with ib.else_scope():
+        ib.emit(tir.BufferStore(x, 2.0, [0]))
+    with pytest.raises(UsageError, match="directly behind an if_scope"), ib.else_scope():
+        pass
     with pytest.raises(UsageError, match="no loops of kind 'sideways'"), ib.for_range(0, 4, kind="sideways"):
         pass
     with pytest.raises(UsageError, match="computes with the variable 'v'"):
