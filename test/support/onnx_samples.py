@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import (  # noqa: E402
+from onnx import (
     GraphProto,
     ModelProto,
     NodeProto,
@@ -18,8 +18,8 @@ from onnx import (  # noqa: E402
     numpy_helper,
 )
 
-from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
 
 NDArray = npt.NDArray[np.generic]
 Dims = Sequence[int | str | None]

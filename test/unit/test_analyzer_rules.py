@@ -27,7 +27,7 @@ from weft.dialects.tir.analyzer.pattern import A, B, C, Condition, K, Literal, R
 from weft.dialects.tir.analyzer.rules import TABLES
 
 z3: Any = pytest.importorskip("z3")
-from z3_obligations import is_proved, small_instances  # noqa: E402
+from z3_obligations import is_proved, small_instances
 
 ROWS = {r.name: r for table in TABLES.values() for r in table}
 PROVED_FOR_SMALL_CONSTANTS = {

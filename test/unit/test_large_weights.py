@@ -11,17 +11,17 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from google.protobuf.message import DecodeError  # noqa: E402
-from onnx import ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
+from google.protobuf.message import DecodeError
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-import weft  # noqa: E402
-from weft import compilation, kept_programs  # noqa: E402
-from weft.dialects.support import file_facts  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.dialects.support.mapped_files import watching  # noqa: E402
-from weft.dialects.support.onnx_fields import LARGE, Unusual, without_weights  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.frontend.onnx.files import load  # noqa: E402
+import weft
+from weft import compilation, kept_programs
+from weft.dialects.support import file_facts
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.mapped_files import watching
+from weft.dialects.support.onnx_fields import LARGE, Unusual, without_weights
+from weft.frontend.onnx import from_onnx
+from weft.frontend.onnx.files import load
 
 N = LARGE // 4
 """Floats that are large."""

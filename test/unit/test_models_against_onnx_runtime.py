@@ -11,10 +11,10 @@ import pytest
 
 onnxruntime: Any = pytest.importorskip("onnxruntime")
 
-from onnx import ModelProto, TensorProto, helper  # noqa: E402
+from onnx import ModelProto, TensorProto, helper
 
-import weft  # noqa: E402
-from weft.testing.models import (  # noqa: E402
+import weft
+from weft.testing.models import (
     GraphBuilder,
     light_model,
     mobilenet_v2,

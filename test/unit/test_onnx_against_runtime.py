@@ -8,12 +8,12 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import helper, numpy_helper, parser  # noqa: E402
-from onnx_runtime import check, evaluate, model, normal  # noqa: E402
+from onnx import helper, numpy_helper, parser
+from onnx_runtime import check, evaluate, model, normal
 
-import weft  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic, Severity, handled_by  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+import weft
+from weft.dialects.support.diagnostics import Diagnostic, Severity, handled_by
+from weft.frontend.onnx import from_onnx
 
 BOUNDS = (-(2**40), -8, -7, -3, -1, 0, 1, 3, 6, 7, 9, 2**40)
 

@@ -11,15 +11,15 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper  # noqa: E402
-from xdsl.dialects.builtin import ModuleOp  # noqa: E402
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
 
-import weft  # noqa: E402
-from weft.dialects.relay.control import IfOp  # noqa: E402
-from weft.dialects.relay.core import CallOp, FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+import weft
+from weft.dialects.relay.control import IfOp
+from weft.dialects.relay.core import CallOp, FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
 
 NDArray = npt.NDArray[np.generic]
 F, INT, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

@@ -9,13 +9,13 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
 
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
-from weft.runtime.tensors import InputError  # noqa: E402
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
+from weft.runtime.tensors import InputError
 
 HEADS, WIDTH, TABLE = 2, 4, 40
 

@@ -8,15 +8,15 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import (  # noqa: E402
+from onnx import (
     TensorProto,
     helper,
 )
-from onnx_samples import graph_of, model_of, random, run  # noqa: E402
+from onnx_samples import graph_of, model_of, random, run
 
-import weft  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
 
 
 def test_weights_in_a_file_beside_the_model_are_mapped(tmp_path: Path):

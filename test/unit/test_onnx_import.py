@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import (  # noqa: E402
+from onnx import (
     AttributeProto,
     GraphProto,
     ModelProto,
@@ -18,14 +18,14 @@ from onnx import (  # noqa: E402
     helper,
     numpy_helper,
 )
-from onnx.reference import ReferenceEvaluator  # noqa: E402
-from onnx_samples import NDArray, graph_of, main_of, model_of, random, run  # noqa: E402
+from onnx.reference import ReferenceEvaluator
+from onnx_samples import NDArray, graph_of, main_of, model_of, random, run
 
-from weft.dialects.relay.core import ConstantOp, FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.dialects.support.advice import on_a_command_line  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic, UsageError  # noqa: E402
-from weft.frontend.onnx import from_onnx, supported_operators  # noqa: E402
+from weft.dialects.relay.core import ConstantOp, FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.advice import on_a_command_line
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.onnx import from_onnx, supported_operators
 
 
 def names_of(module: ModuleOp) -> list[str]:

@@ -10,12 +10,12 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-from onnx_runtime import check, evaluate, model, normal  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
+from onnx_runtime import check, evaluate, model, normal
 
-import weft  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic, UsageError  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+import weft
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.onnx import from_onnx
 
 NONE = np.array([], np.float32)
 

@@ -12,13 +12,13 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-import weft  # noqa: E402
-from weft.dialects.relay.functions import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+import weft
+from weft.dialects.relay.functions import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
 
 ort: Any = import_module("onnxruntime")
 

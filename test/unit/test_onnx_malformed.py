@@ -8,17 +8,17 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import (  # noqa: E402
+from onnx import (
     FunctionProto,
     NodeProto,
     TensorProto,
     helper,
     numpy_helper,
 )
-from onnx_samples import NDArray, graph_of, model_of, random  # noqa: E402
+from onnx_samples import NDArray, graph_of, model_of, random
 
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
 
 
 def broken(

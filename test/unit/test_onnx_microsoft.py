@@ -10,14 +10,14 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from microsoft_operators import DOMAIN, RNG, NDArray, S, T, W, Z, check, codes, floats, model, number, run  # noqa: E402
-from onnx import helper, numpy_helper  # noqa: E402
+from microsoft_operators import DOMAIN, RNG, NDArray, S, T, W, Z, check, codes, floats, model, number, run
+from onnx import helper, numpy_helper
 
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
 
 
 @pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul"])

@@ -10,10 +10,10 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from microsoft_operators import RNG, S, T, Z, check, codes, floats, model, number, run  # noqa: E402
+from microsoft_operators import RNG, S, T, Z, check, codes, floats, model, number, run
 
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
 
 
 def test_what_a_mask_adds_leaves_scores_of_16_bits() -> None:

@@ -9,12 +9,12 @@ from sampling import one_in
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import TensorProto, numpy_helper  # noqa: E402
+from onnx import TensorProto, numpy_helper
 
-from weft.dialects.relay.base import shape_of  # noqa: E402
-from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.dialects.relay.base import shape_of
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.frontend.onnx import from_onnx
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 

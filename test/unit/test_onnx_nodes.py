@@ -19,19 +19,19 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import ModelProto, TensorProto, numpy_helper  # noqa: E402
-from onnx_cases import cases_of, groups  # noqa: E402
-from xdsl.dialects.builtin import FunctionType, ModuleOp  # noqa: E402
-from xdsl.rewriter import InsertPoint, Rewriter  # noqa: E402
+from onnx import ModelProto, TensorProto, numpy_helper
+from onnx_cases import cases_of, groups
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.rewriter import InsertPoint, Rewriter
 
-from weft.dialects.relay.core import FuncOp, ReturnOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
-from weft.testing.tolerance import Tolerance, tolerances_of  # noqa: E402
+from weft.dialects.relay.core import FuncOp, ReturnOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
+from weft.testing.tolerance import Tolerance, tolerances_of
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto

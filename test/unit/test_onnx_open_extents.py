@@ -8,15 +8,15 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
 
-import weft  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
-from weft.runtime.tensors import InputError  # noqa: E402
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
+from weft.runtime.tensors import InputError
 
 
 class Graph:

@@ -10,11 +10,11 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper  # noqa: E402
+from onnx import TensorProto, helper
 
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic
 
-from .test_onnx_told_by_data import check  # noqa: E402
+from .test_onnx_told_by_data import check
 
 OPEN: dict[str, list[int | str]] = {"x": ["n", "m"], "size": []}
 

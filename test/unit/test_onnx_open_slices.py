@@ -8,9 +8,9 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-from .test_onnx_told_by_data import check  # noqa: E402
+from .test_onnx_told_by_data import check
 
 FAR = 1 << 62
 SLICES = [

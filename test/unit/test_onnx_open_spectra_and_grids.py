@@ -8,10 +8,10 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import parser  # noqa: E402
+from onnx import parser
 
-import weft  # noqa: E402
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
 
 random = np.random.default_rng(0)
 

@@ -12,12 +12,12 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
 
-from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.frontend.onnx import FIRST_OPSET, LAST_OPSET, from_onnx, supported_operators  # noqa: E402
-from weft.frontend.onnx.registry import converter  # noqa: E402
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.frontend.onnx import FIRST_OPSET, LAST_OPSET, from_onnx, supported_operators
+from weft.frontend.onnx.registry import converter
 
 Array: TypeAlias = Any
 

@@ -4,9 +4,9 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-from weft.frontend.onnx.ordering import in_order  # noqa: E402
+from weft.frontend.onnx.ordering import in_order
 
 
 def ordered(*nodes: str) -> str:

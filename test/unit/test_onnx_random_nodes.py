@@ -8,10 +8,10 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
-from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
 
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import FIRST_OPSET, LAST_OPSET, from_onnx, supported_operators  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import FIRST_OPSET, LAST_OPSET, from_onnx, supported_operators
 
 SHAPES = [(), (1,), (3,), (0,), (2, 3), (0, 3), (2, 3, 4), (1, 3, 8, 8), ("N",), ("N", 3)]
 CONSTANTS = [0, 1, 2, -1, [], [1], [0, -1], [2, 2], [-1, 3], [1, 1, 2, 2], [5, 5, 5, 5], [[0, 1], [1, 0]]]

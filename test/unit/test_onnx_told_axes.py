@@ -12,15 +12,15 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-from weft.dialects.support.diagnostics import Diagnostic  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
 
-from .test_onnx_told_by_data import X, check  # noqa: E402
+from .test_onnx_told_by_data import X, check
 
 
 @pytest.mark.parametrize("name", ["L2", "LogSumExp", "Mean"])

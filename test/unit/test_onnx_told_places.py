@@ -8,9 +8,9 @@ import pytest
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-from .test_onnx_told_by_data import X, check  # noqa: E402
+from .test_onnx_told_by_data import X, check
 
 
 def test_a_slice_along_axes_and_in_steps_that_data_decides():

@@ -14,16 +14,16 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-from open_loops import DOUBLING_LOOP  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
+from open_loops import DOUBLING_LOOP
 
-import weft  # noqa: E402
-from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.dialects.support.checks import CheckError  # noqa: E402
-from weft.frontend.mlir import parse_mlir  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
-from weft.runtime.tensors import InputError  # noqa: E402
+import weft
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.checks import CheckError
+from weft.frontend.mlir import parse_mlir
+from weft.runtime.executable import Executable
+from weft.runtime.tensors import InputError
 
 NDArray = npt.NDArray[Any]
 

@@ -12,19 +12,19 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
 
-import weft  # noqa: E402
-from weft import relay  # noqa: E402
-from weft.dialects.relay.core import FuncOp  # noqa: E402
-from weft.dialects.relay.interpreter import evaluate_function  # noqa: E402
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
-from weft.transforms.relay.affine_values import Affine  # noqa: E402
-from weft.transforms.relay.emitter import Emitter  # noqa: E402
-from weft.transforms.relay.sink_dequantize import SinkDequantizePass  # noqa: E402
+import weft
+from weft import relay
+from weft.dialects.relay.core import FuncOp
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
+from weft.transforms.relay.affine_values import Affine
+from weft.transforms.relay.emitter import Emitter
+from weft.transforms.relay.sink_dequantize import SinkDequantizePass
 
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
 

@@ -11,14 +11,14 @@ import pytest
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
-from onnx import helper  # noqa: E402
-from onnx_runtime import evaluate  # noqa: E402
+from onnx import helper
+from onnx_runtime import evaluate
 
-from weft.frontend.onnx import from_onnx  # noqa: E402
-from weft.lowering.compiler import compile_graph  # noqa: E402
-from weft.lowering.machine.target import Target  # noqa: E402
-from weft.runtime.executable import Executable  # noqa: E402
-from weft.testing.tolerance import Tolerance  # noqa: E402
+from weft.frontend.onnx import from_onnx
+from weft.lowering.compiler import compile_graph
+from weft.lowering.machine.target import Target
+from weft.runtime.executable import Executable
+from weft.testing.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -15,9 +15,9 @@ from weft.testing import run_operator
 from weft.tools import weft_import, weft_opt
 
 onnx = pytest.importorskip("onnx")
-from onnx import ModelProto, TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from weft.frontend.onnx import from_onnx  # noqa: E402
+from weft.frontend.onnx import from_onnx
 
 CODES = ["FLOAT8E5M2", "FLOAT8E4M3FN", "INT4", "UINT4", "INT2", "FLOAT4E2M1"]
 
