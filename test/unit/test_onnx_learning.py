@@ -246,3 +246,69 @@ def test_trees_are_compiled_for_any_number_of_rows() -> None:
     compiled = weft.compile(made)
     for rows in (1, 0, 4):
         same(np.asarray(compiled(X[:rows])), theirs(made, [X[:rows]])[0])
+
+
+def branches(dtype: str = "float32", **changes: Any) -> dict[str, Any]:
+    """Two trees of three branches and one, and six leaves for three targets."""
+    splits, weights = np.array([0.05, 0.0, -0.5, 0.15], dtype), np.array([5.25, -12.5, 7.0, 0.75, 3.0, -2.0], dtype)
+    members = np.array([0.0, 3.0, np.nan], dtype)
+    given: dict[str, Any] = {
+        "n_targets": 3, "tree_roots": [0, 3], "nodes_featureids": [0, 0, 1, 1], "nodes_modes": [0, 6, 0, 1],
+        "nodes_splits": splits, "nodes_truenodeids": [1, 0, 2, 4], "nodes_trueleafs": [0, 1, 1, 1],
+        "nodes_falsenodeids": [2, 1, 3, 5], "nodes_falseleafs": [0, 1, 1, 1],
+        "nodes_missing_value_tracks_true": [1, 0, 0, 1], "leaf_targetids": [0, 1, 0, 2, 1, 2], "leaf_weights": weights,
+        "membership_values": members, **changes,
+    }  # fmt: skip
+    tensors = {"nodes_modes": np.uint8, "nodes_splits": dtype, "leaf_weights": dtype, "membership_values": dtype}
+    for name, kind in tensors.items():
+        if given[name] is not None:
+            given[name] = onnx.numpy_helper.from_array(np.array(given[name], kind), name)
+    return given
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("how", range(4))
+def test_branches_and_leaves_may_be_tables_of_their_own(dtype: str, how: int) -> None:
+    x = WITH_NAN.astype(dtype)
+    for transform in range(4):
+        ours, runtimes = (
+            model("TreeEnsemble", [x], 1, 5, **branches(dtype, aggregate_function=how, post_transform=number))
+            for number in (transform, (0, 2, 1, 3)[transform])  # ONNX Runtime takes LOGISTIC for 1 and SOFTMAX for 2
+        )
+        (function,) = from_onnx(ours).body.ops
+        assert isinstance(function, FuncOp)
+        same(evaluate_function(function, [x])[0], theirs(runtimes, [x])[0])
+
+
+@pytest.mark.parametrize("mode", range(6))
+def test_branches_compare_in_all_ways(mode: int) -> None:
+    given = branches(nodes_modes=[0, 0, mode, mode], membership_values=None)
+    check("TreeEnsemble", WITH_NAN, version=5, **given)
+
+
+def test_a_tree_may_be_a_leaf() -> None:
+    given = branches(nodes_falsenodeids=[2, 1, 2, 5], tree_roots=[2])
+    (function,) = from_onnx(model("TreeEnsemble", [X], 1, 5, **given)).body.ops
+    assert isinstance(function, FuncOp)
+    (ours,) = evaluate_function(function, [X])
+    np.testing.assert_array_equal(ours, [[7.0, 0.0, 0.0]] * len(X))
+
+
+@pytest.mark.parametrize(
+    ("match", "changes"),
+    [
+        ("round in a circle", {"nodes_truenodeids": [1, 0, 0, 4], "nodes_trueleafs": [0, 1, 0, 1]}),
+        ("names 6, where there are 6", {"nodes_truenodeids": [1, 6, 2, 4]}),
+        ("names 4, where there are 4", {"nodes_falsenodeids": [4, 1, 3, 5]}),
+        ("of trees of 4 branches", {"tree_roots": [4]}),
+        ("modes of nodes from 0 to 7", {"nodes_modes": [0, 7, 0, 1]}),
+        ("1 sets of numbers for 0 branches", {"nodes_modes": [0, 0, 0, 1]}),
+        ("0 sets of numbers for 1 branches", {"membership_values": None}),
+        ("leaves for targets from 0 to 3", {"leaf_targetids": [0, 1, 0, 3, 1, 2]}),
+        ("a branch on feature 2, where there are 2", {"nodes_featureids": [0, 0, 2, 1]}),
+        ("'post_transform' is 5, and not from 0 to 4", {"post_transform": 5}),
+    ],
+)
+def test_tables_that_are_no_trees_are_refused(match: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(Diagnostic, match=match):
+        from_onnx(model("TreeEnsemble", [X], 1, 5, **branches(**changes)))

@@ -10,12 +10,12 @@ out where it is given `options={"zipmap": False}`.
 from __future__ import annotations
 
 from ..node import Versions
-from . import features, linear, support_vectors, trees
+from . import branching_trees, features, linear, support_vectors, trees
 
 DOMAIN = "ai.onnx.ml"
 
 CONVERTERS: dict[str, Versions] = {
     f"{DOMAIN}.{name}": {1: convert}
-    for table in (features.OPERATORS, linear.OPERATORS, support_vectors.OPERATORS, trees.OPERATORS)
+    for table in (each.OPERATORS for each in (branching_trees, features, linear, support_vectors, trees))
     for name, convert in table.items()
 }

@@ -14,13 +14,14 @@ from .attributes import needed, no_strings
 
 
 def transform_of(node: Node) -> str:
-    """What the attribute `post_transform` asks for."""
+    """What the attribute `post_transform` asks for, by name."""
     known = ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
     return node.choice("post_transform", {name: name for name in known}, "NONE")
 
 
-def transformed(node: Node, scores: SSAValue) -> SSAValue:
-    """Scores `[n, k]` after what `post_transform` asks for. Of single scores only PROBIT makes anything."""
+def transformed(node: Node, scores: SSAValue, transform: str | None = None) -> SSAValue:
+    """Scores `[n, k]` after a transform, or what `post_transform` asks for. Of single scores only PROBIT makes
+    anything."""
     made: dict[str, Callable[[], SSAValue]] = {
         "NONE": lambda: scores,
         "LOGISTIC": lambda: node.emit("sigmoid", scores),
@@ -28,7 +29,7 @@ def transformed(node: Node, scores: SSAValue) -> SSAValue:
         "SOFTMAX_ZERO": lambda: softmax_but_of_zeros(node, scores),
         "PROBIT": lambda: probit(node, scores),
     }
-    transform = transform_of(node)
+    transform = transform or transform_of(node)
     return scores if shape_of(scores)[-1] == 1 and transform != "PROBIT" else made[transform]()
 
 

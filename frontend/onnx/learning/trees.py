@@ -30,6 +30,9 @@ from .scores import best_labels, both_scores, class_labels, label_of_two, transf
 if TYPE_CHECKING:
     import numpy as np
 
+MEMBER = "BRANCH_MEMBER"
+"""The mode of a node whose comparison holds where the feature is one of several numbers."""
+
 COMPARISONS = {
     "BRANCH_LEQ": "less_equal",
     "BRANCH_LT": "less",
@@ -37,6 +40,7 @@ COMPARISONS = {
     "BRANCH_GT": "greater",
     "BRANCH_EQ": "equal",
     "BRANCH_NEQ": "not_equal",
+    MEMBER: "equal",
 }
 """The operators of nodes that have branches."""
 
@@ -59,6 +63,8 @@ class Forest:
     places: dict[tuple[int, int], int]
     """Of nodes by tree and number."""
     depth: int
+    members: Numbers | None = None
+    """What the features of nodes may be one of, `[nodes, members]`, filled up with NaN, which equals nothing."""
 
     @property
     def kinds(self) -> list[str]:
@@ -81,7 +87,7 @@ def forest_of(node: Node) -> Forest:
     modes = names(node, "nodes_modes")
     if ids.size != count or len(modes) != count:
         raise Malformed(f"{count} nodes with {ids.size} numbers and {len(modes)} modes")
-    if unknown := sorted(set(modes) - {*COMPARISONS, "LEAF"}):
+    if unknown := sorted(set(modes) - ({*COMPARISONS, "LEAF"} - {MEMBER})):
         raise Malformed(f"a node of mode '{unknown[0]}'")
     features = np.where([mode == "LEAF" for mode in modes], 0, given)  # what a leaf says is not looked at
     if features.size and features.min() < 0:
@@ -107,11 +113,11 @@ def forest_of(node: Node) -> Forest:
     if tracks.size != count:
         raise Malformed(f"{tracks.size} numbers in 'nodes_missing_value_tracks_true' for {count} nodes")
     return Forest(
-        roots, features, thresholds, modes, (branches[0], branches[1]), tracks, places, _depth(roots, branches)
+        roots, features, thresholds, modes, (branches[0], branches[1]), tracks, places, depth_of(roots, branches)
     )
 
 
-def _depth(roots: Numbers, branches: Sequence[Numbers]) -> int:
+def depth_of(roots: Numbers, branches: Sequence[Numbers]) -> int:
     """How many branches there are on the longest way down.
 
     Raises:
@@ -131,15 +137,14 @@ def _depth(roots: Numbers, branches: Sequence[Numbers]) -> int:
     return depth
 
 
-def leaves_of(node: Node, forest: Forest) -> SSAValue:
-    """At which leaf each row of the node's input ends in each tree, `[n, trees]`.
+def leaves_of(node: Node, forest: Forest, x: SSAValue) -> SSAValue:
+    """At which leaf each row of `x` ends in each tree, `[n, trees]`.
 
     Raises:
         Malformed: a node asks for a feature that there is not.
     """
     import numpy as np
 
-    x = features_of(node)
     last = int(forest.features.max())
     if (count := shape_of(x)[1]) == DYNAMIC:  # how many there are is checked when it runs
         x = node.emit("take", x, node.constant(np.arange(last + 1)), axis=1, mode="error")
@@ -170,7 +175,12 @@ def _level(node: Node, forest: Forest, x: SSAValue, places: SSAValue | None) -> 
     threshold = table(forest.thresholds)
     holds: SSAValue | None = None
     for kind in forest.kinds:
-        compared = node.emit(COMPARISONS[kind], found, threshold)
+        if kind == MEMBER:
+            assert forest.members is not None
+            alike = node.emit("equal", node.emit("expand_dims", found, axis=2), table(forest.members))
+            compared = node.emit("any", alike, axis=[2], keepdims=False)
+        else:
+            compared = node.emit(COMPARISONS[kind], found, threshold)
         if len(forest.kinds) > 1:
             is_mine = table(_bools([mode == kind for mode in forest.modes]))
             compared = node.emit("logical_and", compared, is_mine)
@@ -190,7 +200,7 @@ def _bools(values: list[bool]) -> Numbers:
 
 
 @dataclass(frozen=True)
-class _Aggregation:
+class Aggregation:
     """How weights are put together: those of one leaf for one target, and those of all trees."""
 
     operator: str
@@ -199,18 +209,18 @@ class _Aggregation:
     """What a leaf has for a target for which it has no weight: such a tree takes no part."""
 
 
-def _aggregations() -> dict[str, _Aggregation]:
+def aggregations() -> dict[str, Aggregation]:
     import numpy as np
 
     return {
-        "SUM": _Aggregation("sum", np.add),
-        "AVERAGE": _Aggregation("mean", np.add),
-        "MIN": _Aggregation("min", np.minimum, np.inf),
-        "MAX": _Aggregation("max", np.maximum, -np.inf),
+        "SUM": Aggregation("sum", np.add),
+        "AVERAGE": Aggregation("mean", np.add),
+        "MIN": Aggregation("min", np.minimum, np.inf),
+        "MAX": Aggregation("max", np.maximum, -np.inf),
     }
 
 
-def _leaf_weights(node: Node, forest: Forest, which: str, targets: int, how: _Aggregation) -> Numbers:
+def _leaf_weights(node: Node, forest: Forest, which: str, targets: int, how: Aggregation) -> Numbers:
     """What each node says of each target, `[nodes, targets]`.
 
     Raises:
@@ -228,12 +238,12 @@ def _leaf_weights(node: Node, forest: Forest, which: str, targets: int, how: _Ag
     return table
 
 
-def _aggregated(node: Node, forest: Forest, weights: Numbers, how: _Aggregation) -> SSAValue:
-    """The weights of the leaves where rows end, `[n, targets]`, put together over all trees; zero for targets of which
-    no tree says anything."""
+def aggregated(node: Node, forest: Forest, x: SSAValue, weights: Numbers, how: Aggregation) -> SSAValue:
+    """The weights of the leaves where the rows of `x` end, `[n, targets]`, together over all trees; zero for targets
+    of which no tree says anything."""
     import numpy as np
 
-    found = node.emit("take", node.constant(weights), leaves_of(node, forest), axis=0)
+    found = node.emit("take", node.constant(weights), leaves_of(node, forest, x), axis=0)
     y = node.emit(how.operator, found, axis=[1], keepdims=False)
     if np.isfinite(weights[[mode == "LEAF" for mode in forest.modes]]).all():
         return y
@@ -245,8 +255,8 @@ def tree_ensemble_regressor(node: Node) -> SSAValue:
     import numpy as np
 
     forest, targets = forest_of(node), node.integer("n_targets", 1)
-    how = node.choice("aggregate_function", _aggregations(), "SUM")
-    y = _aggregated(node, forest, _leaf_weights(node, forest, "target", targets, how), how)
+    how = node.choice("aggregate_function", aggregations(), "SUM")
+    y = aggregated(node, forest, features_of(node), _leaf_weights(node, forest, "target", targets, how), how)
     if (base := numbers(node, "base_values")) is not None and base.size:
         if base.size not in (1, targets):
             raise Malformed(f"{base.size} base values for {targets} targets")
@@ -263,19 +273,19 @@ def tree_ensemble_classifier(node: Node) -> list[SSAValue]:
     classes = shape_of(labels)[0]
     ids, base = needed(node, "class_ids"), numbers(node, "base_values")
     offsets = np.zeros(0, np.float32) if base is None else base.astype(np.float32)
-    how = _aggregations()["SUM"]
+    how = aggregations()["SUM"]
     weights = _leaf_weights(node, forest, "class", classes, how)
     if classes != 2 or set(ids.tolist()) != {0}:
         if offsets.size not in (0, classes):
             raise Unsupported(f"{offsets.size} base values for {classes} classes")
         if classes == 2 and len(set(ids.tolist())) == 1:
             raise Unsupported("weights for the second of two classes alone")
-        scores = _aggregated(node, forest, weights, how)
+        scores = aggregated(node, forest, features_of(node), weights, how)
         scores = node.emit("add", scores, node.constant(offsets)) if offsets.size else scores
         return [best_labels(node, scores, labels), transformed(node, scores)]
     if offsets.size > 1:
         raise Unsupported("a base value for each of two classes, where all weights are for the first")
-    score = _aggregated(node, forest, weights[:, :1], how)
+    score = aggregated(node, forest, features_of(node), weights[:, :1], how)
     score = node.emit("add", score, node.constant(offsets)) if offsets.size else score
     is_share = bool((needed(node, "class_weights") >= 0).all())
     label = label_of_two(node, score, labels, 0.5 if is_share else 0.0)
