@@ -152,6 +152,24 @@ class FunctionBody(Region):
         raise AttributeError(f"'Region' object has no attribute '{name}'")
 
 
+def _asked_of_the_expression(method: str) -> Callable[..., Any]:
+    """A method of Python's signs, which it looks up in the class, as that of the expression that a function gives."""
+
+    def ask(self: FunctionBody, *args: object) -> Any:
+        if not isinstance(self.parent, FuncOp):
+            raise TypeError(f"a region that is no function's body has no '{method}'")
+        return getattr(self.parent.tree, method)(*args)
+
+    return ask
+
+
+for _sign in ("add", "sub", "mul", "truediv"):
+    setattr(FunctionBody, f"__{_sign}__", _asked_of_the_expression(f"__{_sign}__"))
+    setattr(FunctionBody, f"__r{_sign}__", _asked_of_the_expression(f"__r{_sign}__"))
+for _method in ("neg", "lt", "le", "gt", "ge", "getitem", "iter", "call"):
+    setattr(FunctionBody, f"__{_method}__", _asked_of_the_expression(f"__{_method}__"))
+
+
 @irdl_op_definition
 class FuncOp(IRDLOperation):
     """A global function. Counterpart of a `Function` in TVM's `IRModule`.

@@ -54,6 +54,9 @@ REGIONS: dict[str, Callable[[], Expr]] = {
     "dense": lambda: q(relay.nn.dense(image(2, 4), dq(i8("w", 3, 4), 0.1, 0)) + relay.const(np.float32(1.5)), 0.9, 1),
     "batch_matmul": lambda: q(relay.nn.batch_matmul(image(2, 3, 4), dq(i8("y", 2, 5, 4), 0.1, 0))),
     "sums": lambda: q(relay.maximum(image(2, 4) - dq(i8("y", 2, 4), 0.25, 0), relay.const(np.float32(0)))),
+    "averages in the middle": lambda: q(
+        relay.nn.conv2d(relay.nn.avg_pool2d(image(1, 3, 6, 6), (2, 2)), dq(i8("w", 4, 3, 1, 1), 0.03, 0)), 3.0
+    ),
     "products": lambda: q(image(2, 4) * dq(i8("z", 4), 0.03, 1)),
     "moves": lambda: q(
         relay.transpose(relay.reshape(relay.nn.max_pool2d(image(1, 2, 4, 4), pool_size=(2, 2)), (2, 9)))

@@ -36,6 +36,35 @@ def test_the_body_of_a_function_answers_as_what_it_gives() -> None:
         body.checked_type  # noqa: B018  # no function's any more
 
 
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/", "<", "<=", ">", ">="])
+def test_signs_compute_with_what_a_function_gives(sign: str) -> None:
+    y, function = relay.sin(relay.var("y", shape=(3,))), relay.Function([X], relay.exp(X))
+    given = {"body": function.body, "tree": function.tree, "y": y}
+    for text in (f"body {sign} y", f"y {sign} body", f"body {sign} body", f"body {sign} 2.0", f"2.0 {sign} body"):
+        made, wanted = eval(text, given), eval(text.replace("body", "tree"), given)
+        assert weft.ir.structural_equal(made, wanted) and made.checked_type == wanted.checked_type
+    with pytest.raises(TypeError, match="no function's body"):
+        eval(f"region {sign} y", {"region": detached(function), "y": y})
+
+
+def detached(function: Any) -> Any:
+    body = function.body
+    function.detach_region(body)
+    return body
+
+
+def test_a_body_that_is_a_tuple_has_fields_and_one_that_is_a_function_is_called() -> None:
+    two = relay.Function([X], relay.Tuple([relay.exp(X), X]))
+    first, second = two.body
+    assert weft.ir.structural_equal(first, relay.exp(X)) and weft.ir.structural_equal(second, two.body[1])
+    inner = relay.Function([X], relay.exp(X))
+    y = relay.var("y", shape=(3,))
+    outer = relay.Function([y], inner)
+    assert outer.body(y).checked_type == X.checked_type
+    assert weft.ir.structural_equal(-inner.body, relay.negative(inner.tree))
+    assert inner.body  # a region is there, whatever it gives
+
+
 def test_a_region_of_xdsl_is_as_xdsl_made_it() -> None:
     op = relay.exp(X).value.owner
     assert not hasattr(Region, "__getattr__")

@@ -195,9 +195,10 @@ def split(site: Site) -> Quantized:
     adaptive_pool.AdaptiveAvgPool2dOp,
 )
 def averaged(site: Site) -> Quantized:
-    """In 32 bits, of integers that have the scale of the result already."""
-    (value, affine), wanted = site.operand(0), site.goal().single("the result")
+    """In 32 bits, of integers that have the scale of the result already; that is the data's where nobody says it."""
+    value, affine = site.operand(0)
     affine = affine.single("the data")
+    wanted = affine if site.wanted is None else site.wanted.single("the result")
     if isinstance(site.op, pool.AvgPool2dOp):
         counted = is_true(site.op.count_include_pad) and any(ints(site.op.padding))
         if counted and int(wanted.zero):
