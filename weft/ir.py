@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .frontend.relay.data import TypeVar as TypeVar
     from .frontend.relay.op_attrs import register_op_attr as register_op_attr
     from .frontend.relay.op_class import Op as Op
+    from .frontend.relay.quantized_calls import TensorAffineType as TensorAffineType
     from .frontend.relay.ty import FuncType as FuncType
     from .frontend.relay.ty import IncompleteType as IncompleteType
     from .frontend.relay.ty import TensorType as TensorType

@@ -14,6 +14,7 @@ from .frontend import relay
 from .frontend.relay import analysis as _analysis
 from .frontend.relay import data_dependent as _data_dependent
 from .frontend.relay.data import ConstructorValue, RefValue
+from .frontend.relay.quantized_calls import TensorAffineType
 from .relay_backend import Executor, Runtime
 from .runtime import param_dict
 from .transforms.relay.legalize import LegalizePass
@@ -84,6 +85,15 @@ backend = ModuleType(f"{__name__}.backend", "What runs programs, by the module t
 backend.__dict__.update(
     interpreter=interpreter, te_compiler=relay_te_compiler, vm=relay_vm, Executor=Executor, Runtime=Runtime
 )
+fake_quantization = ModuleType(
+    f"{__name__}.transform.fake_quantization_to_integer", "The decorator of rules, by the module that TVM has it in."
+)
+fake_quantization.__dict__.update(
+    TensorAffineType=TensorAffineType,
+    register_fake_quantization_to_integer=transform.register_fake_quantization_to_integer,
+)
+setattr(transform, "fake_quantization_to_integer", fake_quantization)  # noqa: B010  # a name that TVM has there
+sys.modules[fake_quantization.__name__] = fake_quantization
 qnn_transform = ModuleType(
     f"{__name__}.qnn.transform", "The passes on quantised operators: TVM's `relay.qnn.transform`."
 )

@@ -24,6 +24,7 @@ from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
 from .frontend.relay.gradients import gradients as gradients
 from .frontend.relay.module import IRModule
+from .frontend.relay.op_attrs import register_fake_quantization_to_integer as register_fake_quantization_to_integer
 from .frontend.relay.recasting import recast as recast
 from .transforms.infra.registry import new_ir_context
 from .transforms.relay.annotate_target import AnnotateTargetPass

@@ -8,8 +8,9 @@
 
 An attribute may have any name, and any value. Functions by which a pass asks are heard: `target.NAME` says whether the
 backend `NAME` computes a call (`annotate-target`); the rule that `legalize{legalize-map-attr-name=NAME}` applies is the
-attribute `NAME`, `FTVMLegalize` where none is named; `FTVMAlterOpLayout` and `FTVMConvertOpLayout` say in which layouts
-an operator is computed, given its attributes, variables in the place of its operands, and types:
+attribute `NAME`, `FTVMLegalize` where none is named; `FTVMFakeQuantizationToInteger` says how to compute an operator
+with integers (`quantized_calls.py`); `FTVMAlterOpLayout` and `FTVMConvertOpLayout` say in which layouts an operator is
+computed, given its attributes, variables in the place of its operands, and types:
 
     @relay.op.register_alter_op_layout("nn.conv2d")
     def in_blocks(attrs, inputs, types, result_type):
@@ -33,11 +34,12 @@ from ...dialects.support.arguments import checked
 from ...transforms.relay.backends import Backend, backends, register_backend
 from ...transforms.relay.emitter import Emitter
 from ...transforms.relay.layout_rules import LayoutEmitter
-from ...transforms.relay.op_rules import ALTER, CONVERT, LEGALIZE, register_rule, unregister_rule
+from ...transforms.relay.op_rules import ALTER, CONVERT, LEGALIZE, QUANTIZE, Rule, register_rule, unregister_rule
 from .attrs import Attrs
 from .expr import Expr, expr_of, operations_of
 from .namespace import get
 from .op_class import LEVEL, Op, listen
+from .quantized_calls import QuantizedRule, integer_rule
 
 LegalizeRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute]], Expr | None]"
 LayoutRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute], Attribute | list[str]], Expr | None]"
@@ -122,6 +124,18 @@ def register_legalize_rule(op_name: str, legal_op: LegalizeRule | None = None, l
     return register_op_attr(op_name, LEGALIZE, legal_op, level)
 
 
+def register_fake_quantization_to_integer(
+    op_name: str, func: QuantizedRule | None = None, level: int = LEVEL
+) -> object:
+    """Give an operator the rule by which `fake-quantization-to-integer` computes it; without one, a decorator.
+
+    Raises:
+        AttributeError: there is no such operator.
+        UsageError: it has such a rule of this level already.
+    """
+    return register_op_attr(op_name, QUANTIZE, func, level)
+
+
 @listen
 def _tell_passes(op: Op, name: str, value: object) -> None:
     kind = op.operation
@@ -129,6 +143,8 @@ def _tell_passes(op: Op, name: str, value: object) -> None:
         backend = name.removeprefix(TARGET)
         if callable(value) and backend not in backends():
             register_backend(_told_by_attributes(backend))
+    elif kind is not None and name == QUANTIZE and callable(value):
+        register_rule(kind, name)(cast("Rule", integer_rule(cast("QuantizedRule", value))))
     elif kind is not None and callable(value):
         of_layouts = name in (ALTER, CONVERT)
         rule = _layout_rule(cast("LayoutRule", value), name) if of_layouts else _rule(cast("LegalizeRule", value))

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.ir import Block, Operation, SSAValue
@@ -39,8 +39,9 @@ from ..infra.walk import walk
 from .affine_values import Affine, NotQuantizedError, affine_of, requantize
 from .dead_code_elimination import eliminate_dead_code
 from .emitter import Emitter
+from .op_rules import QUANTIZE, rules_named
 from .quantized_pairs import RULES
-from .quantized_rules import KEEPING, LOCAL, Quantized, Site
+from .quantized_rules import KEEPING, LOCAL, Quantized, Rule, Site
 
 NAME = "fake-quantization-to-integer"
 
@@ -159,10 +160,16 @@ def _step(op: Operation, values: dict[SSAValue, Quantized], wanted: Affine | Non
             pass
         case TupleGetOp():
             values[op.result] = _field(op, values, emit)
-        case RelayOp() if (rule := RULES.get(type(op))) is not None:
+        case RelayOp() if (rule := _rule_of(op)) is not None:
             values[op.results[0]] = rule(Site(op, values, wanted, emit))
         case _:
             raise NotQuantizedError(f"there is no rule for {op.name}")
+
+
+def _rule_of(op: RelayOp) -> Rule | None:
+    """How an operator is computed with integers: the rule that is registered for it, or that which is there."""
+    given = cast("Rule | None", rules_named(QUANTIZE).get(type(op)))
+    return given or RULES.get(type(op))
 
 
 def _field(op: TupleGetOp, values: dict[SSAValue, Quantized], emit: Emitter) -> Quantized:
@@ -190,7 +197,9 @@ def _rewrite_one_by_one(block: Block) -> bool:
                 values[source.result] = (source.data, affine_of(source))
             if not sources:
                 continue
-            value, affine = RULES[type(op)](Site(op, values, None, emit))
+            rule = _rule_of(op)
+            assert rule is not None
+            value, affine = rule(Site(op, values, None, emit))
         except NotQuantizedError as obstacle:
             remarks.missed(NAME, op, f"it stays: {obstacle}")
             emit.erase()

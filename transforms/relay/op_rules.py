@@ -23,6 +23,9 @@ CONVERT = "FTVMConvertOpLayout"
 """Of `convert-layout`: `(op, layouts, emit)`."""
 LEGALIZE = "FTVMLegalize"
 """Of `legalize`, unless it is told another name: `(op, emit)`."""
+QUANTIZE = "FTVMFakeQuantizationToInteger"
+"""Of `fake-quantization-to-integer`, before the rules that are there: `(site)`, which gives integers and what they
+stand for (see `quantized_rules`)."""
 
 Rule: TypeAlias = Callable[..., "SSAValue | None"]
 """Gives what stands in the place of an operator's result; `None` to leave that."""
