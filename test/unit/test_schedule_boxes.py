@@ -1,0 +1,48 @@
+"""Which values of an index follow each other in one iteration of outer loops, whose extents may be symbols."""
+
+from __future__ import annotations
+
+import pytest
+from native import parse
+from xdsl.ir.affine import AffineExpr
+
+from weft.dialects.tir.blocks import BlockOp
+from weft.transforms.tir.schedule.boxes import Part, span_of
+
+FUNCTION = """
+tir.prim_func @f(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
+  tir.for %i = 0 to %n {
+    tir.for %k = 0 to 4 {
+      tir.block @b(%vi: spatial %n, %vk: spatial 4) = [%i, %k]
+          reads(%x[%vi, %vk] : memref<?x4xf32>) writes(%y[%vi, %vk] : memref<?x4xf32>) {
+        %0 = memref.load %x[%vi, %vk] : memref<?x4xf32>
+        memref.store %0, %y[%vi, %vk] : memref<?x4xf32>
+      }
+    }
+  }
+}
+"""
+ROW, COLUMN, SIZE, ZERO = (
+    AffineExpr.dimension(0),
+    AffineExpr.dimension(1),
+    AffineExpr.symbol(2),
+    AffineExpr.constant(0),
+)
+
+
+@pytest.mark.parametrize(
+    ("index", "outer", "part"),
+    [
+        (ROW, 0, Part(ZERO, SIZE)),
+        (ROW, 1, Part(AffineExpr.dimension(0), 1)),
+        (COLUMN, 1, Part(ZERO, 4)),
+        (COLUMN * 2, 0, None),
+        (ROW * 2, 0, None),
+        (ROW + COLUMN, 0, None),  # n + 3 values, which no extent says
+        (ROW + COLUMN, 1, Part(AffineExpr.dimension(0), 4)),
+    ],
+    ids=str,
+)
+def test_the_values_of_an_index_in_one_iteration(index: AffineExpr, outer: int, part: Part | None) -> None:
+    (block,) = (op for op in parse(FUNCTION).walk() if isinstance(op, BlockOp))
+    assert span_of(block, index, list(block.loop_vars)[:outer]) == part
