@@ -1,15 +1,17 @@
 """Loops of turns whose number is known when the model runs: a function that calls itself.
 
-    relay.func private @loop(%seen, %turn, %turns, %go_on, %carried, %rows) {
-      %c = %turn < %turns and %go_on
-      relay.if %c {
+    relay.func private @loop(%seen, %turn, %turns, %goes_on, %carried, %rows) {
+      relay.if %goes_on {
         ...                              // the body
+        %following = %turn + 1
+        %again = condition and %following < %turns
         %more = relay.set_row %rows, %turn, row
-        relay.call @loop(%seen, %turn + 1, %turns, condition, carried, %more)
+        relay.call @loop(%seen, %following, %turns, %again, carried, %more)
       } else { relay.yield %carried, %rows, %turn }
 
-where `%seen` is what the body sees of the graphs around it. The rows that turns give stand in a tensor that has room
-for all of them, where it is known before how many there may be; else it grows by one each turn.
+where `%seen` is what the body sees of the graphs around it. Whether there is another turn is computed with the turn
+before, so that a turn is one segment of kernels where its body is. The rows that turns give stand in a tensor that has
+room for all of them, where it is known before how many there may be; else it grows by one each turn.
 
 What is carried from turn to turn keeps the extents that it has before the first turn as far as the body gives it back
 with the same; a dimension that it gives back with another extent is open in all turns.
@@ -92,25 +94,29 @@ class Loop:
         import numpy as np
 
         node = self.node
-        start = [
-            node.constant(np.array(0, np.int64)),
-            node.constant(np.array(np.iinfo(np.int64).max)) if self.turns is None else self.turns,
-            node.constant(np.array(True)) if self.condition is None else self.condition,
-        ]
+        first = node.constant(np.array(0, np.int64))
+        last = node.constant(np.array(np.iinfo(np.int64).max)) if self.turns is None else self.turns
+        start = [first, last, self._goes_on(first, last, self.condition)]
         while True:
-            block, turn, test, inner = self._attempt()
+            block, turn, inner = self._attempt()
             if not self._widen(turn.results):
                 break
             for each in (inner, block):
                 for op in reversed(list(each.ops)):
                     op.detach()
                     op.erase(safe_erase=False)
-        return self._finish(block, test, inner, turn, start)
+        return self._finish(block, inner, turn, start)
 
-    def _attempt(self) -> tuple[Block, Turn, SSAValue, Block]:
-        """The body, with the extents that are open so far: the function's block, the turn, whether it is made, and the
-        turn's block."""
-        emitter, node = self.emitter, self.node
+    def _goes_on(self, number: SSAValue, last: SSAValue, condition: SSAValue | None) -> SSAValue:
+        """Whether the turn of this `number` is made."""
+        if self.turns is None and condition is not None:
+            return condition
+        test = self.node.emit("less", number, last)
+        return test if condition is None else self.node.emit("logical_and", condition, test)
+
+    def _attempt(self) -> tuple[Block, Turn, Block]:
+        """The body, with the extents that are open so far: the function's block, the turn, and the turn's block."""
+        emitter = self.emitter
         assert emitter.extents is not None
         types = [
             TensorType(
@@ -120,7 +126,7 @@ class Loop:
             for value, dims, open_dims in zip(self.carried, self.dims, self.is_open, strict=True)
         ]
         with emitter.within(Block(arg_types=[COUNT, COUNT, CONDITION, *types])) as block:
-            number, last, goes_on, *held = block.args
+            number, _, goes_on, *held = block.args
             for argument, name in zip(block.args, ("turn", "turns", "goes_on"), strict=False):
                 argument.name_hint = name
             emitter.extents.known[number] = [Known((), (symbol := data_var("turn"),))]
@@ -128,10 +134,9 @@ class Loop:
             for argument, dims, wide in zip(held, self.dims, self.is_open, strict=True):
                 found = [self._fresh(argument, d) if w else n for d, (n, w) in enumerate(zip(dims, wide, strict=True))]
                 emitter.extents.known[argument] = [Known(tuple(found))]
-            test = node.emit("logical_and", goes_on, node.emit("less", number, last))
             with emitter.within(Block()) as inner:
                 turn = self.body(number, goes_on, held)
-        return block, turn, test, inner
+        return block, turn, inner
 
     def _fresh(self, value: SSAValue, axis: int) -> te.Dim:
         """A symbol for an extent of a value."""
@@ -155,7 +160,7 @@ class Loop:
         return changed
 
     def _finish(
-        self, block: Block, test: SSAValue, inner: Block, turn: Turn, start: list[SSAValue]
+        self, block: Block, inner: Block, turn: Turn, start: list[SSAValue]
     ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
         import numpy as np
 
@@ -163,27 +168,25 @@ class Loop:
         number, last, goes_on, *held = block.args
         again = turn.goes_on
         known = None if again is None else emitter.evaluate(again)
-        all_turns = (
-            self.condition is None
-            and self.turns is not None
-            and (again is None or again is goes_on or (known is not None and bool(known.all())))
-        )
+        if again is goes_on or (known is not None and bool(known.all())):
+            again = None  # in a turn, that it is made is known
+        all_turns = self.condition is None and self.turns is not None and again is None
         buffers = [self._buffer(row, block, inner) for _, row in turn.rows]
         held = [*held, *(block.insert_arg(each.type, len(block.args)) for each in buffers)]
         types = [argument.type for argument in held]
         with emitter.within(inner):
-            kept = [*turn.results]
+            following = node.emit("add", number, node.constant(np.array(1, np.int64)))
+            more, kept = self._goes_on(following, last, again), [*turn.results]
             for buffer, (place, row) in zip(held[len(self.carried) :], turn.rows, strict=True):
                 kept.append(self._with_row(buffer, number if place is None else place, row))
-            following = node.emit("add", number, node.constant(np.array(1, np.int64)))
             result_types = [*types, COUNT]
-            call = CallOp("loop", [following, last, goes_on if again is None else again, *kept], result_types)
+            call = CallOp("loop", [following, last, more, *kept], result_types)
             emitter.insert(call)
             emitter.insert(YieldOp(*call.results))
         with emitter.within(Block()) as rest:
             emitter.insert(YieldOp(*held, number))
         with emitter.within(block):
-            choice = IfOp(test, result_types, Region(inner), Region(rest))
+            choice = IfOp(goes_on, result_types, Region(inner), Region(rest))
             emitter.insert(choice)
             emitter.insert(ReturnOp(*choice.results))
         seen = close(block)

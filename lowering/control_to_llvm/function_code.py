@@ -28,7 +28,7 @@ from ...transforms.infra.walk import walk
 from ...transforms.relay.function_types import without_extents
 from ..graph_to_memory.bufferize_graph import why_not_lowered
 from .assembly import EQUAL, GREATER, LESS, NOT_EQUAL, PTR
-from .heap import DATA_AT, FRAMES_END_AT, RELEASE, TAG_AT, elements_at
+from .heap import DATA_AT, FRAMES_END_AT, TAG_AT, elements_at
 from .lifetimes import last_uses
 from .machine import WORD, Machine
 from .open_sizes import Sizes, word
@@ -93,7 +93,7 @@ class FunctionCode:
 
     def _release(self, values: Iterable[SSAValue]) -> None:
         for value in values:
-            self.asm.call(RELEASE, [self._value(value)])
+            self.machine.release(self._value(value))
 
     def _take(self, values: Sequence[SSAValue], dying: list[SSAValue]) -> list[SSAValue]:
         """References of their own to values. Those that die are taken over, and are no longer among `dying`."""
@@ -175,7 +175,7 @@ class FunctionCode:
                 cell = self._value(op.ref)
                 old = self.asm.load(cell, DATA_AT)
                 self.asm.store(new, cell, DATA_AT)
-                self.asm.call(RELEASE, [old])
+                self.machine.release(old)
             case SetRowOp():
                 self._set_row(op, dying)
             case IfOp():
@@ -236,7 +236,7 @@ class FunctionCode:
             for spec, box in zip(graph.outputs, made[:-decided], strict=False):
                 machine.set_dims(box, sizes.dims(spec))
             for box in counts:
-                asm.call(RELEASE, [box])
+                self.machine.release(box)
         for result, box in zip(op.results, made, strict=False):
             self._set(result, box)
 
@@ -268,7 +268,7 @@ class FunctionCode:
             asm.branch(ready)
             asm.start(copy)
             self._copy_tensor(op.result, box, dims, width)
-            asm.call(RELEASE, [box])
+            self.machine.release(box)
         else:
             asm.branch(copy)
             asm.start(copy)

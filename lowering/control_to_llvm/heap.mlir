@@ -6,18 +6,22 @@
 //      8  ptr  the one before it among all values that there are
 //     16  ptr  the one after it
 //     24  i32  tag: the constructor, or the function
-//     28  i32  fields: how many other values it refers to
+//     28  i24  fields: how many other values it refers to
+//     31  i8   of how many lines of 64 bytes it is; 0 of more than 31
 //     32  ptr  each of them; where there are none, the address of a tensor's elements, which stand from byte 64 on or
 //              are somebody else's: the caller's, or a constant's
 //     40  i64  of a tensor in a program with open extents: each of its extents; where there are more than three, its
 //              elements stand behind them
 //
-// A call of a program has a machine, 48 bytes:
+// A call of a program has a machine, 304 bytes:
 //
 //      8, 16   the last and the first of the values that there are: so every one is given back when the call ends, those
 //              that refer to one another in circles as well
 //     24  ptr  frames
 //     32  ptr  where they end
+//     48  ptr  for each number of lines up to 31, the first of the values of so many that nobody refers to any more: the
+//              next of that size is the same memory, since what a turn of a loop makes, another has just given back. They
+//              refer to one another where the count stands
 //
 // One thread alone runs what is here.
 
@@ -30,10 +34,29 @@ llvm.func internal @weft_heap_new(%machine: !llvm.ptr, %bytes: i64, %described: 
   %whole = llvm.mlir.constant(-64 : i64) : i64
   %padded = llvm.add %bytes, %more : i64
   %size = llvm.and %padded, %whole : i64
-  %value = llvm.call @aligned_alloc(%line, %size) : (i64, i64) -> !llvm.ptr
-  %failed = llvm.icmp "eq" %value, %null : !llvm.ptr
-  llvm.cond_br %failed, ^end, ^fill
-^fill:
+  %bits = llvm.mlir.constant(6 : i64) : i64
+  %classes = llvm.mlir.constant(32 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %top = llvm.mlir.constant(72057594037927936 : i64) : i64
+  %lines = llvm.lshr %size, %bits : i64
+  %is_short = llvm.icmp "ult" %lines, %classes : i64
+  %class = llvm.select %is_short, %lines, %zero : i1, i64
+  %kept_at = llvm.getelementptr inbounds %machine[48] : (!llvm.ptr) -> !llvm.ptr, i8
+  %list_at = llvm.getelementptr inbounds %kept_at[%class] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %kept = llvm.load %list_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %is_kept = llvm.icmp "ne" %kept, %null : !llvm.ptr
+  llvm.cond_br %is_kept, ^again, ^make
+^again:
+  %next = llvm.load %kept {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.store %next, %list_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.br ^fill(%kept : !llvm.ptr)
+^make:
+  %made = llvm.call @aligned_alloc(%line, %size) : (i64, i64) -> !llvm.ptr
+  %failed = llvm.icmp "eq" %made, %null : !llvm.ptr
+  llvm.cond_br %failed, ^end(%null : !llvm.ptr), ^fill(%made : !llvm.ptr)
+^fill(%value: !llvm.ptr):
+  %sized = llvm.mul %class, %top : i64
+  %word = llvm.add %described, %sized : i64
   %first_at = llvm.getelementptr inbounds %machine[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %first = llvm.load %first_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
   %before_at = llvm.getelementptr inbounds %value[8] : (!llvm.ptr) -> !llvm.ptr, i8
@@ -43,21 +66,23 @@ llvm.func internal @weft_heap_new(%machine: !llvm.ptr, %bytes: i64, %described: 
   llvm.store %one, %value {alignment = 8 : i64} : i64, !llvm.ptr
   llvm.store %machine, %before_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
   llvm.store %first, %after_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
-  llvm.store %described, %described_at {alignment = 8 : i64} : i64, !llvm.ptr
+  llvm.store %word, %described_at {alignment = 8 : i64} : i64, !llvm.ptr
   llvm.store %value, %back_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
   llvm.store %value, %first_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
-  llvm.br ^end
-^end:
-  llvm.return %value : !llvm.ptr
+  llvm.br ^end(%value : !llvm.ptr)
+^end(%result: !llvm.ptr):
+  llvm.return %result : !llvm.ptr
 }
 
 // One less refers to a value. What nobody refers to is given back, and refers to nothing any more: a list that is
 // threaded through the values themselves, for one may be as long as there is memory.
-llvm.func internal @weft_heap_release(%value: !llvm.ptr) attributes {no_unwind} {
+llvm.func internal @weft_heap_release(%machine: !llvm.ptr, %value: !llvm.ptr) attributes {no_unwind} {
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %half = llvm.mlir.constant(32 : i64) : i64
+  %top = llvm.mlir.constant(56 : i64) : i64
+  %mask = llvm.mlir.constant(16777215 : i64) : i64
   %count = llvm.load %value {alignment = 8 : i64} : !llvm.ptr -> i64
   %less = llvm.sub %count, %one : i64
   %dead = llvm.icmp "eq" %less, %zero : i64
@@ -76,7 +101,8 @@ llvm.func internal @weft_heap_release(%value: !llvm.ptr) attributes {no_unwind} 
   llvm.store %after, %before_next {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
   llvm.store %before, %after_back {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
   %described = llvm.load %described_at {alignment = 8 : i64} : !llvm.ptr -> i64
-  %fields = llvm.lshr %described, %half : i64
+  %upper = llvm.lshr %described, %half : i64
+  %fields = llvm.and %upper, %mask : i64
   llvm.br ^look(%zero, %others : i64, !llvm.ptr)
 ^look(%number: i64, %list: !llvm.ptr):
   %more = llvm.icmp "ult" %number, %fields : i64
@@ -97,7 +123,20 @@ llvm.func internal @weft_heap_release(%value: !llvm.ptr) attributes {no_unwind} 
   llvm.store %list, %field {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
   llvm.br ^look(%following, %field : i64, !llvm.ptr)
 ^free:
+  %class = llvm.lshr %described, %top : i64
+  %is_short = llvm.icmp "ne" %class, %zero : i64
+  llvm.cond_br %is_short, ^hold, ^give
+^hold:
+  %kept_at = llvm.getelementptr inbounds %machine[48] : (!llvm.ptr) -> !llvm.ptr, i8
+  %list_at = llvm.getelementptr inbounds %kept_at[%class] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %kept = llvm.load %list_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.store %kept, %dying {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.store %dying, %list_at {alignment = 8 : i64} : !llvm.ptr, !llvm.ptr
+  llvm.br ^done
+^give:
   llvm.call @free(%dying) : (!llvm.ptr) -> ()
+  llvm.br ^done
+^done:
   %none = llvm.icmp "eq" %list, %null : !llvm.ptr
   llvm.cond_br %none, ^end, ^next
 ^next:
@@ -107,20 +146,39 @@ llvm.func internal @weft_heap_release(%value: !llvm.ptr) attributes {no_unwind} 
   llvm.return
 }
 
-// Give back all that a call has: values that there are still, and frames.
+// Give back all that a call has: values that there are still, or were, and frames.
 llvm.func internal @weft_heap_end(%machine: !llvm.ptr) attributes {no_unwind} {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %classes = llvm.mlir.constant(32 : i64) : i64
+  %kept_at = llvm.getelementptr inbounds %machine[48] : (!llvm.ptr) -> !llvm.ptr, i8
   %first_at = llvm.getelementptr inbounds %machine[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %frames_at = llvm.getelementptr inbounds %machine[24] : (!llvm.ptr) -> !llvm.ptr, i8
   %first = llvm.load %first_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
   llvm.br ^look(%first : !llvm.ptr)
 ^look(%value: !llvm.ptr):
   %none = llvm.icmp "eq" %value, %machine : !llvm.ptr
-  llvm.cond_br %none, ^frames, ^free
+  llvm.cond_br %none, ^lists(%one : i64), ^free
 ^free:
   %after_at = llvm.getelementptr inbounds %value[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %after = llvm.load %after_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
   llvm.call @free(%value) : (!llvm.ptr) -> ()
   llvm.br ^look(%after : !llvm.ptr)
+^lists(%class: i64):
+  %more = llvm.icmp "ult" %class, %classes : i64
+  llvm.cond_br %more, ^list, ^frames
+^list:
+  %list_at = llvm.getelementptr inbounds %kept_at[%class] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %head = llvm.load %list_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  %following = llvm.add %class, %one : i64
+  llvm.br ^kept(%head : !llvm.ptr)
+^kept(%each: !llvm.ptr):
+  %is_last = llvm.icmp "eq" %each, %null : !llvm.ptr
+  llvm.cond_br %is_last, ^lists(%following : i64), ^drop
+^drop:
+  %next = llvm.load %each {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+  llvm.call @free(%each) : (!llvm.ptr) -> ()
+  llvm.br ^kept(%next : !llvm.ptr)
 ^frames:
   %frames = llvm.load %frames_at {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
   llvm.call @free(%frames) : (!llvm.ptr) -> ()

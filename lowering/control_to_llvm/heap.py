@@ -18,8 +18,10 @@ NEW, RELEASE, END, GROW = "weft_heap_new", "weft_heap_release", "weft_heap_end",
 
 TAG_AT, DATA_AT, ELEMENTS_AT = 24, 32, 64
 """Where in a value its tag, the address of a tensor's elements or the first field, and a tensor's own elements are."""
-BACK_AT, FIRST_AT, FRAMES_AT, FRAMES_END_AT, MACHINE_BYTES = 8, 16, 24, 32, 48
+BACK_AT, FIRST_AT, FRAMES_AT, FRAMES_END_AT, KEPT_AT, MACHINE_BYTES = 8, 16, 24, 32, 48, 304
 """Where in a machine what is."""
+FIELDS_LIMIT = 1 << 24
+"""So many other values, and more, no value refers to."""
 DIMS_AT, SHORT_RANK = 40, 3
 """Where in a tensor its extents are, in a program with open ones; its own elements stand further behind where there are
 more than so many."""

@@ -25,13 +25,16 @@ from .heap import (
     DIMS_AT,
     ELEMENTS_AT,
     END,
+    FIELDS_LIMIT,
     FIRST_AT,
     FRAMES_AT,
     FRAMES_END_AT,
     FRAMES_LIMIT,
     GROW,
+    KEPT_AT,
     MACHINE_BYTES,
     NEW,
+    RELEASE,
     elements_at,
 )
 from .open_sizes import OpenGraph
@@ -120,7 +123,7 @@ class Machine:
         self.results = asm.stack(WORD * max(1, num_results), "results")
         for offset in (BACK_AT, FIRST_AT):
             asm.store(self.state, self.state, offset)
-        for offset in (FRAMES_AT, FRAMES_END_AT):
+        for offset in (FRAMES_AT, FRAMES_END_AT, *range(KEPT_AT, MACHINE_BYTES, WORD)):
             asm.store(asm.null(), self.state, offset)
         self.grow(asm.null(), asm.integer(room))
         asm.store(asm.integer(0), self.frame())
@@ -230,9 +233,14 @@ class Machine:
     def _new(self, bytes: int | SSAValue, tag: int, fields: int) -> SSAValue:
         asm = self.asm
         size = asm.integer(bytes) if isinstance(bytes, int) else bytes
+        assert fields < FIELDS_LIMIT, "no value refers to so many others"
         pointer = asm.pointer(NEW, [self.state, size, asm.integer(tag | fields << 32)])
         asm.go_on_unless(asm.compare(EQUAL, pointer, asm.null()), self.no_memory, size)
         return pointer
+
+    def release(self, value: SSAValue) -> None:
+        """Say that one less refers to a value."""
+        self.asm.call(RELEASE, [self.state, value])
 
     def new_value(self, tag: int, fields: Sequence[SSAValue]) -> SSAValue:
         """A value that refers to others."""
