@@ -31,10 +31,20 @@ def reshape(node: Node) -> SSAValue:
         return node.emit("reshape", x, newshape=node.static_ints(1), allowzero=allowzero)
     wanted, dims = node.symbolic(1), node.dims(x)
     told: SSAValue | None = node.input(1)
+    if not allowzero and _may_stand_for_another(wanted, dims):
+        return node.emit("dyn.reshape", x, told, allowzero=False)
     if not allowzero and any(isinstance(n, int) and n == 0 for n in wanted):
         wanted = [dims[axis] if n == 0 and axis < len(dims) else n for axis, n in enumerate(wanted)]
         told = None
     return node.reshape_to(x, wanted, told)
+
+
+def _may_stand_for_another(wanted: Sequence[te.Dim], dims: Sequence[te.Dim]) -> bool:
+    """Whether an extent that is computed, and may be 0, would then stand for another one of the data's, so that -1 is
+    something else: `[n, -1]` of no columns `[2, n]` is `[2, 0]`."""
+    if not any(isinstance(n, int) and n == -1 for n in wanted):
+        return False
+    return any(not isinstance(n, int) and not te.same(n, own) for n, own in zip(wanted, dims, strict=False))
 
 
 def reshape_by_data(node: Node) -> SSAValue:

@@ -282,3 +282,25 @@ def test_padding_wraps_around_open_images() -> None:
     executable = agree(g, [[(2, 2, 4, 5)], [(1, 2, 3, 5)]])
     with pytest.raises(Diagnostic):  # of two rows one is left, and two are to be put behind it
         executable(np.zeros((1, 2, 2, 5), np.float32))
+
+
+def test_an_extent_of_0_that_stands_for_another_one_of_the_data_is_refused_where_something_remains() -> None:
+    """In ONNX a computed 0 is the data's extent there, as a written one is; `[n, -1]` of `[2, 0]` would be `[2, 0]`."""
+    cases: list[tuple[list[str | int], tuple[int, int], list[tuple[int, ...]], tuple[int, ...]]] = [
+        ([2, "n"], (1, -1), [(2, 1), (2, 3)], (2, 0)),
+        (["n", "m"], (1, -1), [(3, 2), (0, 2), (1, 1)], (3, 0)),
+        (["n", 4], (-1, 0), [(1, 4), (2, 4)], (0, 4)),
+    ]
+    for inputs, shape, sizes, empty in cases:
+        graph = Graph(x=inputs)
+        parts = [-1 if axis < 0 else graph.extent("x", axis) for axis in shape]
+        graph.results.append(graph("Reshape", "x", graph.join(*parts)))
+        executable = agree(graph, [[size] for size in sizes])
+        with pytest.raises(Diagnostic, match="the graph takes inputs for which"):
+            executable.run({"x": np.zeros(empty, np.float32)})
+
+
+def test_an_extent_of_0_in_its_own_place_is_0() -> None:
+    graph = Graph(x=["n", "m", 6])
+    graph.results.append(graph("Reshape", "x", graph.join(graph.extent("x", 0), graph.extent("x", 1), 2, 3)))
+    agree(graph, [[(2, 3, 6)], [(0, 3, 6)], [(2, 0, 6)]])
