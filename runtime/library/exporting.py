@@ -12,8 +12,15 @@ from ...dialects.support.diagnostics import UsageError
 from .interfaces import Piece
 
 
-def export(pieces: Sequence[Piece], path: str | os.PathLike[str], cc: str | None) -> None:
-    """Write a library of programs, and its header beside it, with the C compiler `cc`, or `$CC` or `cc`.
+def export(
+    pieces: Sequence[Piece],
+    path: str | os.PathLike[str],
+    cc: str | None,
+    link: Callable[[str, list[str]], object] | None = None,
+    others: Sequence[str | os.PathLike[str]] = (),
+) -> None:
+    """Write a library of programs, and its header beside it, with the C compiler `cc`, or `$CC` or `cc`; `link` and
+    `others` are those of `link.export_library`.
 
     Raises:
         UsageError: the file is of no known kind, or a name is none in C.
@@ -23,7 +30,7 @@ def export(pieces: Sequence[Piece], path: str | os.PathLike[str], cc: str | None
     from ...dialects.support import knobs
     from .link import export_library
 
-    export_library(pieces, path, cc or knobs.CC.get())
+    export_library(pieces, path, cc or knobs.CC.get(), link, others)
 
 
 @dataclass(frozen=True)
@@ -116,18 +123,45 @@ class Exported:
         modules = self.with_imports() if query_imports else [self]
         return any(module.own_function(function_name) is not None for module in modules)
 
-    def export_library(self, file_name: str | os.PathLike[str], *, cc: str | None = None) -> None:
+    def export_library(
+        self,
+        file_name: str | os.PathLike[str],
+        fcompile: Callable[..., object] | None = None,
+        addons: Sequence[str | os.PathLike[str]] | None = None,
+        *,
+        cc: str | None = None,
+        **kwargs: object,
+    ) -> object:
         """Write a library, and a header for C beside it: `.so`, a shared one, or `.o`, `.a` or `.tar` for a linker.
         `weft.runtime.load_module` reads each.
 
         Args:
             file_name: the library.
-            cc: the C compiler that links it; `$CC` or `cc`, unless given.
+            fcompile: what links it: `fcompile(path, files, **kwargs)` makes the file `path`, of whatever kind, of
+                object files and the addons; what it gives is given. The C compiler does, unless given.
+            addons: files that are linked as well: object files, archives, sources.
+            cc: the C compiler that makes the object files, and links them; `$CC` or `cc`, unless given.
+            kwargs: what `fcompile` is given besides.
 
         Raises:
-            UsageError: the file is of no known kind, or a function has a name that is none in C.
-            LinkError: there is no C compiler for the machine that the code is for, or it has refused.
-            Diagnostic: a function cannot be in a library, or a file cannot be written.
+            UsageError: the file is of no known kind, a function has a name that is none in C, or there are `kwargs`,
+                and nothing that takes them.
+            LinkError: there is no C compiler for the machine that the code is for, it has refused, or `fcompile` has
+                made no file.
+            Diagnostic: a function cannot be in a library, a file cannot be written, or an addon is not there.
         """
+        if kwargs and fcompile is None:
+            raise UsageError(
+                f"export_library takes no '{next(iter(kwargs))}'",
+                hint="what else is given is for fcompile: a function that links the library",
+            )
+        given: list[object] = []
+
+        def link(path: str, files: list[str]) -> None:
+            assert fcompile is not None
+            given.append(fcompile(path, files, **kwargs))
+
         name = Path(file_name).stem.removeprefix("lib")
-        export([piece for module in self.with_imports() for piece in module.pieces(name)], file_name, cc)
+        pieces = [piece for module in self.with_imports() for piece in module.pieces(name)]
+        export(pieces, file_name, cc, None if fcompile is None else link, addons or ())
+        return given[0] if given else None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from ...dialects.support.diagnostics import Diagnostic, Place, UsageError
 from ...dialects.support.guard import guarded
@@ -33,19 +34,36 @@ class LinkError(Diagnostic):
     """A library cannot be made: there is no compiler, or it says why."""
 
 
-def export_library(pieces: Sequence[Piece], path: str | os.PathLike[str], compiler: str) -> None:
+Link: TypeAlias = Callable[[str, list[str]], object]
+"""What makes a library: given its name, and those of the files that it is made of."""
+
+
+def export_library(
+    pieces: Sequence[Piece],
+    path: str | os.PathLike[str],
+    compiler: str,
+    link: Link | None = None,
+    others: Sequence[str | os.PathLike[str]] = (),
+) -> None:
     """Write a library of programs for one machine to `path`, and its header beside it (`.h`).
 
     `.so` is a shared library; `.o`, `.a` and `.tar` are for a linker to put into a program: an object file, and
     archives of one for each program, the last with the header in it.
 
+    Args:
+        pieces: the programs.
+        path: the library.
+        compiler: the C compiler that makes object files of them.
+        link: what makes the library of the object files, of whatever kind it is; the compiler, unless given.
+        others: files that go into the library as well.
+
     Raises:
         UsageError: the file is of no known kind, or a name is none in C, or there twice.
         LinkError: there is no C compiler, or the library cannot be linked.
-        Diagnostic: a file cannot be written.
+        Diagnostic: a file cannot be written, or one of the others is not there.
     """
     target = Path(path)
-    if target.suffix not in KINDS:
+    if link is None and target.suffix not in KINDS:
         raise UsageError(f"{target}: '{target.suffix}' is no kind of library", hint=f"one of {', '.join(KINDS)}")
     names = [identifier(piece.name) for piece in pieces]
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -58,10 +76,13 @@ def export_library(pieces: Sequence[Piece], path: str | os.PathLike[str], compil
     if platform.system not in ("linux", "freebsd"):
         raise LinkError(f"libraries are made for Linux and FreeBSD, and this code is for {platform.triple}")
     tools = _Tools(compiler, platform)
+    more = [os.path.abspath(each) for each in others]
+    if missing := next((each for each in more if not os.path.isfile(each)), None):
+        raise Diagnostic("no such file", Place(missing))
     try:
         with TemporaryDirectory(prefix=".weft-", dir=target.absolute().parent) as folder, guarded(Path(folder)):
-            made = _build(pieces, target, Path(folder), tools)
-            headers = [made] if target.suffix == TAR else [made, Path(folder, "model.h")]
+            made = _build(pieces, target, Path(folder), tools, link, more)
+            headers = [made] if target.suffix == TAR and link is None else [made, Path(folder, "model.h")]
             for file, place in zip(headers, (target, target.with_suffix(".h")), strict=False):
                 os.replace(file, place)
     except OSError as error:
@@ -70,10 +91,19 @@ def export_library(pieces: Sequence[Piece], path: str | os.PathLike[str], compil
         raise Diagnostic(f"cannot be written: {reason}", Place(str(target))) from error
 
 
-def _build(pieces: Sequence[Piece], target: Path, folder: Path, tools: _Tools) -> Path:
+def _build(
+    pieces: Sequence[Piece], target: Path, folder: Path, tools: _Tools, link: Link | None, others: Sequence[str]
+) -> Path:
     """The library, in `folder`, beside `model.h`."""
-    objects = [_object(piece, folder, tools) for piece in pieces]
+    objects = [*(_object(piece, folder, tools) for piece in pieces), *others]
     (folder / "model.h").write_text("\n".join(header(piece.graph, piece.name) for piece in pieces), "utf-8")
+    if link is not None:
+        made = folder / "made" / target.name
+        made.parent.mkdir()
+        link(str(made), [str(folder / each) for each in objects])
+        if not made.is_file():
+            raise LinkError(f"what is to link '{target.name}' has made no such file")
+        return made
     match target.suffix:
         case ".so":
             models = [f"{piece.name}_model" for piece in pieces if not piece.graph.device_names]

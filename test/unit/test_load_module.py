@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 import sys
@@ -106,6 +107,51 @@ def test_object_files_that_a_linker_has_put_together_are_loaded(tmp_path: Path) 
     assert sorted(load(tmp_path / "more.so")) == ["three", "two"]
     with pytest.raises(UsageError, match="has no function 'three'"):
         weft.runtime.load_static_library(tmp_path / "one.o", ["three"])
+
+
+def test_a_library_is_linked_by_a_function_of_the_users(tmp_path: Path) -> None:
+    (tmp_path / "more.c").write_text("int more(void) { return 7; }\n")
+    seen: list[str] = []
+
+    def linked(path: str, files: list[str], *, options: list[str]) -> str:
+        seen.extend(Path(file).name for file in files)
+        subprocess.run(["cc", "-shared", "-fPIC", *options, "-o", path, *files, "-lm", "-pthread"], check=True)
+        return "linked"
+
+    module = adding("one")
+    module.import_module(adding("two", 2.0))
+    target = tmp_path / "libadding.dll"
+    assert module.export_library(target, linked, [tmp_path / "more.c"], options=["-O1"]) == "linked"
+    assert seen == ["one.o", "two.o", "more.c"]
+    loaded = load(target, threads=1)
+    assert (added(loaded["one"]), added(loaded["two"])) == (1.0, 2.0)
+    library = ctypes.CDLL(str(target))
+    assert library.more() == 7 and library.one_model
+    assert "two_model" in target.with_suffix(".h").read_text()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["libadding.dll", "libadding.h", "more.c"]
+
+
+def test_addons_are_linked_into_a_library(tmp_path: Path) -> None:
+    (tmp_path / "more.c").write_text("int more(void) { return 7; }\n")
+    subprocess.run(["cc", "-c", "more.c", "-o", "more.o"], cwd=tmp_path, check=True)
+    adding("one").export_library(tmp_path / "m.a", addons=[tmp_path / "more.o"])
+    members = subprocess.run(["ar", "t", tmp_path / "m.a"], capture_output=True, text=True, check=True).stdout.split()
+    assert members == ["one.o", "more.o"] and added(load(tmp_path / "m.a")["one"]) == 1.0
+
+
+def test_what_cannot_link_a_library_is_told(tmp_path: Path) -> None:
+    def idle(path: str, files: list[str]) -> None:
+        pass
+
+    with pytest.raises(LinkError, match=r"has made no such file"):
+        adding("one").export_library(tmp_path / "m.so", idle)
+    with pytest.raises(UsageError, match="takes no 'options'"):
+        adding("one").export_library(tmp_path / "m.so", options=["-O1"])
+    with pytest.raises(Diagnostic, match=r"none\.o: error: no such file"):
+        adding("one").export_library(tmp_path / "m.so", addons=[tmp_path / "none.o"])
+    with pytest.raises(weft.ArgumentError):
+        adding("one").export_library(tmp_path / "m.so", "cc")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_module_is_saved_as_the_suffix_says(tmp_path: Path) -> None:
