@@ -43,7 +43,7 @@ from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
 from ..read_steps import parameters_of
 from .control import ControlText, address_of
 from .function import FunctionText
-from .scalars import HELPERS
+from .scalars import helpers_of
 from .types import Names, pointee
 from .unit import Unit
 
@@ -263,10 +263,7 @@ def file_head(name: str, unit: Unit, body: str) -> str:
             parts.append(text)
     if vectors := unit.vectors.definitions():
         parts.append(vectors)
-    for text in HELPERS:
-        words = [line.partition("(")[0].split()[-1] for line in text.splitlines() if line.startswith("static inline")]
-        if any(f"{word}(" in body for word in words):
-            parts.append(text)
+    parts += helpers_of(body)
     return "\n\n".join(parts)
 
 

@@ -18,37 +18,37 @@ from .types import element, int_literal, is_float, scalar, unsigned
 HELPERS = (
     """static inline int64_t weft_div(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-static inline int64_t weft_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
-static inline int64_t weft_floordiv(int64_t a, int64_t b) {
+}""",
+    """static inline int64_t weft_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }""",
+    """static inline int64_t weft_floordiv(int64_t a, int64_t b) {
   return weft_div(a, b) - (weft_rem(a, b) != 0 && (a < 0) != (b < 0));
-}
-static inline int64_t weft_ceildiv(int64_t a, int64_t b) {
+}""",
+    """static inline int64_t weft_ceildiv(int64_t a, int64_t b) {
   return weft_div(a, b) + (weft_rem(a, b) != 0 && (a < 0) == (b < 0));
 }""",
-    """static inline uint64_t weft_udiv(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
-static inline uint64_t weft_urem(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }""",
+    """static inline uint64_t weft_udiv(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }""",
+    """static inline uint64_t weft_urem(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }""",
     """static inline uint64_t weft_ipow(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   for (; exponent; exponent >>= 1, base *= base)
     if (exponent & 1) result *= base;
   return result;
-}
-static inline int64_t weft_powi(int64_t base, int64_t exponent) {
+}""",
+    """static inline int64_t weft_powi(int64_t base, int64_t exponent) {
   if (exponent >= 0) return (int64_t)weft_ipow((uint64_t)base, (uint64_t)exponent);
   return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
 }""",
-    """static inline int32_t weft_bits_f32(float x) { int32_t y; memcpy(&y, &x, 4); return y; }
-static inline float weft_f32_bits(int32_t x) { float y; memcpy(&y, &x, 4); return y; }""",
-    """static inline int64_t weft_bits_f64(double x) { int64_t y; memcpy(&y, &x, 8); return y; }
-static inline double weft_f64_bits(int64_t x) { double y; memcpy(&y, &x, 8); return y; }""",
+    """static inline int32_t weft_bits_f32(float x) { int32_t y; memcpy(&y, &x, 4); return y; }""",
+    """static inline float weft_f32_bits(int32_t x) { float y; memcpy(&y, &x, 4); return y; }""",
+    """static inline int64_t weft_bits_f64(double x) { int64_t y; memcpy(&y, &x, 8); return y; }""",
+    """static inline double weft_f64_bits(int64_t x) { double y; memcpy(&y, &x, 8); return y; }""",
     """static inline float weft_from_bf16(uint16_t x) {
   uint32_t bits = (uint32_t)x << 16;
   float y;
   memcpy(&y, &bits, 4);
   return y;
-}
-static inline uint16_t weft_to_bf16(float x) {
+}""",
+    """static inline uint16_t weft_to_bf16(float x) {
   uint32_t bits;
   memcpy(&bits, &x, 4);
   if (x != x) return (uint16_t)(bits >> 16 | 0x40);
@@ -65,11 +65,11 @@ static inline uint16_t weft_to_bf16(float x) {
 }""",
     """static inline int64_t weft_odd_integer(int64_t x, int is_held) {
   return is_held ? x : (x & ~(int64_t)0xfff) | ((x & 0xfff) + 0xfff & 0x1000);
-}
-static inline double weft_odd_signed(int64_t x) {
+}""",
+    """static inline double weft_odd_signed(int64_t x) {
   return (double)weft_odd_integer(x, x < (int64_t)1 << 52 && x > -((int64_t)1 << 52));
-}
-static inline double weft_odd_unsigned(uint64_t x) {
+}""",
+    """static inline double weft_odd_unsigned(uint64_t x) {
   return (double)(uint64_t)weft_odd_integer((int64_t)x, x < (uint64_t)1 << 52);
 }""",
     """static inline int64_t weft_check(int64_t at, int64_t given, int64_t extent, int64_t *record, int64_t number) {
@@ -82,7 +82,18 @@ static inline double weft_odd_unsigned(uint64_t x) {
   return at < 0 || extent == 0 ? 0 : extent - 1;
 }""",
 )
-"""Functions that a file has if it uses them. Each text with several is needed whole where one of them is."""
+"""Functions that a file has if it uses them, each behind those that it calls."""
+
+
+def helpers_of(body: str) -> list[str]:
+    """The helpers that a text of functions calls, and those that they call."""
+    found: list[str] = []
+    for text in reversed(HELPERS):
+        name = text.partition("(")[0].split()[-1]
+        if any(f"{name}(" in caller for caller in (body, *found)):
+            found.insert(0, text)
+    return found
+
 
 _WRAPPING = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
 _BITS = {"arith.andi": "&", "arith.ori": "|", "arith.xori": "^"}

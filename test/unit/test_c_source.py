@@ -24,6 +24,7 @@ from weft.dialects.support.parser import parse_module
 from weft.lowering.compiler import lower
 from weft.lowering.loops_to_c.compile import NoCompilerError, compile_c, compile_c_graph, compiler_command
 from weft.lowering.loops_to_c.module import emit_c
+from weft.lowering.loops_to_c.scalars import HELPERS, helpers_of
 from weft.lowering.machine.codegen import CodegenError
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
@@ -79,6 +80,13 @@ def matmul() -> tuple[te.Schedule, list[te.Tensor]]:
 @needs_compiler
 def test_a_scheduled_function_is_equal_on_threads_and_in_vectors() -> None:
     assert_scheduled(*matmul(), target="c")
+
+
+def test_a_file_has_the_helpers_that_it_calls_and_those_that_they_call() -> None:
+    """Clang warns of others."""
+    names = [text.partition("(")[0].split()[-1] for text in helpers_of("x = weft_ceildiv(a, b) + weft_f32_bits(1);")]
+    assert names == ["weft_div", "weft_rem", "weft_ceildiv", "weft_f32_bits"]
+    assert helpers_of("") == [] and helpers_of("\n".join(HELPERS)) == list(HELPERS)
 
 
 @needs_compiler
