@@ -100,6 +100,10 @@ class PhaseTexts(Mapping[str, str]):
         """The LLVM IR of what was compiled: of each kernel, and last of the graph's own function."""
         return "\n".join(f"; {name or 'the graph'}\n{text}" for name, text in code_units(self.module("llvm")))
 
+    def llvm_module(self) -> str:
+        """The same as one module, which LLVM's tools read."""
+        return self.target.machine().linked([text for _, text in code_units(self.module("llvm"))])
+
     def c_source(self) -> str:
         """The same as one file of C11."""
         from .loops_to_c.module import emit_c

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from ..dialects.support.files import replacing
+from ..lowering.abi import CONSTANTS_TABLE, ENTRY
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .library.exporting import DeviceSource, Exported
@@ -27,6 +29,7 @@ SOURCES = {"llvm": ("ll", "asm"), "c": ("c",), "cuda": ("ptx", "ll")}
 """Target kind -> the texts that there are of a module; the first unless another is asked for."""
 LIBRARY, STATIC_LIBRARY = "library", "static_library"
 """The kinds of modules that were loaded: the second is for another to import."""
+BITCODE = "bc"
 _ALIASES = {"llvm": "ll", "s": "asm", "assembly": "asm", "cu": "ptx", "cuda": "ptx"}
 
 
@@ -268,8 +271,10 @@ class Module(Exported, Mapping[str, Function]):
     """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
     `runtime.Module` that `tvm.build` gives."""
 
-    def __init__(self, functions: Mapping[str, Function], kind: str, text: str):
+    def __init__(self, functions: Mapping[str, Function], kind: str, text: str, target: str = ""):
         super().__init__()
+        self.target = target
+        """What it was compiled for, as text; nothing of one that was loaded."""
         self._functions = dict(functions)
         self.type_key = kind
         self.is_dso_exportable = kind != LIBRARY
@@ -346,24 +351,42 @@ class Module(Exported, Mapping[str, Function]):
         return "\n".join(function.source(kind) for function in self._functions.values())
 
     def save(self, file_name: str | os.PathLike[str], fmt: str = "") -> None:
-        """Write the module to a file, as what its suffix says, or `fmt`: a text of it (`ll`, `s`, `c`, `ptx`), or what
-        `export_library` writes (`o`, `so`, ...).
+        """Write the module to a file, as what its suffix says, or `fmt`: a text of it (`ll`, `s`, `c`, `ptx`), LLVM's
+        bitcode (`bc`), or what `export_library` writes (`o`, `so`, ...). What `ll` and `bc` hold for a processor is one
+        module, which LLVM's tools read; of several functions each has an entry `NAME_weft_run`.
 
         Raises:
             UsageError: there is no such text.
             Diagnostic: the file cannot be written, or as `export_library` says.
         """
         kind = fmt or os.path.splitext(file_name)[1].removeprefix(".")
-        if _ALIASES.get(kind, kind) not in {text for texts in SOURCES.values() for text in texts}:
+        known = {text for texts in SOURCES.values() for text in texts}
+        if _ALIASES.get(kind, kind) not in {*known, BITCODE}:
             self.export_library(file_name)
             return
-        text = self.get_source(kind)
+        data = self._source_bytes(kind)
         try:
             with replacing(file_name) as file:
-                file.write(text.encode())
+                file.write(data)
         except OSError as error:
             place = Place(os.fspath(file_name))
             raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", place) from error
+
+    def _source_bytes(self, fmt: str) -> bytes:
+        """What `save` writes of a kind of source."""
+        if self.type_key != "llvm" or _ALIASES.get(fmt, fmt) not in ("ll", BITCODE):
+            return self.get_source(fmt).encode()
+        from ..lowering.machine.target import Target
+
+        texts = {name: function.source("module") for name, function in self._functions.items()}
+        machine = Target.parse(self.target).machine()
+        if len(texts) > 1:
+            own = re.compile(rf"@({ENTRY}|{CONSTANTS_TABLE})\b")
+            renamed = [own.sub(rf"@{re.sub(r'[^A-Za-z0-9_]', '_', name)}_\1", text) for name, text in texts.items()]
+            text = machine.linked(renamed)
+        else:
+            (text,) = texts.values()
+        return machine.bitcode(text) if fmt == BITCODE else text.encode()
 
     @property
     def imported_modules(self) -> Sequence[Exported | DeviceSource]:

@@ -130,7 +130,7 @@ def build(
         arguments = [Argument(*described) for described in described_arguments(function)]
         executable = _executable(graph, resolved, threads, texts)
         functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
-    return Module(functions, resolved.kind, str(module))
+    return Module(functions, resolved.kind, str(module), str(resolved))
 
 
 def _merged(inputs: Sequence[PrimFuncOp | ModuleOp]) -> ModuleOp:
@@ -162,10 +162,12 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
         for number, spec in enumerate(specs)
     ]
     function = Function("main", executable, arguments, source(executable.ir))
-    return Module({"main": function}, target.kind, str(module))
+    return Module({"main": function}, target.kind, str(module), str(target))
 
 
 def source(texts: PhaseTexts) -> Callable[[str], str]:
-    """What gives the text of a kind: `ll`, `asm`, `c`, `ptx`."""
-    kinds = {"asm": texts.assembly, "c": texts.c_source, "ll": texts.llvm_ir, "ptx": texts.ptx}
+    """What gives the text of a kind: `ll`, `asm`, `c`, `ptx`; `module` is `ll` as one module."""
+    kinds = {
+        "asm": texts.assembly, "c": texts.c_source, "ll": texts.llvm_ir, "ptx": texts.ptx, "module": texts.llvm_module,
+    }  # fmt: skip
     return lambda kind: kinds[kind]()

@@ -90,7 +90,13 @@ class OpenFunction(Function):
 
     def _source(self, kind: str) -> str:
         source = self._kernel.source
-        return compile_to_assembly(source["ll"], self._target.processor) if kind == "asm" else source[kind]
+        match kind:
+            case "asm":
+                return compile_to_assembly(source["ll"], self._target.processor)
+            case "module":
+                return self._target.machine().linked([source["ll"]])
+            case _:
+                return source[kind]
 
     def bind(self, *arrays: object) -> Callable[[], None]:
         """The function with its arrays in place, to be run many times on the same memory.

@@ -7,6 +7,7 @@ Importing this module does not load llvmlite; the first call does.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,29 @@ class Machine:
         """The module after LLVM's pipeline."""
         return str(self._optimized(text))
 
-    def _optimized(self, text: str) -> binding.ModuleRef:
+    def linked(self, texts: Sequence[str]) -> str:
+        """One module of several, as they stand, which says that it is for this machine.
+
+        Raises:
+            LLVMError: a text is not a valid module, or two define one name.
+        """
+        module, *others = map(self._parsed, texts)
+        try:
+            for other in others:
+                module.link_in(other)
+        except RuntimeError as error:
+            raise LLVMError(str(error)) from None
+        return str(module)
+
+    def bitcode(self, text: str) -> bytes:
+        """A module as it stands in LLVM's binary form.
+
+        Raises:
+            LLVMError: the text is not a valid module.
+        """
+        return self._parsed(text).as_bitcode()
+
+    def _parsed(self, text: str) -> binding.ModuleRef:
         import llvmlite.binding as binding
 
         try:
@@ -113,6 +136,12 @@ class Machine:
             module.verify()
         except RuntimeError as error:
             raise LLVMError(str(error)) from None
+        return module
+
+    def _optimized(self, text: str) -> binding.ModuleRef:
+        import llvmlite.binding as binding
+
+        module = self._parsed(text)
         level = speed_level(text, self._opt_level)
         tuning = binding.create_pipeline_tuning_options(speed_level=level)
         tuning.loop_vectorization, tuning.slp_vectorization = self._opt_level > 1, level > 1

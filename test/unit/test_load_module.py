@@ -10,18 +10,24 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvmlite_binding
 import numpy as np
 import pytest
 
 import weft
 from weft import relay, te
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.frontend.mlir import parse_mlir
 from weft.lowering.abi import Platform
+from weft.lowering.machine.target import Target
+from weft.lowering.threads.pool import pool_object
 from weft.runtime.archive_members import ArtefactError
 from weft.runtime.host import PlatformError
+from weft.runtime.jit import LoadedObjects
 from weft.runtime.library.interfaces import INTERFACE, interface_of
 from weft.runtime.library.link import LinkError
 
+llvm: Any = llvmlite_binding
 relay: Any = relay
 te: Any = te
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine")
@@ -161,10 +167,36 @@ def test_a_module_is_saved_as_the_suffix_says(tmp_path: Path) -> None:
     assert "define" in (tmp_path / "one.ll").read_text() and ".text" in (tmp_path / "one.txt").read_text()
     with pytest.raises(UsageError, match="a module for 'llvm' has no source 'c'"):
         module.save(tmp_path / "one.c")
-    with pytest.raises(UsageError, match=r"'\.bc' is no kind of library"):
-        module.save(tmp_path / "one.bc")
+    with pytest.raises(UsageError, match=r"'\.xyz' is no kind of library"):
+        module.save(tmp_path / "one.xyz")
     with pytest.raises(Diagnostic, match="cannot be written: no such file or directory"):
         module.save(tmp_path / "none" / "one.ll")
+
+
+def module_of(*names: str) -> Any:
+    """A module of functions, each of which adds a number of its own."""
+    texts = [adding(name, number + 1.0).text for number, name in enumerate(names)]
+    return weft.build([parse_mlir(text, "adding.mlir") for text in texts], threads=1)
+
+
+@pytest.mark.parametrize("names", [("one",), ("one", "two")], ids=len)
+def test_what_llvm_reads_is_one_module_with_an_entry_for_each_function(tmp_path: Path, names: tuple[str, ...]) -> None:
+    module = module_of(*names)
+    a = np.arange(8, dtype=F32)
+    for kind in ("ll", "bc"):
+        module.save(tmp_path / f"m.{kind}")
+        data = (tmp_path / f"m.{kind}").read_bytes()
+        read = llvm.parse_bitcode(data) if kind == "bc" else llvm.parse_assembly(data.decode())
+        read.verify()
+        assert read.triple and read.data_layout
+        code = LoadedObjects([Target.parse("llvm").machine().object(str(read)), pool_object(Target.parse("llvm"))])
+        for number, name in enumerate(names):
+            entry = code.address("weft_run" if len(names) == 1 else f"{name}_weft_run")
+            b, arena = np.zeros(8, F32), np.zeros(4096, np.uint8)
+            tables = [(ctypes.c_uint64 * 1)(each.ctypes.data) for each in (a, b)]
+            run = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, ctypes.c_int64)(entry)
+            assert run(*map(ctypes.addressof, tables), arena.ctypes.data, 1) == 0
+            np.testing.assert_array_equal(b, a + number + 1)
 
 
 def test_functions_of_imported_modules_are_found_where_that_is_asked() -> None:
