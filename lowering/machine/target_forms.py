@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from ...dialects.support.diagnostics import UsageError, did_you_mean
@@ -18,8 +18,8 @@ class TargetError(UsageError, ValueError):
 
 
 def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
-    """The kind and the options of `llvm -mcpu=native`, or of a tag with options; the object where it is JSON. A value
-    may be a word of its own: `-num-cores 4`.
+    """The kind and the options of `llvm -mcpu=native`, or of a tag with options; the object where it is JSON, or is as
+    good as that: `composite -devices=llvm,cuda`. A value may be a word of its own: `-num-cores 4`.
 
     Raises:
         TargetError: there is no such kind, tag or option, or it is no text of a target.
@@ -33,6 +33,8 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
         name, *words = shlex.split(text) or [""]
     except ValueError as error:
         raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
+    if name == "composite":
+        return _composite(words)
     kind, options = _started(name)
     given: set[str] = set()
     known = [f"-{each}" for each in kind.options()]
@@ -52,6 +54,19 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
         given.add(option)
         options[option[1:]] = value
     return kind, options
+
+
+def _composite(words: Sequence[str]) -> Mapping[str, object]:
+    """What `composite -host=llvm -devices=cuda` is as JSON: the host is one of its targets."""
+    found: dict[str, str] = {}
+    for word in words:
+        option, _, value = word.lstrip("-").partition("=")
+        if option not in ("devices", "host") or not value or option in found:
+            raise TargetError(f"'{word}' says nothing of a composite target", hint="composite -host=llvm -devices=cuda")
+        found[option] = value
+    devices = list(filter(None, found.get("devices", "").split(",")))
+    host = [found["host"]] if "host" in found and found["host"] not in devices else []
+    return {"kind": "composite", "devices": [*host, *devices]}
 
 
 def _started(name: str) -> tuple[TargetKind, Options]:

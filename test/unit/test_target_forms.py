@@ -44,6 +44,19 @@ def test_several_targets_are_one_composite() -> None:
     for devices in (["cuda", "cuda"], ["llvm", "llvm"], []):
         with pytest.raises(TargetError, match=r"do not go together|says its devices"):
             Target.parse({"kind": "composite", "devices": devices})
+    for text in (
+        "composite -devices=llvm,cuda",
+        "composite --host=llvm --devices=cuda",
+        "composite -host=llvm -devices=llvm,cuda",
+    ):
+        assert Target.parse(text) == Target.parse(["llvm", "cuda"])
+    for text in ("composite -devices=", "composite -mcpu=x", "composite -devices=llvm -devices=cuda"):
+        with pytest.raises(TargetError, match="says nothing of a composite target"):
+            Target.parse(text)
+    with pytest.raises(TargetError, match="composite target says its devices"):
+        Target.parse("composite")
+    with pytest.raises(TargetError, match="do not go together"):
+        Target.parse("composite --host=llvm --devices=cuda,opencl")
     with pytest.raises(TargetError, match="composite target says its devices, and nothing else"):
         Target.parse({"kind": "composite", "devices": ["llvm"], "mcpu": "x"})
 
