@@ -24,7 +24,7 @@ import numpy as np
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..dialects.support.given_devices import Device, check_given
-from ..lowering.abi import CompiledGraph, TensorSpec
+from ..lowering.abi import CompiledGraph, Platform, TensorSpec
 from ..lowering.graph_json import GraphJson
 from . import artefact
 from .benchmark import BenchmarkResult, benchmark
@@ -33,6 +33,7 @@ from .graph_nodes import Nodes
 from .graph_tensors import Tensor, allocated, copied, devices_of, in_place, on_host
 from .host import why_not_here
 from .jit import LoadedObjects
+from .module import Function, Module
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
@@ -56,7 +57,8 @@ class GraphModule:
     Args:
         graph: the graph, or its JSON; or a graph that runs, `library["default"]()`, which this is then another name of.
         library: kernels: what was compiled, as an executable, an artefact, or the path of one. A kernel `k` also serves
-            a graph of TVM that calls it `tvmgen_default_k`.
+            a graph of TVM that calls it `tvmgen_default_k`. Or functions, a module that `weft.build` gives, each on its
+            own number of threads: a node calls one on its inputs and outputs.
         params: the values of inputs that are weights.
         threads: threads for each kernel; as many as there are processors, unless given.
         output_names: what `run` calls the outputs; `out0`, `out1`, ..., unless given.
@@ -71,7 +73,7 @@ class GraphModule:
     def __init__(
         self,
         graph: GraphJson | GraphModule | str,
-        library: Executable | CompiledGraph | str | os.PathLike[str] | None = None,
+        library: Executable | CompiledGraph | Module | str | os.PathLike[str] | None = None,
         params: Mapping[str, npt.ArrayLike] | None = None,
         threads: int | None = None,
         output_names: Sequence[str] | None = None,
@@ -100,7 +102,8 @@ class GraphModule:
         self._threads = ctypes.c_uint64(Executable.usable(threads))
         self._program = _program(self.library)
         code = self._program.code if isinstance(self._program, Program) else self._program
-        self._nodes = Nodes(self.library, code, self.graph, self._entries, self._threads)
+        functions: Mapping[str, Function] = library if isinstance(library, Module) else {}
+        self._nodes = Nodes(self.library, code, self.graph, self._entries, self._threads, functions)
         self.params: dict[str, NDArray] = {}
         heads = [self.graph.entry(ref) for ref in self.graph.heads]
         names = output_names or (["out"] if len(heads) == 1 else [f"out{number}" for number in range(len(heads))])
@@ -480,6 +483,8 @@ def _program(library: CompiledGraph) -> Program | LoadedObjects:
     Raises:
         PlatformError: the library is for another machine.
     """
+    if not library.objects:
+        return LoadedObjects(())
     if not library.devices:
         return Program(library)
     if (refusal := why_not_here(library.platform)) is not None:
@@ -487,7 +492,9 @@ def _program(library: CompiledGraph) -> Program | LoadedObjects:
     return LoadedObjects(library.objects, images=library.images)
 
 
-def _library(given: Executable | CompiledGraph | str | os.PathLike[str]) -> CompiledGraph:
+def _library(given: Executable | CompiledGraph | Module | str | os.PathLike[str]) -> CompiledGraph:
+    if isinstance(given, Module):  # its functions are programs of their own
+        return CompiledGraph((), (), (), (), 0, (), Platform("", "", ()))
     if isinstance(given, Executable):
         return given.graph
     return given if isinstance(given, CompiledGraph) else artefact.load(given)

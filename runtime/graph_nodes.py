@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter_ns
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
@@ -20,6 +22,10 @@ from .kernels import Kernels
 from .memory import address, aligned_bytes
 from .profiling import COPY as STEP_COPY
 from .profiling import Profile, StepTimes
+from .tensors import InputError
+
+if TYPE_CHECKING:
+    from .module import Function
 
 
 class Nodes:
@@ -32,10 +38,17 @@ class Nodes:
         graph: GraphJson,
         entries: list[Tensor],
         threads: ctypes.c_uint64,
+        functions: Mapping[str, Function] = MappingProxyType({}),
     ):
+        """`functions` are called by nodes besides the kernels of the library, by their names."""
         self._graph, self._library, self._entries, self._threads = graph, library, entries, threads
         known = dict(zip(library.kernels, library.parameters, strict=True))
-        kernels = {number: _kernel(node, number, known) for number, node in _running(graph)}
+        self._functions = {
+            n: functions[each.kernel] for n, each in _running(graph) if each.kernel and each.kernel in functions
+        }
+        """Node -> the function that it calls."""
+        self._bound: dict[int, Callable[[], None]] = {}
+        kernels = {n: "" if n in self._functions else _kernel(node, n, known) for n, node in _running(graph)}
         used = {name: known[name] for name in kernels.values() if name}
         self._graphics = {each.function: each for each in library.device_code}
         self._kernels = Kernels(code, {name: used[name] for name in used if name not in self._graphics})
@@ -60,6 +73,11 @@ class Nodes:
             kernel = kernels[number]
             if device := self._device(number, node, kernel, tensors):
                 self._far[number] = device
+            if number in self._functions:
+                self._bind(number, node, tensors)
+                table, counters, places = (ctypes.c_uint64 * 0)(), 0, list[int]()
+                self.calls[number] = (node.kernel or "", table, counters)
+                continue
             if kernel:
                 scratch = self._scratch_on(tensors[-1].device if tensors else HOST)
                 table, counters, places = self._table(number, node, used[kernel], tensors, scratch)
@@ -80,6 +98,17 @@ class Nodes:
         if kernel in self._graphics and not all(device.name.startswith("cuda") for device in used):
             raise Diagnostic(f"node {number} ('{node.name}') calls {kernel}, which a GPU runs, on the processor")
         return None if used <= {HOST} else tensors[-1].device
+
+    def _bind(self, number: int, node: Node, tensors: Sequence[Tensor]) -> None:
+        """Have a node call its function on tensors."""
+        arrays = [tensor.array for tensor in tensors]
+        if any(array is None for array in arrays):
+            what = f"node {number} ('{node.name}') calls the function {node.kernel}"
+            raise Diagnostic(f"{what}, which the processor runs, on what is elsewhere")
+        try:
+            self._bound[number] = self._functions[number].bind(*arrays)
+        except InputError as error:
+            raise Diagnostic(f"node {number} ('{node.name}'): {error.message}", hint=error.hint) from None
 
     def _scratch_on(self, device: Device) -> Storage:
         """Memory on a device for what kernels take besides tensors."""
@@ -110,6 +139,11 @@ class Nodes:
             self._entries[each] = self._entries[each].at(held)
             for table, place in self._uses.get(each, ()):
                 table[place] = held.address
+        spans = list(entries_of(self._graph)) if self._functions else []
+        for number in self._functions:
+            node = self._graph.nodes[number]
+            given = [*map(self._graph.entry, node.inputs), *range(*spans[number])]
+            self._bind(number, node, [self._entries[each] for each in given])
 
     def _table(
         self, number: int, node: Node, parameters: Sequence[Parameter], tensors: Sequence[Tensor], scratch: Storage
@@ -165,7 +199,9 @@ class Nodes:
         """Run one node."""
         kernel, table, counters = self.calls[number]
         node = self._graph.nodes[number]
-        if number in self._far:
+        if number in self._bound:
+            self._bound[number]()
+        elif number in self._far:
             self._execute_far(number, self._far[number])
         elif kernel:
             ctypes.memset(self._scratch[HOST].address, 0, counters)

@@ -295,6 +295,9 @@ class Module(Exported, Mapping[str, Function]):
             )
         return self._functions[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
+
     def own_function(self, name: str) -> Function | None:
         """The function of a name, without what the module imports."""
         return self._functions.get(name)

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from .lowering.abi import CompiledGraph
     from .runtime.executable import Executable
     from .runtime.graph_library import Library
+    from .runtime.module import Module
 
 
 @checked
 def create(
     graph_json_str: GraphJson | str,
-    libmod: Library | Executable | CompiledGraph | str | os.PathLike[str],
+    libmod: Library | Executable | CompiledGraph | Module | str | os.PathLike[str],
     device: VirtualDevice | Sequence[VirtualDevice] | None = None,
     *,
     params: Mapping[str, npt.ArrayLike] | None = None,
