@@ -36,10 +36,23 @@ def is_integer(value: SSAValue) -> bool:
     return isinstance(element, IntegerType) and element != i1
 
 
+def total(node: Node) -> SSAValue:
+    """The sum of all operands, rounded once: what is summed of floats of 16 bits may be beyond them before the end."""
+    first, *rest = node.present()
+    wide = node.widened(first) if len(rest) > 1 else first
+    for operand in rest:
+        wide = node.emit("add", wide, node.cast(operand, tensor(wide).element_type))
+    return node.cast(wide, tensor(first).element_type)
+
+
 def mean(node: Node) -> SSAValue:
-    total = variadic("add")(node)
-    assert isinstance(total, SSAValue)
-    return node.emit("divide", total, node.scalar(float(len(node.inputs)), total))
+    """The mean of all operands; of floats of 16 bits in 32, in which their sum is finite."""
+    first, *rest = node.present()
+    wide = node.widened(first)
+    for operand in rest:
+        wide = node.emit("add", wide, node.widened(operand))
+    wide = node.emit("divide", wide, node.scalar(float(len(node.inputs)), wide))
+    return node.cast(wide, tensor(first).element_type)
 
 
 def power(node: Node) -> SSAValue:
@@ -258,8 +271,9 @@ def gelu(node: Node) -> SSAValue:
     return gelu_of(node, node.input(0), by_tanh)
 
 
-def gelu_of(node: Node, x: SSAValue, by_tanh: bool) -> SSAValue:
-    """`gelu` of `x`."""
+def gelu_of(node: Node, given: SSAValue, by_tanh: bool) -> SSAValue:
+    """`gelu` of a tensor; of floats of 16 bits in 32, since the curve is 1 but for what these do not hold."""
+    x = node.widened(given)
     if by_tanh:
         cube = node.emit("multiply", node.emit("multiply", x, x), x)
         inner = node.emit("add", x, node.emit("multiply", node.scalar(0.044715, x), cube))
@@ -267,7 +281,8 @@ def gelu_of(node: Node, x: SSAValue, by_tanh: bool) -> SSAValue:
     else:
         curve = node.emit("erf", node.emit("multiply", x, node.scalar(math.sqrt(0.5), x)))
     half = node.emit("multiply", node.scalar(0.5, x), x)
-    return node.emit("multiply", half, node.emit("add", node.scalar(1.0, x), curve))
+    result = node.emit("multiply", half, node.emit("add", node.scalar(1.0, x), curve))
+    return node.cast(result, tensor(given).element_type)
 
 
 CONVERTERS: dict[str, Versions] = {
@@ -295,7 +310,7 @@ CONVERTERS: dict[str, Versions] = {
     "Shrink": {9: shrink},
     "Softplus": {1: softplus},
     "Softsign": {1: softsign},
-    "Sum": {6: variadic("add")},
+    "Sum": {6: total},
     "Swish": {24: swish},
     "ThresholdedRelu": {10: thresholded_relu},
 }
