@@ -1,4 +1,7 @@
-"""The parts of a compiled graph, read from the fields of a manifest (`lowering/manifest.py` writes them)."""
+"""The parts of a compiled graph, read from the fields of a manifest (`lowering/manifest.py` writes them).
+
+Each raises `ArtefactError` where a field is missing, or is not what it has to be.
+"""
 
 from __future__ import annotations
 
