@@ -18,7 +18,7 @@ from xdsl.printer import Printer
 
 from ..support.columns import to_text
 from .affine import print_expr
-from .expressions import parse_exprs, resolve
+from .expressions import has_exprs, parse_exprs, resolve
 from .symbols import affine_map, symbol_of
 
 
@@ -65,7 +65,7 @@ def parse_accesses(parser: Parser, iters: Sequence[Parser.Argument]) -> tuple[li
     def access() -> None:
         buffer = parser.parse_unresolved_operand()
         map: Attribute = UnitAttr()
-        if parser._current_token.text == "[":  # pyright: ignore[reportPrivateUsage]
+        if has_exprs(parser):
             exprs, used = parse_exprs(parser)
             symbols: list[AffineExpr] = []
             for name in used:

@@ -31,7 +31,7 @@ from ..support.looks import by_looks
 from ..support.memory_scopes import MEMORIES, memories, memory_of, why_no_scope
 from ..support.retyping import retype
 from .affine import print_expr
-from .expressions import parse_expr
+from .expressions import has_exprs, parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
 
 
@@ -193,7 +193,7 @@ class AllocBufferOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> AllocBufferOp:
         scope = parser.parse_str_literal()
-        shape = parse_shape(parser) if parser._current_token.text == "[" else None  # pyright: ignore[reportPrivateUsage]
+        shape = parse_shape(parser) if has_exprs(parser) else None
         value: DenseIntOrFPElementsAttr | None = None
         if parser.parse_optional_punctuation("=") is not None:
             given = parser.parse_attribute()

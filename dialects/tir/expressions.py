@@ -13,6 +13,27 @@ from xdsl.utils.lexer import Span
 from .symbols import symbol_of
 
 
+class _IndexParser(AffineParser):
+    """xDSL's parser of affine expressions, at the place where another parser stands."""
+
+    def __init__(self, parser: Parser):
+        super().__init__(parser._parser_state)
+
+    def parse_expr(self) -> tuple[AffineExpr, Sequence[Span]]:
+        """An expression over symbols, and the name that each stands for."""
+        parse_value, _, names = self._get_parse_optional_ssa_value()
+        return self._parse_affine_expr(parse_value), names
+
+    def stands_at(self, token: str) -> bool:
+        """Whether this token comes next."""
+        return self._current_token.text == token
+
+
+def has_exprs(parser: Parser) -> bool:
+    """Whether expressions in brackets come next."""
+    return _IndexParser(parser).stands_at("[")
+
+
 def parse_expr(
     parser: Parser, what: str, meaning: Callable[[Parser, Span], AffineExpr | None] | None = None
 ) -> AffineExpr:
@@ -20,10 +41,8 @@ def parse_expr(
 
     `what` it is stands in errors. `meaning` gives the symbol of a name, where that has no value yet.
     """
-    affine = AffineParser(parser._parser_state)  # pyright: ignore[reportPrivateUsage]
-    parse_value, _, names = affine._get_parse_optional_ssa_value()  # pyright: ignore[reportPrivateUsage]
     try:
-        expr = affine._parse_affine_expr(parse_value)  # pyright: ignore[reportPrivateUsage]
+        expr, names = _IndexParser(parser).parse_expr()
     except (NotImplementedError, ZeroDivisionError):
         parser.raise_error("index expressions multiply by constants, and divide by positive ones")
     symbols: list[AffineExpr] = []
@@ -41,9 +60,8 @@ def _symbol(parser: Parser, name: Span) -> AffineExpr | None:
 
 def parse_exprs(parser: Parser) -> tuple[tuple[AffineExpr, ...], Sequence[Span]]:
     """Parse `[%i * 4 + %j, %k]`: expressions over symbols, and the name that each symbol stands for."""
-    affine = AffineParser(parser._parser_state)  # pyright: ignore[reportPrivateUsage]
     try:
-        map, names = affine.parse_affine_map_of_ssa_ids()
+        map, names = _IndexParser(parser).parse_affine_map_of_ssa_ids()
     except (NotImplementedError, ZeroDivisionError):
         parser.raise_error("index expressions multiply by constants, and divide by positive ones")
     return map.results, names
