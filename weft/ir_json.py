@@ -13,11 +13,13 @@ from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import VerifyException
 
 from .dialects.relay.core import FuncOp
+from .dialects.relay.types import IncompleteType
 from .dialects.relay.weights import bind_resources, check_loaded, missing_resources, packed_weights, resources, unpacked
 from .dialects.support.arguments import checked
-from .dialects.support.diagnostics import Diagnostic
+from .dialects.support.diagnostics import Diagnostic, UsageError
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.script.modules import IRModule as TirModule
 from .frontend.mlir import parse_mlir
@@ -41,6 +43,7 @@ def save_json(node: Node) -> str:
 
     Raises:
         Diagnostic: the data of a constant was not loaded.
+        UsageError: types of what operators take are not known yet, without which a text is not read.
     """
     said: dict[str, str] = {"kind": _KIND}
     match node:
@@ -60,7 +63,9 @@ def save_json(node: Node) -> str:
             value = Var("value", node)
             module, said["of"] = IRModule.from_expr(Function([value], value)), "type"
     check_loaded(module)
-    said["module"] = module_text(module, debuginfo=True)
+    said["module"] = text = module_text(module, debuginfo=True)
+    if str(IncompleteType()) in text:
+        _check_readable(module)
     if arrays := resources(module):
         said["weights"] = base64.b64encode(packed_weights(arrays)).decode()
     return json.dumps(said)
@@ -96,6 +101,16 @@ def load_json(json_str: str) -> Node:
             return written.ret_type
         case _:
             raise Diagnostic(f"is nothing that Weft has saved: {of}, without a function of it")
+
+
+def _check_readable(module: ModuleOp) -> None:
+    try:
+        module.verify()
+    except (VerifyException, Diagnostic):
+        raise UsageError(
+            "it has operators that take what is of no known type",
+            hint="give its variables types, or save what relay.transform.InferType makes of its module",
+        ) from None
 
 
 def _is_main(op: Operation) -> bool:

@@ -74,6 +74,16 @@ def test_an_expression_is_one_again_of_variables_of_these_names(kind: str):
     assert names[0] == names[1] and again.checked_type == expression.checked_type
 
 
+def test_what_has_no_types_yet_is_refused_where_it_could_not_be_read():
+    t = relay.Var("t")
+    assert weft.ir.structural_equal(
+        weft.ir.load_json(weft.ir.save_json(relay.Tuple([t, t]))), relay.Tuple([t, t]), True
+    )
+    for expression in (relay.nn.relu(t), relay.TupleGetItem(t, 2), t + relay.const(1.0)):
+        with pytest.raises(Diagnostic, match="of no known type"):
+            weft.ir.save_json(expression)
+
+
 @pytest.mark.parametrize(
     "type",
     [
