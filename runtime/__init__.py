@@ -9,6 +9,7 @@ from ..dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .graph_library import Library as Library
+    from .loading import enabled as enabled
     from .loading import load_module as load_module
     from .loading import load_static_library as load_static_library
     from .loading import num_threads as num_threads

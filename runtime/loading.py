@@ -93,6 +93,33 @@ def load_static_library(path: str | os.PathLike[str], func_names: Sequence[str])
     return Module(found, STATIC_LIBRARY, "")
 
 
+@checked
+def enabled(target: str) -> bool:
+    """Whether what is built for a target, or for a type of devices, runs here: on this machine's kind of processor, and
+    on GPUs where there is a driver. Counterpart of `tvm.runtime.enabled`.
+
+    Raises:
+        TargetError: there is no such target.
+    """
+    from ..lowering.machine.target import Target
+    from ..lowering.machine.target_kinds import kind_named
+
+    if (kind := (target.split() or [""])[0]) in ("cpu", "ext_dev"):
+        return True
+    found = Target.parse({"gpu": "cuda"}.get(target, target))
+    if found.is_gpu:
+        from .cuda import why_no_driver
+
+        return why_no_driver() is None
+    if kind == "c":
+        from ..lowering.loops_to_c.compile import has_compiler
+
+        return has_compiler()
+    if kind_named(found.kind).only_described:
+        return False
+    return why_not_here(found.platform()) is None
+
+
 def num_threads() -> int:
     """How many threads a call uses where nothing else is said: as many as there are processors for this process."""
     return Executable.usable(None)

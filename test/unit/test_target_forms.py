@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+import weft
 from weft import Target
+from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
+from weft.lowering.loops_to_c.compile import has_compiler
 from weft.lowering.machine.target import TargetError
 
 SAME: list[tuple[str, Mapping[str, object]]] = [
@@ -230,3 +233,17 @@ def test_arms_processors_have_features_and_a_key(text: str, features: Mapping[st
 def test_others_have_no_features_that_anybody_knows_of() -> None:
     for text in ("llvm -mcpu=skylake", "cuda -mcpu=cortex-m55"):
         assert Target(text).features.has_dsp is None and "arm_cpu" not in Target(text).keys
+
+
+def test_a_target_is_enabled_where_what_is_built_for_it_runs() -> None:
+    for target in ("cpu", "llvm", "llvm -mcpu=native", "ext_dev"):
+        assert weft.runtime.enabled(target)
+    assert weft.runtime.enabled("c") is has_compiler()
+    here = Target.parse("llvm").platform().architecture
+    for triple in ("aarch64-linux-gnu", "x86_64-linux-gnu"):
+        assert weft.runtime.enabled(f"llvm -mtriple={triple}") is triple.startswith(here)
+    assert not weft.runtime.enabled("metal") and not weft.runtime.enabled("vulkan")
+    with knobs.CUDA_LIBRARY.set("libno-such-driver.so"):
+        assert not any(map(weft.runtime.enabled, ("cuda", "gpu", "nvptx", "cuda -arch=sm_80")))
+    with pytest.raises(TargetError, match="unknown target kind 'stackvn'"):
+        weft.runtime.enabled("stackvn")
