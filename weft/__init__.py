@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .building import build as build
     from .building import lower as lower
     from .compiler import compile as compile
+    from .conversion import convert as convert
     from .devices import cpu as cpu
     from .devices import cuda as cuda
     from .devices import device as device

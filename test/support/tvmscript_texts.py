@@ -10,7 +10,7 @@ from weft.dialects.tir.interpreter import Interpreter
 from weft.tir import Schedule, ScheduleError, from_source
 
 
-def function(text: str, *, check_well_formed: bool = True) -> PrimFuncOp:
+def function(text: str, *, check_well_formed: bool = False) -> PrimFuncOp:
     """The function of a text."""
     made = from_source(text, check_well_formed=check_well_formed)
     assert isinstance(made, PrimFuncOp)

@@ -203,7 +203,7 @@ def f(A: T.Buffer[(16, 4), "float32"], B: T.Buffer[(16, 8), "float32"]):
 def test_threads_that_write_what_differs_are_refused(old: str, new: str) -> None:
     assert old in VIRTUAL
     with pytest.raises(Diagnostic):
-        from_source(VIRTUAL.replace(old, new))
+        from_source(VIRTUAL.replace(old, new), check_well_formed=True)
 
 
 def test_threads_do_not_share_out_what_is_their_own() -> None:

@@ -37,4 +37,4 @@ def test_a_torn_buffer_passes_midway_stays_local_and_is_refused_at_the_end() -> 
 
 def test_what_is_wrong_otherwise_is_refused_midway_too() -> None:
     with pytest.raises(Diagnostic, match=r"block @C reads %A outside"):
-        from_source(TORN.format("A[vi + 1]"))
+        from_source(TORN.format("A[vi + 1]"), check_well_formed=True)

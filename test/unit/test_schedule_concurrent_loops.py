@@ -80,7 +80,7 @@ def test_what_the_verifier_does_not_see_is_refused_and_changes_nothing(monkeypat
 
 def test_what_was_wrong_before_is_no_reason_to_refuse() -> None:
     text = ACROSS.replace("C[vi] = A[vi] + 1", "C[vi] = C[vi] + A[vi + 1]")
-    made = from_source(text, check_well_formed=False)
+    made = from_source(text)
     assert isinstance(made, PrimFuncOp)
     for mask in ("none", "all"):
         schedule = Schedule(made, debug_mask=mask)

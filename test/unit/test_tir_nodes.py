@@ -184,7 +184,7 @@ def f(B: T.Buffer[(4,), "float32"]):
         T.reads(A[0:4])
         T.writes(B[0:4])
         T.evaluate(T.call_extern("", "memcpy", B, A, T.int64(16)))
-"""),
+""", check_well_formed=True),
         "reads %A before anything is written to it",
     )
 
@@ -248,7 +248,7 @@ def test_what_a_call_takes_is_checked_where_it_is_read() -> None:
     }
     for line, message in lines.items():
         with pytest.raises(Diagnostic) as error:
-            from_source(head + line)
+            from_source(head + line, check_well_formed=True)
         assert message in str(error.value), str(error.value)
 
 
@@ -418,14 +418,14 @@ def test_a_buffer_may_hold_a_constant() -> None:
 def test_a_constant_is_not_written_and_fits_its_buffer() -> None:
     head = '@T.prim_func\ndef f(A: T.Buffer[(2,), "int8"]):\n    k = T.allocate_const'
     write = '\n    with T.block("b"):\n        k[0] = A[0]'
-    refused(lambda: from_source(head + '([1, 2], "int8", [2])' + write), "writes %k, which is a constant")
+    refused(lambda: from_source(head + '([1, 2], "int8", [2])' + write, check_well_formed=True), "writes %k, which is a constant")
     for value, message in {
         '([1, 200, 300], "int8", [3])': "a number does not fit int8",
         '([1, 2, 3], "int8", [2])': "cannot reshape",
         '([1.5, 2], "int8", [2])': "it has fractions",
         '(A, "int8", [2])': "a constant's value is known here",
     }.items():
-        refused(lambda text=value: from_source(head + text), message)
+        refused(lambda text=value: from_source(head + text, check_well_formed=True), message)
     module = parse_module(
         'tir.prim_func @f() {\n  %k = tir.alloc_buffer "local" = dense<1> : tensor<2xi8> : memref<2xi8>\n}',
         new_ir_context(),
@@ -460,7 +460,7 @@ def test_a_launch_is_a_loop_whose_iterations_are_threads() -> None:
 def test_an_attribute_of_a_known_key_has_the_type_that_it_needs() -> None:
     head = '@T.prim_func\ndef f(A: T.Buffer[(4,), "int8"]):\n    for i in range(4):\n        '
     refused(
-        lambda: from_source(head + 'T.attr(i, "pragma_auto_unroll_max_step", "many")'),
+        lambda: from_source(head + 'T.attr(i, "pragma_auto_unroll_max_step", "many")', check_well_formed=True),
         "the annotation 'pragma_auto_unroll_max_step' is a number that is not negative",
     )
     refused(lambda: from_source(head + 'T.attr(A, "key", 1)'), "an attribute is of a loop around")

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import weft
 from weft import Diagnostic, te, tir
 from weft.script import tir as T
 
@@ -103,3 +104,12 @@ def test_loops_are_nodes_by_tvms_argument_names() -> None:
 def test_nodes_are_written_whatever_else_is_loaded() -> None:
     code = "from weft import tir; print(tir.Var('x', 'int32') + 1)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "x + 1\n"
+
+
+def test_numbers_are_converted_in_whatever_holds_them() -> None:
+    x = te.var("x")
+    one, (half, same), named = weft.convert([1, (0.5, x), {"yes": True}])
+    assert one.dtype == "int32" and isinstance(one, tir.IntImm) and one.value == 1
+    assert half.dtype == "float32" and isinstance(half, tir.FloatImm) and same is x
+    assert named["yes"].dtype == "bool" and weft.convert("text") == "text" and weft.convert(None) is None
+    assert weft.convert(1 << 40).dtype == "int64"

@@ -464,16 +464,16 @@ def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(4,), "float32"]):
 
 
 def test_elements_of_an_own_buffer_that_nothing_reads_may_be_left_out() -> None:
-    func = from_source(PADDED.replace("LAST", "8"))
+    func = from_source(PADDED.replace("LAST", "8"), check_well_formed=True)
     assert isinstance(func, PrimFuncOp)
     assert "v = T.axis.spatial(10, i, partial=True)" in func.script()
     assert_structural_equal(from_source(func.script()), func)
     with pytest.raises(Diagnostic, match="reads %P at index 7 of dimension 0, where nothing is written to it"):
-        from_source(PADDED.replace("LAST", "7"))
+        from_source(PADDED.replace("LAST", "7"), check_well_formed=True)
     for read in ("P[C[v]]", "T.if_then_else(C[v] > 0, P[v + 6], 0.0)"):  # data says which elements
         text = PADDED.replace("LAST", "8").replace("P[v * 2] + P[v * 2 + 1]", read)
         with pytest.raises(Diagnostic, match="iterator %v of block @P does not take every value of its extent 10"):
-            from_source(text.replace("B: T", 'C: T.Buffer[(4,), "int32"], B: T'))
+            from_source(text.replace("B: T", 'C: T.Buffer[(4,), "int32"], B: T'), check_well_formed=True)
     whole = PADDED.replace("LAST", "10").replace("range(4)", "range(3)")
     with pytest.raises(Diagnostic, match="iterator %v of block @B does not take every value of its extent 4"):
-        from_source(whole)
+        from_source(whole, check_well_formed=True)

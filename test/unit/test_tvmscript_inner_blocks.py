@@ -207,7 +207,7 @@ def test_a_scan_keeps_its_order() -> None:
     text = CURVED.replace("T.axis.R(32, T.floordiv(k * k, 2))", "T.axis.scan(32, k)").replace(
         "            with T.init():\n                C[0] = T.float32(10)\n", ""
     )
-    func = from_source(text, check_well_formed=False)
+    func = from_source(text)
     schedule = Schedule(func)
     with pytest.raises(ScheduleError, match="which is opaque"):
         schedule.parallel(schedule.get_loops("C")[0])
@@ -250,10 +250,10 @@ def f(A: T.Buffer[(2, 8, 8), "float32"], C: T.Buffer[(4,), "int32"]):
 
 
 def test_a_part_says_where_it_lies_in_the_memory_of_its_buffer() -> None:
-    func = function(PART, check_well_formed=False)
+    func = function(PART)
     place = "(vn * 64 + vi * 32 + 2)"
     text = PART.replace("P.elem_offset", place).replace("offset * P", f"{place} * P")
-    elements = function(text, check_well_formed=False)
+    elements = function(text)
     assert_structural_equal(func, elements)
     assert "memset" in func.script() and "A.access_ptr" in func.script()
 
@@ -268,7 +268,7 @@ def test_a_part_says_where_it_lies_in_the_memory_of_its_buffer() -> None:
 )
 def test_a_part_lies_as_its_buffer_does(given: str, message: str) -> None:
     with pytest.raises(Diagnostic, match=message):
-        from_source(PART.replace("strides=[row, 1], elem_offset=offset", given), check_well_formed=False)
+        from_source(PART.replace("strides=[row, 1], elem_offset=offset", given))
 
 
 def test_an_intrinsic_is_found_by_its_name_as_tvm_prints_it() -> None:
@@ -364,7 +364,7 @@ def test_branches_in_a_parallel_loop_have_memory_of_each_thread() -> None:
 )
 def test_memory_of_branches_in_a_parallel_loop_carries_nothing(old: str, new: str, message: str) -> None:
     with pytest.raises(Diagnostic, match=message):
-        from_source(IN_BRANCHES.replace(old, new))
+        from_source(IN_BRANCHES.replace(old, new), check_well_formed=True)
 
 
 def test_two_buffers_of_a_block_have_two_names() -> None:

@@ -42,7 +42,7 @@ REFUSED = {
 def test_what_has_no_meaning_is_refused_at_its_place(line: str) -> None:
     row, column, message = REFUSED[line]
     with pytest.raises(Diagnostic) as error:
-        from_source(body(line), "kernel.py")
+        from_source(body(line), "kernel.py", check_well_formed=True)
     assert message in error.value.message
     place = error.value.place
     assert place is not None and (place.file, place.line, place.column) == ("kernel.py", row, column)

@@ -213,9 +213,9 @@ def test_a_reduction_is_begun_at_the_first_value_of_its_domain(iterator: str, lo
 
 def test_a_reduction_whose_first_value_does_not_come_first_is_refused() -> None:
     with pytest.raises(Diagnostic, match="does not begin its reduction with the first step"):
-        from_source(from_three("vk = T.axis.reduce((3, 8), 10 - k)"))
+        from_source(from_three("vk = T.axis.reduce((3, 8), 10 - k)"), check_well_formed=True)
     with pytest.raises(Diagnostic, match="does not begin its reduction with the first step"):
-        from_source(from_three("vk = T.axis.reduce(8, k, partial=True)"))
+        from_source(from_three("vk = T.axis.reduce(8, k, partial=True)"), check_well_formed=True)
 
 
 def test_what_an_outer_block_begins_with_is_done_at_the_first_value_of_its_domain_where_the_block_runs() -> None:

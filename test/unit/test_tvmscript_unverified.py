@@ -1,4 +1,4 @@
-"""`check_well_formed=False`: functions that are read, and looked at, though they may not run."""
+"""Functions are read, and looked at, though they may not run; `check_well_formed=True` asks at once."""
 
 # The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
 # pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
@@ -15,7 +15,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.script import tir as T
 
 
-@T.prim_func(check_well_formed=False)
+@T.prim_func
 def outside(A: T.Buffer[(2, 3), "float32"], B: T.Buffer[(3, 2), "float32"]):
     for i in range(3):
         with T.block("b"):
@@ -31,7 +31,7 @@ def inside(A: T.Buffer[(3, 3), "float32"], B: T.Buffer[(3, 2), "float32"]):
             B[vi, 0] = A[vi, 2]
 
 
-@T.prim_func(check_well_formed=False)
+@T.prim_func
 def racing(B: T.Buffer[(1,), "float32"]):
     for i in T.parallel(3):
         with T.block("b"):
@@ -42,10 +42,10 @@ def racing(B: T.Buffer[(1,), "float32"]):
 def test_what_may_not_run_is_read_and_printed() -> None:
     assert "A[vi, 2]" in outside.script() and "T.parallel(3)" in racing.script()
     text = outside.script()
-    again = tir.from_source(text, check_well_formed=False)
+    again = tir.from_source(text)
     assert tir.structural_equal(again, outside)
     with pytest.raises(Diagnostic, match="reads %A outside"):
-        tir.from_source(text)
+        tir.from_source(text, check_well_formed=True)
 
 
 def test_what_compiles_it_verifies_it() -> None:
@@ -80,7 +80,7 @@ def test_a_pass_refuses_what_is_outside() -> None:
 def test_what_has_no_meaning_is_refused_all_the_same() -> None:
     with pytest.raises(Diagnostic, match=r"there is no T\.nothing"):
 
-        @T.prim_func(check_well_formed=False)
+        @T.prim_func
         def unread(B: T.Buffer[(1,), "float32"]):
             B[0] = T.nothing(1)
 
@@ -98,6 +98,6 @@ def f(A: T.Buffer[(4, 6), "float32"], B: T.Buffer[(4,), "float32"], n: T.int32):
                 T.writes([B[vj]])
                 B[vj] = A[vj, 0] + A[vj, 1]
 """
-    assert "A[vj, 1]" in tir.from_source(text, check_well_formed=False).script()
+    assert "A[vj, 1]" in tir.from_source(text).script()
     with pytest.raises(Diagnostic, match="declares to read %A at one place, but its body reads at several"):
-        tir.from_source(text)
+        tir.from_source(text, check_well_formed=True)

@@ -40,17 +40,18 @@ class PrimFunc(metaclass=_Functions):
         attrs: Mapping[str, object] | None = None,
         *,
         name: str = "main",
-        check_well_formed: bool = True,
+        check_well_formed: bool = False,
     ) -> PrimFuncOp:
         """The function whose parameters are buffers, the variables that `buffer_map` says to be buffers, pointers of a
         builder with a shape, and numbers.
 
         Buffers, numbers and extents (`te.var`) that nothing in the body gives are parameters after these, in this
-        order. Without `check_well_formed` the function is not verified, as `prim_func` says.
+        order. With `check_well_formed` the function is verified at once, as `prim_func` says.
 
         Raises:
             UsageError: a parameter is none of these, or `buffer_map` has what is no parameter.
-            Diagnostic: the function is not well formed; in its text, which the message shows.
+            Diagnostic: the function has no meaning, or is not well formed, if that is asked; in its text, which the
+                message shows.
         """
         known = dict(buffer_map or {})
         if isinstance(body, Expr) and not isinstance(body, Call):
@@ -80,7 +81,7 @@ def function_of(
     tensors: Mapping[Tensor, Buffer] | None = None,
     aliases: Mapping[Expr, Expr] | None = None,
     names: Mapping[object, str] | None = None,
-    check_well_formed: bool = True,
+    check_well_formed: bool = False,
 ) -> tuple[PrimFuncOp, tuple[Extent, ...]]:
     """The function, and the extents that are parameters after these and after what buffers and numbers nothing else
     gives; `tensors` says which buffers the tensors are

@@ -32,16 +32,17 @@ def prim_func(
 
 @checked
 def prim_func(
-    function: Callable[..., object] | None = None, *, check_well_formed: bool = True
+    function: Callable[..., object] | None = None, *, check_well_formed: bool = False
 ) -> PrimFuncOp | Callable[[Callable[..., object]], PrimFuncOp]:
     """A decorator: the `tir.prim_func` that a Python function in TVMScript's syntax stands for.
 
-    `@T.prim_func(check_well_formed=False)` reads a function without asking whether it may run: accesses outside of
-    buffers, values that nothing has written, iterations that race. It can be looked at and transformed; what compiles
-    it verifies it, and the interpreter stops where it goes wrong.
+    Whether it may run is asked by what compiles it: accesses outside of buffers, values that nothing has written,
+    iterations that race are refused there, at their place in the Python source. Before, it can be looked at, scheduled
+    and transformed; the interpreter stops where it goes wrong. `@T.prim_func(check_well_formed=True)` asks at once.
 
     Raises:
-        Diagnostic: something in it has no meaning, or is not well formed; at its place in the Python source.
+        Diagnostic: something in it has no meaning, or is not well formed, if that is asked; at its place in the Python
+            source.
     """
     if function is None:
         return lambda given: _of_function(given, check_well_formed)
@@ -58,9 +59,9 @@ def _of_function(function: Callable[..., object], check_well_formed: bool) -> Pr
 
 
 @checked
-def from_source(text: str, file: str = "<script>", *, check_well_formed: bool = True) -> PrimFuncOp | IRModule:
-    """What a piece of TVMScript stands for: a function, or a module where there are several or a class. Without
-    `check_well_formed` they are not verified, as `prim_func` says.
+def from_source(text: str, file: str = "<script>", *, check_well_formed: bool = False) -> PrimFuncOp | IRModule:
+    """What a piece of TVMScript stands for: a function, or a module where there are several or a class. With
+    `check_well_formed` they are verified at once, as `prim_func` says.
 
     Raises:
         Diagnostic: as `prim_func` says.

@@ -149,7 +149,7 @@ def verify_well_formed(func: PrimFuncOp, assert_mode: bool = True) -> bool:
 
 def OOBChecker() -> Pass:
     """A pass that refuses functions that surely touch what is outside of a buffer, as one may that is read without
-    being verified (`T.prim_func(check_well_formed=False)`). Changes nothing.
+    being verified. Changes nothing.
 
     Raises (when it is called):
         ScheduleError: there is one; the message names the buffer.
