@@ -81,6 +81,17 @@ def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -
 
 
 @checked
+def schedule_to_module(sch: Schedule, args: Sequence[Tensor | Var], name: str = "main") -> ModuleOp:
+    """The module of the function that a te schedule is, before any pass: `lower` runs passes on it. Counterpart of
+    TVM's function of `tvm.driver.build_module`; the arguments are those of `lower`.
+
+    Raises:
+        UsageError, ScheduleError: as for `lower`.
+    """
+    return translate(sch, args, name).mod
+
+
+@checked
 def build(
     inputs: Buildable | Sequence[PrimFuncOp | ModuleOp],
     args: Sequence[Tensor | Var] | None = None,

@@ -419,13 +419,40 @@ def test_pointers_are_to_as_many_elements_as_statements_come_to() -> None:
     np.testing.assert_array_equal(found, np.repeat(data[2:] + 1, 4))
 
 
-def test_pointers_by_data_have_to_say_how_many_elements_there_are() -> None:
+def test_memory_that_is_used_as_data_says_has_a_size_of_its_own() -> None:
     ib = tir.ir_builder.create()
     at, y = tir.decl_buffer((4,), "int32", name="at"), ib.pointer("float32", name="y")
     with ib.for_range(0, 4) as i:
-        y[at[i]] = 1.0
-    with pytest.raises(UsageError, match="how many elements 'y' has is not seen from its uses"):
-        tir.PrimFunc([at, y], ib.get())
+        y[ib.buffer_ptr(at)[i]] = 1.0
+    made = tir.PrimFunc([at, y], ib.get())
+    assert [str(each) for each in made.buffer_map[made.params[1]].shape] == ["y_size"]
+    found = np.zeros(6, np.float32)
+    weft.build(made)(np.array([5, 0, 2, 5], np.int32), found)
+    np.testing.assert_array_equal(found, [1, 0, 1, 0, 0, 1])
+
+
+def test_memory_that_threads_use_is_as_large_as_all_of_them_need() -> None:
+    ib = tir.ir_builder.create()
+    x = ib.pointer("float32", name="x")
+    thread = te.thread_axis("threadIdx.x")
+    ib.scope_attr(thread, "thread_extent", 32)
+    with ib.for_range(0, 4) as i:
+        x[thread * 4 + i] = 1.0
+    made = tir.PrimFunc([x], ib.get())
+    assert [int(each) for each in made.buffer_map[made.params[0]].shape] == [128]
+
+
+def test_memory_whose_use_no_expression_of_sizes_says_is_read_and_refused_where_it_may_be_too_small() -> None:
+    ib = tir.ir_builder.create()
+    x, n, m = ib.pointer("float32", name="x"), te.var("n"), te.var("m")
+    with ib.for_range(0, n) as i:
+        x[i] = 1.0
+    with ib.for_range(0, m) as i:
+        x[i] = 2.0
+    made = tir.PrimFunc([x], ib.get())
+    assert "x_size" in made.script()
+    with pytest.raises(Diagnostic, match="writes %x outside"):
+        weft.build(made)
 
 
 def test_a_scope_ends_what_is_open_in_it() -> None:
@@ -477,12 +504,12 @@ def test_the_extent_of_a_pointer_follows_from_named_places() -> None:
     assert [int(n) for n in found.buffer_map[found.params[0]].shape] == [15]
 
 
-def test_the_extent_of_a_pointer_is_not_seen_from_steps_that_are_not_known() -> None:
+def test_steps_that_are_not_known_leave_memory_a_size_of_its_own() -> None:
     n, ib = te.var("n", dtype="int32"), tir.ir_builder.create()
     a = ib.pointer("float32", name="A")
     a[tir.Ramp(0, n, 4)] = tir.Broadcast(tir.const(1.0, "float32"), 4)
-    with pytest.raises(UsageError, match="how many elements 'A' has"):
-        tir.PrimFunc([a, n], ib.get())
+    made = tir.PrimFunc([a, n], ib.get())
+    assert [str(each) for each in made.buffer_map[made.params[0]].shape] == ["A_size"]
 
 
 def test_a_call_that_fills_a_tensor_reads_what_it_is_given_and_writes_the_tensor() -> None:

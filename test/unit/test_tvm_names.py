@@ -11,6 +11,7 @@ import pytest
 
 import weft
 from weft import Diagnostic, te, tir
+from weft.building import schedule_to_module
 from weft.script import tir as T
 
 
@@ -113,3 +114,11 @@ def test_numbers_are_converted_in_whatever_holds_them() -> None:
     assert half.dtype == "float32" and isinstance(half, tir.FloatImm) and same is x
     assert named["yes"].dtype == "bool" and weft.convert("text") == "text" and weft.convert(None) is None
     assert weft.convert(1 << 40).dtype == "int64"
+
+
+def test_a_te_schedule_is_a_module_before_passes_change_it() -> None:
+    x = te.placeholder((16,), name="x")
+    y = te.compute((16,), lambda i: x[i] * 2.0, name="y")
+    schedule = te.create_schedule(y.op)
+    module = schedule_to_module(schedule, [x, y], "twice")
+    assert "@twice" in str(module) and tir.structural_equal(module, weft.lower(schedule, [x, y], "twice"))

@@ -28,7 +28,7 @@ from ..script.texts import free_name
 from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
-from .statements import KINDS, AssertStmt, AttrStmt, Evaluate, For, IfThenElse, LetStmt, SeqStmt, Stmt, While
+from .statements import KINDS, THREAD_EXTENT, AssertStmt, AttrStmt, Evaluate, For, IfThenElse, LetStmt, SeqStmt, Stmt, While
 from .stmt_functor import parts_of, substitute, walk
 
 
@@ -256,7 +256,7 @@ class Writer:
 
     def _attribute(self, attribute: AttrStmt) -> list[ast.stmt]:
         node, value = attribute.node, attribute.value
-        if attribute.attr_key == "thread_extent" and isinstance(node, Slot):
+        if attribute.attr_key == THREAD_EXTENT and isinstance(node, Slot):
             call = word("launch_thread", ast.Constant(node.name), self.place(cast("Dim", value)))
             thread = ast.Name(self.name(node, node.name.replace(".", "_")), ast.Store())
             return [ast.With([ast.withitem(call, thread)], self.body(attribute.body))]

@@ -20,6 +20,9 @@ KINDS = {
 }  # fmt: skip
 """TVM's names of a loop's kind, and TVMScript's."""
 
+THREAD_EXTENT = "thread_extent"
+"""The key of the statement that gives a thread its numbers."""
+
 NUMBERED = tuple(kind.value for kind in ForKind)
 """A loop's kinds by TVM's numbers of them."""
 
