@@ -53,6 +53,17 @@ class Expr(Operators["Expr", "ExprLike"]):
     def __str__(self) -> str:
         return Expr.shown(self)
 
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The expression as TVM's printer writes it, numbers with their types; with `verbose_expr` it says first what
+        each variable and buffer is.
+
+        Raises:
+            UsageError: something in it has no form in TVMScript.
+        """
+        from ..tir.nodes.node_script import script_of  # nodes of statements are made of expressions
+
+        return script_of(self, verbose_expr)
+
     def __bool__(self) -> bool:
         raise NoTruthError(NO_TRUTH)
 

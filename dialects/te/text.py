@@ -69,8 +69,8 @@ def number(value: float, type: Attribute) -> ast.expr:
     return word(type_word(type), ast.Constant(literals.shortest(value, type)))
 
 
-def render(expr: Expr, leaf: Leaf) -> ast.expr:
-    """An expression as syntax of TVMScript.
+def render(expr: Expr, leaf: Leaf, literal: Callable[[Const], ast.expr] | None = None) -> ast.expr:
+    """An expression as syntax of TVMScript; `literal` says how all numbers are written, if it is given.
 
     Raises:
         UsageError: it has no form there.
@@ -78,29 +78,34 @@ def render(expr: Expr, leaf: Leaf) -> ast.expr:
 
     def beside(one: Expr, other: Expr) -> ast.expr:
         """An operand whose type the other one gives."""
+        if isinstance(one, Const) and literal is not None:
+            return literal(one)
         if isinstance(one, Const) and not isinstance(other, Const) and one.type != i1 and isfinite(one.value):
             return _bare(one)
-        return render(one, leaf)
+        return again(one)
+
+    def again(part: Expr) -> ast.expr:
+        return render(part, leaf, literal)
 
     match expr:
         case Const(value, type):
-            return number(value, type)
+            return number(value, type) if literal is None else literal(expr)
         case Binary(kind, lhs, rhs):
             return _binary(kind, beside(lhs, rhs), beside(rhs, lhs), lhs.type)
         case Unary(kind, operand):
-            return _unary(kind, render(operand, leaf), operand.type)
+            return _unary(kind, again(operand), operand.type)
         case Select(condition, then, otherwise):
             name = "Select" if isinstance(expr, Choice) else "if_then_else"
-            return word(name, *(render(each, leaf) for each in (condition, then, otherwise)))
+            return word(name, *(again(each) for each in (condition, then, otherwise)))
         case Cast(operand, type):
-            return word("Cast", ast.Constant(type_word(type)), render(operand, leaf))
+            return word("Cast", ast.Constant(type_word(type)), again(operand))
         case Bitcast(operand, type):
-            return word("reinterpret", ast.Constant(type_word(type)), render(operand, leaf))
+            return word("reinterpret", ast.Constant(type_word(type)), again(operand))
         case Check(operand, given, extent, text):
-            end = ast.Constant(extent) if isinstance(extent, int) else render(extent, leaf)
-            return word("check", render(operand, leaf), render(given, leaf), end, ast.Constant(text))
+            end = ast.Constant(extent) if isinstance(extent, int) else again(extent)
+            return word("check", again(operand), again(given), end, ast.Constant(text))
         case Spelled(op, args, keywords):
-            made = word(op, *(_argument(each, leaf) for each in args))
+            made = word(op, *(_argument(each, again) for each in args))
             assert isinstance(made, ast.Call)
             made.keywords = [ast.keyword(name, ast.Constant(value)) for name, value in keywords]
             return made
@@ -119,12 +124,12 @@ def call_syntax(call: Call, given: Sequence[ast.expr]) -> ast.expr:
     return made
 
 
-def _argument(value: Argument, leaf: Leaf) -> ast.expr:
+def _argument(value: Argument, written: Leaf) -> ast.expr:
     match value:
         case Expr():
-            return render(value, leaf)
+            return written(value)
         case tuple():
-            return ast.List([render(each, leaf) for each in value], ast.Load())
+            return ast.List([written(each) for each in value], ast.Load())
         case _:
             return ast.Constant(value)
 

@@ -176,7 +176,8 @@ def test_threads_that_hand_one_buffer_to_a_call_are_not_shown_to_be_apart() -> N
 
 def test_a_call_that_reads_what_nothing_has_written_is_refused() -> None:
     refused(
-        lambda: from_source("""
+        lambda: from_source(
+            """
 @T.prim_func
 def f(B: T.Buffer[(4,), "float32"]):
     A = T.alloc_buffer((4,), "float32")
@@ -184,7 +185,9 @@ def f(B: T.Buffer[(4,), "float32"]):
         T.reads(A[0:4])
         T.writes(B[0:4])
         T.evaluate(T.call_extern("", "memcpy", B, A, T.int64(16)))
-""", check_well_formed=True),
+""",
+            check_well_formed=True,
+        ),
         "reads %A before anything is written to it",
     )
 
@@ -418,7 +421,8 @@ def test_a_buffer_may_hold_a_constant() -> None:
 def test_a_constant_is_not_written_and_fits_its_buffer() -> None:
     head = '@T.prim_func\ndef f(A: T.Buffer[(2,), "int8"]):\n    k = T.allocate_const'
     write = '\n    with T.block("b"):\n        k[0] = A[0]'
-    refused(lambda: from_source(head + '([1, 2], "int8", [2])' + write, check_well_formed=True), "writes %k, which is a constant")
+    text = head + '([1, 2], "int8", [2])' + write
+    refused(lambda: from_source(text, check_well_formed=True), "writes %k, which is a constant")
     for value, message in {
         '([1, 200, 300], "int8", [3])': "a number does not fit int8",
         '([1, 2, 3], "int8", [2])': "cannot reshape",

@@ -76,6 +76,12 @@ class Buffer:
         """Where the memory is: `"global"`, `"local"`, ..."""
         return self._scope
 
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The buffer's name as TVM's printer writes it; with `verbose_expr` behind what it is."""
+        from .node_script import script_of  # which is made of buffers
+
+        return script_of(self, verbose_expr)
+
     @overload
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> BufferLoad: ...
     @overload
@@ -187,6 +193,12 @@ class BufferRegion:
 
     buffer: Buffer
     region: tuple[Range, ...]
+
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The part as TVM's printer writes it; with `verbose_expr` behind what it is."""
+        from .node_script import script_of  # which is made of buffers
+
+        return script_of(self, verbose_expr)
 
 
 def region_of(buffer: Buffer, places: Sequence[Place]) -> BufferRegion:

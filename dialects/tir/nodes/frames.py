@@ -89,7 +89,23 @@ class IRBuilder:
     def name(name: str, value: V) -> V:
         """Call a variable or a buffer `name`; gives it."""
         IRBuilder.current().names[value] = name
+        if isinstance(value, Slot | Buffer):
+            object.__setattr__(value, "name", name)  # it is called so wherever it is printed
         return value
+
+    @staticmethod
+    @checked
+    def name_many(names: Sequence[str], values: Sequence[V]) -> Sequence[V]:
+        """Call several variables or buffers by these names; gives them.
+
+        Raises:
+            UsageError: there are not as many names as values.
+        """
+        if len(names) != len(values):
+            raise UsageError(f"{len(values)} values have {len(names)} names")
+        for name, value in zip(names, values, strict=True):
+            IRBuilder.name(name, value)
+        return values
 
     def emit(self, made: Built) -> None:
         """Put something into the innermost frame that is open, or into the result.

@@ -21,7 +21,6 @@ from ...support.diagnostics import UsageError
 from ...te.element_types import element_type
 from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
 from ...te.kinds import index
-from . import script as script  # writes statements
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore, Pointer
 from .statements import KINDS, AttrStmt, Evaluate, For, IfThenElse, LetStmt, Stmt, While, sequence
 

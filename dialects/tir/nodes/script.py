@@ -28,7 +28,19 @@ from ..script.texts import free_name
 from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
-from .statements import KINDS, THREAD_EXTENT, AssertStmt, AttrStmt, Evaluate, For, IfThenElse, LetStmt, SeqStmt, Stmt, While
+from .statements import (
+    KINDS,
+    THREAD_EXTENT,
+    AssertStmt,
+    AttrStmt,
+    Evaluate,
+    For,
+    IfThenElse,
+    LetStmt,
+    SeqStmt,
+    Stmt,
+    While,
+)
 from .stmt_functor import parts_of, substitute, walk
 
 
@@ -223,7 +235,7 @@ class Writer:
         if not is_true(realize.predicate):
             lines.append(ast.Expr(word("where", self.expr(realize.predicate))))
         if block.annotations:
-            lines.append(ast.Expr(word("block_attr", _dictionary(block.annotations))))
+            lines.append(ast.Expr(word("block_attr", annotations_syntax(block.annotations))))
         lines += allocated
         self.in_block = not holds_blocks
         if block.init is not None:
@@ -249,7 +261,7 @@ class Writer:
         start, end = self.place(low), self.place(count if is_zero else low + count)
         keywords = [] if loop.thread_binding is None else [ast.keyword("thread", ast.Constant(loop.thread_binding))]
         if loop.annotations:
-            keywords.append(ast.keyword("annotations", _dictionary(loop.annotations)))
+            keywords.append(ast.keyword("annotations", annotations_syntax(loop.annotations)))
         over = ast.Call(ast.Attribute(ast.Name("T", ast.Load()), KINDS[loop.kind], ast.Load()), [start, end], keywords)
         target = ast.Name(self.name(loop.loop_var, loop.loop_var.name), ast.Store())
         return ast.For(target, over, self.body(loop.body), [])
@@ -307,7 +319,7 @@ def _as_index(value: Expr) -> Expr:
     return value.operand if isinstance(value, Cast) and value.operand.type == index else value
 
 
-def _dictionary(values: Mapping[str, object]) -> ast.expr:
+def annotations_syntax(values: Mapping[str, object]) -> ast.expr:
     """Annotations."""
     return ast.Dict([ast.Constant(key) for key in values], [_literal(value) for value in values.values()])
 
@@ -340,18 +352,9 @@ def _is_arithmetic(value: Expr) -> bool:
     return not any(isinstance(each, BufferLoad | Call | Spelled) for each in walk(value))
 
 
-def statement_text(statement: Stmt) -> str:
-    """The text of a statement."""
-    lines = Writer(is_part=True).statement(statement)
-    return "\n".join(ast.unparse(ast.fix_missing_locations(line)) for line in lines)
-
-
 def function_text(name: str, parameters: Sequence[ast.arg], body: Sequence[ast.stmt], sizes: Sequence[ast.arg]) -> str:
     """The text of a function."""
     arguments = ast.arguments([], [*parameters, *sizes], None, [], [], None, [])
     decorator = ast.Attribute(ast.Name("T", ast.Load()), "prim_func", ast.Load())
     made = ast.FunctionDef(name, arguments, list(body) or [ast.Pass()], [decorator], None, None)
     return "from weft.script import tir as T\n\n\n" + ast.unparse(ast.fix_missing_locations(made)) + "\n"
-
-
-Stmt.shown = staticmethod(statement_text)

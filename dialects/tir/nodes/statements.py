@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -30,9 +30,6 @@ NUMBERED = tuple(kind.value for kind in ForKind)
 class Stmt:
     """A statement. `str` of one is its TVMScript."""
 
-    shown: ClassVar[Callable[[Stmt], str]] = repr
-    """How `str` writes one (`nodes.script`)."""
-
     operation: ClassVar[Operation | None] = None
     """The operation that it was read from, of a loop or a block of a function; one that Python has put together has
     none."""
@@ -43,19 +40,22 @@ class Stmt:
         return self
 
     def __str__(self) -> str:
-        return Stmt.shown(self)
+        return self.script()
 
-    def script(self) -> str:
-        """The statement as TVMScript; variables and buffers from outside are called as they are.
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The statement as TVM's printer writes it; variables and buffers from outside are called as they are, and with
+        `verbose_expr` it says first what each is.
 
         Raises:
             UsageError: something in it has no form there.
         """
-        return str(self)
+        from .node_script import script_of  # which is made of statements
+
+        return script_of(self, verbose_expr)
 
     def show(self) -> None:
         """Print it as TVMScript."""
-        print(str(self))
+        print(self.script())
 
 
 @dataclass(frozen=True, eq=False)
