@@ -86,6 +86,10 @@ def undefined_stores(region: Region) -> list[memref.StoreOp]:
     for op in region.walk():
         if isinstance(op, UndefOp):
             for value in values_of(op):
-                stores = (use.operation for use in value.uses if isinstance(use.operation, memref.StoreOp))
+                stores = (
+                    use.operation
+                    for use in value.uses
+                    if isinstance(use.operation, memref.StoreOp) and _is_stored(use.operation, value)
+                )
                 found.update(dict.fromkeys(stores))
     return list(found)

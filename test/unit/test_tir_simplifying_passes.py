@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
@@ -210,6 +211,29 @@ def test_no_code_is_made_for_what_is_assumed_and_for_what_may_be_any() -> None:
     for func in (promising, bare):
         weft.build(func.clone())(np.arange(8, dtype=np.int32), out := np.zeros(8, np.int32))
         assert out.tolist() == list(range(1, 9))
+
+
+@pytest.mark.parametrize("line", ["A[x] = 5", "A[0] = A[x]", "if x == 3: A[0] = 1"])
+def test_a_value_that_may_be_any_decides_nothing(line: str) -> None:
+    func = function(f"""
+@T.prim_func
+def f(A: T.Buffer[(8,), "int32"]):
+    with T.block("b"):
+        x = T.undef(dtype="int32")
+        {line}
+""")
+    with pytest.raises(weft.Diagnostic, match="stored, and decides nothing"):
+        after("RemoveStoreUndef", func)
+
+
+def test_a_function_that_does_nothing_is_one_statement() -> None:
+    empty = T.from_source('@T.prim_func\ndef main(A: T.Buffer[(8,), "int32"]):\n    T.evaluate(0)')
+    assert isinstance(empty.body, weft.tir.Evaluate) and empty.body.script() == "T.evaluate(0)"
+    builder = weft.tir.ir_builder.create()
+    assert isinstance(builder.get(), weft.tir.Evaluate)
+    assert weft.tir.structural_equal(
+        weft.tir.PrimFunc([weft.tir.decl_buffer((8,), "int32", name="A")], builder.get()), empty
+    )
 
 
 def test_what_is_left_of_an_unrolled_loop_whose_last_iteration_never_runs_is_partial() -> None:

@@ -10,7 +10,8 @@ memref.store %0, %x[%v] : memref<8xf32>
 ```
 
 An element keeps what it held before, which is one of the values that it may have. Lowering makes no code for such a
-store either. Counterpart of TVM's RemoveStoreUndef.
+store either. Such a value decides nothing: where it is an index or a condition, the function is refused. Counterpart of
+TVM's RemoveStoreUndef.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.tir.assumptions import undefined_stores
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.assumptions import UndefOp, undefined_stores
 from ...dialects.tir.core import PrimFuncOp
 from ..infra import PrimFuncPass, report_changed
 from .remove_no_op import RemoveNoOpPass
@@ -33,6 +36,9 @@ class RemoveStoreUndefPass(PrimFuncPass):
     tvm_name = "RemoveStoreUndef"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        for op in func.region.walk():
+            if isinstance(op, UndefOp):
+                _check(op)
         stores = undefined_stores(func.region)
         for store in stores:
             store.detach()
@@ -40,3 +46,14 @@ class RemoveStoreUndefPass(PrimFuncPass):
         if stores:
             RemoveNoOpPass().apply_prim_func(ctx, func)
         report_changed(bool(stores))
+
+
+def _check(undefined: UndefOp) -> None:
+    """
+    Raises:
+        Diagnostic: the value is used otherwise than stored.
+    """
+    try:
+        undefined.verify_()
+    except VerifyException as error:
+        raise Diagnostic.at(undefined, str(error)) from None

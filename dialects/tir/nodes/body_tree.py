@@ -120,7 +120,7 @@ class BodyReader:
                     if not isinstance(op, memref.LoadOp | CheckOp | scf.IfOp | CallOp):
                         if not op.name.startswith(("arith.", "math.")) and not is_side_effect_free(op):
                             raise Diagnostic.at(op, "is no statement")
-        return sequence(made) if made else SeqStmt(())
+        return sequence(made)
 
     def _let(self, op: Operation, rest: list[Operation]) -> Stmt:
         """Names for the results of an operation in all that follows."""

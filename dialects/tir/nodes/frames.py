@@ -29,7 +29,7 @@ from .blocks import Block, BlockRealize, IterVar
 from .buffers import Buffer, BufferRegion
 from .expressions import Handle
 from .prim_func import function_of
-from .statements import IfThenElse, SeqStmt, Stmt, sequence
+from .statements import IfThenElse, Stmt, sequence
 
 V = TypeVar("V", covariant=True)
 
@@ -330,7 +330,7 @@ class FunctionFrame(Frame[None]):
         builder.emit(function.with_attr(self.attributes) if self.attributes else function)
 
     def body(self) -> Stmt:
-        return sequence(self.statements) if self.statements else SeqStmt(())
+        return sequence(self.statements)
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
-from ...te.expr import Expr, ExprLike, IterVar, Slot, Var, as_expr
+from ...te.expr import Const, Expr, ExprLike, IterVar, Slot, Var, as_expr
 from ..loops import ForKind
 
 KINDS = {
@@ -181,8 +181,10 @@ class AssertStmt(Stmt):
 
 
 def sequence(statements: Sequence[Stmt]) -> Stmt:
-    """Several statements as one."""
+    """Several statements as one; where there are none, the one that does nothing, `T.evaluate(0)`."""
     flat: list[Stmt] = []
     for each in statements:
         flat += each.seq if isinstance(each, SeqStmt) else [each]
+    if not flat:
+        return Evaluate(Const(0, i32))
     return flat[0] if len(flat) == 1 else SeqStmt(tuple(flat))

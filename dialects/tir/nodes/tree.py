@@ -183,7 +183,7 @@ class _Reader:
                     made.append(Evaluate(Spelled("tvm_storage_sync", (op.scope.data,), (), i32)))
                 case _:
                     raise Diagnostic.at(op, "is no statement outside of a block")
-        return sequence(self.guards.joined(made)) if made else SeqStmt(())
+        return sequence(self.guards.joined(made))
 
     def _loop(self, op: ForOp) -> Stmt:
         variable = Slot(op.var.name_hint or "i", index)
