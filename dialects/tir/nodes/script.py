@@ -185,6 +185,8 @@ class Writer:
             case IfThenElse(condition, then, otherwise):
                 rest = [] if otherwise is None else self.body(otherwise)
                 return [ast.If(self.expr(condition), self.body(then), rest)]
+            case Evaluate(Const(value)):
+                return [ast.Expr(word("evaluate", ast.Constant(value)))]  # nothing is done
             case Evaluate(value):
                 return [ast.Expr(word("evaluate", self.expr(value)))]
             case LetStmt():

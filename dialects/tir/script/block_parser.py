@@ -44,7 +44,7 @@ class BlockParser:
     """Reads one block."""
 
     def __init__(self, scope: Scope, node: ast.With, name: str, own: frozenset[SSAValue] = frozenset()):
-        self.scope = Scope(scope.source, scope.python, dict(scope.local), scope.layouts, scope.texts)
+        self.scope = Scope(scope.source, scope.python, dict(scope.local), scope.layouts, scope.declared, scope.texts)
         self.node = node
         self.name = name
         self.own = own

@@ -175,6 +175,12 @@ def _let(at: Expressions, node: ast.Call, given: Sequence[ast.expr]) -> Term:
     if not isinstance(name, ast.Name):
         raise at.scope.source.error(name, "T.let gives a value a name")
     term = at.term(value)
+    if (declared := at.scope.declared.get(name.id)) is not None:
+        if not isinstance(term, Value):
+            term = at.value(value, declared)
+        elif term.type != declared and not isinstance(term.type, IndexType):
+            own, wanted = words.type_name(term.type), words.type_name(declared)
+            raise at.scope.source.error(value, f"'{name.id}' is a {wanted}, and its value a {own}", "T.cast it")
     outer, at.scope.local = at.scope.local, dict(at.scope.local)
     at.scope.local[name.id] = term if isinstance(term, Value) else Constant(term)
     result = at.term(body)

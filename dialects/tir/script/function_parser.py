@@ -34,6 +34,7 @@ from .loops import loops_of, one_loop
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .parameters import buffer_of, is_pointer, know_names, matched_handles, sizes_of
 from .parts import fixed_in, is_part, without_parts
+from .plain import plain
 from .returns import with_result
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol
 from .source import Source
@@ -63,6 +64,7 @@ class FunctionParser:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             raise self._error(self.node, "a function takes buffers by position, without defaults")
+        self.node = plain(self.scope, self.node)
         self.node, gives = with_result(self.scope, self.node)
         arguments = self.node.args
         self.node, captured = written_out(self.scope, self.node)

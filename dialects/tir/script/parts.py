@@ -162,12 +162,29 @@ def without_parts(
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func) as call) if (
                 scope.word(func) == "match_buffer"
             ):
+                if _is_allocated(scope, call, left[:number]):
+                    return left  # to be read when it is
                 rewrite = _part(scope, name, call, affine, fixed)
                 rest = [rewrite.visit(each) for each in left[number + 1 :]]
                 return [*left[:number], *without_parts(scope, rest, affine, fixed)]
             case _:
                 continue
     return left
+
+
+def _is_allocated(scope: Scope, call: ast.Call, before: Sequence[ast.stmt]) -> bool:
+    """Whether a part is one of memory that statements before it allocate, and that is not known yet."""
+    region = call.args[0] if call.args else None
+    base = region.value if isinstance(region, ast.Subscript) else region
+    if not isinstance(base, ast.Name) or base.id in scope.local:
+        return False
+    for statement in before:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)) if name == base.id:
+                return scope.word(func) in ("alloc_buffer", "allocate", "match_buffer")
+            case _:
+                continue
+    return False
 
 
 def _part(

@@ -120,6 +120,8 @@ class Scope:
     local: dict[str, Local] = field(default_factory=dict[str, Local])
     layouts: frozenset[str] = frozenset()
     """Names of strides and offsets of buffers (`layouts`)."""
+    declared: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    """The types of variables that `T.let` gives their values (`plain`)."""
     texts: dict[str, AllocBufferOp] = field(default_factory=dict[str, AllocBufferOp])
     """Texts that functions of C are handed, as their bytes and a 0: the constants of the function."""
 

@@ -1,0 +1,80 @@
+"""Forms of a function's text that are others, written out before it is read.
+
+n, m = T.var("int32"), T.var("int32")       # n = T.var("int32"); m = T.var("int32")
+x = T.var("float32")                        # left out, if T.let(x, ...) gives x its values
+B[i] = T.let(x, A[i], x * x)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from .scope import NotStatic, Scope
+from .words import DTYPES, element_type
+
+LETS = ("let", "Let")
+"""The words that give a value a name."""
+
+
+def plain(scope: Scope, node: ast.FunctionDef) -> ast.FunctionDef:
+    """The function without these forms; `scope.declared` says of which types the left out variables are.
+
+    Raises:
+        Diagnostic: a variable is of a type that there is not.
+    """
+    named = {each for inner in ast.walk(node) if isinstance(inner, ast.Call) for each in _given(scope, inner)}
+    made = _Plain(scope, named).visit(node)
+    assert isinstance(made, ast.FunctionDef)
+    return made
+
+
+def _given(scope: Scope, call: ast.Call) -> list[str]:
+    """The name that a call gives to a value."""
+    if scope.word(call.func) not in LETS:
+        return []
+    places = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "var")]
+    return [each.id for each in places if isinstance(each, ast.Name)]
+
+
+class _Plain(ast.NodeTransformer):
+    def __init__(self, scope: Scope, named: set[str]):
+        self.scope = scope
+        self.named = named
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(
+                values
+            ) and self._are_variables(values):
+                every = [
+                    ast.copy_location(ast.Assign([name], value), node)
+                    for name, value in zip(names, values, strict=True)
+                ]
+                return [each for each in every if not self._is_declaration(each)] or ast.copy_location(ast.Pass(), node)
+            case _:
+                return ast.copy_location(ast.Pass(), node) if self._is_declaration(node) else node
+
+    def _are_variables(self, values: Sequence[ast.expr]) -> bool:
+        return all(isinstance(each, ast.Call) and self.scope.word(each.func) == "var" for each in values)
+
+    def _is_declaration(self, node: ast.Assign) -> bool:
+        """Whether a statement is `x = T.var(dtype)` of a name that is given its values elsewhere."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func) as call) if (
+                name in self.named and self.scope.word(func) == "var"
+            ):
+                self.scope.declared[name] = element_type(self._dtype(call))
+                return True
+            case _:
+                return False
+
+    def _dtype(self, call: ast.Call) -> str:
+        given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "dtype")]
+        try:
+            found = self.scope.static(given[0]) if given else "int32"
+        except NotStatic:
+            found = None
+        if not isinstance(found, str) or found not in DTYPES:
+            raise self.scope.source.error(call, f"there is no dtype {found!r}")
+        return found

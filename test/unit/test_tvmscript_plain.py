@@ -1,0 +1,92 @@
+"""Shorter forms of a function's text: variables that `T.let` gives values, several at once, and parts of own memory."""
+
+import numpy as np
+import pytest
+from tvmscript_texts import function
+
+import weft
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.tir import Interpreter, structural_equal
+
+LET = """
+@T.prim_func
+def f(A: T.Buffer[(4, 4), "float32"], B: T.Buffer[(4, 4), "float32"]):
+    {outside}
+    for i, j in T.grid(4, 4):
+        {inside}
+        B[i, j] = T.Let(x, A[i, j] * 2.0, x * x + T.cast(j, "float32"))
+"""
+
+
+def test_a_variable_is_declared_before_it_is_given_its_value() -> None:
+    at_loops = function(LET.format(outside="pass", inside='x = T.var("float32")'))
+    at_the_beginning = function(LET.format(outside='x = T.var("float32")', inside="pass"))
+    assert structural_equal(at_loops, at_the_beginning) and structural_equal(at_loops, function(at_loops.script()))
+    a = np.arange(16, dtype=np.float32).reshape(4, 4)
+    expected = (a * 2) ** 2 + np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(Interpreter(at_loops)([a])[0], expected)
+    weft.build(at_loops)(a, found := np.zeros_like(a))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_the_value_of_a_variable_is_of_its_type() -> None:
+    with pytest.raises(Diagnostic, match="'x' is a int8, and its value a float32"):
+        function(LET.format(outside="pass", inside='x = T.var("int8")'))
+    with pytest.raises(Diagnostic, match="there is no dtype 'float31'"):
+        function(LET.format(outside="pass", inside='x = T.var("float31")'))
+
+
+def test_a_literal_has_the_type_of_the_variable_that_it_is_the_value_of() -> None:
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            x, y = T.var("float32"), T.var("float32")
+            A[vi] = T.let(x, 3, T.let(y, A[vi], x / 2.0 + y))
+""")
+    weft.build(func)(found := np.zeros(4, np.float32))
+    np.testing.assert_array_equal(found, np.full(4, 1.5, np.float32))
+
+
+def test_several_sizes_are_declared_at_once() -> None:
+    text = """
+@T.prim_func
+def f(a: T.handle, b: T.handle):
+    {}
+    A = T.match_buffer(a, (n, m), "float32")
+    B = T.match_buffer(b, (n, m), "float32")
+    for i, j in T.grid(n, m):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + 1.0
+"""
+    one = function(text.format('n, m = T.var("int32"), T.var("int32")'))
+    assert structural_equal(one, function(text.format('n = T.var("int32"); m = T.var("int32")')))
+    weft.build(one)(np.ones((2, 3), np.float32), found := np.zeros((2, 3), np.float32))
+    assert (found == 2).all()
+
+
+def test_a_part_of_memory_that_its_block_allocates_has_a_name() -> None:
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(8, 4), "float32"], B: T.Buffer[(8, 4), "float32"]):
+    for i in range(8):
+        with T.block("outer"):
+            vi = T.axis.spatial(8, i)
+            C = T.alloc_buffer((8, 4), "float32")
+            row = T.match_buffer(C[vi, 0:4], (4))
+            for j in range(4):
+                with T.block("write"):
+                    vj = T.axis.spatial(4, j)
+                    row[vj] = A[vi, vj] * 3.0
+            for j in range(4):
+                with T.block("read"):
+                    vj = T.axis.spatial(4, j)
+                    B[vi, vj] = row[vj]
+""")
+    assert "C[" in func.script() and "row" not in func.script()
+    a = np.arange(32, dtype=np.float32).reshape(8, 4)
+    weft.build(func)(a, found := np.zeros_like(a))
+    np.testing.assert_array_equal(found, a * 3)
