@@ -121,4 +121,6 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
+    from .dialects.tir.nodes import node_script as node_script  # writes expressions
+
     return _find(name)

@@ -37,6 +37,39 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.buffers import BufferLoad as BufferLoad
     from .dialects.tir.nodes.buffers import BufferStore as BufferStore
     from .dialects.tir.nodes.buffers import decl_buffer as decl_buffer
+    from .dialects.tir.nodes.builtins import Call as Call
+    from .dialects.tir.nodes.builtins import TVMBackendAllocWorkspace as TVMBackendAllocWorkspace
+    from .dialects.tir.nodes.builtins import TVMBackendFreeWorkspace as TVMBackendFreeWorkspace
+    from .dialects.tir.nodes.builtins import address_of as address_of
+    from .dialects.tir.nodes.builtins import assume as assume
+    from .dialects.tir.nodes.builtins import lookup_param as lookup_param
+    from .dialects.tir.nodes.builtins import mma_fill as mma_fill
+    from .dialects.tir.nodes.builtins import mma_store as mma_store
+    from .dialects.tir.nodes.builtins import ptx_commit_group as ptx_commit_group
+    from .dialects.tir.nodes.builtins import ptx_cp_async as ptx_cp_async
+    from .dialects.tir.nodes.builtins import ptx_ldmatrix as ptx_ldmatrix
+    from .dialects.tir.nodes.builtins import ptx_mma as ptx_mma
+    from .dialects.tir.nodes.builtins import ptx_mma_sp as ptx_mma_sp
+    from .dialects.tir.nodes.builtins import ptx_wait_group as ptx_wait_group
+    from .dialects.tir.nodes.builtins import tvm_access_ptr as tvm_access_ptr
+    from .dialects.tir.nodes.builtins import tvm_bmma_sync as tvm_bmma_sync
+    from .dialects.tir.nodes.builtins import tvm_fill_fragment as tvm_fill_fragment
+    from .dialects.tir.nodes.builtins import tvm_load_matrix_sync as tvm_load_matrix_sync
+    from .dialects.tir.nodes.builtins import tvm_mma_sync as tvm_mma_sync
+    from .dialects.tir.nodes.builtins import tvm_stack_alloca as tvm_stack_alloca
+    from .dialects.tir.nodes.builtins import tvm_stack_make_array as tvm_stack_make_array
+    from .dialects.tir.nodes.builtins import tvm_stack_make_shape as tvm_stack_make_shape
+    from .dialects.tir.nodes.builtins import tvm_store_matrix_sync as tvm_store_matrix_sync
+    from .dialects.tir.nodes.builtins import tvm_struct_get as tvm_struct_get
+    from .dialects.tir.nodes.builtins import tvm_struct_set as tvm_struct_set
+    from .dialects.tir.nodes.builtins import tvm_thread_allreduce as tvm_thread_allreduce
+    from .dialects.tir.nodes.builtins import tvm_throw_last_error as tvm_throw_last_error
+    from .dialects.tir.nodes.builtins import tvm_tuple as tvm_tuple
+    from .dialects.tir.nodes.builtins import type_annotation as type_annotation
+    from .dialects.tir.nodes.builtins import undef as undef
+    from .dialects.tir.nodes.builtins import vectorcombine as vectorcombine
+    from .dialects.tir.nodes.builtins import vectorhigh as vectorhigh
+    from .dialects.tir.nodes.builtins import vectorlow as vectorlow
     from .dialects.tir.nodes.equality import structural_equal as structural_equal
     from .dialects.tir.nodes.equality import structural_hash as structural_hash
     from .dialects.tir.nodes.expressions import EQ as EQ
@@ -48,7 +81,6 @@ if TYPE_CHECKING:
     from .dialects.tir.nodes.expressions import Add as Add
     from .dialects.tir.nodes.expressions import And as And
     from .dialects.tir.nodes.expressions import Broadcast as Broadcast
-    from .dialects.tir.nodes.expressions import Call as Call
     from .dialects.tir.nodes.expressions import Cast as Cast
     from .dialects.tir.nodes.expressions import Div as Div
     from .dialects.tir.nodes.expressions import FloatImm as FloatImm
@@ -184,6 +216,8 @@ def __getattr__(name: str) -> object:
         from . import te
 
         return getattr(te, name)
+    from .dialects.tir.nodes import node_script as node_script  # writes nodes
+
     if name in _FUNCTIONS:
         from .dialects.tir.nodes import tree as tree  # functions are trees of nodes, too
     return _find(name)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute
 
-from .element_types import element_type
+from .element_types import vector_type
 from .expr import Expr
 
 Argument: TypeAlias = "Expr | int | float | str | object"
@@ -17,7 +17,7 @@ Argument: TypeAlias = "Expr | int | float | str | object"
 @dataclass(frozen=True, eq=False)
 class Call(Expr):
     """A call of a function outside: `word` is TVMScript's (`call_extern`), `result` the dtype of what it gives, if it
-    gives something."""
+    gives something. A builtin of TVM's has no `name` but its word (`ptx_commit_group`)."""
 
     word: str
     result: str | None
@@ -26,7 +26,7 @@ class Call(Expr):
 
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return i32 if self.result is None else element_type(self.result)
+        return i32 if self.result is None else vector_type(self.result)
 
     @property
     def operands(self) -> tuple[Expr, ...]:

@@ -23,7 +23,7 @@ from ..support.dtypes import dtype_name, is_storage, scalar_type
 from ..support.hints import isa
 from . import literals
 from .kinds import COMPARISONS as COMPARISONS
-from .kinds import PREDICATES, BinaryKind, UnaryKind, common_type, index, truth_type
+from .kinds import PREDICATES, BinaryKind, Operator, UnaryKind, common_type, index, truth_type
 from .operators import Operators
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ class Expr(Operators["Expr", "ExprLike"]):
     type: Attribute
     shown: ClassVar[Callable[[Expr], str]] = repr
     """How `str` writes one (`te.text`)."""
+    scripted: ClassVar[Callable[[object, bool], str]] = lambda node, verbose_expr: str(node)
+    """How `script` writes one, and other nodes (`tir.nodes.node_script`)."""
+    operator: ClassVar[Callable[[Expr], Operator | None]] = lambda expr: None
+    """The operator of a call; `None` of other expressions (`te.called`)."""
     as_integer: ClassVar[Callable[[Expr], IntExpr]]
     """What one is to the analyzer (`te.integer_forms`)."""
     from_integer: ClassVar[Callable[[object], Expr | None]] = lambda value: None
@@ -53,6 +57,17 @@ class Expr(Operators["Expr", "ExprLike"]):
     def __str__(self) -> str:
         return Expr.shown(self)
 
+    @property
+    def op(self) -> Operator:
+        """The operator of what is a call in TVM: `tir.exp(x).op.name` is `"tir.exp"`.
+
+        Raises:
+            AttributeError: it is an expression of a class of its own.
+        """
+        if (found := Expr.operator(self)) is None:
+            raise AttributeError(f"a {type(self).__name__} is no call, and has no operator")
+        return found
+
     def script(self, *, verbose_expr: bool = False) -> str:
         """The expression as TVM's printer writes it, numbers with their types; with `verbose_expr` it says first what
         each variable and buffer is.
@@ -60,9 +75,7 @@ class Expr(Operators["Expr", "ExprLike"]):
         Raises:
             UsageError: something in it has no form in TVMScript.
         """
-        from ..tir.nodes.node_script import script_of  # nodes of statements are made of expressions
-
-        return script_of(self, verbose_expr)
+        return Expr.scripted(self, verbose_expr)
 
     def __bool__(self) -> bool:
         raise NoTruthError(NO_TRUTH)

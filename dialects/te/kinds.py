@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -102,6 +103,14 @@ EXACT_FUNCTIONS = PREDICATES | {
     UnaryKind.FLOOR, UnaryKind.CEIL, UnaryKind.ROUND, UnaryKind.TRUNC,
 }  # fmt: skip
 """Functions whose values are numbers of the type, so that nothing is rounded."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator of TVM's, by its name: `"tir.exp"`."""
+
+    name: str
+
 
 ReduceKind: TypeAlias = Literal["sum", "prod", "max", "min", "and", "or"]
 

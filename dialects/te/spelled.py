@@ -14,10 +14,10 @@ Argument: TypeAlias = "Expr | str | int | float | tuple[Expr, ...]"
 
 @dataclass(frozen=True, eq=False)
 class Spelled(Expr):
-    """`T.op(args, name=value, ...)`: an operation that no class of expressions is for, such as `T.exp2(x)` or
+    """`T.word(args, name=value, ...)`: an operation that no class of expressions is for, such as `T.exp2(x)` or
     `T.arith.addf(x, y, fastmath="none")`."""
 
-    op: str
+    word: str
     args: tuple[Argument, ...]
     keywords: tuple[tuple[str, str | bool], ...]
     type: Attribute

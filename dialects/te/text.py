@@ -18,6 +18,7 @@ from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name
 from ..support.hints import isa
 from . import literals
+from .called import operator_of as operator_of  # says what calls are of
 from .calls import Call
 from .expr import Binary, Bitcast, Cast, Check, Const, Dim, Expr, IterVar, Select, Slot, Unary, Var
 from .kinds import BinaryKind as B
@@ -114,7 +115,9 @@ def render(expr: Expr, leaf: Leaf, literal: Callable[[Const], ast.expr] | None =
 
 
 def call_syntax(call: Call, given: Sequence[ast.expr]) -> ast.expr:
-    """A call of a function outside, which is given these."""
+    """A call of a function outside, or of a builtin, which is given these."""
+    if not call.name:
+        return word(call.word, *given)
     if call.word != "call_packed":
         return word(call.word, ast.Constant(call.result or ""), ast.Constant(call.name), *given)
     made = word(call.word, ast.Constant(call.name), *given)

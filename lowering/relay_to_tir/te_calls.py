@@ -30,7 +30,7 @@ def call_of(call: te.Call, operands: Sequence[SSAValue]) -> CallOp:
     kind = _CONVENTIONS.get(call.word)
     if kind is None or call.result is None:
         hint = "te.extern fills a tensor by statements"
-        raise UsageError(f"te: '{call.name}' is called in a formula, and gives no number there", hint=hint)
+        raise UsageError(f"te: '{call.name or call.word}' is called in a formula, and gives no number there", hint=hint)
     if len(operands) != len(call.args):
         raise UsageError(f"te: in a formula '{call.name}' is given expressions", hint="te.const, for a number")
     result = IntegerType(call.type.width.data) if isa(call.type, IntegerType) else call.type

@@ -55,11 +55,11 @@ def gemv(m: int, depth: int, parts: int = 3, stride: int | None = None) -> te.Te
     def how(ins: list[Buffer], outs: list[Buffer]) -> object:
         (x, y), (z,) = ins, outs
 
-        def step() -> tir.Call:
+        def step() -> te.Expr:
             read = x.access_ptr("r"), y.access_ptr("r")
             return tir.call_extern("int32", "test_te_gemv", z.access_ptr("rw"), *read, m, depth, far)
 
-        def fill() -> tir.Call:
+        def fill() -> te.Expr:
             return tir.call_extern("int32", "test_te_fill", z.access_ptr("w"), m)
 
         ib = tir.ir_builder.create()

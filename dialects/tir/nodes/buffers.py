@@ -78,9 +78,7 @@ class Buffer:
 
     def script(self, *, verbose_expr: bool = False) -> str:
         """The buffer's name as TVM's printer writes it; with `verbose_expr` behind what it is."""
-        from .node_script import script_of  # which is made of buffers
-
-        return script_of(self, verbose_expr)
+        return Expr.scripted(self, verbose_expr)
 
     @overload
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> BufferLoad: ...
@@ -196,9 +194,7 @@ class BufferRegion:
 
     def script(self, *, verbose_expr: bool = False) -> str:
         """The part as TVM's printer writes it; with `verbose_expr` behind what it is."""
-        from .node_script import script_of  # which is made of buffers
-
-        return script_of(self, verbose_expr)
+        return Expr.scripted(self, verbose_expr)
 
 
 def region_of(buffer: Buffer, places: Sequence[Place]) -> BufferRegion:

@@ -25,6 +25,7 @@ from ...te.expr import Expr, ExprLike, Slot
 from ...te.expr import Var as Extent
 from ..functions import PrimFuncOp
 from ..script.modules import IRModule
+from . import node_script as node_script  # writes nodes
 from .blocks import Block, BlockRealize, IterVar
 from .buffers import Buffer, BufferRegion
 from .expressions import Handle

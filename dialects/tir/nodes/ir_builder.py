@@ -21,6 +21,7 @@ from ...support.diagnostics import UsageError
 from ...te.element_types import element_type
 from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
 from ...te.kinds import index
+from . import node_script as node_script  # writes nodes
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore, Pointer
 from .statements import KINDS, AttrStmt, Evaluate, For, IfThenElse, LetStmt, Stmt, While, sequence
 

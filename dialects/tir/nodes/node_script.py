@@ -17,6 +17,7 @@ from json import dumps
 
 from xdsl.dialects.builtin import f32, i1, i32
 
+from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
 from ...te.expr import Const, Dim, Expr, IterVar, Slot, as_expr
 from ...te.expr import Var as Extent
@@ -51,7 +52,7 @@ class NodeWriter(Writer):
             return word("Any")
         match expr:
             case Handle():
-                pass
+                return self._address(expr)
             case Slot(name) | Extent(name) | IterVar(name) if expr not in self.names:
                 self._define(self.name(expr, name), word("var", ast.Constant(_dtype(expr))))
             case Ramp(base, stride, lanes):
@@ -64,9 +65,21 @@ class NodeWriter(Writer):
                 pass
         return super()._leaf(expr)
 
+    def _argument(self, value: object) -> ast.expr:
+        return self._address(value) if isinstance(value, Handle) else super()._argument(value)
+
+    def _address(self, handle: Handle) -> ast.expr:
+        """Where memory is: of a buffer that has been named, or a variable."""
+        if (buffer := next((each for each in self.declared if each.data is handle), None)) is not None:
+            return ast.Attribute(ast.Name(self.known(buffer), ast.Load()), "data", ast.Load())
+        if handle not in self.names:
+            self._define(self.name(handle, handle.name), word("var", ast.Constant("handle")))
+        return ast.Name(self.names[handle], ast.Load())
+
     def known(self, buffer: Buffer) -> str:
         if buffer not in self.declared and buffer not in self.names:
             self._define(self.name(buffer, buffer.name), self._memory(buffer))
+            self.declared.add(buffer)
         return super().known(buffer)
 
     def _memory(self, buffer: Buffer) -> ast.expr:
@@ -165,8 +178,9 @@ def _literal(literal: Const) -> ast.expr:
     return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
 
 
-def script_of(node: Expr | Stmt | Buffer | BufferRegion, verbose_expr: bool = False) -> str:
-    """The text of a node; after definitions of what it does not define, if they are wanted.
+def script_of(node: object, verbose_expr: bool = False) -> str:
+    """The text of an expression, a statement, a buffer or a part of one; after definitions of what it does not define,
+    if they are wanted.
 
     Raises:
         UsageError: something in it has no form in TVMScript.
@@ -181,6 +195,8 @@ def script_of(node: Expr | Stmt | Buffer | BufferRegion, verbose_expr: bool = Fa
             lines = [ast.Expr(writer.region(node))]
         case Expr():
             lines = [ast.Expr(writer.expr(node))]
+        case _:
+            raise UsageError(f"a {type(node).__name__} is no node of TVMScript")
     every = [*writer.definitions, *lines] if verbose_expr else lines
     return "\n".join(ast.unparse(ast.fix_missing_locations(_Quoted().visit(line))) for line in every)
 
@@ -190,3 +206,6 @@ class _Quoted(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return ast.Name(dumps(node.value, ensure_ascii=False), ast.Load()) if isinstance(node.value, str) else node
+
+
+Expr.scripted = staticmethod(script_of)

@@ -11,6 +11,7 @@ from ...te.expr import Var as Extent
 from ...te.tensor import Tensor
 from ..functions import PrimFuncOp
 from ..script.parser import from_source
+from . import node_script as node_script  # writes nodes
 from .buffers import Buffer
 from .expressions import Call, Handle
 from .ir_builder import BufferVar

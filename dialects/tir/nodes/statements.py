@@ -49,9 +49,7 @@ class Stmt:
         Raises:
             UsageError: something in it has no form there.
         """
-        from .node_script import script_of  # which is made of statements
-
-        return script_of(self, verbose_expr)
+        return Expr.scripted(self, verbose_expr)
 
     def show(self) -> None:
         """Print it as TVMScript."""

@@ -38,6 +38,7 @@ from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
 from ..symbols import Extent as TirExtent
 from ..symbols import as_affine
+from . import node_script as node_script  # writes nodes
 from .affine_expressions import condition, dim, expression
 from .blocks import AllocateConst, Block, BlockRealize, BufferRegion, IterVar, Range
 from .body_tree import BodyReader
