@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from .dialects.relay.core import FuncOp
 from .dialects.support.arguments import checked
@@ -109,7 +109,7 @@ def build(
     Args:
         inputs, args, name: as for `lower`; several functions or modules are one module of all their functions.
         target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes; that of the `with weft.Target(...)`
-            around it, or `llvm`, unless given.
+            around it, or `llvm`, unless given. A function that says its own (`with_attr("target", ...)`) is for that.
         target_host: the host of a GPU; of a processor it is of its own kind.
         runtime: `relay.backend.Runtime("cpp")`, which is what there is.
         threads: threads for a call; as many as there are processors, unless given.
@@ -128,20 +128,33 @@ def build(
         return _build_graph(inputs, resolved, threads)
     module = lower(inputs, args, name)
     functions: dict[str, Function] = {}
+    targets: list[Target] = []
     for function in module.ops:
         assert isinstance(function, PrimFuncOp)
-        called = function.sym_name.data
+        called, own = function.sym_name.data, _own_target(function, resolved)
+        targets.append(own)
         if symbols_of(function):
             from .open_functions import OpenFunction
 
-            functions[called] = OpenFunction(function, resolved, threads)
+            functions[called] = OpenFunction(function, own, threads)
             continue
-        graph = graph_of(function, resolved)
-        texts = PhaseTexts(clone(graph), "schedule", resolved, PassContext.current())
+        graph = graph_of(function, own)
+        texts = PhaseTexts(clone(graph), "schedule", own, PassContext.current())
         arguments = [Argument(*described) for described in described_arguments(function)]
-        executable = _executable(graph, resolved, threads, texts)
+        executable = _executable(graph, own, threads, texts)
         functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
-    return Module(functions, resolved.kind, str(module), str(resolved))
+    first = targets[0] if targets else resolved
+    return Module(functions, first.kind, str(module), str(first))
+
+
+def _own_target(function: PrimFuncOp, otherwise: Target) -> Target:
+    """The target that a function says it is for.
+
+    Raises:
+        UsageError: there is no such target.
+    """
+    told = function.attributes.get("target")
+    return Target.parse(told.data) if isinstance(told, StringAttr) else otherwise
 
 
 def _merged(inputs: Sequence[PrimFuncOp | ModuleOp]) -> ModuleOp:

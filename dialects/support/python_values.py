@@ -12,7 +12,7 @@ declare: `dialects/relay/fields.py`.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -28,6 +28,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
+
+
+@runtime_checkable
+class Attributed(Protocol):
+    """What says itself which attribute it is."""
+
+    def as_attribute(self) -> Attribute:
+        """The attribute."""
+        ...
 
 
 def attribute_of(value: object) -> Attribute:
@@ -49,6 +58,8 @@ def attribute_of(value: object) -> Attribute:
             return StringAttr(value)
         case None:
             return UnitAttr()
+        case Attributed():
+            return value.as_attribute()
         case AffineMap():
             return AffineMapAttr(value)
         case list() | tuple():

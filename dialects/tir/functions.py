@@ -227,8 +227,9 @@ class PrimFuncOp(IRDLOperation):
                 check_call(self, call)
                 checked.add(asks)
 
-    def script(self) -> str:
-        """The function as TVMScript, which `weft.tir.from_source` reads.
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The function as TVMScript, which `weft.tir.from_source` reads. It defines all that it names, so that
+        `verbose_expr`, which nodes take, leaves nothing to be added.
 
         Raises:
             Diagnostic: something in it has no form in TVMScript.

@@ -9,6 +9,8 @@ from hashlib import sha256
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from xdsl.dialects.builtin import StringAttr
+
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import did_you_mean
 from ...dialects.support.machine_model import MachineModel
@@ -268,6 +270,10 @@ class Target(TargetAnswers):
         values["-host"] = quote(str(self.host)) if self.host is not None else ""
         text = " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
         return " and ".join([text, *map(str, self.devices)])
+
+    def as_attribute(self) -> StringAttr:
+        """The text, as an attribute of what the target is for: `func.with_attr("target", target)`."""
+        return StringAttr(str(self))
 
     @property
     def is_gpu(self) -> bool:

@@ -12,6 +12,7 @@ import pytest
 import weft
 from weft import Diagnostic, te, tir
 from weft.building import schedule_to_module
+from weft.dialects.support.diagnostics import UsageError
 from weft.script import tir as T
 
 
@@ -122,3 +123,23 @@ def test_a_te_schedule_is_a_module_before_passes_change_it() -> None:
     schedule = te.create_schedule(y.op)
     module = schedule_to_module(schedule, [x, y], "twice")
     assert "@twice" in str(module) and tir.structural_equal(module, weft.lower(schedule, [x, y], "twice"))
+
+
+def test_variables_are_of_types() -> None:
+    number, address = weft.ir.PrimType("float16"), weft.ir.PointerType(weft.ir.PrimType("int32"), "shared")
+    assert tir.Var("x", number).dtype == "float16" and tir.Var("p", address).dtype == "handle"
+    assert (number.script(), address.script()) == ("T.float16", 'T.Ptr("int32", "shared")')
+    assert number == weft.ir.PrimType("float16") and address != weft.ir.PointerType(weft.ir.PrimType("int32"))
+    with pytest.raises(UsageError, match="no element type for dtype 'float17'"):
+        weft.ir.PrimType("float17")
+    assert tir.StringImm('a "b"').script() == '"a \\"b\\""'
+
+
+def test_a_function_is_built_for_the_target_that_it_says() -> None:
+    told = scaled.with_attr("target", weft.Target("c -mcpu=x86-64"))
+    assert told.attrs["target"] == "c -mcpu=x86-64"
+    assert tir.from_source(told.script()).script() == told.script()
+    c = weft.build(told, target="llvm")
+    assert "Made by Weft" in c.get_source("c")
+    with pytest.raises(UsageError, match="unknown target kind 'nothing'"):
+        weft.build(scaled.with_attr("target", "nothing"))

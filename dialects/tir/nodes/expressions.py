@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from json import dumps
 from math import isfinite
 from typing import Any, Generic, ParamSpec
 
@@ -49,6 +50,7 @@ from ...te.kinds import UnaryKind as U
 from ...te.vectors import Broadcast as Broadcast
 from ...te.vectors import Ramp as Ramp
 from ...te.vectors import operand
+from .types import PointerType, PrimType
 
 P = ParamSpec("P")
 
@@ -79,8 +81,10 @@ class Handle(Slot):
 
 
 @checked
-def _var(name: str = "v", dtype: str | Attribute = "int32") -> Expr:
-    if dtype == "handle":
+def _var(name: str = "v", dtype: str | Attribute | PrimType | PointerType = "int32") -> Expr:
+    if isinstance(dtype, PrimType):
+        dtype = dtype.dtype
+    if dtype == "handle" or isinstance(dtype, PointerType):
         return Handle(name, NoneType())
     return Slot(name, vector_type(dtype))
 
@@ -147,6 +151,10 @@ class StringImm(str):
     @property
     def value(self) -> str:
         return str(self)
+
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The text as it stands in TVMScript, which names nothing."""
+        return dumps(self, ensure_ascii=False)
 
 
 @checked

@@ -53,8 +53,9 @@ class IRModule(ModuleOp):
         """Put a copy of a function in under a name, instead of one that has it: `module[name] = func`."""
         self[name] = func
 
-    def script(self) -> str:
-        """The `tir` functions as TVMScript; others have no form in it, and are left out.
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The `tir` functions as TVMScript; others have no form in it, and are left out. They define all that they
+        name, so that `verbose_expr`, which nodes take, leaves nothing to be added.
 
         Raises:
             Diagnostic: something in a function has no form in TVMScript.
