@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -14,6 +14,7 @@ from .dialects.support.verifier import verify
 from .dialects.te.expr import Var
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.nodes.buffers import Buffer
 from .dialects.tir.specialize import symbols_of
 from .lower_passes import lower_passes
 from .lowering.compiler import compile_graph
@@ -36,7 +37,11 @@ Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
 
 @checked
 def lower(
-    inp: Buildable, args: Sequence[Tensor | Var] | None = None, name: str = "main", simple_mode: bool = False
+    inp: Buildable,
+    args: Sequence[Tensor | Var] | None = None,
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+    simple_mode: bool = False,
 ) -> ModuleOp:
     """The module of `tir.prim_func`s that `inp` stands for, as it will be compiled: loops in their final order.
     Counterpart of `tvm.lower`, whose `tir.add_lower_pass`, `tir.disable_vectorize` and `tir.disable_assert` the
@@ -47,6 +52,7 @@ def lower(
         args: the tensors that the function of a te schedule is from and to, in the order of its arguments; symbols
             (`te.var`) may stand among them.
         name: what that function is called.
+        binds: buffers that tensors are: none, as each has one of its own.
         simple_mode: leave out `loop-partition`, which takes conditions out of loops: the text is shorter.
 
     Raises:
@@ -54,6 +60,7 @@ def lower(
         ScheduleError: a primitive of the te schedule does not apply.
         Diagnostic: a function is not valid.
     """
+    _check_binds(binds)
     module = _module_of(inp, args, name)
     for op in module.ops:
         if not isinstance(op, PrimFuncOp):
@@ -63,6 +70,13 @@ def lower(
     run(Sequential(lower_passes(PassContext.current(), simple_mode), name="lower"), module)
     verify(module)
     return module
+
+
+def _check_binds(binds: Mapping[Tensor, Buffer] | None) -> None:
+    if binds:
+        names = ", ".join(tensor.name for tensor in binds)
+        hint = "te.SchedulePostProcToPrimFunc makes a function with buffers that are given"
+        raise UsageError(f"each tensor has a buffer of its own, and none is bound to {names}", hint=hint)
 
 
 def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -> ModuleOp:
@@ -81,13 +95,19 @@ def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -
 
 
 @checked
-def schedule_to_module(sch: Schedule, args: Sequence[Tensor | Var], name: str = "main") -> ModuleOp:
+def schedule_to_module(
+    sch: Schedule,
+    args: Sequence[Tensor | Var],
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+) -> ModuleOp:
     """The module of the function that a te schedule is, before any pass: `lower` runs passes on it. Counterpart of
     TVM's function of `tvm.driver.build_module`; the arguments are those of `lower`.
 
     Raises:
         UsageError, ScheduleError: as for `lower`.
     """
+    _check_binds(binds)
     return translate(sch, args, name).mod
 
 

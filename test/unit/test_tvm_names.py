@@ -122,6 +122,10 @@ def test_a_te_schedule_is_a_module_before_passes_change_it() -> None:
     y = te.compute((16,), lambda i: x[i] * 2.0, name="y")
     schedule = te.create_schedule(y.op)
     module = schedule_to_module(schedule, [x, y], "twice")
+    again = schedule_to_module(schedule, [x, y], "twice", None)
+    assert str(again) == str(module) and str(weft.lower(schedule, [x, y], "twice", {}, True)) == str(module)
+    with pytest.raises(UsageError, match="none is bound to y"):
+        weft.lower(schedule, [x, y], "twice", {y: tir.decl_buffer((16,))})
     assert "@twice" in str(module) and tir.structural_equal(module, weft.lower(schedule, [x, y], "twice"))
 
 
