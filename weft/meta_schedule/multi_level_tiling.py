@@ -13,13 +13,13 @@ from xdsl.ir import Attribute
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.hints import isa
-from ..dialects.tir.core import BlockOp, IterKind
+from ..dialects.tir.core import BlockOp, IterKind, OuterBlockOp
+from ..transforms.tir.analysis.block_scopes import buffers_of
 from ..transforms.tir.schedule.errors import ScheduleError
 from ..transforms.tir.scheduling.handles import BlockRV, LoopRV
 from ..transforms.tir.scheduling.schedule import Schedule
 from .conditions import (
     TILED,
-    inputs_of,
     is_write_cache,
     loop_kind,
     loops_around,
@@ -205,8 +205,10 @@ class MultiLevelTiling(ScheduleRule):
         for level in how.levels:
             made = state.copy()
             sch, loop = made.sch, made.tiles[level - 1][-1]
-            inputs = inputs_of(cast(BlockOp, op_of(sch, state.block)))
-            reads = list(cast(BlockOp, op_of(sch, state.block)).reads)
+            block = op_of(sch, state.block)
+            assert isinstance(block, BlockOp | OuterBlockOp)  # what an intrinsic computes is one of blocks
+            reads, written = buffers_of(block, "read"), buffers_of(block, "write")
+            inputs = [buffer for buffer in reads if buffer not in written]
             with suppress(ScheduleError):
                 for number in [reads.index(buffer) for buffer in inputs]:
                     rank = rank_of_input(reads[number])
