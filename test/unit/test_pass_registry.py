@@ -203,6 +203,13 @@ def test_an_option_out_of_its_range_is_refused(text: str):
         parse_pipeline(text)
 
 
+def test_text_that_is_no_word_is_said_to_stand_in_quotes():
+    with pytest.raises(PipelineError, match="the options of 'apply-schedule' cannot be read") as caught:
+        parse_pipeline("apply-schedule{record=build/best.mlir}")
+    assert caught.value.hint is not None and 'in quotes: {file="a.mlir"}' in caught.value.hint
+    assert parse_pipeline('apply-schedule{record="build/best.mlir"}').passes
+
+
 def test_a_number_that_is_too_long_is_refused():
     with pytest.raises(PipelineError, match="a number is too long"):
         parse_pipeline("fuse-ops{max-depth=" + "9" * 5000 + "}")

@@ -155,7 +155,8 @@ def _make(text: str, position: int, name: str, options: str, anchor: str) -> Xds
         spec = parse_spec("x" + options)  # pass names are ours to judge, options xDSL's
     except ArgSpecParseError as error:
         reason = str(error).strip().splitlines()[-1].strip(" ^")
-        raise PipelineError(f"the options of '{name}' cannot be read: {reason}", place) from None
+        hint = 'what is no number and no single word stands in quotes: {file="a.mlir"}'
+        raise PipelineError(f"the options of '{name}' cannot be read: {reason}", place, hint=hint) from None
     except ValueError:  # Python reads whole numbers of some thousand digits at most
         raise PipelineError(f"the options of '{name}' cannot be read: a number is too long", place) from None
     known = pass_type.option_types()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from collections.abc import Set as AbstractSet
+from math import gcd, prod
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import Linear, Range, dims_in, expr_range, linear, substitute
@@ -90,11 +91,48 @@ def _outer_and_inner(
             outer[substitute(atom, renumber)] = factor
             continue
         bounds = expr_range(atom, ranges)
+        if where_run and (split := _outer_quotient(atom, outer_dims.keys(), ranges)) is not None:
+            quotient, last = split
+            if bounds is None or last < bounds[1] - bounds[0]:
+                least = linear(quotient, ranges)
+                for own, times in least.terms.items():
+                    moved = substitute(own, renumber)
+                    outer[moved] = outer.get(moved, 0) + factor * times
+                bounds = least.constant, least.constant + last
         if bounds is None:
             return None
         a, b = factor * bounds[0], factor * bounds[1]
         low, high = low + min(a, b), high + max(a, b)
     return Linear(outer, form.constant), low, high
+
+
+def _outer_quotient(
+    atom: AffineExpr, outer: AbstractSet[AffineExpr], ranges: Mapping[AffineExpr, Range]
+) -> tuple[AffineExpr, int] | None:
+    """Of a quotient `(o + i) floordiv d`, where `o` is of `outer` and `i` of other dimensions, the least value while
+    the outer ones stand still, and by how much the greatest exceeds it at most: `(360 * c + i) floordiv 16` is from
+    `360 * c floordiv 16` to 22 more where `i` is below 360."""
+    if not isinstance(atom, AffineBinaryOpExpr) or atom.kind is not AffineBinaryOpKind.FloorDiv:
+        return None
+    if not isinstance(atom.rhs, AffineConstantExpr) or (divisor := atom.rhs.value) <= 0:
+        return None
+    total = linear(atom.lhs, ranges)
+    still: dict[AffineExpr, int] = {}
+    low = high = 0
+    for each, factor in total.terms.items():
+        if {AffineExpr.dimension(d) for d in dims_in(each)} <= outer:
+            still[each] = factor
+            continue
+        if (bounds := expr_range(each, ranges)) is None:
+            return None
+        a, b = factor * bounds[0], factor * bounds[1]
+        low, high = low + min(a, b), high + max(a, b)
+    if not still:
+        return None
+    least = total.constant + low
+    step = gcd(divisor, *still.values())
+    remainder = divisor - step + least % step  # the greatest that the least leaves
+    return Linear(still, least).to_expr() // divisor, (remainder + high - low) // divisor
 
 
 def _bounded(reader: BlockOp, expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> Linear:
