@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from xdsl.dialects.builtin import StringAttr
 
 from ..dialects.schedule.queries import GetBlockOp
-from ..dialects.support.arguments import checked_methods
-from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.arguments import checked, checked_methods
+from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
 from ..dialects.tir.script.modules import IRModule
 from ..lowering.machine.target import Target
@@ -147,6 +147,29 @@ class Database(Used):
 
 PyDatabase = TraceDatabase
 """TVM's name of what one's own are derived from."""
+
+
+_KINDS: dict[str, type[TraceDatabase]] = {
+    "json": JSONDatabase,
+    "memory": MemoryDatabase,
+    "union": UnionDatabase,
+    "ordered_union": OrderedUnionDatabase,
+}
+
+
+@checked
+def create(kind: str | Callable[[Schedule], bool] = "json", *args: object, **parameters: object) -> TraceDatabase:
+    """The database of traces of a name: `"json"`, `"memory"`, `"union"` or `"ordered_union"`; or of a function that
+    schedules. The rest is what its class is given. Counterpart of TVM's `database.create`.
+
+    Raises:
+        UsageError: there is none of the name.
+    """
+    if not isinstance(kind, str):
+        return ScheduleFnDatabase(kind, *args, **parameters)  # pyright: ignore[reportArgumentType]
+    if kind not in _KINDS:
+        raise UsageError(f"there is no database '{kind}'", hint=did_you_mean(kind, _KINDS) or ", ".join(_KINDS))
+    return _KINDS[kind](*args, **parameters)
 
 
 def functions_in(mod: Scheduled) -> list[PrimFuncOp]:

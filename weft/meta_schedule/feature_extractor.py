@@ -35,3 +35,23 @@ class FunctionFeatures(FeatureExtractor):
         from ..tuning.features import features_of
 
         return [np.array([features_of(only_function(each.sch.mod))]) for each in candidates]
+
+
+class RandomFeatureExtractor(FeatureExtractor):
+    """Gives numbers that say nothing, to test a cost model with. Counterpart of TVM's class of that name.
+
+    Args:
+        feature_size: how many numbers are in a row.
+        max_block_num: the most rows of a candidate.
+        seed: of what is drawn.
+    """
+
+    def __init__(self, *, feature_size: int = 30, max_block_num: int = 5, seed: int = 0):
+        self.feature_size, self.max_block_num = feature_size, max_block_num
+        self._random = np.random.default_rng(seed)
+
+    def extract_from(self, context: Context, candidates: Sequence[MeasureCandidate]) -> list[Features]:
+        return [
+            self._random.random((self._random.integers(1, self.max_block_num + 1), self.feature_size))
+            for _ in candidates
+        ]

@@ -20,7 +20,7 @@ from ..transforms.tir.scheduling.trace import Trace
 from .conditions import op_of
 from .multi_level_tiling import COOPERATIVE
 from .postprocs import EXPLICIT, IMPLICIT
-from .rule import Context, Mutator, Scheduled
+from .rule import Context, Mutator
 
 Draw = Callable[[Random], Trace | None]
 
@@ -102,11 +102,11 @@ class MutateThreadBinding(Mutator):
 class MutateComputeLocation(Mutator):
     """Computes a block in another loop. Counterpart of TVM's mutator of this name."""
 
-    _scheduled: Scheduled | None = field(default=None, init=False, repr=False)
+    _context: Context | None = field(default=None, init=False, repr=False)
 
     def initialize_with_tune_context(self, context: Context) -> None:
-        """Take from the context what is scheduled."""
-        self._scheduled = context.mod
+        """Take the context, which knows what is scheduled."""
+        self._context = context
 
     def apply(self, trace: Trace, random: Random | None = None) -> Trace | None:
         """With another loop; `None` where there is none, or none was sampled.
@@ -114,10 +114,10 @@ class MutateComputeLocation(Mutator):
         Raises:
             ScheduleError: the trace does not apply.
         """
-        if self._scheduled is None:
+        if self._context is None:
             raise UsageError("it has been told of no function", hint="initialize_with_tune_context tells it")
         random = random or Random()
-        sch = Schedule(self._scheduled, seed=random.randrange(1 << 31))
+        sch = Schedule(self._context.mod, seed=random.randrange(1 << 31))
         found: list[tuple[Instruction, list[int]]] = []
 
         def note(inst: Instruction, inputs: list[object], _attrs: list[object], decision: object) -> object:

@@ -20,7 +20,7 @@ from ..transforms.tir.scheduling.schedule import Schedule
 from ..transforms.tir.scheduling.trace import Trace
 from .conditions import loop_kind, loops_around, op_of
 from .postprocs import PARALLEL
-from .rule import Context, Mutator, Scheduled
+from .rule import Context, Mutator
 
 
 @checked_methods
@@ -37,11 +37,11 @@ class MutateParallel(Mutator):
 
     max_jobs_per_core: int
     _most: int = field(default=-1, init=False, repr=False)
-    _scheduled: Scheduled | None = field(default=None, init=False, repr=False)
+    _context: Context | None = field(default=None, init=False, repr=False)
 
     def initialize_with_tune_context(self, context: Context) -> None:
         """Take from the context what is scheduled, and from its target how many cores there are."""
-        self._most, self._scheduled = context.cores * self.max_jobs_per_core, context.mod
+        self._most, self._context = context.cores * self.max_jobs_per_core, context
 
     def apply(self, trace: Trace, random: Random | None = None) -> Trace | None:
         """With another limit; `None` where there is no other plan, or none is asked for.
@@ -49,7 +49,7 @@ class MutateParallel(Mutator):
         Raises:
             ScheduleError: the trace does not apply.
         """
-        if self._scheduled is None:
+        if self._context is None:
             raise UsageError("it has been told of no function", hint="initialize_with_tune_context tells it")
         random = random or Random()
         asked = [
@@ -60,7 +60,7 @@ class MutateParallel(Mutator):
         if not asked:
             return None
         number, inst = random.choice(asked)
-        sch = Schedule(self._scheduled, seed=random.randrange(1 << 31))
+        sch = Schedule(self._context.mod, seed=random.randrange(1 << 31))
         trace.apply_to_schedule(sch, remove_postproc=True)
         root = cast(BlockRV, sch.trace.insts[number].inputs[0])
         pieces = [_pieces(child, self._most) for child in children_of(op_of(sch, root)) if isinstance(child, BlockOp)]
