@@ -10,13 +10,17 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...support.facts import remembered
-from ..affine import Access, Range, dims_in, expr_range, substitute
+from ..affine import Access, Range, affine_of, dims_in, expr_range, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import memref_of
+from ..conditions import EVERYWHERE
 from ..integers import ValueRanges
 from ..loops import enclosing_loops, loop_range
-from .decide import Answer, Space, Verdict, is_within, within
+from ..symbols import depends_on_symbols
+from .branches import branches_of
+from .decide import Answer, Space, Verdict, is_within, never_within, within
 from .finding import Finding
+from .pointwise import place_of, within_at_points
 
 
 @remembered
@@ -192,59 +196,100 @@ class Judgement:
     dimension: int
     extent: int
     answer: Answer
+    index: AffineExpr | None = None
+    """What it is over the block's iterators, if it is an affine expression."""
 
 
 def judge_accesses(block: BlockOp) -> Iterator[Judgement]:
     """What is known of the accesses of `block`, dimension by dimension: all but those that their iterators' extents, or
     what is done with data that leads to an index, show to be inside.
 
-    An access under a branch (`scf.if`) may be guarded by it: of that, nothing is refuted.
+    The conditions of branches around an access (`scf.if`) are known where it is made. Where data has a say in one,
+    nothing is refuted but an access that is outside wherever it may be made.
     """
     if never_runs(block) or any(extent == 0 for extent in block.extents):
         return
     extents = block.extents
     domain = Space(tuple([(0, extent - 1) for extent in extents]))
-    from_data: ValueRanges | None = None
     proved: set[tuple[int, int]] = set()
     for access in block.accesses():
-        indices = () if access.map is None else access.map.results
+        if access.map is None:
+            yield from _judge_computed(block, access)
+            continue
+        indices = access.map.results
         for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
-            if indices and type(index := indices[dim]) is AffineDimExpr and extents[index.position] <= extent:
+            index = indices[dim]
+            if type(index) is AffineDimExpr and extents[index.position] <= extent:
                 continue  # the common case
-            if access.map is None:
-                from_data = from_data or _values_from_data(block)
-                if not from_data.is_within(access.op.indices[dim], extent):
-                    yield Judgement(access, dim, extent, Answer(Verdict.UNKNOWN))
-                continue
-            index = access.map.results[dim]
             if (id(index), extent) in proved:  # accesses have parts in common
                 continue
             if not is_within(index, extent, domain):
-                answer = _composed(block, access, index, extent)
+                answer = _composed(block, access, dim, index)
                 if answer.verdict != Verdict.PROVED:
-                    yield Judgement(access, dim, extent, answer)
+                    yield Judgement(access, dim, extent, answer, index)
                     continue
-                if access.op.parent_region() is block.init:
-                    continue  # at the first step only
+                if access.op.parent_region() is not block.body:
+                    continue  # under a branch, or at the first step only
             proved.add((id(index), extent))
 
 
+def _judge_computed(block: BlockOp, access: Access) -> Iterator[Judgement]:
+    """The same of an access of which an index, if not each, is no affine expression of the iterators."""
+    dims, values = branches_of(block).dims, _values_from_data(block)
+    for dim, extent in enumerate(memref_of(access.buffer).get_shape()):
+        value = access.op.indices[dim]
+        index = affine_of(value, dims)
+        if type(index) is AffineDimExpr and block.extents[index.position] <= extent:
+            continue
+        if index is not None and not depends_on_symbols(index):
+            answer = _composed(block, access, dim, index)
+        elif values.is_within(value, extent):
+            continue
+        elif extent >= 0 and (place := place_of(access.op, value, block)) is not None:
+            answer = within_at_points(place, extent, block.bindings.data.results, _space_around(block, access))
+        else:
+            answer = Answer(Verdict.UNKNOWN)
+        if answer.verdict != Verdict.PROVED:
+            yield Judgement(access, dim, extent, answer, index)
+
+
+@remembered
 def _values_from_data(block: BlockOp) -> ValueRanges:
     """What is known of the values in a block."""
     extents = block.extents
     return ValueRanges({arg: (0, extents[arg.index] - 1) for region in block.regions for arg in region.block.args})
 
 
-def _composed(block: BlockOp, access: Access, index: AffineExpr, extent: int) -> Answer:
+def _composed(block: BlockOp, access: Access, dim: int, index: AffineExpr) -> Answer:
     """Whether an index is inside for all values that the loops around the block give its iterators."""
+    extent = memref_of(access.buffer).get_shape()[dim]
     if extent < 0:
         return Answer(Verdict.UNKNOWN)
-    space = space_of(block)
-    bindings = block.bindings.data.results
-    if access.op.parent_region() is block.init:  # runs at the reduction's first step
-        first = [b * -1 for b, kind in zip(bindings, block.kinds, strict=True) if kind == IterKind.REDUCE]
-        space = Space(space.ranges, (*space.conditions, *first))
-    return within(substitute(index, bindings), extent, space, search=access.op.parent_op() is block)
+    guard = EVERYWHERE if access.op.parent_op() is block else branches_of(block).around(access.op)
+    known = [condition for condition in guard.conditions if not depends_on_symbols(condition)]
+    is_whole = guard.whole and len(known) == len(guard.conditions)
+    expr, space = substitute(index, block.bindings.data.results), _space_around(block, access, known)
+    answer = within(expr, extent, space, search=is_whole)
+    if answer.verdict != Verdict.UNKNOWN or is_whole:
+        return answer
+    if (place := place_of(access.op, access.op.indices[dim], block)) is not None:
+        return within_at_points(place, extent, block.bindings.data.results, space)
+    return (never_within(expr, extent, space) if extent else None) or answer
+
+
+def _space_around(block: BlockOp, access: Access, conditions: Iterable[AffineExpr] = ()) -> Space:
+    """The values that the loop variables of `block` take where an access is made, as far as `conditions` tell."""
+    return space_where(block, conditions, in_init=block.init is not None and block.init.is_ancestor(access.op))
+
+
+def space_where(block: BlockOp, conditions: Iterable[AffineExpr], *, in_init: bool = False) -> Space:
+    """The values that the loop variables of `block` take where `conditions` over its iterators are at least 0; of
+    `init`, at a reduction's first step."""
+    space, bindings = space_of(block), block.bindings.data.results
+    more = [substitute(condition, bindings) for condition in conditions]
+    if in_init:
+        more += [b * -1 for b, kind in zip(bindings, block.kinds, strict=True) if kind == IterKind.REDUCE]
+    return Space(space.ranges, (*space.conditions, *more)) if more else space
 
 
 def check_accesses(block: BlockOp) -> Iterator[Finding]:
@@ -252,27 +297,30 @@ def check_accesses(block: BlockOp) -> Iterator[Finding]:
     told: Access | None = None
     for found in judge_accesses(block):
         access, dim, extent = found.access, found.dimension, found.extent
-        if access.map is None:
+        if found.answer.verdict == Verdict.REFUTED:
+            yield _outside(block, access, found)
+        elif found.index is None:
             if access is not told:
                 yield _unknown(block, access, "depends on data")
             told = access
         elif extent < 0:
             yield _unknown(block, access, f"meets dimension {dim}, whose extent is not known")
-        elif found.answer.verdict == Verdict.UNKNOWN:
-            yield _unknown(block, access, f"is not shown to stay within the extent {extent} of dimension {dim}")
         else:
-            yield _outside(block, access, access.map.results[dim], found)
+            yield _unknown(block, access, f"is not shown to stay within the extent {extent} of dimension {dim}")
 
 
-def _outside(block: BlockOp, access: Access, index: AffineExpr, found: Judgement) -> Finding:
+def _outside(block: BlockOp, access: Access, found: Judgement) -> Finding:
     bindings, point = block.bindings.data.results, list(found.answer.point)
-    taken = ", ".join(f"{block.iter_name(d)} = {bindings[d].eval(point, [])}" for d in sorted(dims_in(index)))
+    deciding = range(len(bindings)) if found.index is None else sorted(dims_in(found.index))
+    taken = ", ".join(f"{block.iter_name(d)} = {bindings[d].eval(point, [])}" for d in deciding)
     verb = "writes" if access.is_write else "reads"
     return Finding(
         access.op,
         f"block @{block.block_name} {verb} {buffer_name(access.buffer)} outside: index {found.answer.value} in "
         f"dimension {found.dimension}{f' where {taken}' if taken else ''}, of extent {found.extent}",
-        hint="guard the access with scf.if, or give the iterators smaller extents",
+        hint="guard the access with scf.if, or give the iterators smaller extents"
+        if access.op.parent_op() is block
+        else "let the conditions around the access keep it inside, or give the iterators smaller extents",
     )
 
 

@@ -128,6 +128,25 @@ def within(expr: AffineExpr, extent: int, space: Space, *, search: bool = True) 
     return _PROVED if space.is_complete(used) else _UNKNOWN
 
 
+def never_within(expr: AffineExpr, extent: int, space: Space) -> Answer | None:
+    """A point of `space` where `expr` is, if it is outside of `0 <= expr < extent` at all of them; `None` where it is
+    not, there is none, or the space is too large to be searched."""
+    bounds = space.range_of(expr)
+    is_outside = bounds is not None and (bounds[1] < 0 or bounds[0] >= extent)
+    used = frozenset(dims_in(expr))
+    if space.is_empty or not (is_outside or space.is_complete(used)):
+        return None
+    first: Answer | None = None
+    for point in space.points(used):
+        value = expr.eval(point, [])
+        if 0 <= value < extent:
+            return None
+        first = first or Answer(Verdict.REFUTED, tuple(point), value)
+        if is_outside:
+            break
+    return first
+
+
 def is_within(expr: AffineExpr, extent: int, space: Space) -> bool:
     """Whether the ranges alone show that `0 <= expr < extent`."""
     bounds = space.range_of(expr)

@@ -22,6 +22,7 @@ from ..loops import loop_of
 from ..specialize import specialize, symbols_of
 from ..symbols import FOLLOWING, Extent, as_affine, assumed_around, greatest, symbols_in, with_sizes
 from .bounds import buffer_name, never_runs
+from .branches import branches_of
 from .finding import Finding
 
 SAMPLES = (1, 5, 33)
@@ -161,8 +162,21 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
             if bound is None:
                 bound = _facts(block)
                 _assume_symbols(bound, [as_affine(n) for n in extents])
-            if not _is_within(bound, substitute(index, block.bindings.data.results), extent):
+            if not _is_within_there(bound, block, access, index, extent):
                 yield Unproved(access, number, extent)
+
+
+def _is_within_there(known: Analyzer, block: BlockOp, access: Access, index: AffineExpr, extent: Extent) -> bool:
+    """Whether `index` over the iterators of `block` is shown to lie in a dimension by what is `known` where the block
+    runs, and by the conditions of the branches around an access."""
+    bindings = block.bindings.data.results
+    index = substitute(index, bindings)
+    if access.op.parent_op() is block:
+        return _is_within(known, index, extent)
+    conditions = [substitute(each, bindings) for each in branches_of(block).around(access.op).conditions]
+    with known.assuming(*(from_affine(each) >= 0 for each in conditions)):
+        _assume_symbols(known, conditions)
+        return _is_within(known, index, extent)
 
 
 def _iterator_ranges(block: BlockOp) -> dict[SSAValue, Range]:
