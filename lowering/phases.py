@@ -354,7 +354,9 @@ def schedule(target: Target) -> list[ModulePass]:
     from ..transforms.tir.loop_partition import LoopPartitionPass
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
 
+    is_checked = PassContext.current().get_config(BOUNDS_CHECKS, False)
     return [
+        *([InsertBoundsChecksPass(own=True)] if is_checked else []),
         ApplySchedulePass(),
         ScheduleRulesPass(
             vector_bytes=target.vector_bytes(),
@@ -364,7 +366,7 @@ def schedule(target: Target) -> list[ModulePass]:
             machine=_machine(target),
         ),
         LoopPartitionPass(),
-        *([InsertBoundsChecksPass()] if PassContext.current().get_config(BOUNDS_CHECKS, False) else []),
+        *([InsertBoundsChecksPass()] if is_checked else []),
     ]
 
 

@@ -187,6 +187,45 @@ def test_what_is_proved_is_not_checked_and_a_remark_counts_the_rest() -> None:
     ]
 
 
+def test_what_is_computed_where_it_is_read_was_looked_for_in_memory() -> None:
+    """A read outside of a buffer whose block is inlined, so that neither the buffer nor the read is left."""
+    text = """relay.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {
+  %0 = relay.call_lowered @k(%x) : (tensor<16xf32>) -> tensor<16xf32>
+  relay.return %0 : tensor<16xf32>
+}
+tir.prim_func @k(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %t = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %i = 0 to 4 {
+    tir.block @fill(%v: spatial 4) = [%i] reads() writes(%t[%v] : memref<4xf32>) {
+      %one = arith.constant 1.0 : f32
+      memref.store %one, %t[%v] : memref<4xf32>
+    }
+  }
+  tir.for %i = 0 to 16 {
+    tir.block @b(%v: spatial 16) = [%i] reads(%x[%v] : memref<16xf32>, %t[%v] : memref<4xf32>)
+        writes(%y[%v] : memref<16xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %a = memref.load %x[%v] : memref<16xf32>
+      %c = arith.cmpf ogt, %a, %zero : f32
+      %0 = scf.if %c -> (f32) {
+        %1 = memref.load %t[%v] : memref<4xf32>
+        scf.yield %1 : f32
+      } else {
+        scf.yield %zero : f32
+      }
+      memref.store %0, %y[%v] : memref<16xf32>
+    }
+  }
+}
+"""
+    executable = compiled(text, 1)
+    right, wrong = (np.array([1.0] * count + [-1.0] * (16 - count), np.float32) for count in (4, 5))
+    np.testing.assert_array_equal(executable(right), interpreted(text, [right])[0])
+    for run in (lambda: executable(wrong), lambda: interpreted(text, [wrong])):
+        with pytest.raises(weft.CheckError, match="index 4 lies outside of dimension 0 of %t, whose extent is 4"):
+            run()
+
+
 def test_without_the_option_nothing_is_checked() -> None:
     executable = weft.compile(parse_mlir(TAKE, "edited.mlir"))
     assert not executable.graph.checks and "rt.check" not in executable.ir["loops"]

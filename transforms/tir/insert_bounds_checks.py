@@ -17,8 +17,9 @@ inside, is replaced by its check. A remark counts the checks. A loop whose itera
 which cannot be seen of places that are checked, asserts it (`independent`).
 
 Runs last of the schedule, where the configuration has `tir.bounds-checks`: a place that is checked is a place that
-depends on data, which no rule can tile. TVM's counterpart is `InstrumentBoundCheckers`, which checks every access and
-stops the process.
+depends on data, which no rule can tile. With `own` it runs first as well: what is read of a function's own buffers may
+be computed where it is read, and is looked for in no memory any more. TVM's counterpart is `InstrumentBoundCheckers`,
+which checks every access and stops the process.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from ...dialects.support.hints import isa
 from ...dialects.tir.affine import Access
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.check_texts import access_text, iterator_text
-from ...dialects.tir.core import BlockOp, CheckOp, PrimFuncOp, blocks_under
+from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, PrimFuncOp, blocks_under
 from ...dialects.tir.legality.bounds import judge_accesses, unproved_iterators
 from ...dialects.tir.legality.symbolic import unproved_symbolic_accesses, unproved_symbolic_iterators
 from ...dialects.tir.symbols import Extent, arguments_around, is_symbol
@@ -54,10 +55,19 @@ class InsertBoundsChecksPass(PrimFuncPass):
     required: ClassVar[tuple[str, ...]] = ("lower-te",)
     tvm_name = "InstrumentBoundCheckers"
 
+    own: bool = False
+    """Whether to check reads of buffers of the function's own only."""
+
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         blocks = blocks_under(func)
+        if self.own:
+            blocks = [block for block in blocks if any(_is_own(buffer) for buffer in block.reads)]
+            if not blocks:
+                return
         shown = [loop for loop in concurrent_loops(func) if is_shown_independent(loop)]
-        count = sum(insert_checks(block) for block in blocks)
+        count = sum(insert_checks(block, own=self.own) for block in blocks)
+        if self.own and not count:
+            return
         for loop in shown if count else ():
             if not is_shown_independent(loop):
                 assert_independent(loop)
@@ -66,13 +76,19 @@ class InsertBoundsChecksPass(PrimFuncPass):
         report_changed(count > 0)
 
 
-def insert_checks(block: BlockOp) -> int:
-    """Check what was not proved of `block`; the number of checks."""
-    count = _check_iterators(block)
+def _is_own(buffer: SSAValue) -> bool:
+    return isinstance(buffer.owner, AllocBufferOp)
+
+
+def insert_checks(block: BlockOp, *, own: bool = False) -> int:
+    """Check what was not proved of `block`, with `own` of its reads of buffers of the function's own; the number of
+    checks."""
+    count = 0 if own else _check_iterators(block)
     for access, dimension, extent in _unproved(block):
-        _check_access(block, access, dimension, extent)
-        count += 1
-    for access in block.accesses():
+        if not own or (_is_own(access.buffer) and not access.is_write):
+            _check_access(block, access, dimension, extent)
+            count += 1
+    for access in () if own else block.accesses():
         if 0 in shape_of(access.buffer):
             _leave_out(access.op)
     if count:
