@@ -26,6 +26,14 @@ def exact_range(expr: AffineExpr, ranges: Sequence[Range]) -> Range | None:
     return None if values is None else (values[0], values[1])
 
 
+def whole_range(expr: AffineExpr, ranges: Sequence[Range]) -> tuple[Range, int] | None:
+    """The same where `expr` takes all values between the two, and the dimensions that it is of, one bit for each."""
+    values = _values(expr, ranges)
+    if values is None or values[2] is None or values[2] > 1:
+        return None
+    return (values[0], values[1]), values[3]
+
+
 def _values(expr: AffineExpr, ranges: Sequence[Range]) -> _Values | None:
     if type(expr) is AffineDimExpr:
         low, high = ranges[expr.position]

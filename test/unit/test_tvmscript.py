@@ -150,6 +150,7 @@ def everything(
                 with T.block("half"):
                     vi = T.axis.spatial(16, i_0 * 4 + i_1)
                     vj = T.axis.spatial(8, j, partial=True)
+                    T.where(i_0 * 4 + i_1 < 15)
                     T.reads(cache[vi, vj], D[vi, vj])
                     D[vi, vj] = cache[vi, vj]
                     D[vi, vj] += T.float16(0.1)

@@ -33,7 +33,7 @@ BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
 
 
 @dataclass(frozen=True)
-class _Step:
+class Step:
     """An access to the buffer, its index over `loop_vars` of its block: `None` where that depends on data."""
 
     block: BlockOp
@@ -49,7 +49,7 @@ class _Step:
         """Whether it is made at a known place, whenever its block runs."""
         return self.index is not None and self.access.op.parent_op() is self.block
 
-    def always_before(self, later: _Step) -> bool:
+    def always_before(self, later: Step) -> bool:
         """Whether it is made, at a known place, whenever `later` is, an access behind it in the same block: it stands
         under no branch and in no loop that `later` does not stand in."""
         around = self.access.op.parent_block()
@@ -87,7 +87,7 @@ def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence
         step
         for n, step in enumerate(steps)
         if not step.access.is_write
-        and not _is_written_before(step, steps[:n], loop)
+        and not is_written_before(step, steps[:n], loop)
         and not _is_covered(step, steps[:n])
     ]
     if not doubtful:
@@ -113,19 +113,20 @@ def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence
         yield unsure
 
 
-def _steps(block: BlockOp, buffer: SSAValue) -> list[_Step]:
+def _steps(block: BlockOp, buffer: SSAValue) -> list[Step]:
     """The accesses of `block` to `buffer` in the order in which they are made."""
     bound = block.bindings.data.results
     found = [
-        _Step(block, access, None if access.map is None else tuple(substitute(e, bound) for e in access.map.results))
+        Step(block, access, None if access.map is None else tuple(substitute(e, bound) for e in access.map.results))
         for access in block.touches()
         if access.buffer is buffer
     ]
     return sorted(found, key=lambda step: not step.in_init)
 
 
-def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> bool:
-    """Whether one of the steps `before` a read certainly writes all that it reads, in the same iteration of `loop`."""
+def is_written_before(read: Step, before: Sequence[Step], loop: ForOp | None = None) -> bool:
+    """Whether one of the steps `before` a read certainly writes all that it reads, in the same iteration of `loop`, or
+    else of the loops around both."""
     if read.index is None:
         return False
     for write in before:
@@ -133,7 +134,7 @@ def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> boo
             continue
         if write.block is read.block:
             if write.index == read.index and (
-                _begins_within(write.block, loop) if write.in_init else write.always_before(read)
+                (loop is None or _begins_within(write.block, loop)) if write.in_init else write.always_before(read)
             ):
                 return True
         elif write.is_sure and not write.block.conditions and not write.in_init:
@@ -142,7 +143,7 @@ def _is_written_before(read: _Step, before: Sequence[_Step], loop: ForOp) -> boo
     return False
 
 
-def _reaches(write: _Step, read: _Step) -> bool:
+def _reaches(write: Step, read: Step) -> bool:
     """Whether the loops of a write alone are seen to be the digits of numbers that take all values of what is read, in
     an iteration of the loops that it has in common with the read."""
     assert not isinstance(write.access, Handed) and not isinstance(read.access, Handed)
@@ -158,9 +159,10 @@ def _reaches(write: _Step, read: _Step) -> bool:
         low = high = source.constant - target.constant
         shared: dict[AffineExpr, int] = {}
         for atom, factor in source.terms.items():
-            if all(d < common for d in dims_in(atom)):
+            bounds = reader.range_of(atom)
+            if all(d < common for d in dims_in(atom)) and (bounds is None or bounds[0] < bounds[1]):
                 shared[atom] = factor
-            elif (bounds := reader.range_of(atom)) is not None:
+            elif bounds is not None:
                 low += min(factor * bounds[0], factor * bounds[1])
                 high += max(factor * bounds[0], factor * bounds[1])
             else:
@@ -172,6 +174,8 @@ def _reaches(write: _Step, read: _Step) -> bool:
             elif type(atom) is AffineDimExpr and atom.position >= common and atom not in used and factor > 0:
                 used.add(atom)
                 digits.append((factor, *writer.ranges[atom]))
+            elif (bounds := writer.range_of(atom)) is not None and bounds[0] == bounds[1]:
+                low, high = low - factor * bounds[0], high - factor * bounds[0]
             else:
                 return False
         stride = 1
@@ -193,7 +197,7 @@ def _begins_within(block: BlockOp, loop: ForOp) -> bool:
     return not any(block.loop_vars[d] in around for step in _reduced(block) for d in dims_in(step))
 
 
-def _is_covered(read: _Step, before: Sequence[_Step]) -> bool:
+def _is_covered(read: Step, before: Sequence[Step]) -> bool:
     """Whether the writes of blocks before a read are shown to reach all that it reads, whatever the sizes are."""
     place = Place(read.block, read.access.buffer, read.index)
     writes = [
@@ -214,7 +218,7 @@ class _Touched:
     ranges: tuple[tuple[int, int], ...]
 
 
-def _touch_the_same(one: _Step, other: _Step) -> bool:
+def _touch_the_same(one: Step, other: Step) -> bool:
     """Whether two steps are shown to touch the same elements in an iteration of the loops that they have in common."""
     mine, theirs = _touched(one, other), _touched(other, one)
     if mine is None or theirs is None:
@@ -225,7 +229,7 @@ def _touch_the_same(one: _Step, other: _Step) -> bool:
     return digits is not None and digits == _digits(theirs)
 
 
-def _touched(step: _Step, other: _Step) -> _Touched | None:
+def _touched(step: Step, other: Step) -> _Touched | None:
     """What `step` touches beside `other`; `None` where the extent of a loop of its own is not known."""
     assert step.index is not None
     around, others = enclosing_loops(step.block), enclosing_loops(other.block)
@@ -272,9 +276,9 @@ class _History:
     All that is said of an element is certain: that it was not written before is the beginning of a run of the function.
     """
 
-    def __init__(self, loop: ForOp, steps: Sequence[_Step]):
+    def __init__(self, loop: ForOp, steps: Sequence[Step]):
         self.loop = loop
-        self.steps: dict[BlockOp, list[_Step]] = {}
+        self.steps: dict[BlockOp, list[Step]] = {}
         for step in steps:
             self.steps.setdefault(step.block, []).append(step)
         relevant = {
@@ -329,7 +333,7 @@ class _History:
                     yield from self._instances(tuple(op.body.block.ops), at)
 
 
-def _deciding(block: BlockOp, steps: Sequence[_Step]) -> Iterator[AffineExpr]:
+def _deciding(block: BlockOp, steps: Sequence[Step]) -> Iterator[AffineExpr]:
     """What decides which elements the accesses of a block touch, and whether those of `init` are made."""
     for step in steps:
         yield from step.index or ()

@@ -1,10 +1,11 @@
 """What is read was written before, and every element of an output is written.
 
-A buffer starts without values. Two things can be seen without running a function: in which order its blocks run, and
-between which indices each of them writes. So what is found is certain: a read that nothing comes before, a read or an
-element of an output that no block's writes reach, and an output that has more elements than there are writes. A write
-that is made only where data says so, under a branch or at an index, writes no element for certain: outputs need others.
-What only some instances leave out in the midst of others is left to the interpreter.
+A buffer starts without values. What is found is certain: a read that nothing comes before, a read or an element of an
+output that no block's writes reach, and an output that has more elements than there are writes. Of elements, those at
+the ends of what is read and beside these, and all if they are few, are looked for in all iterations of the blocks that
+write, with their predicates and branches, that come before (`reached`): so diagonals, triangles and gaps are seen. A
+write that is made only where data says so, under a branch or at an index, writes no element for certain: outputs need
+others. What only some instances leave out in the midst of many others is left to the interpreter.
 
 That an iteration of a parallel loop has only what it wrote itself of a thread's own buffer is said by `carried`.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from xdsl.dialects import memref, scf
@@ -24,10 +26,13 @@ from ..affine import Access, Range, dims_in, substitute
 from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
+from ..loops import enclosing_loops
 from .bounds import buffer_name, left_out_of, never_runs, parts_of, tightened_space_of, values_of
+from .carried import Step, is_written_before
 from .data import depends_on_data
 from .decide import Verdict, within
 from .finding import Finding
+from .reached import Instances, elements, fills
 
 Box = tuple[Range, ...]
 """The least and greatest index in each dimension."""
@@ -156,6 +161,7 @@ def _in_order_of_running(block: BlockOp) -> list[Access | Handed]:
 
 def _check_reads(buffer: SSAValue, readers: Sequence[_Touch], writers: Sequence[_Touch]) -> Iterator[Finding]:
     first = min((writer.order for writer in writers), default=None)
+    written = _Written(buffer, writers)
     for reader in readers:
         name = f"block @{reader.block.block_name} reads {buffer_name(buffer)}"
         # Where data says which element is read, of none, the sizes may be some that never come together.
@@ -167,16 +173,104 @@ def _check_reads(buffer: SSAValue, readers: Sequence[_Touch], writers: Sequence[
                 hint="let the block that writes it stand first; a buffer starts without values",
             )
             return
-        if reader.access.map is None or reader.access.op.parent_op() is not reader.block:
+        if reader.access.map is None or written.is_shown(reader):
             continue
-        if (where := _unreached(reader, writers)) is not None:
+        where = _unreached(reader, writers) if reader.access.op.parent_op() is reader.block else None
+        if (where := where or written.missing(reader)) is not None:
             yield Finding(
                 reader.access.op,
-                f"{name} at {where}, where nothing is written to it"
-                + ("" if all(writer.is_sure for writer in writers) else ", unless data says so"),
-                hint="let the blocks that write it reach all of it",
+                f"{name} at {where}" + ("" if all(writer.is_sure for writer in writers) else ", unless data says so"),
+                hint="let the blocks that write it reach all of it, before it is read",
             )
             return
+
+
+class _Written:
+    """What the writers of a buffer write for certain."""
+
+    def __init__(self, buffer: SSAValue, writers: Sequence[_Touch]):
+        self.shape = memref_of(buffer).get_shape()
+        self.sure = [writer for writer in writers if writer.is_sure]
+        self._instances: dict[int, Instances | None] = {}
+        self._fills: dict[int, bool] = {}
+
+    def instances(self, writer: _Touch) -> Instances | None:
+        """The iterations in which a writer writes; `None` where data or sizes say which they are."""
+        if writer.order not in self._instances:
+            access = writer.access
+            self._instances[writer.order] = None if isinstance(access, Handed) else Instances.of(writer.block, access)
+        return self._instances[writer.order]
+
+    @cached_property
+    def known(self) -> list[tuple[_Touch, Instances]] | None:
+        """Those of each; `None` where one is not known."""
+        known = [(writer, each) for writer in self.sure if (each := self.instances(writer)) is not None]
+        return known if len(known) == len(self.sure) else None
+
+    def fills(self, writer: _Touch) -> bool:
+        """Whether a writer is seen to write all of the buffer."""
+        if writer.order not in self._fills:
+            each = self.instances(writer)
+            self._fills[writer.order] = each is not None and fills(each, self.shape)
+        return self._fills[writer.order]
+
+    def is_shown(self, reader: _Touch) -> bool:
+        """Whether it is seen at once that all that `reader` reads is written before."""
+        before = [writer for writer in self.sure if writer.order < reader.order]
+        if any(_begins(writer, reader) for writer in before):
+            return True
+        if isinstance(reader.access, Handed) or reader.access.map is None:
+            return False
+        outermost = enclosing_loops(reader.block)[:1]
+        for writer in reversed(before):
+            if enclosing_loops(writer.block)[:1] != outermost and self.fills(writer):
+                return True
+        return is_written_before(_step(reader), [_step(writer) for writer in before])
+
+    def missing(self, reader: _Touch) -> str | None:
+        """An element that `reader` certainly reads and no writer has written by then, in words."""
+        if isinstance(reader.access, Handed) or self.known is None:
+            return None
+        reads = Instances.of(reader.block, reader.access)
+        if reads is None or not reads.is_whole:
+            return None
+        besides = frozenset(range(max([each.in_common(reads) for _, each in self.known], default=0)))
+        for point in reads.samples(besides):
+            element = reads.element(point)
+            is_written = False
+            for writer, each in self.known:
+                places = each.touching(element)
+                is_written |= places is None or bool(places)
+                if places is None or any(
+                    each.comes_before(place, reads, point, stands_before=writer.order < reader.order)
+                    for place in places
+                ):
+                    break
+            else:
+                at = ", ".join(map(str, element))
+                return f"[{at}] before that is written" if is_written else f"[{at}], where nothing is written to it"
+        return None
+
+    def left_out(self) -> str | None:
+        """An element that nobody writes, in words."""
+        if self.known is None or any(map(self.fills, self.sure)):
+            return None
+        for element in elements(self.shape):
+            if all(each.touching(element) == [] for _, each in self.known):
+                return ", ".join(map(str, element))
+        return None
+
+
+def _begins(writer: _Touch, reader: _Touch) -> bool:
+    """Whether a reduction begins, in its `init`, with a value for just the element that its body reads."""
+    block = reader.block
+    if writer.block is not block or block.init is None or writer.access.op.parent_region() is not block.init:
+        return False
+    return writer.access.map == reader.access.map
+
+
+def _step(touch: _Touch) -> Step:
+    return Step(touch.block, touch.access, None if touch.access.map is None else tuple(_indices(touch)))
 
 
 def _indices(touch: _Touch) -> list[AffineExpr]:
@@ -226,14 +320,14 @@ def _unreached(reader: _Touch, writers: Sequence[_Touch]) -> str | None:
     if hull is None:
         return None
     if hull == _NOTHING:
-        return "any index"
+        return "any index, where nothing is written to it"
     if all(low <= 0 and high >= extent - 1 for (low, high), extent in zip(hull, shape, strict=True)):
         return None
     space = tightened_space_of(reader.block)
     for dim, (index, (low, high)) in enumerate(zip(_indices(reader), hull, strict=True)):
         answer = within(index + AffineConstantExpr(-low), high - low + 1, space)
         if answer.verdict == Verdict.REFUTED:
-            return f"index {answer.value + low} of dimension {dim}"
+            return f"index {answer.value + low} of dimension {dim}, where nothing is written to it"
     return None
 
 
@@ -272,6 +366,8 @@ def _check_result(buffer: SSAValue, writers: Sequence[_Touch]) -> Iterator[Findi
         yield Finding(
             last.access.op, f"no more than {count} of the {prod(shape)} elements of {name} are written", hint=hint
         )
+    elif (left_out := _Written(buffer, writers).left_out()) is not None:
+        yield Finding(last.access.op, f"nothing is written to {name} at [{left_out}]", hint=hint)
 
 
 def _count(writer: _Touch) -> int:
