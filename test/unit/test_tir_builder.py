@@ -180,6 +180,7 @@ def test_a_function_is_verified_where_that_is_asked() -> None:
 
 
 def test_what_has_no_place_is_refused() -> None:
+    x = tir.decl_buffer((4,), name="x")
     ib = tir.ir_builder.create()
     with pytest.raises(UsageError, match="directly behind an if_scope"), ib.else_scope():
         pass
