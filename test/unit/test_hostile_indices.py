@@ -442,3 +442,33 @@ def test_the_table_names_every_operator_that_takes_indices() -> None:
     table = (Path(__file__).parents[2] / "docs" / "indices.md").read_text()
     for operation in {line.split()[2] for line in graph_of("int64").lines if "relay.tuple" not in line}:
         assert f"`{operation.removeprefix('relay.')}`" in table, operation
+
+
+def test_places_of_values_and_images_are_held_to_their_policies() -> None:
+    """Every place around and far beyond both ends of an axis of 6: what is lost, and what is at the nearer end."""
+    places = [place for place in hostile("int32", 6) if abs(place) < 2**30]  # exact as floats of 32 bits, too
+    at, count = np.array(places, np.int32), len(places)
+    ones, zero = np.ones(count, np.float32), relay.const(np.float32(0))
+    inside = np.array([sum(place == here for place in places) for here in range(6)], np.float32)
+    shifted = np.array([sum(drop(place, 6) == here for place in places) for here in range(6)], np.float32)
+    nearest = np.array([min(max(place, 0), 5) for place in places], np.float32)
+    images = relay.const(np.arange(6, dtype=np.float32).reshape(6, 1, 1, 1))
+    rows = np.arange(count + 1, dtype=np.int32)
+    matrix = (relay.const(ones), relay.const(at), relay.const(rows))
+    regions = relay.const(np.stack([at.astype(np.float32), *[ones * 0] * 4], 1))
+    boxes = relay.const(np.tile(np.array([0, 0, 1, 1], np.float32), (count, 1)))
+    values = relay.const(np.arange(6, dtype=np.float32).reshape(1, 6))
+    for made, expected in (
+        (relay.sparse_to_dense(relay.const(at), [6], relay.const(ones), zero), (inside > 0).astype(np.float32)),
+        (relay.segment_sum(relay.const(ones), relay.const(at), 6), shifted),
+        (relay.nn.sparse_add(relay.const(np.zeros((count, 6), np.float32)), matrix), None),
+        (relay.nn.sparse_dense(values, matrix), nearest),
+        (relay.vision.roi_pool(images, regions, (1, 1), 1.0), nearest),
+        (relay.vision.roi_align(images, regions, (1, 1), 1.0), nearest),
+        (relay.image.crop_and_resize(images, boxes, relay.const(at), (1, 1), "NHWC"), nearest),
+    ):
+        with weft.PassContext(opt_level=3, disabled_pass=["fold-constant"]):
+            found = np.asarray(weft.compile(relay.Function([], made), threads=1)())
+        if expected is None:  # a row for each value, empty where it is lost
+            found, expected = found.sum(axis=0), inside
+        np.testing.assert_array_equal(found.reshape(-1), expected, err_msg=str(made))
