@@ -19,6 +19,7 @@ from ..dialects.rt.core import ShareOp
 from ..dialects.rt.tiles import TileLoadOp, TileStoreOp
 from ..dialects.tir.affine import Range, affine_of, expr_range
 from ..dialects.tir.buffers import memref_of
+from ..dialects.tir.conditions import Conditions
 from ..dialects.tir.integers import value_range
 from ..dialects.tir.legality.decide import Answer, Space, Verdict, within
 from ..dialects.tir.symbols import depends_on_symbols, dimension
@@ -213,36 +214,9 @@ def _range(value: SSAValue, known: dict[SSAValue, Range]) -> Range:
 
 def _where(condition: SSAValue, around: _Around, *, holds: bool) -> _Around:
     """What is known where a condition holds, or does not."""
-    found = _conditions(condition, around)
-    if found is not None and not holds:
-        found = [found[0] * -1 - 1] if len(found) == 1 else None
-    return around.unsure() if found is None else replace(around, conditions=(*around.conditions, *found))
-
-
-def _conditions(value: SSAValue, around: _Around) -> list[AffineExpr] | None:
-    """What is at least 0 where a condition holds, and there only; `None` where that is not affine."""
-    op = value.owner
-    if isinstance(op, arith.AndIOp):
-        first, second = _conditions(op.lhs, around), _conditions(op.rhs, around)
-        return None if first is None or second is None else [*first, *second]
-    if not isinstance(op, arith.CmpiOp):
-        return None
-    a, b = around.affine(op.lhs), around.affine(op.rhs)
-    if a is None or b is None:
-        return None
-    match op.predicate.value.data:
-        case 0:
-            return [a + b * -1, b + a * -1]
-        case 2:
-            return [b + a * -1 - 1]
-        case 3:
-            return [b + a * -1]
-        case 4:
-            return [a + b * -1 - 1]
-        case 5:
-            return [a + b * -1]
-        case _:
-            return None
+    guard = Conditions(around.affine, around.space.by_dimension).of(condition, holds)
+    is_sure = around.is_sure and guard.whole
+    return replace(around, conditions=(*around.conditions, *guard.conditions), is_sure=is_sure)
 
 
 def _lanes(mask: SSAValue) -> int | None:

@@ -115,3 +115,64 @@ func.func @a_loop_without_iterations(%x: memref<8xf32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @a_branch_where_one_of_two_holds(%x: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c12 = arith.constant 12 : index
+  scf.for %i = %c0 to %c12 step %c1 {
+    %first = arith.cmpi slt, %i, %c2 : index
+    %last = arith.cmpi sge, %i, %c8 : index
+    %either = arith.ori %first, %last : i1
+    scf.if %either {
+      // expected-error @+1 {{index 8 of dimension 0 of %x, whose extent is 8, lies outside, in iteration %i = 8}}
+      %0 = memref.load %x[%i] : memref<8xf32>
+    } else {
+      %1 = memref.load %x[%i] : memref<8xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @a_branch_everywhere_but_at_one_place(%x: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c9 = arith.constant 9 : index
+  scf.for %i = %c0 to %c9 step %c1 {
+    %inside = arith.cmpi ne, %i, %c8 : index
+    scf.if %inside {
+      %0 = memref.load %x[%i] : memref<8xf32>
+    }
+    %late = arith.cmpi ne, %i, %c0 : index
+    scf.if %late {
+      // expected-error @+1 {{index 8 of dimension 0 of %x, whose extent is 8, lies outside, in iteration %i = 8}}
+      %1 = memref.load %x[%i] : memref<8xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @a_branch_on_data_as_well(%x: memref<8xf32>, %on: memref<9xi1>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c9 = arith.constant 9 : index
+  scf.for %i = %c0 to %c9 step %c1 {
+    %last = arith.cmpi eq, %i, %c8 : index
+    %says = memref.load %on[%i] : memref<9xi1>
+    %both = arith.andi %last, %says : i1
+    scf.if %both {
+      %0 = memref.load %x[%i] : memref<8xf32>
+    }
+  }
+  func.return
+}

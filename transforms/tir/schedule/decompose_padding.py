@@ -58,12 +58,13 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ....dialects.tir.affine import linear, simplify, substitute
+from ....dialects.tir.affine import Linear, affine_of, linear, over_dimensions, simplify, substitute
+from ....dialects.tir.conditions import Conditions
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under, enclosing_loops
 from ....dialects.tir.legality.carried import BY_THREADS
+from ....dialects.tir.symbols import depends_on_symbols
 from ..analysis.producers import allocation_of, written_buffer
 from .checks import check_free, check_known, check_live, check_one_element, check_sole_writer
-from .conditions import conditions_of
 from .copies import drop_unused, empty_loop, free_block_name, is_sum, move_access
 from .errors import ScheduleError
 from .rebind import assign
@@ -92,9 +93,19 @@ class Padding:
                     high = min(high, form.constant // -factor + 1)
         return low, max(low, high)
 
-    def shared(self) -> list[AffineExpr]:
-        """The conditions that are on several iterators together."""
-        return [condition for condition in self.conditions if len(condition.used_dims()) > 1]
+    def others(self) -> list[AffineExpr]:
+        """The conditions that are no bound of one iterator, nor always hold."""
+        forms = [linear(condition) for condition in self.conditions]
+        return [
+            condition
+            for condition, form in zip(self.conditions, forms, strict=True)
+            if (not _is_bound(form) if form.terms else form.constant < 0)
+        ]
+
+
+def _is_bound(form: Linear) -> bool:
+    """Whether it is a multiple of one iterator, and a constant."""
+    return len(form.terms) == 1 and all(isinstance(atom, AffineDimExpr) for atom in form.terms)
 
 
 def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
@@ -119,7 +130,7 @@ def check_decompose_padding(block: BlockOp, loop: ForOp) -> Padding:
     store = check_one_element(block)
     padding = _padding(block, store)
     whole = all(padding.bounds(number, extent) == (0, extent) for number, extent in enumerate(block.extents))
-    if whole and not padding.shared():
+    if whole and not padding.others():
         raise ScheduleError.at(block, f"{name} pads nothing: its condition always holds")
     inner = around[around.index(loop) :]
     for each in inner:
@@ -153,10 +164,12 @@ def _padding(block: BlockOp, store: memref.StoreOp) -> Padding:
             raise ScheduleError.at(block, f"{name} pads nothing: what it writes is no choice")
     if not isinstance(outside.owner, arith.ConstantOp):
         raise ScheduleError.at(block, f"{name} does not pad with a literal")
-    conditions = conditions_of(condition, block.iters)
-    if conditions is None:
-        raise ScheduleError.at(block, f"{name} does not pad by comparisons of its iterators that hold together")
-    return Padding(store, value, inside, outside.owner, tuple(conditions))
+    dims = over_dimensions(block.iters)
+    ranges = {dim: (0, extent - 1) for dim, extent in zip(dims.values(), block.extents, strict=True)}
+    guard = Conditions(lambda index: affine_of(index, dims), ranges).of(condition)
+    if not guard.whole or any(depends_on_symbols(each) for each in guard.conditions):
+        raise ScheduleError.at(block, f"{name} does not pad by comparisons of its iterators")
+    return Padding(store, value, inside, outside.owner, tuple(simplify(each, ranges) for each in guard.conditions))
 
 
 def decompose_padding(block: BlockOp, loop: ForOp) -> BlockOp:
@@ -253,7 +266,7 @@ def _narrow(block: BlockOp, loop: ForOp, padding: Padding) -> None:
             bindings[number] = simplify(bindings[number] + AffineConstantExpr(-low))
             conditions += [bindings[number], AffineConstantExpr(high - low - 1) + bindings[number] * -1]
     given = [binding + AffineConstantExpr(low) for binding, low in zip(bindings, lows, strict=True)]
-    conditions += [substitute(each, given) for each in padding.shared()]
+    conditions += [substitute(each, given) for each in padding.others()]
     block.properties["iter_extents"] = DenseArrayBase.from_list(i64, extents)
     assign(block, bindings, conditions, values)
     shifted: list[AffineExpr] = [
