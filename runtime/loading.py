@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError
+from ..dialects.support.provided import load
 from ..lowering.abi import CompiledGraph
 from ..lowering.graph_json import GraphJson
 from . import artefact
@@ -17,6 +19,14 @@ from .host import PlatformError, why_not_here
 from .library.interfaces import FunctionInterface, GraphInterface, interface_of
 from .module import LIBRARY, STATIC_LIBRARY, Argument, Function, Module
 from .sized_function import SizedFunction
+
+TARGETS = "runtime.targets"
+
+
+class Targets:
+    """What is known of targets where there is a compiler: by the module that is provided as `TARGETS`."""
+
+    enabled: ClassVar[Callable[[str], bool]]
 
 
 @checked
@@ -101,23 +111,8 @@ def enabled(target: str) -> bool:
     Raises:
         TargetError: there is no such target.
     """
-    from ..lowering.machine.target import Target
-    from ..lowering.machine.target_kinds import kind_named
-
-    if (kind := (target.split() or [""])[0]) in ("cpu", "ext_dev"):
-        return True
-    found = Target.parse({"gpu": "cuda"}.get(target, target))
-    if found.is_gpu:
-        from .cuda import why_no_driver
-
-        return why_no_driver() is None
-    if kind == "c":
-        from ..lowering.loops_to_c.compile import has_compiler
-
-        return has_compiler()
-    if kind_named(found.kind).only_described:
-        return False
-    return why_not_here(found.platform()) is None
+    load(TARGETS)
+    return Targets.enabled(target)
 
 
 def num_threads() -> int:

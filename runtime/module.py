@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,6 @@ import numpy.typing as npt
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from ..dialects.support.files import replacing
-from ..lowering.abi import CONSTANTS_TABLE, ENTRY
 from .benchmark import BenchmarkResult, benchmark
 from .executable import Executable
 from .library.exporting import DeviceSource, Exported
@@ -271,10 +269,17 @@ class Module(Exported, Mapping[str, Function]):
     """Compiled functions by name. Called, it runs the entry: `main`, or the only one. Counterpart of the
     `runtime.Module` that `tvm.build` gives."""
 
-    def __init__(self, functions: Mapping[str, Function], kind: str, text: str, target: str = ""):
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        kind: str,
+        text: str,
+        llvm_file: Callable[[Mapping[str, str], str], bytes] | None = None,
+    ):
+        """`llvm_file` gives what a file holds, as `ll` or `bc`, of functions' texts by name (their source `module`);
+        nothing where there are none."""
         super().__init__()
-        self.target = target
-        """What it was compiled for, as text; nothing of one that was loaded."""
+        self._llvm_file = llvm_file
         self._functions = dict(functions)
         self.type_key = kind
         self.is_dso_exportable = kind != LIBRARY
@@ -377,19 +382,10 @@ class Module(Exported, Mapping[str, Function]):
 
     def _source_bytes(self, fmt: str) -> bytes:
         """What `save` writes of a kind of source."""
-        if self.type_key != "llvm" or _ALIASES.get(fmt, fmt) not in ("ll", BITCODE):
+        kind = _ALIASES.get(fmt, fmt)
+        if self._llvm_file is None or kind not in ("ll", BITCODE):
             return self.get_source(fmt).encode()
-        from ..lowering.machine.target import Target
-
-        texts = {name: function.source("module") for name, function in self._functions.items()}
-        machine = Target.parse(self.target).machine()
-        if len(texts) > 1:
-            own = re.compile(rf"@({ENTRY}|{CONSTANTS_TABLE})\b")
-            renamed = [own.sub(rf"@{re.sub(r'[^A-Za-z0-9_]', '_', name)}_\1", text) for name, text in texts.items()]
-            text = machine.linked(renamed)
-        else:
-            (text,) = texts.values()
-        return machine.bitcode(text) if fmt == BITCODE else text.encode()
+        return self._llvm_file({name: function.source("module") for name, function in self._functions.items()}, kind)
 
     @property
     def imported_modules(self) -> Sequence[Exported | DeviceSource]:

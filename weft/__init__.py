@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 __version__: str
 
 provide("relay.trees", f"{__name__}.frontend.relay")
+provide("runtime.targets", f"{__name__}.enabled_targets")
 provide("tir.trees", f"{__name__}.dialects.tir.nodes.tree")
 
 _find, _names, __all__ = lazy_names(__name__, __file__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.nodes.buffers import Buffer
 from .dialects.tir.specialize import symbols_of
 from .lower_passes import lower_passes
+from .lowering.abi import CONSTANTS_TABLE, ENTRY
 from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
 from .lowering.machine.target import Target, with_host
@@ -26,7 +28,7 @@ from .lowering.te_schedule.schedule import Schedule
 from .lowering.te_schedule.translation import translate
 from .relay_backend import Runtime, check_runtime
 from .runtime.executable import Executable
-from .runtime.module import Argument, Function, Module
+from .runtime.module import BITCODE, Argument, Function, Module
 from .transforms.infra import PassContext
 from .transforms.infra.execution import run
 from .transforms.infra.sequential import Sequential
@@ -164,7 +166,7 @@ def build(
         executable = _executable(graph, own, threads, texts)
         functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
     first = targets[0] if targets else resolved
-    return Module(functions, first.kind, str(module), str(first))
+    return Module(functions, first.kind, str(module), _llvm_file(first))
 
 
 def _own_target(function: PrimFuncOp, otherwise: Target) -> Target:
@@ -206,7 +208,7 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
         for number, spec in enumerate(specs)
     ]
     function = Function("main", executable, arguments, source(executable.ir))
-    return Module({"main": function}, target.kind, str(module), str(target))
+    return Module({"main": function}, target.kind, str(module), _llvm_file(target))
 
 
 def source(texts: PhaseTexts) -> Callable[[str], str]:
@@ -215,3 +217,18 @@ def source(texts: PhaseTexts) -> Callable[[str], str]:
         "asm": texts.assembly, "c": texts.c_source, "ll": texts.llvm_ir, "ptx": texts.ptx, "module": texts.llvm_module,
     }  # fmt: skip
     return lambda kind: kinds[kind]()
+
+
+def _llvm_file(target: Target) -> Callable[[Mapping[str, str], str], bytes] | None:
+    """What writes the LLVM modules of functions, by their names, as one: `ll` or `bc`; for processors only."""
+    if target.kind != "llvm":
+        return None
+
+    def written(texts: Mapping[str, str], kind: str) -> bytes:
+        machine = target.machine()
+        own = re.compile(rf"@({ENTRY}|{CONSTANTS_TABLE})\b")
+        renamed = [own.sub(rf"@{re.sub(r'[^A-Za-z0-9_]', '_', name)}_\1", text) for name, text in texts.items()]
+        (text,) = texts.values() if len(texts) == 1 else [machine.linked(renamed or [""])]
+        return machine.bitcode(text) if kind == BITCODE else text.encode()
+
+    return written

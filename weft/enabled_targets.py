@@ -1,0 +1,27 @@
+"""Whether what is built for a target runs here: what `weft.runtime.enabled` asks, as the runtime knows no targets."""
+
+from __future__ import annotations
+
+from .lowering.loops_to_c.compile import has_compiler
+from .lowering.machine.target import Target
+from .lowering.machine.target_kinds import kind_named
+from .runtime.cuda import why_no_driver
+from .runtime.host import why_not_here
+from .runtime.loading import Targets
+
+
+def enabled(target: str) -> bool:
+    """The answer of `weft.runtime.enabled`."""
+    if (kind := (target.split() or [""])[0]) in ("cpu", "ext_dev"):
+        return True
+    found = Target.parse({"gpu": "cuda"}.get(target, target))
+    if found.is_gpu:
+        return why_no_driver() is None
+    if kind == "c":
+        return has_compiler()
+    if kind_named(found.kind).only_described:
+        return False
+    return why_not_here(found.platform()) is None
+
+
+Targets.enabled = staticmethod(enabled)
