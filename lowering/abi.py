@@ -365,7 +365,7 @@ def code_mark(manifest: bytes, objects: Iterable[str]) -> str:
     return f"weft_made_{sha256(manifest + ''.join(objects).encode()).hexdigest()}"
 
 
-POOL = "weft_pool_1"
+POOL = "weft_pool_2"
 """The pointer to the state of the pool of threads. An object file that mentions this name is the pool's. The number is
 the version of that state and of the functions below: pools of one version are one in a process, the first loaded."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 
-from ..lowering.abi import NUMBERS, RUN, TEAM, Parameter
+from ..lowering.abi import NUMBERS, RUN, TEAM, THREADS, Parameter
 from .jit import LoadedObjects
 from .linker import Linker
 from .threads import pool_address
@@ -35,14 +35,15 @@ class Kernels:
         self._linker = Linker([], symbols, [text])
         self._thunks = {name: self._linker.address(f"weft_thunk_{number}") for number, name in enumerate(names)}
         with_team = [name for name in names if any(each.kind == TEAM for each in parameters[name])]
-        self._alone = {name: ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._thunks[name]) for name in with_team}
+        alone = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+        self._alone = {name: alone(self._thunks[name]) for name in with_team}
         if len(with_team) < len(names):
             self._run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool_address(RUN))
 
     def call(self, name: str, table: int, threads: int) -> None:
         """Call a kernel. `table` is the address of its arguments: addresses and numbers, 8 bytes each."""
         if (alone := self._alone.get(name)) is not None:
-            alone(table)
+            alone(table, 0)
         else:
             self._run(self._thunks[name], table, threads)
 
@@ -52,10 +53,13 @@ def _thunk(number: int, parameters: Sequence[Parameter]) -> str:
     types = ["i64" if parameter.kind in NUMBERS else "ptr" for parameter in parameters]
     lines = [
         f"declare void @weft_kernel_{number}({', '.join(types)})",
-        f"define void @weft_thunk_{number}(ptr %table) {{",
+        f"define void @weft_thunk_{number}(ptr %table, i64 %thread) {{",
     ]
     for place, type in enumerate(types):
         lines.append(f"  %at{place} = getelementptr inbounds i64, ptr %table, i64 {place}")
         lines.append(f"  %a{place} = load {type}, ptr %at{place}, align 8")
-    arguments = ", ".join(f"{type} %a{place}" for place, type in enumerate(types))
+        if parameters[place].kind == THREADS:  # every second thread claims the last shares first, as in an inference
+            lines += [f"  %end{place} = shl i64 %thread, 63", f"  %b{place} = or i64 %a{place}, %end{place}"]
+    values = ["b" if parameter.kind == THREADS else "a" for parameter in parameters]
+    arguments = ", ".join(f"{type} %{values[place]}{place}" for place, type in enumerate(types))
     return "\n".join([*lines, f"  call void @weft_kernel_{number}({arguments})", "  ret void", "}"])

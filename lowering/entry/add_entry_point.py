@@ -7,10 +7,11 @@ the pool of threads (`lowering/threads/pool.mlir`): every thread that takes part
 ```mlir
 llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64) -> i64
   // zero the counters of work sharing and the records of checks at the arena's start, then
-  // weft_pool_1_run(@weft_thread, context, num_threads), which returns when no thread uses the context any more, then
+  // weft_pool_2_run(@weft_thread, context, num_threads), which returns when no thread uses the context any more, then
   // return the number of the first record that tells of a check, counted from 1; 0 where none does
-llvm.func internal @weft_thread(%context: !llvm.ptr)
-  // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main
+llvm.func internal @weft_thread(%context: !llvm.ptr, %number: i64)
+  // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main; every second thread, by its
+  // number in the pool, claims the last shares of loops first
 ```
 
 A program that runs graphs as parts of it is the entry itself (`control_to_llvm`), and calls an entry of each; there is
@@ -32,7 +33,6 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, ModuleOp,
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from ...dialects.extensions.llvm_atomics import AtomicBinOp, AtomicRMWOp, Ordering
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.hints import isa
 from ...transforms.infra import ModulePass
@@ -117,7 +117,7 @@ def _call(builder: Builder, name: str, arguments: Sequence[SSAValue], result: At
 
 def _thread(main: llvm.FuncOp, name: str) -> llvm.FuncOp:
     """What every thread runs: the graph, its arguments read from the context."""
-    function, builder, (context,) = _define(name, [PTR], "internal")
+    function, builder, (context, member) = _define(name, [PTR, i64], "internal")
     arguments: list[SSAValue] = []
     extents: list[SSAValue] = []
     for number, key in enumerate((INPUTS, OUTPUTS)):
@@ -129,8 +129,9 @@ def _thread(main: llvm.FuncOp, name: str) -> llvm.FuncOp:
             places = [_field(builder, table, len(entries) + position) for position in range(len(symbols))]
             extents = [builder.insert(llvm.LoadOp(place, i64)).dereferenced_value for place in places]
     arena = _load(builder, context, 2)
-    came = AtomicRMWOp(AtomicBinOp.add, _field(builder, context, 3), _integer(builder, LAST_FIRST), Ordering.monotonic)
-    num_threads = builder.insert(came).res  # with the bit for every second thread that comes here
+    threads = builder.insert(llvm.LoadOp(_field(builder, context, 3), i64)).dereferenced_value
+    last_first = builder.insert(llvm.ShlOp(member, _integer(builder, LAST_FIRST.bit_length() - 1))).res
+    num_threads = builder.insert(llvm.OrOp(threads, last_first)).res  # the bit for every second thread, by its number
     _call(builder, main.sym_name.data, [*arguments, *extents, arena, num_threads])
     builder.insert(llvm.ReturnOp())
     return function

@@ -1,16 +1,19 @@
 // The threads of Weft: one pool for a process, which any number of threads may use at once.
 //
-// A caller hands over a region, `body(context)`, that several threads may run at once: the threads that run it claim
-// shares of its work, and none waits for one that has claimed nothing. So a region needs no fixed number of threads.
+// A caller hands over a region, `body(context, number)`, that several threads may run at once: the threads that run it
+// claim shares of its work, and none waits for one that has claimed nothing. So a region needs no fixed number of
+// threads. The caller's number is 0, that of a worker is its own, from 1 on: it is the same in every region, so that a
+// thread can go on with what is in its processor's caches.
 // The caller publishes it, wakes workers, runs it itself, and returns when no worker is inside it any more.
 //
-// State. `@weft_pool_1` points to it: 4352 bytes that are made when a region is first run, and never freed.
+// State. `@weft_pool_2` points to it: 4352 bytes that are made when a region is first run, and never freed.
 //
 //      0  i32  the process that made it: after a fork, the child finds that it is another one, and makes its own
 //      4  i32  threads that may work on a region, its caller included: the processors allowed, unless set
 //     64  i32  bell: changes whenever a region is published; idle workers wait on it
 //    128  i32  workers that wait on the bell, or are about to
 //    192  i32  workers
+//    196  i32  numbers that workers have
 //    256  64 slots of 64 bytes, each for one region:
 //      0  i32  control word: bits 0-11 workers inside, bits 12-23 seats left, bit 24 taken, bit 25 caller waits
 //      8  ptr  body
@@ -46,8 +49,8 @@
 // for the processor. The code must stay in memory as long as the process: a shared library with it is linked with
 // `-z nodelete`.
 
-llvm.mlir.global internal constant @weft_pool_1_futex(-1 : i64) {alignment = 8 : i64} : i64
-llvm.mlir.global weak @weft_pool_1() {alignment = 8 : i64} : !llvm.ptr {
+llvm.mlir.global internal constant @weft_pool_2_futex(-1 : i64) {alignment = 8 : i64} : i64
+llvm.mlir.global weak @weft_pool_2() {alignment = 8 : i64} : !llvm.ptr {
   %null = llvm.mlir.zero : !llvm.ptr
   llvm.return %null : !llvm.ptr
 }
@@ -68,12 +71,13 @@ llvm.func @sigfillset(!llvm.ptr) -> i32
 llvm.func @syscall(i64, ...) -> i64
 llvm.func @sysconf(i32) -> i64
 
-// Run `body(context)` on this thread and on up to `threads - 1` workers.
-llvm.func weak @weft_pool_1_run(%body: !llvm.ptr, %context: !llvm.ptr, %threads: i64) attributes {no_unwind} {
+// Run `body(context, number)` on this thread and on up to `threads - 1` workers.
+llvm.func weak @weft_pool_2_run(%body: !llvm.ptr, %context: !llvm.ptr, %threads: i64) attributes {no_unwind} {
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %one_thread = llvm.mlir.constant(1 : i64) : i64
+  %caller = llvm.mlir.constant(0 : i64) : i64
   %most = llvm.mlir.constant(4095 : i64) : i64
   %seat_shift = llvm.mlir.constant(12 : i32) : i32
   %taken = llvm.mlir.constant(16777216 : i32) : i32
@@ -82,10 +86,10 @@ llvm.func weak @weft_pool_1_run(%body: !llvm.ptr, %context: !llvm.ptr, %threads:
   %several = llvm.icmp "sgt" %threads, %one_thread : i64
   llvm.cond_br %several, ^share, ^alone
 ^alone:
-  llvm.call %body(%context) : !llvm.ptr, (!llvm.ptr) -> ()
+  llvm.call %body(%context, %caller) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   llvm.return
 ^share:
-  %state = llvm.call @weft_pool_1_get() : () -> !llvm.ptr
+  %state = llvm.call @weft_pool_2_get() : () -> !llvm.ptr
   %failed = llvm.icmp "eq" %state, %null : !llvm.ptr
   llvm.cond_br %failed, ^alone, ^count
 ^count:
@@ -100,7 +104,7 @@ llvm.func weak @weft_pool_1_run(%body: !llvm.ptr, %context: !llvm.ptr, %threads:
   %helped = llvm.icmp "sgt" %helpers, %zero : i32
   llvm.cond_br %helped, ^take, ^alone
 ^take:
-  %slot = llvm.call @weft_pool_1_take(%state) : (!llvm.ptr) -> !llvm.ptr
+  %slot = llvm.call @weft_pool_2_take(%state) : (!llvm.ptr) -> !llvm.ptr
   %full = llvm.icmp "eq" %slot, %null : !llvm.ptr
   llvm.cond_br %full, ^alone, ^publish
 ^publish:
@@ -113,22 +117,22 @@ llvm.func weak @weft_pool_1_run(%body: !llvm.ptr, %context: !llvm.ptr, %threads:
   llvm.store %open, %slot atomic release {alignment = 4 : i64} : i32, !llvm.ptr
   %bell = llvm.getelementptr inbounds %state[64] : (!llvm.ptr) -> !llvm.ptr, i8
   %rung = llvm.atomicrmw add %bell, %one seq_cst : !llvm.ptr, i32
-  llvm.call @weft_pool_1_hire(%state, %helpers) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_hire(%state, %helpers) : (!llvm.ptr, i32) -> ()
   %idle_at = llvm.getelementptr inbounds %state[128] : (!llvm.ptr) -> !llvm.ptr, i8
   %idle = llvm.load %idle_at atomic seq_cst {alignment = 4 : i64} : !llvm.ptr -> i32
   %asleep = llvm.icmp "ne" %idle, %zero : i32
   llvm.cond_br %asleep, ^wake, ^work
 ^wake:
-  llvm.call @weft_pool_1_futex_wake(%bell, %helpers) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_futex_wake(%bell, %helpers) : (!llvm.ptr, i32) -> ()
   llvm.br ^work
 ^work:
-  llvm.call %body(%context) : !llvm.ptr, (!llvm.ptr) -> ()
+  llvm.call %body(%context, %caller) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   %last = llvm.atomicrmw _and %slot, %closed acq_rel : !llvm.ptr, i32
   %inside = llvm.and %last, %inside_mask : i32
   %busy = llvm.icmp "ne" %inside, %zero : i32
   llvm.cond_br %busy, ^others, ^done
 ^others:
-  llvm.call @weft_pool_1_left(%slot) : (!llvm.ptr) -> ()
+  llvm.call @weft_pool_2_left(%slot) : (!llvm.ptr) -> ()
   llvm.br ^done
 ^done:
   llvm.store %zero, %slot atomic release {alignment = 4 : i64} : i32, !llvm.ptr
@@ -136,11 +140,11 @@ llvm.func weak @weft_pool_1_run(%body: !llvm.ptr, %context: !llvm.ptr, %threads:
 }
 
 // Wait until `shares` shares are done, by the count at `done`, whose bit 31 says that somebody sleeps on it.
-llvm.func weak @weft_pool_1_wait(%done: !llvm.ptr, %shares: i32) attributes {no_unwind} {
+llvm.func weak @weft_pool_2_wait(%done: !llvm.ptr, %shares: i32) attributes {no_unwind} {
   %patience = llvm.mlir.constant(50000 : i64) : i64
   %waits = llvm.mlir.constant(-2147483648 : i32) : i32
   %mask = llvm.mlir.constant(2147483647 : i32) : i32
-  %start = llvm.call @weft_pool_1_now() : () -> i64
+  %start = llvm.call @weft_pool_2_now() : () -> i64
   %deadline = llvm.add %start, %patience : i64
   llvm.br ^look
 ^look:
@@ -149,7 +153,7 @@ llvm.func weak @weft_pool_1_wait(%done: !llvm.ptr, %shares: i32) attributes {no_
   %ready = llvm.icmp "uge" %count, %shares : i32
   llvm.cond_br %ready, ^end, ^spin
 ^spin:
-  %now = llvm.call @weft_pool_1_now() : () -> i64
+  %now = llvm.call @weft_pool_2_now() : () -> i64
   %late = llvm.icmp "ugt" %now, %deadline : i64
   llvm.cond_br %late, ^announce, ^look
 ^announce:
@@ -161,7 +165,7 @@ llvm.func weak @weft_pool_1_wait(%done: !llvm.ptr, %shares: i32) attributes {no_
   llvm.cond_br %enough, ^end, ^sleep
 ^sleep:
   %expected = llvm.or %seen, %waits : i32
-  llvm.call @weft_pool_1_futex_wait(%done, %expected) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_futex_wait(%done, %expected) : (!llvm.ptr, i32) -> ()
   %again = llvm.load %done atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
   llvm.br ^test(%again : i32)
 ^end:
@@ -169,17 +173,17 @@ llvm.func weak @weft_pool_1_wait(%done: !llvm.ptr, %shares: i32) attributes {no_
 }
 
 // Wake everybody who waits on `done`.
-llvm.func weak @weft_pool_1_wake(%done: !llvm.ptr) attributes {no_unwind} {
+llvm.func weak @weft_pool_2_wake(%done: !llvm.ptr) attributes {no_unwind} {
   %all = llvm.mlir.constant(2147483647 : i32) : i32
-  llvm.call @weft_pool_1_futex_wake(%done, %all) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_futex_wake(%done, %all) : (!llvm.ptr, i32) -> ()
   llvm.return
 }
 
 // Set how many threads may work on a region, its caller included; gives what it was. Workers that exist stay.
-llvm.func weak @weft_pool_1_limit(%limit: i32) -> i32 attributes {no_unwind} {
+llvm.func weak @weft_pool_2_limit(%limit: i32) -> i32 attributes {no_unwind} {
   %null = llvm.mlir.zero : !llvm.ptr
   %one = llvm.mlir.constant(1 : i32) : i32
-  %state = llvm.call @weft_pool_1_get() : () -> !llvm.ptr
+  %state = llvm.call @weft_pool_2_get() : () -> !llvm.ptr
   %failed = llvm.icmp "eq" %state, %null : !llvm.ptr
   llvm.cond_br %failed, ^none, ^set
 ^none:
@@ -191,7 +195,7 @@ llvm.func weak @weft_pool_1_limit(%limit: i32) -> i32 attributes {no_unwind} {
 }
 
 // Nanoseconds of a clock that only goes forward.
-llvm.func internal @weft_pool_1_now() -> i64 attributes {no_unwind} {
+llvm.func internal @weft_pool_2_now() -> i64 attributes {no_unwind} {
   %one = llvm.mlir.constant(1 : i32) : i32
   %monotonic = llvm.mlir.constant(1 : i32) : i32
   %billion = llvm.mlir.constant(1000000000 : i64) : i64
@@ -206,31 +210,31 @@ llvm.func internal @weft_pool_1_now() -> i64 attributes {no_unwind} {
 }
 
 // Sleep while the word is `expected`; may return early. 128: FUTEX_WAIT, of this process alone.
-llvm.func internal @weft_pool_1_futex_wait(%word: !llvm.ptr, %expected: i32) attributes {no_unwind} {
+llvm.func internal @weft_pool_2_futex_wait(%word: !llvm.ptr, %expected: i32) attributes {no_unwind} {
   %null = llvm.mlir.zero : !llvm.ptr
   %wait = llvm.mlir.constant(128 : i32) : i32
-  %at = llvm.mlir.addressof @weft_pool_1_futex : !llvm.ptr
+  %at = llvm.mlir.addressof @weft_pool_2_futex : !llvm.ptr
   %number = llvm.load %at {alignment = 8 : i64} : !llvm.ptr -> i64
   %status = llvm.call @syscall(%number, %word, %wait, %expected, %null) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32, !llvm.ptr) -> i64
   llvm.return
 }
 
 // Wake up to `count` of those who sleep on the word. 129: FUTEX_WAKE, of this process alone.
-llvm.func internal @weft_pool_1_futex_wake(%word: !llvm.ptr, %count: i32) attributes {no_unwind} {
+llvm.func internal @weft_pool_2_futex_wake(%word: !llvm.ptr, %count: i32) attributes {no_unwind} {
   %wake = llvm.mlir.constant(129 : i32) : i32
-  %at = llvm.mlir.addressof @weft_pool_1_futex : !llvm.ptr
+  %at = llvm.mlir.addressof @weft_pool_2_futex : !llvm.ptr
   %number = llvm.load %at {alignment = 8 : i64} : !llvm.ptr -> i64
   %status = llvm.call @syscall(%number, %word, %wake, %count) vararg(!llvm.func<i64 (i64, ...)>) : (i64, !llvm.ptr, i32, i32) -> i64
   llvm.return
 }
 
 // This process's state, made where there is none; null where there is no memory for it.
-llvm.func internal @weft_pool_1_get() -> !llvm.ptr attributes {no_unwind} {
+llvm.func internal @weft_pool_2_get() -> !llvm.ptr attributes {no_unwind} {
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i32) : i32
   %line = llvm.mlir.constant(64 : i64) : i64
   %size = llvm.mlir.constant(4352 : i64) : i64
-  %pool = llvm.mlir.addressof @weft_pool_1 : !llvm.ptr
+  %pool = llvm.mlir.addressof @weft_pool_2 : !llvm.ptr
   %process = llvm.call @getpid() : () -> i32
   %known = llvm.load %pool atomic acquire {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
   %none = llvm.icmp "eq" %known, %null : !llvm.ptr
@@ -246,7 +250,7 @@ llvm.func internal @weft_pool_1_get() -> !llvm.ptr attributes {no_unwind} {
 ^fill:
   %cleared = llvm.call @memset(%new, %zero, %size) : (!llvm.ptr, i32, i64) -> !llvm.ptr
   llvm.store %process, %new {alignment = 4 : i64} : i32, !llvm.ptr
-  %processors = llvm.call @weft_pool_1_processors() : () -> i32
+  %processors = llvm.call @weft_pool_2_processors() : () -> i32
   %limit_at = llvm.getelementptr inbounds %new[4] : (!llvm.ptr) -> !llvm.ptr, i8
   llvm.store %processors, %limit_at {alignment = 4 : i64} : i32, !llvm.ptr
   %exchanged = llvm.cmpxchg %pool, %known, %new acq_rel acquire : !llvm.ptr, !llvm.ptr
@@ -261,7 +265,7 @@ llvm.func internal @weft_pool_1_get() -> !llvm.ptr attributes {no_unwind} {
 }
 
 // The processors that this process may use: those of its mask, or those that are on where there are over 8192.
-llvm.func internal @weft_pool_1_processors() -> i32 attributes {no_unwind} {
+llvm.func internal @weft_pool_2_processors() -> i32 attributes {no_unwind} {
   %one = llvm.mlir.constant(1 : i32) : i32
   %zero = llvm.mlir.constant(0 : i32) : i32
   %first = llvm.mlir.constant(0 : i64) : i64
@@ -293,7 +297,7 @@ llvm.func internal @weft_pool_1_processors() -> i32 attributes {no_unwind} {
 }
 
 // A free slot, taken; null where all are.
-llvm.func internal @weft_pool_1_take(%state: !llvm.ptr) -> !llvm.ptr attributes {no_unwind} {
+llvm.func internal @weft_pool_2_take(%state: !llvm.ptr) -> !llvm.ptr attributes {no_unwind} {
   %null = llvm.mlir.zero : !llvm.ptr
   %free = llvm.mlir.constant(0 : i32) : i32
   %taken = llvm.mlir.constant(16777216 : i32) : i32
@@ -319,12 +323,12 @@ llvm.func internal @weft_pool_1_take(%state: !llvm.ptr) -> !llvm.ptr attributes 
 }
 
 // Wait until no worker is inside the region of a closed slot.
-llvm.func internal @weft_pool_1_left(%slot: !llvm.ptr) attributes {no_unwind} {
+llvm.func internal @weft_pool_2_left(%slot: !llvm.ptr) attributes {no_unwind} {
   %patience = llvm.mlir.constant(50000 : i64) : i64
   %waits = llvm.mlir.constant(33554432 : i32) : i32
   %mask = llvm.mlir.constant(4095 : i32) : i32
   %zero = llvm.mlir.constant(0 : i32) : i32
-  %start = llvm.call @weft_pool_1_now() : () -> i64
+  %start = llvm.call @weft_pool_2_now() : () -> i64
   %deadline = llvm.add %start, %patience : i64
   llvm.br ^look
 ^look:
@@ -333,7 +337,7 @@ llvm.func internal @weft_pool_1_left(%slot: !llvm.ptr) attributes {no_unwind} {
   %empty = llvm.icmp "eq" %inside, %zero : i32
   llvm.cond_br %empty, ^end, ^spin
 ^spin:
-  %now = llvm.call @weft_pool_1_now() : () -> i64
+  %now = llvm.call @weft_pool_2_now() : () -> i64
   %late = llvm.icmp "ugt" %now, %deadline : i64
   llvm.cond_br %late, ^announce, ^look
 ^announce:
@@ -345,7 +349,7 @@ llvm.func internal @weft_pool_1_left(%slot: !llvm.ptr) attributes {no_unwind} {
   llvm.cond_br %left, ^end, ^sleep
 ^sleep:
   %expected = llvm.or %seen, %waits : i32
-  llvm.call @weft_pool_1_futex_wait(%slot, %expected) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_futex_wait(%slot, %expected) : (!llvm.ptr, i32) -> ()
   %again = llvm.load %slot atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
   llvm.br ^test(%again : i32)
 ^end:
@@ -353,7 +357,7 @@ llvm.func internal @weft_pool_1_left(%slot: !llvm.ptr) attributes {no_unwind} {
 }
 
 // Have at least `wanted` workers, as far as the system gives them.
-llvm.func internal @weft_pool_1_hire(%state: !llvm.ptr, %wanted: i32) attributes {no_unwind} {
+llvm.func internal @weft_pool_2_hire(%state: !llvm.ptr, %wanted: i32) attributes {no_unwind} {
   %one = llvm.mlir.constant(1 : i32) : i32
   %zero = llvm.mlir.constant(0 : i32) : i32
   %workers = llvm.getelementptr inbounds %state[192] : (!llvm.ptr) -> !llvm.ptr, i8
@@ -368,7 +372,7 @@ llvm.func internal @weft_pool_1_hire(%state: !llvm.ptr, %wanted: i32) attributes
   %won = llvm.extractvalue %exchanged[1] : !llvm.struct<(i32, i1)>
   llvm.cond_br %won, ^start, ^look
 ^start:
-  %status = llvm.call @weft_pool_1_start(%state) : (!llvm.ptr) -> i32
+  %status = llvm.call @weft_pool_2_start(%state) : (!llvm.ptr) -> i32
   %started = llvm.icmp "eq" %status, %zero : i32
   llvm.cond_br %started, ^look, ^refused
 ^refused:
@@ -379,7 +383,7 @@ llvm.func internal @weft_pool_1_hire(%state: !llvm.ptr, %wanted: i32) attributes
 }
 
 // Start a worker: detached, 4 MiB of stack, all signals blocked. Gives the system's error number, or 0.
-llvm.func internal @weft_pool_1_start(%state: !llvm.ptr) -> i32 attributes {no_unwind} {
+llvm.func internal @weft_pool_2_start(%state: !llvm.ptr) -> i32 attributes {no_unwind} {
   %one = llvm.mlir.constant(1 : i32) : i32
   %null = llvm.mlir.zero : !llvm.ptr
   %detached = llvm.mlir.constant(1 : i32) : i32
@@ -394,7 +398,7 @@ llvm.func internal @weft_pool_1_start(%state: !llvm.ptr) -> i32 attributes {no_u
   %2 = llvm.call @pthread_attr_setstacksize(%attributes, %stack) : (!llvm.ptr, i64) -> i32
   %3 = llvm.call @sigfillset(%every) : (!llvm.ptr) -> i32
   %4 = llvm.call @pthread_sigmask(%set_mask, %every, %before) : (i32, !llvm.ptr, !llvm.ptr) -> i32
-  %worker = llvm.mlir.addressof @weft_pool_1_worker : !llvm.ptr
+  %worker = llvm.mlir.addressof @weft_pool_2_worker : !llvm.ptr
   %status = llvm.call @pthread_create(%thread, %attributes, %worker, %state) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
   %5 = llvm.call @pthread_sigmask(%set_mask, %before, %null) : (i32, !llvm.ptr, !llvm.ptr) -> i32
   %6 = llvm.call @pthread_attr_destroy(%attributes) : (!llvm.ptr) -> i32
@@ -402,7 +406,7 @@ llvm.func internal @weft_pool_1_start(%state: !llvm.ptr) -> i32 attributes {no_u
 }
 
 // What a worker does for ever: look for a region with a seat, run it, spin a while, sleep.
-llvm.func internal @weft_pool_1_worker(%state: !llvm.ptr) -> !llvm.ptr attributes {no_unwind} {
+llvm.func internal @weft_pool_2_worker(%state: !llvm.ptr) -> !llvm.ptr attributes {no_unwind} {
   %patience = llvm.mlir.constant(100000 : i64) : i64
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
@@ -415,6 +419,10 @@ llvm.func internal @weft_pool_1_worker(%state: !llvm.ptr) -> !llvm.ptr attribute
   %end = llvm.mlir.constant(4352 : i64) : i64
   %bell = llvm.getelementptr inbounds %state[64] : (!llvm.ptr) -> !llvm.ptr, i8
   %idle = llvm.getelementptr inbounds %state[128] : (!llvm.ptr) -> !llvm.ptr, i8
+  %numbers = llvm.getelementptr inbounds %state[196] : (!llvm.ptr) -> !llvm.ptr, i8
+  %given = llvm.atomicrmw add %numbers, %one monotonic : !llvm.ptr, i32
+  %own = llvm.add %given, %one : i32
+  %number = llvm.zext %own : i32 to i64
   llvm.br ^scan
 ^scan:
   %heard = llvm.load %bell atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
@@ -439,20 +447,20 @@ llvm.func internal @weft_pool_1_worker(%state: !llvm.ptr) -> !llvm.ptr attribute
   %context_at = llvm.getelementptr inbounds %slot[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %body = llvm.load %body_at : !llvm.ptr -> !llvm.ptr
   %context = llvm.load %context_at : !llvm.ptr -> !llvm.ptr
-  llvm.call %body(%context) : !llvm.ptr, (!llvm.ptr) -> ()
+  llvm.call %body(%context, %number) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   %before = llvm.atomicrmw sub %slot, %one release : !llvm.ptr, i32
   %bits = llvm.and %before, %last_mask : i32
   %awaited = llvm.icmp "eq" %bits, %last_and_awaited : i32
   llvm.cond_br %awaited, ^wake, ^scan
 ^wake:
-  llvm.call @weft_pool_1_futex_wake(%slot, %one) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_futex_wake(%slot, %one) : (!llvm.ptr, i32) -> ()
   llvm.br ^scan
 ^next:
   %following = llvm.add %place, %size : i64
   %more = llvm.icmp "ult" %following, %end : i64
   llvm.cond_br %more, ^look(%following : i64), ^rest
 ^rest:
-  %start = llvm.call @weft_pool_1_now() : () -> i64
+  %start = llvm.call @weft_pool_2_now() : () -> i64
   %deadline = llvm.add %start, %patience : i64
   llvm.br ^listen
 ^listen:
@@ -460,12 +468,12 @@ llvm.func internal @weft_pool_1_worker(%state: !llvm.ptr) -> !llvm.ptr attribute
   %quiet = llvm.icmp "eq" %now_at, %heard : i32
   llvm.cond_br %quiet, ^spin, ^scan
 ^spin:
-  %now = llvm.call @weft_pool_1_now() : () -> i64
+  %now = llvm.call @weft_pool_2_now() : () -> i64
   %late = llvm.icmp "ugt" %now, %deadline : i64
   llvm.cond_br %late, ^sleep, ^listen
 ^sleep:
   %counted = llvm.atomicrmw add %idle, %one seq_cst : !llvm.ptr, i32
-  llvm.call @weft_pool_1_futex_wait(%bell, %heard) : (!llvm.ptr, i32) -> ()
+  llvm.call @weft_pool_2_futex_wait(%bell, %heard) : (!llvm.ptr, i32) -> ()
   %uncounted = llvm.atomicrmw sub %idle, %one monotonic : !llvm.ptr, i32
   llvm.br ^scan
 }

@@ -1,6 +1,6 @@
 """Linking objects of x86-64 to a shared object, without a linker of the system.
 
-    image = link_shared(objects, filled={"weft_pool_1_run"}, slot="weft_slot:")
+    image = link_shared(objects, filled={"weft_pool_2_run"}, slot="weft_slot:")
 
 All that the objects define is exported, and what they use of each other is bound for good. Of what they do not define,
 the `filled` get a slot, whose address is exported as `weft_slot:NAME`, and which is filled by who loads the image; the

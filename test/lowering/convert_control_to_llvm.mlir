@@ -36,7 +36,7 @@
 // The segment has an entry of its own, which threads run.
 
 // CHECK:       llvm.func internal @main_segment_run(
-// CHECK:         llvm.call @weft_pool_1_run
+// CHECK:         llvm.call @weft_pool_2_run
 relay.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %k = relay.constant dense<1.0> : tensor<4xf32>
   %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {

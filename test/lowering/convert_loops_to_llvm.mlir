@@ -348,11 +348,34 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-NEXT: %[[WANTED:.*]] = llvm.mul %[[NUMBER]], %c4 overflow<nuw> : i64
 // CHECK-NEXT: %[[FEW:.*]] = llvm.icmp "ult" %[[WANTED]], %c100 : i64
 // CHECK-NEXT: %[[SHARES:.*]] = llvm.select %[[FEW]], %[[WANTED]], %c100 : i1, i64
-// CHECK-NEXT: %[[COUNT:.*]] = llvm.trunc %[[SHARES]] : i64 to i32
 // CHECK-NEXT: %[[FROM_LAST:.*]] = llvm.icmp "slt" %threads, %c0 : i64
 // CHECK-NEXT: %[[STEP:.*]] = llvm.select %[[FROM_LAST]], %c4294967296, %c1 : i1, i64
-// CHECK-NEXT: llvm.br ^[[CLAIM:.*]]
-// CHECK-NEXT: ^[[CLAIM]]:
+// CHECK-NEXT: %[[ODD:.*]] = llvm.select %[[FROM_LAST]], %c0, %c1 : i1, i64
+// CHECK-NEXT: %[[TWICE:.*]] = llvm.add %[[NUMBER]], %[[ODD]] overflow<nuw> : i64
+// CHECK-NEXT: %[[SIDE:.*]] = llvm.lshr %[[TWICE]], %c1 : i64
+// CHECK-NEXT: %[[TIMES:.*]] = llvm.mul %[[SHARES]], %[[SIDE]] overflow<nuw> : i64
+// CHECK-NEXT: %[[FAIR:.*]] = llvm.udiv %[[TIMES]], %[[NUMBER]] : i64
+// CHECK-NEXT: %[[COUNT:.*]] = llvm.trunc %[[SHARES]] : i64 to i32
+// CHECK-NEXT: llvm.br ^[[CLAIM:.*]](%c0 : i64)
+// CHECK-NEXT: ^[[CLAIM]](%[[NEXT:.*]]: i64):
+// CHECK-NEXT: %[[IS_OWN:.*]] = llvm.icmp "ult" %[[NEXT]], %[[FAIR]] : i64
+// CHECK-NEXT: llvm.cond_br %[[IS_OWN]], ^[[TAKE:.*]], ^[[CONSIDER:.*]](%c0 : i64)
+// What is the others' is taken after a while only, or where they are not at work.
+// CHECK-NEXT: ^[[CONSIDER]](%[[LOOKS:.*]]: i64):
+// CHECK-NEXT: %[[SEEN:.*]] = llvm.load %[[SLOT]] atomic monotonic {alignment = 8 : i64} : !llvm.ptr -> i64
+// CHECK-NEXT: %[[SEEN_LOW:.*]] = llvm.and %[[SEEN]], %c4294967295 : i64
+// CHECK-NEXT: %[[SEEN_HIGH:.*]] = llvm.lshr %[[SEEN]], %c32 : i64
+// CHECK-NEXT: %[[CLAIMS:.*]] = llvm.add %[[SEEN_LOW]], %[[SEEN_HIGH]] overflow<nuw> : i64
+// CHECK-NEXT: %[[THEIRS:.*]] = llvm.select %[[FROM_LAST]], %[[SEEN_LOW]], %[[SEEN_HIGH]] : i1, i64
+// CHECK-NEXT: %[[ALL:.*]] = llvm.icmp "uge" %[[CLAIMS]], %[[SHARES]] : i64
+// CHECK-NEXT: llvm.cond_br %[[ALL]], ^[[LOOK:.*]], ^[[WANTS:.*]]
+// CHECK-NEXT: ^[[WANTS]]:
+// CHECK-NEXT: %[[NOBODY:.*]] = llvm.icmp "eq" %[[THEIRS]], %c0 : i64
+// CHECK-NEXT: %[[LATE:.*]] = llvm.icmp "eq" %[[LOOKS]], %c16384 : i64
+// CHECK-NEXT: %[[AGAIN:.*]] = llvm.add %[[LOOKS]], %c1 overflow<nuw> : i64
+// CHECK-NEXT: %[[TAKES:.*]] = llvm.or %[[NOBODY]], %[[LATE]] : i1
+// CHECK-NEXT: llvm.cond_br %[[TAKES]], ^[[TAKE]], ^[[CONSIDER]](%[[AGAIN]] : i64)
+// CHECK-NEXT: ^[[TAKE]]:
 // CHECK-NEXT: %claimed = llvm.atomicrmw add %[[SLOT]], %[[STEP]] monotonic : !llvm.ptr, i64
 // CHECK-NEXT: %[[LOW:.*]] = llvm.and %claimed, %c4294967295 : i64
 // CHECK-NEXT: %[[HIGH:.*]] = llvm.lshr %claimed, %c32 : i64
@@ -360,8 +383,10 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-NEXT: %[[LAST:.*]] = llvm.sub %[[SHARES]], %c1 : i64
 // CHECK-NEXT: %[[BEFORE:.*]] = llvm.sub %[[LAST]], %[[HIGH]] : i64
 // CHECK-NEXT: %share = llvm.select %[[FROM_LAST]], %[[BEFORE]], %[[LOW]] : i1, i64
+// CHECK-NEXT: %[[OWN:.*]] = llvm.select %[[FROM_LAST]], %[[HIGH]], %[[LOW]] : i1, i64
+// CHECK-NEXT: %[[FOLLOWING:.*]] = llvm.add %[[OWN]], %c1 overflow<nuw> : i64
 // CHECK-NEXT: %[[MORE:.*]] = llvm.icmp "ult" %[[BOTH]], %[[SHARES]] : i64
-// CHECK-NEXT: llvm.cond_br %[[MORE]], ^[[BODY:.*]], ^[[LOOK:.*]]
+// CHECK-NEXT: llvm.cond_br %[[MORE]], ^[[BODY:.*]], ^[[LOOK]]
 // CHECK-NEXT: ^[[BODY]]:
 // CHECK-NEXT: llvm.add %share, %c1 overflow<nuw> : i64
 // CHECK: %first = llvm.udiv %{{.*}}, %[[SHARES]] : i64
@@ -373,17 +398,17 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-NEXT: llvm.cond_br %[[IS_LAST]], ^[[AFTER:.*]], ^[[NOT_LAST:.*]]
 // CHECK-NEXT: ^[[NOT_LAST]]:
 // CHECK-NEXT: %[[ASLEEP:.*]] = llvm.icmp "slt" %[[OLD]], %c0_i32 : i32
-// CHECK-NEXT: llvm.cond_br %[[ASLEEP]], ^[[WAKE:.*]], ^[[CLAIM]]
+// CHECK-NEXT: llvm.cond_br %[[ASLEEP]], ^[[WAKE:.*]], ^[[CLAIM]](%[[FOLLOWING]] : i64)
 // CHECK-NEXT: ^[[WAKE]]:
-// CHECK-NEXT: llvm.call @weft_pool_1_wake(%[[DONE]])
-// CHECK-NEXT: llvm.br ^[[CLAIM]]
+// CHECK-NEXT: llvm.call @weft_pool_2_wake(%[[DONE]])
+// CHECK-NEXT: llvm.br ^[[CLAIM]](%[[FOLLOWING]] : i64)
 // CHECK-NEXT: ^[[LOOK]]:
 // CHECK-NEXT: %[[NOW:.*]] = llvm.load %[[DONE]] atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK-NEXT: %[[READY:.*]] = llvm.and %[[NOW]], %c2147483647_i32 : i32
 // CHECK-NEXT: %[[WAITS:.*]] = llvm.icmp "ult" %[[READY]], %[[COUNT]] : i32
 // CHECK-NEXT: llvm.cond_br %[[WAITS]], ^[[WAIT:.*]], ^[[AFTER]]
 // CHECK-NEXT: ^[[WAIT]]:
-// CHECK-NEXT: llvm.call @weft_pool_1_wait(%[[DONE]], %[[COUNT]])
+// CHECK-NEXT: llvm.call @weft_pool_2_wait(%[[DONE]], %[[COUNT]])
 // CHECK-NEXT: llvm.br ^[[AFTER]]
 // CHECK-NEXT: ^[[AFTER]]:
 // CHECK-NEXT: llvm.return
@@ -432,7 +457,7 @@ func.func @shares_stand_in_rows(%slots: !rt.slots<2>, %threads: index) {
 // CHECK: %[[OLD:.*]] = llvm.atomicrmw add %{{.*}}, %c1_i32 acq_rel : !llvm.ptr, i32
 // CHECK: %[[IS_LAST:.*]] = llvm.icmp "eq" %[[OLD]], %{{.*}} : i32
 // CHECK-NEXT: llvm.cond_br %[[IS_LAST]], ^[[AFTER:.*]], ^{{.*}}
-// CHECK: llvm.call @weft_pool_1_wait
+// CHECK: llvm.call @weft_pool_2_wait
 // CHECK-NEXT: llvm.br ^[[AFTER]]
 func.func @one_share(%slots: !rt.slots<1>) {
   rt.share %slots[0] {

@@ -70,7 +70,7 @@ REGION = f"""
 llvm.func @{RUN}(!llvm.ptr, !llvm.ptr, i64)
 llvm.func @sum(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @memset(!llvm.ptr, i32, i64) -> !llvm.ptr
-llvm.func internal @body(%context: !llvm.ptr) {{
+llvm.func internal @body(%context: !llvm.ptr, %number: i64) {{
   %y = llvm.getelementptr %context[4096] : (!llvm.ptr) -> !llvm.ptr, i64
   %slots = llvm.getelementptr %context[8192] : (!llvm.ptr) -> !llvm.ptr, i64
   %at = llvm.getelementptr %context[8224] : (!llvm.ptr) -> !llvm.ptr, i64
@@ -96,7 +96,7 @@ llvm.func @run(%context: !llvm.ptr, %threads: i64) {{
 LINGER = f"""
 llvm.func @{RUN}(!llvm.ptr, !llvm.ptr, i64)
 llvm.func @usleep(i32) -> i32
-llvm.func internal @body(%context: !llvm.ptr) {{
+llvm.func internal @body(%context: !llvm.ptr, %number: i64) {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %most = llvm.mlir.constant(5000 : i64) : i64
@@ -131,6 +131,27 @@ llvm.func @run(%context: !llvm.ptr) {{
 }}
 """
 """Counts who enters and who leaves: the first leaves when a second has come, who stays for a while."""
+
+NUMBERS = f"""
+llvm.func @{RUN}(!llvm.ptr, !llvm.ptr, i64)
+llvm.func @pthread_self() -> i64
+llvm.func @usleep(i32) -> i32
+llvm.func internal @body(%context: !llvm.ptr, %number: i64) {{
+  %short = llvm.mlir.constant(2000 : i32) : i32
+  %self = llvm.call @pthread_self() : () -> i64
+  %place = llvm.getelementptr %context[%number] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %self, %place : i64, !llvm.ptr
+  %0 = llvm.call @usleep(%short) : (i32) -> i32
+  llvm.return
+}}
+llvm.func @run(%context: !llvm.ptr) {{
+  %threads = llvm.mlir.constant(3 : i64) : i64
+  %body = llvm.mlir.addressof @body : !llvm.ptr
+  llvm.call @{RUN}(%body, %context, %threads) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.return
+}}
+"""
+"""Writes who came where the number that each has stands."""
 
 
 @cache
@@ -231,6 +252,19 @@ def test_many_callers_share_one_pool(oversubscribed: None) -> None:
     while workers() > before + 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert workers() <= before + 1  # a call of two threads wants one worker, and all share it
+
+
+def test_threads_have_the_same_numbers_in_every_region(oversubscribed: None) -> None:
+    code = LoadedObjects([compile_module(emit_llvm_ir(parse(NUMBERS)), Target(), 1)])
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("run"))
+    threads = dict[int, int]()
+    for _ in range(50):
+        found = np.zeros(1024, np.int64)
+        run(found.ctypes.data)
+        numbers = {place: int(thread) for place, thread in enumerate(found) if thread}
+        assert numbers[0] == threading.get_ident()  # whoever calls has none of a worker's
+        assert all(threads.setdefault(place, thread) == thread for place, thread in numbers.items())
+    assert len(set(threads.values())) == len(threads)
 
 
 def test_a_region_is_not_left_while_a_worker_is_in_it(oversubscribed: None) -> None:
