@@ -78,6 +78,9 @@ from .loop_emission import UNROLL_FULLY
 REUSE = 5
 """Uses of a vector from which on its load is worth asking for."""
 
+AHEAD = 4
+"""What is asked for and not read yet takes that part of the nearest cache at most, beside what is read now."""
+
 PAGE = 4096
 """Bytes within which a processor finds by itself what is read next."""
 
@@ -106,13 +109,14 @@ class PrefetchStreamsPass(ModulePass):
         machine = vector_unit_of(op).with_machine(self.machine).machine
         for loop in [loop for loop in all_within(op, scf.ForOp) if _unrolled_trips(loop) is None]:
             lines, streams = _lines(loop, machine), _streams(loop, machine)
+            asked = sum(stream.bytes_of_step for stream in streams if stream.uses >= REUSE)
             for each in lines:
                 each.prefetch(loop)
             for stream in streams:
                 panel = stream.panel(loop)
                 before = [] if panel is None else _loops_before(panel, stream.load)
                 if stream.uses >= REUSE:
-                    stream.prefetch(loop, self.distance)
+                    stream.prefetch(loop, self.distance, machine.l1 // AHEAD // asked)
                 if panel is not None and before:
                     stream.prefetch_part(loop, panel, before)
                 elif panel is not None and stream.uses >= REUSE:
@@ -131,11 +135,17 @@ class _Stream:
     uses: int
     """How often each vector is used."""
 
-    def prefetch(self, loop: scf.ForOp, distance: int) -> None:
-        """Ask at the begin of each iteration of `loop` for what is read `distance` bytes of vectors later."""
+    @property
+    def bytes_of_step(self) -> int:
+        """Bytes that are asked for in an iteration."""
+        return _vector_bytes(self.load) * prod(map(_known_trips, self.columns))
+
+    def prefetch(self, loop: scf.ForOp, distance: int, most_steps: int) -> None:
+        """Ask at the begin of each iteration of `loop` for what is read `distance` bytes of vectors later, but of no
+        later iteration than the `most_steps`th from it."""
         write = _Writer(loop)
         step = loop.body.block.args[0]
-        steps = max(1, distance // _vector_bytes(self.load))
+        steps = max(1, min(distance // _vector_bytes(self.load), most_steps))
         later = write.add(step, write.constant(steps * (_constant(loop.step) or 1)))
         later.name_hint = "later"
         values: dict[SSAValue, SSAValue] = {step: later}

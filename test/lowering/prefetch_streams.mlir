@@ -49,6 +49,33 @@ func.func @weights_are_asked_for_once_for_each_column(%x: memref<65536xf32>, %w:
   func.return
 }
 
+// Forty-eight columns are 3072 bytes in each step: four steps of those are a quarter of the nearest cache, 48 KiB.
+// CHECK-LABEL: func.func @no_more_is_asked_for_than_stays_near
+// CHECK:         scf.for %k = %c0 to %c512 step %c1 {
+// CHECK-NEXT:      %0 = arith.constant 4 : index
+// CHECK-NEXT:      %later = arith.addi %k, %0 : index
+func.func @no_more_is_asked_for_than_stays_near(%w: memref<393216xf32>, %y: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c48 = arith.constant 48 : index
+  %c512 = arith.constant 512 : index
+  %c8192 = arith.constant 8192 : index
+  scf.for %k = %c0 to %c512 step %c1 {
+    scf.for %row = %c0 to %c8 step %c1 {
+      scf.for %column = %c0 to %c48 step %c1 {
+        %0 = arith.muli %k, %c16 : index
+        %1 = arith.muli %column, %c8192 : index
+        %2 = arith.addi %0, %1 : index
+        %3 = vector.load %w[%2] : memref<393216xf32>, vector<16xf32>
+        vector.store %3, %y[%c0] : memref<16xf32>, vector<16xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  }
+  func.return
+}
+
 // Four rows use each vector; the other loop does not move its vector; and the place of the last is read from memory.
 // CHECK-LABEL: func.func @what_is_used_seldom_stands_still_or_is_found_in_memory_is_not_asked_for
 // CHECK-NOT:     memref.prefetch
