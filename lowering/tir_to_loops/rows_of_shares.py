@@ -34,16 +34,20 @@ def rows_of_shares(loop: ForOp) -> int:
     extent = loop.size
     if not isinstance(extent, int) or extent < 2:
         return 1
-    read: dict[SSAValue, set[tuple[int, int]]] = {}
+    read: dict[SSAValue, list[set[tuple[int, int]]]] = {}
     for block in blocks_under(loop):
         _note_reads(block, loop, extent, read)
-    inner = max((low for spans in read.values() for low, high in spans if high == extent and low > 1), default=1)
+    every = [spans for indices in read.values() for spans in indices]
+    inner = max((low for spans in every for low, high in spans if high == extent and low > 1), default=1)
     rows = extent // inner
     if inner == 1 or extent % inner or not 1 < rows <= MOST_ROWS:
         return 1
+    if any(len({low < inner for low, _ in spans}) > 1 for spans in every):
+        return 1  # rows are parts of a dimension that goes on within them
     by_rows = by_columns = 0
     computed, written = 0, {buffer for block in blocks_under(loop) for buffer in block.writes}
-    for buffer, spans in read.items():
+    for buffer, indices in read.items():
+        spans = set[tuple[int, int]]().union(*indices)
         outside, within = any(high > inner for _, high in spans), any(low < inner for low, _ in spans)
         if outside is not within:
             size = buffer_bytes(buffer)
@@ -55,16 +59,16 @@ def rows_of_shares(loop: ForOp) -> int:
     return rows if by_columns + LITTLE >= by_rows else 1
 
 
-def _note_reads(block: BlockOp, loop: ForOp, extent: int, read: dict[SSAValue, set[tuple[int, int]]]) -> None:
-    """Add to each buffer that `block` reads which digits of the loop's variable choose its elements."""
+def _note_reads(block: BlockOp, loop: ForOp, extent: int, read: dict[SSAValue, list[set[tuple[int, int]]]]) -> None:
+    """Add to each buffer that `block` reads, by index, which digits of the loop's variable choose its elements."""
     variables = [number for number, value in enumerate(block.loop_vars) if value is loop.var]
     for access in block.accesses():
         if not isinstance(access.op, LoadOp) or access.map is None:
             continue
-        found = read.setdefault(access.buffer, set())
+        found = read.setdefault(access.buffer, [])
         for index in access.map.results if variables else ():
             # Over the loops: which digits of an iterator that was fused of two an index takes, that says.
-            found |= _digits(substitute(index, block.bindings.data.results), variables[0], extent)
+            found.append(_digits(substitute(index, block.bindings.data.results), variables[0], extent))
 
 
 def _digits(expr: AffineExpr, variable: int, extent: int) -> set[tuple[int, int]]:

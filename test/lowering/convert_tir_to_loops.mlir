@@ -1003,6 +1003,22 @@ tir.prim_func @a_sum_of_many_blocks(%x: memref<16x8xf32>, %y: memref<16x8xf32>) 
   }
 }
 
+// Strips are parts of one dimension: whoever goes through them in order has a part of it.
+// CHECK-LABEL: func.func @strips_of_a_dimension
+// CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads {
+tir.prim_func @strips_of_a_dimension(%x: memref<64xf32>, %y: memref<2x2x32xf32>) {
+  tir.for parallel %j = 0 to 128 {
+    tir.block @y(%s: spatial 2, %a: spatial 2, %b: spatial 32) = [%j floordiv 64, %j floordiv 32 mod 2, %j mod 32]
+        reads(%x[%s * 32 + %b] : memref<64xf32>) writes(%y[%s, %a, %b] : memref<2x2x32xf32>) {
+      %c32 = arith.constant 32 : index
+      %0 = arith.muli %s, %c32 : index
+      %1 = arith.addi %0, %b : index
+      %2 = memref.load %x[%1] : memref<64xf32>
+      memref.store %2, %y[%s, %a, %b] : memref<2x2x32xf32>
+    }
+  }
+}
+
 // CHECK-LABEL: func.func @an_iterator_that_was_fused_of_blocks_and_rows
 // CHECK: rt.share {{.*}} of %{{.*}} threads %num_threads rows 2 {
 tir.prim_func @an_iterator_that_was_fused_of_blocks_and_rows(%x: memref<2x64xf32>, %y: memref<2x64xf32>) {

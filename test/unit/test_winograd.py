@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -132,10 +133,7 @@ def test_compiled_tiles_are_the_convolution_up_to_rounding(monkeypatch: pytest.M
 
 
 def test_one_compilation_is_for_any_number_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
-    def insist(self: Convolution3x3, largest: int, direct: float, moved: int) -> Filtering | None:
-        return FILTERINGS[4]
-
-    monkeypatch.setattr(Convolution3x3, "best", insist)
+    monkeypatch.setattr(Convolution3x3, "best", largest_tiles)
     weight = RNG.standard_normal((16, 16, 3, 3), np.float32)
     x = relay.var("x", shape=(relay.Any(), 16, 16, 16))
     exe = weft.compile(relay.Function([x], relay.nn.conv2d(x, relay.const(weight), padding=(1, 1))), threads=2)
@@ -180,7 +178,7 @@ def test_channels_that_leave_a_rest_are_transformed_in_whole_vectors(channels: i
     exe = weft.compile(
         parse_module(source, new_ir_context()), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=1
     )
-    assert '%winograd_data = tir.alloc_buffer "global" : memref<4x4x2x1x4x4x16xf32>' in str(exe.ir["schedule"])
+    assert '%winograd_data = tir.alloc_buffer "global" : memref<2x4x4x2x2x4x16xf32>' in str(exe.ir["schedule"])
     x, w = RNG.standard_normal((1, channels, 8, 7), np.float32), RNG.standard_normal((16, channels, 3, 3), np.float32)
     blocks = np.full((1, 32, 8, 7), np.nan, np.float32)  # what fills up the last block does not matter
     blocks[:, :channels] = x
@@ -191,29 +189,57 @@ def test_channels_that_leave_a_rest_are_transformed_in_whole_vectors(channels: i
     assert np.abs(got[:, 0].transpose(0, 3, 1, 2) - wanted).max() <= 4e-6 * np.abs(wanted).max()
 
 
+def largest_tiles(self: Convolution3x3, largest: int, direct: float, moved: int) -> Filtering | None:
+    """What takes the place of the choice between tiles."""
+    return FILTERINGS[4]
+
+
 def shape_of(text: str) -> list[int]:
     return [int(number) for number in text.split("x")]
 
 
 def test_threads_go_on_with_the_tiles_that_they_have_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def insist(self: Convolution3x3, largest: int, direct: float, moved: int) -> Filtering | None:
-        return FILTERINGS[4]
-
-    monkeypatch.setattr(Convolution3x3, "best", insist)
+    monkeypatch.setattr(Convolution3x3, "best", largest_tiles)
     weight, bias = RNG.standard_normal((32, 32, 3, 3), np.float32), RNG.standard_normal((32, 1, 1), np.float32)
     x = relay.var("x", shape=(1, 32, 56, 64))
     y = relay.nn.conv2d(x, relay.const(weight), padding=(1, 1)) + relay.const(bias)
     exe = weft.compile(relay.Function([x], y), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=2)
     text = str(exe.ir["schedule"])
-    product = text[text.index('%winograd_product_local = tir.alloc_buffer "local"') :]
-    assert "floordiv 288) * 112" in product  # two strips, each of 36 products of 8 tiles of 14 rows
+    assert buffers(text, "winograd_data") == [[2, 6, 6, 2, 7, 16, 16]]  # two strips, each of seven lines of 16 tiles
+    assert buffers(text, "winograd_product") == [[2, 36, 2, 112, 16]]
     shares = [line for line in str(exe.ir["loops"]).splitlines() if "rt.share %slots[" in line]
     of_convolution = shares[[("slots[2]" in line) for line in shares].index(True) - 2 :][:4]
-    assert [line.rstrip(" {").split("rows ")[1:] for line in of_convolution] == [["2"], ["2"], [], ["2"]]
+    assert [line.rstrip(" {").split("rows ")[1:] for line in of_convolution] == [["2"], [], [], ["2"]]
     data = RNG.standard_normal((1, 32, 56, 64), np.float32)
     wanted: NDArray = run_operator(Conv2dOp, [data.astype(float), weight.astype(float)], padding=[1, 1]) + bias
     got: NDArray = np.asarray(weft.compile(relay.Function([x], y), threads=2)(data))
     assert np.abs(got - wanted).max() <= 16e-6 * np.abs(wanted).max()
+
+
+def buffers(text: str, name: str) -> list[list[int]]:
+    """The shapes of the buffers of a name that the text allocates."""
+    found = re.findall(rf'%{name} = tir\.alloc_buffer "global" : memref<([0-9x]+)xf32>', text)
+    return [shape_of(shape) for shape in found]
+
+
+@pytest.mark.parametrize("height", [32, 28, 20, 12, 44, 13])  # 8, 7, 5, 3, 11 and 4 lines of tiles of four
+@pytest.mark.parametrize("images", [1, 2, 3])
+def test_tiles_lie_in_strips_of_whole_lines_or_images(
+    images: int, height: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Convolution3x3, "best", largest_tiles)
+    weight = RNG.standard_normal((32, 16, 3, 3), np.float32)
+    x = relay.var("x", shape=(images, 16, height, 28))
+    y = relay.nn.conv2d(x, relay.const(weight), padding=(1, 1))
+    exe = weft.compile(relay.Function([x], y), threads=2)
+    strips, lines = {32: (2, 4), 28: (7, 1), 20: (5, 1), 12: (3, 1), 44: (1, 11), 13: (2, 2)}[height]
+    if images > 1:
+        strips, lines = images, -(-height // 4)
+    ((*outer, _, found, _, _),) = buffers(str(exe.ir["schedule"]), "winograd_data")
+    assert (outer[0], found) == (strips, lines) if strips > 1 else outer[:2] == [6, 6]
+    data = RNG.standard_normal((images, 16, height, 28), np.float32)
+    wanted: NDArray = run_operator(Conv2dOp, [data.astype(float), weight.astype(float)], padding=[1, 1])
+    assert np.abs(np.asarray(exe(data)) - wanted).max() <= 16e-6 * np.abs(wanted).max()
 
 
 def test_plain_layouts_are_computed_too() -> None:

@@ -6,17 +6,17 @@ is found by measuring.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from ....dialects.tir.buffers import buffer_bytes, shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp
 from ....dialects.tir.symbols import dimension
 from ..analysis.producers import written_buffer
-from ..analysis.strides import strides
+from ..analysis.strides import Stride, strides
 from ..scheduling.recorded import set_kind, split
 from .choose_tile import Tile
 from .choosing import choose, is_chosen
@@ -60,6 +60,10 @@ def order_tiles(
     return [*(loop for number in order.groups for loop in groups[number]), *inner]
 
 
+Factors: TypeAlias = tuple[list[Stride], list[Stride]]
+"""What the rows of a batch of products are read from, computed in the same function; and the other factor."""
+
+
 def strips_of_rows(block: BlockOp, tile: Tile, rows: ForOp) -> int:
     """Into how many strips to divide `rows`, the loop over tiles of a batch of products, outermost of all; 1 for none.
 
@@ -70,22 +74,59 @@ def strips_of_rows(block: BlockOp, tile: Tile, rows: ForOp) -> int:
     trips, row = rows.size, tile.row
     if row is None or not isinstance(trips, int):
         return 1
-    rank = len(shape_of(written_buffer(block)))
-    others = [number for number in range(rank) if number not in (row, tile.column, tile.vector)]
-    batch = [number for number in others if block.likely_extents[number] > 1]
+    count = next((count for count in range(2, MOST_STRIPS + 1) if trips % count == 0), 1)
+    batch = _batch(block, tile)
+    factors = _factors(block, row)
+    if factors is None or not batch or not _both_move(factors, batch):
+        return 1
+    return count if _pays(block, factors, count) else 1
+
+
+def order_strips(
+    block: BlockOp, tile: Tile, others: Sequence[ForOp], numbers: Mapping[ForOp, int]
+) -> list[list[ForOp]]:
+    """Loops over what is no row and no column of a batch of products: those that are to be outermost of all, and the
+    others in order. Where rows lie in strips already, along which the factor moves that was computed before and no
+    other does, the loop over those is outermost if that pays as in `strips_of_rows`, else innermost of the others."""
+    factors = None if tile.row is None else _factors(block, tile.row)
+    if factors is None:
+        return [[], list(others)]
+    batch = _batch(block, tile)
+    along = [loop for loop in others if numbers[loop] in batch and _moves(factors[0], numbers[loop])]
+    strips = [loop for loop in along if not _moves(factors[1], numbers[loop])]
+    rest = [number for number in batch if number not in [numbers[loop] for loop in strips]]
+    if len(strips) != 1 or not rest or not _both_move(factors, rest):
+        return [[], list(others)]
+    left = [loop for loop in others if loop not in strips]
+    return [strips, left] if _pays(block, factors, strips[0].likely_trips) else [[], [*left, *strips]]
+
+
+def _batch(block: BlockOp, tile: Tile) -> list[int]:
+    """The iterators over whole products."""
+    outer = range(len(shape_of(written_buffer(block))))
+    inner = (tile.row, tile.column, tile.vector)
+    return [number for number in outer if number not in inner and block.likely_extents[number] > 1]
+
+
+def _factors(block: BlockOp, row: int) -> Factors | None:
     reads = [access for access in strides(block) if not access.is_write and access.buffer is not written_buffer(block)]
     here = [access for access in reads if access.along(dimension(row)) != 0]
     there = [access for access in reads if access not in here]
-    if not batch or not here or not there:
-        return 1
-    if any(access.along(dimension(number)) == 0 for access in reads for number in batch):
-        return 1
-    if not all(isinstance(access.buffer.owner, AllocBufferOp) for access in here):
-        return 1
-    count = next((count for count in range(2, MOST_STRIPS + 1) if trips % count == 0), 1)
-    near, far = (sum(buffer_bytes(access.buffer) for access in each) for each in (here, there))
-    pays = count > 1 and (count - 1) * far <= near // 2
-    return count if pays and is_chosen("strips", block) else 1
+    made = all(isinstance(access.buffer.owner, AllocBufferOp) for access in here)
+    return (here, there) if here and there and made else None
+
+
+def _moves(accesses: Sequence[Stride], number: int) -> bool:
+    return all(access.along(dimension(number)) != 0 for access in accesses)
+
+
+def _both_move(factors: Factors, batch: Sequence[int]) -> bool:
+    return all(_moves(each, number) for each in factors for number in batch)
+
+
+def _pays(block: BlockOp, factors: Factors, count: int) -> bool:
+    near, far = (sum(buffer_bytes(access.buffer) for access in each) for each in factors)
+    return count > 1 and (count - 1) * far <= near // 2 and is_chosen("strips", block)
 
 
 def order_sums(block: BlockOp, reduce: Sequence[ForOp], vectors: int) -> list[ForOp]:

@@ -53,7 +53,7 @@ from ..scheduling.recorded import (
 )
 from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
-from .loop_orders import order_sums, order_tiles, strips_of_rows, unroll_steps, vectors_of
+from .loop_orders import order_strips, order_sums, order_tiles, strips_of_rows, unroll_steps, vectors_of
 from .packed_panels import Panel, copy_panel, propose_panel
 from .padded_bands import Bands, Walk, fill_in, propose_bands
 from .pixels import fuse_pixels
@@ -255,9 +255,9 @@ def _apply(
     rows = [loop for loop in loops.rows if loop not in ragged]
     strips: list[ForOp] = []
     if rows and (count := strips_of_rows(block, tile, rows[0])) > 1:
-        outermost, *rows = split(rows[0], [rows[0].trip_count // count])
-        strips = [outermost]
-    outer = [*strips, *order_tiles(block, columns, loops.others, rows)]
+        strips, rows = [(parts := split(rows[0], [rows[0].trip_count // count]))[0]], list(parts[1:])
+    outermost, others = order_strips(block, tile, loops.others, loops.numbers)
+    outer = [*strips, *outermost, *order_tiles(block, columns, others, rows)]
     around = [] if panel is None else _around(panel, loops)
     bands = None if ragged or around else _bands(block, epilogue, outer, loops.numbers, machine)
     if around:

@@ -201,7 +201,7 @@ class WinogradConv2dOp(Convolution):
             padded, volumes = seeing.pad_stage(data, at_image, before, after), seeing.volumes(images)
             images, held_images, channels = volumes * seeing.made, volumes * seeing.padded, channels // seeing.seen
         places, held_places = (images, high, wide), (held_images, high, wide)
-        numbering = _Numbering(images, high, wide)
+        numbering = _Numbering(images, high, wide, 1 if seeing else _strips(images, high, wide))
         # Tiles are transformed in the data's blocks, whole vectors, however few of the last one's channels are summed.
         parts = max(1, layout.block("C") // step)
         transformed = -(-channels // parts)
@@ -219,11 +219,16 @@ class WinogradConv2dOp(Convolution):
 
         half = te.compute((transformed, *held_places, points, points, *inner), rows, "winograd_rows")
 
+        strip = [numbering.strips] if numbering.strips > 1 else []
+        strip_places = (numbering.high_of_strip, wide) if strip else held_places
+
         def columns(*at: te.IterVar) -> te.Expr:
-            p, q, c, n, y, x, *i = at
+            which, (p, q, c, *place) = at[: len(strip)], at[len(strip) :]
+            place, i = place[: len(strip_places)], place[len(strip_places) :]
+            n, y, x = numbering.in_image(*which, *place) if strip else place
             return combined(by.data, q, lambda s: half[(c, n, y, x, p, s, *i)])
 
-        tiles = te.compute((points, points, transformed, *held_places, *inner), columns, "winograd_data")
+        tiles = te.compute((*strip, points, points, transformed, *strip_places, *inner), columns, "winograd_data")
         axes = [
             te.reduce_axis(channels, "ic_outer"),
             *([te.reduce_axis(step, "ic_inner")] if "i" in kernel.names else []),
@@ -231,7 +236,7 @@ class WinogradConv2dOp(Convolution):
         planes = [] if seeing is None else [te.reduce_axis(seeing.seen, "plane")]
 
         def product(*at: te.IterVar) -> te.Expr:
-            point, o, *rest = at
+            which, (point, o, *rest) = at[: len(strip)], at[len(strip) :]
             p, q = point // points, point % points
             image, y, x = numbering.place(rest[: numbering.rank])
             lane, channel = rest[numbering.rank :], axes[0]
@@ -242,13 +247,15 @@ class WinogradConv2dOp(Convolution):
             block, within = axes[0], axes[1:]
             if parts > 1:
                 block, within = axes[0] // parts, [axes[0] % parts * step + (axes[1] if axes[1:] else 0)]
-            return te.sum(tiles[(p, q, block, image, y, x, *within)] * taken, [*planes, *axes])
+            place = (y, x) if strip else (image, y, x)
+            return te.sum(tiles[(*which, p, q, block, *place, *within)] * taken, [*planes, *axes])
 
-        sums = te.compute((points * points, outputs, *numbering.extents, *lanes), product, "winograd_product")
+        sums = te.compute((*strip, points * points, outputs, *numbering.extents, *lanes), product, "winograd_product")
 
         def result_rows(*at: te.IterVar) -> te.Expr:
             o, n, y, x, i, q, *lane = at
-            return combined(by.result, i, lambda p: sums[(q + p * points, o, *numbering.number(n, y, x), *lane)])
+            *which, number = (*numbering.strip_of(n, y), numbering.number(n, y, x))
+            return combined(by.result, i, lambda p: sums[(*which, q + p * points, o, *number, *lane)])
 
         upper = te.compute((outputs, *places, tile, points, *lanes), result_rows, "winograd_result_rows")
 
@@ -271,6 +278,28 @@ class WinogradConv2dOp(Convolution):
         return None  # the taps are not known any more
 
 
+MOST_STRIPS = 8
+"""More strips of an image are none."""
+
+MIN_TILES_IN_STRIP = 7
+"""Tiles that a strip has at least: with fewer, a product of matrices could not take as many rows at once as it can."""
+
+
+def _strips(images: te.Dim, high: te.Dim, wide: te.Dim) -> int:
+    """In how many parts tiles lie together: each image, or as few parts of one as are equal, at least two.
+
+    A thread that goes on with tiles that it has transformed then reads and writes where no other does. Processors fetch
+    ahead of what is read in order, and where the parts of threads lie among each other that is what another thread has
+    written: it comes from the caches of another processor, and has to be fetched back from there.
+    """
+    if not (isinstance(images, int) and isinstance(high, int) and isinstance(wide, int)):
+        return 1
+    if images > 1:
+        return images
+    counts = (n for n in range(2, MOST_STRIPS + 1) if high % n == 0 and high // n * wide >= MIN_TILES_IN_STRIP)
+    return next(counts, 1)
+
+
 @dataclass(frozen=True)
 class _Numbering:
     """The tiles of all images, as rows of one matrix; where their number is a product of symbols, each by its image and
@@ -279,6 +308,27 @@ class _Numbering:
     images: te.Dim
     high: te.Dim
     wide: te.Dim
+    strips: int = 1
+    """In so many parts tiles lie together: whole images or, of a single one, as many lines each."""
+
+    @property
+    def high_of_strip(self) -> te.Dim:
+        """Lines of tiles in a strip."""
+        if self.images == 1 and isinstance(self.high, int):
+            return self.high // self.strips
+        return self.high
+
+    def in_image(self, strip: te.Expr, y: te.Expr, x: te.Expr) -> tuple[te.Expr, te.Expr, te.Expr]:
+        """The image, and the place there, of a tile of a strip."""
+        if self.images == 1:
+            return te.const(0, te.index), strip * self.high_of_strip + y, x
+        return strip, y, x
+
+    def strip_of(self, image: te.Expr, y: te.Expr) -> tuple[te.Expr, ...]:
+        """The strip that a tile is in, if there are several."""
+        if self.strips == 1:
+            return ()
+        return (y // self.high_of_strip if self.images == 1 else image,)
 
     @property
     def is_product(self) -> bool:
@@ -288,14 +338,16 @@ class _Numbering:
     @property
     def extents(self) -> tuple[te.Dim, ...]:
         each = (self.images, self.high, self.wide)
-        return each if self.is_product else (prod(each),)
+        return each if self.is_product else (prod(each) // self.strips,)
 
     @property
     def rank(self) -> int:
         return len(self.extents)
 
     def number(self, image: te.Expr, y: te.Expr, x: te.Expr) -> tuple[te.Expr, ...]:
-        """What a tile is called by."""
+        """What a tile is called by, in its strip."""
+        if self.strips > 1:
+            return ((y % self.high_of_strip if self.images == 1 else y) * self.wide + x,)
         return (image, y, x) if self.is_product else ((image * self.high + y) * self.wide + x,)
 
     def place(self, number: Sequence[te.Expr]) -> tuple[te.Expr, te.Expr, te.Expr]:
