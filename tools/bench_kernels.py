@@ -36,7 +36,8 @@ SECONDS = 0.05
 
 def kernels_within(exe: Executable, inputs: Sequence[NDArray], repeat: int) -> list[KernelResult]:
     """The kernels of a graph, timed as it runs, `repeat` times, on as many threads as it uses. What they compute is
-    counted where the graph is at hand, which it is not in a saved executable, and its shapes are known.
+    counted where the graph is at hand, which it is not in a saved executable, and its shapes are known, and the same in
+    all calls of a kernel.
 
     Raises:
         Diagnostic: the graph has no steps that are taken one after the other.
@@ -54,9 +55,11 @@ def kernels_within(exe: Executable, inputs: Sequence[NDArray], repeat: int) -> l
     for name, steps in same.items():
         ms = sum(times.us for times, _ in steps) / len(steps) / 1e3
         layers = tuple(layer for times, _ in steps for layer in times.layers)
-        (first, weights) = steps[0]
-        streams = ((weights, resident), (first.bytes - weights, first.bytes - weights))
-        results.append(KernelResult(name, len(steps), ms, flops.get(name), first.bytes, layers, streams))
+        bytes, weights = (sum(counts) // len(steps) for counts in zip(*((t.bytes, w) for t, w in steps), strict=True))
+        streams = ((weights, resident), (bytes - weights, bytes - weights))
+        # A kernel that is passed extents computes now more and now less, and what is counted is its first call's.
+        known = flops.get(name) if len({times.bytes for times, _ in steps}) == 1 else None
+        results.append(KernelResult(name, len(steps), ms, known, bytes, layers, streams))
     return results
 
 
