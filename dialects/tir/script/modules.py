@@ -53,6 +53,7 @@ class IRModule(ModuleOp):
         """Put a copy of a function in under a name, instead of one that has it: `module[name] = func`."""
         self[name] = func
 
+    @checked
     def script(self, *, verbose_expr: bool = False) -> str:
         """The `tir` functions as TVMScript; others have no form in it, and are left out. They define all that they
         name, so that `verbose_expr`, which nodes take, leaves nothing to be added.
