@@ -64,6 +64,9 @@ class _Choice:
     def __getitem__(self, option: str) -> object:
         return self._options[option]
 
+    __iter__ = None
+    """Options are looked up by their names, not by numbers."""
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and (other.name, other._options) == (self.name, self._options)  # pyright: ignore
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, overload
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Operation
 
 from ...dialects.relay.base import Value, as_attribute
 from ...dialects.relay.core import FuncOp
@@ -182,7 +183,17 @@ class IRModule(ModuleOp):
         return list(self.functions)
 
     def update(self, other: ModuleOp | Functions) -> None:
-        """Put copies of functions into the module, in the places of those that are called so."""
+        """Put copies of functions into the module, in the places of those that are called so.
+
+        Raises:
+            UsageError: there is something else, such as a function of loops.
+        """
+        given: list[object] = [*(other.body.block.ops if isinstance(other, ModuleOp) else other.values())]
+        for each in given:
+            if not isinstance(each, FuncOp | Expr | AdtOp):
+                what = each.name if isinstance(each, Operation) else type(each).__name__
+                hint = "weft.build compiles those of loops, tir.prim_func"
+                raise UsageError(f"a module of graphs holds no {what}", hint=hint)
         others = IRModule.of(other).functions if isinstance(other, ModuleOp) else other
         for op in other.body.block.ops if isinstance(other, ModuleOp) else ():
             if isinstance(op, AdtOp):
@@ -210,9 +221,18 @@ class IRModule(ModuleOp):
 
     @checked
     def with_attr(self, attr_key: str, attr_value: Value) -> IRModule:
-        """A copy with an attribute."""
+        """A copy with an attribute.
+
+        Raises:
+            UsageError: the value has no form as an attribute.
+        """
+        try:
+            attribute = UnitAttr() if attr_value is None else as_attribute(attr_value)
+        except (TypeError, ValueError) as error:
+            reason = f"the attribute '{attr_key}' cannot be {attr_value!r}: {error}"
+            raise UsageError(reason, hint="executors and runtimes are arguments of relay.build") from None
         copy = IRModule.of(self.clone())
-        copy.attributes |= {**self.attributes, attr_key: as_attribute(attr_value)}
+        copy.attributes |= {**self.attributes, attr_key: attribute}
         return copy
 
     def import_from_std(self, file: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft import relay
+from weft import relay, te, tir
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.graph_executor import GraphModule
@@ -171,6 +171,24 @@ def test_attributes_of_functions_are_put_on_copies() -> None:
     marked = function.with_attr("Compiler", "ccompiler").with_attr({"Inline": 1, "Primitive": True})
     assert not function.attributes and {*marked.attributes} == {"Compiler", "Inline", "Primitive"}
     assert {*marked.without_attr("Inline").attributes} == {"Compiler", "Primitive"}
+
+
+def test_what_is_no_attribute_of_a_module_is_refused() -> None:
+    module = relay.IRModule.from_expr(softmax())
+    assert module.with_attr("marked", [1, 2]).get_attr("marked") == [1, 2]
+    with pytest.raises(UsageError, match=r"the attribute 'executor' cannot be Executor\('graph'"):
+        module.with_attr("executor", relay.backend.Executor("graph"))  # pyright: ignore[reportArgumentType]
+
+
+def test_a_module_takes_no_functions_of_loops() -> None:
+    a = te.placeholder((2,), name="a")
+    loops = te.create_prim_func([a, te.compute((2,), lambda i: a[i] + 1, name="b")])
+    module = relay.IRModule.from_expr(softmax())
+    with pytest.raises(UsageError, match=r"a module of graphs holds no tir\.prim_func"):
+        module.update(tir.IRModule({"loops": loops}))
+    with pytest.raises(UsageError, match=r"a module of graphs holds no tir\.prim_func"):
+        module.update({"loops": loops})  # pyright: ignore[reportArgumentType]
+    assert len(module.functions) == 1
 
 
 def test_a_type_variable_stands_for_a_type() -> None:

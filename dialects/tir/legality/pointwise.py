@@ -46,18 +46,28 @@ def _operations(values: Sequence[SSAValue], iters: Mapping[SSAValue, str]) -> li
         value, is_ready = pending.pop()
         if value in iters:
             continue
-        if not isinstance(value, OpResult) or not isinstance(value.type, IndexType | IntegerType) or value.op.regions:
+        if not isinstance(value, OpResult) or not isinstance(value.type, IndexType | IntegerType):
             return None
         if is_ready:
             found[value.op] = None
             continue
         if value.op in found:
             continue
-        if len(found) + len(pending) > MAX_OPERATIONS:
+        if len(found) + len(pending) > MAX_OPERATIONS or (operands := _operands(value.op)) is None:
             return None
         pending.append((value, True))
-        pending += ((operand, False) for operand in value.op.operands)
+        pending += ((operand, False) for operand in operands)
     return list(found)
+
+
+def _operands(op: Operation) -> Sequence[SSAValue] | None:
+    """What an operation of one result computes with: a branch with its condition, and what each side gives."""
+    if not op.regions:
+        return op.operands
+    if isinstance(op, scf.IfOp) and len(op.results) == 1:
+        sides = [region.block.last_op for region in (op.true_region, op.false_region)]
+        return [op.cond, *(side.operands[0] for side in sides if isinstance(side, scf.YieldOp))]
+    return None
 
 
 def _written(
@@ -69,7 +79,11 @@ def _written(
     names, scope = dict(iters), Namespace()
     lines: list[str] = []
     for number, op in enumerate(order):
-        text = expression(op, [names[operand] for operand in op.operands], scope)
+        given = [names[operand] for operand in _operands(op) or ()]
+        if isinstance(op, scf.IfOp):
+            text = "{1} if {0} else {2}".format(*given)
+        else:
+            text = expression(op, given, scope)
         if text is None:
             return None
         names[op.results[0]] = f"v{number}"

@@ -299,6 +299,59 @@ tir.prim_func @a_product_that_stays_inside(%x: memref<16xf32>, %t: memref<4xf32>
 
 // -----
 
+tir.prim_func @a_branch_gives_an_index(%t: memref<4xf32>, %y: memref<16xf32>) {
+  tir.for %i = 0 to 16 {
+    tir.block @b(%v: spatial 16) = [%i] reads(%t : memref<4xf32>) writes(%y[%v] : memref<16xf32>) {
+      %c4 = arith.constant 4 : index
+      %c5 = arith.constant 5 : index
+      %e = arith.cmpi slt, %v, %c4 : index
+      %p = scf.if %e -> (index) {
+        scf.yield %v : index
+      } else {
+        %q = arith.subi %v, %c5 : index
+        scf.yield %q : index
+      }
+      // expected-error @+1 {{block @b reads %t outside: index -1 in dimension 0 where %v = 4, of extent 4}}
+      %0 = memref.load %t[%p] : memref<4xf32>
+      memref.store %0, %y[%v] : memref<16xf32>
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_branch_gives_an_index_and_another_says_where(%t: memref<4xf32>, %y: memref<16xf32>) {
+  tir.for %i = 0 to 16 {
+    tir.block @b(%v: spatial 16) = [%i] reads(%t : memref<4xf32>) writes(%y[%v] : memref<16xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %e = arith.cmpi slt, %v, %c4 : index
+      %p = scf.if %e -> (index) {
+        scf.yield %v : index
+      } else {
+        %q = arith.subi %v, %c8 : index
+        scf.yield %q : index
+      }
+      %c = scf.if %e -> (i1) {
+        scf.yield %e : i1
+      } else {
+        %f = arith.cmpi ult, %p, %c4 : index
+        scf.yield %f : i1
+      }
+      %0 = scf.if %c -> (f32) {
+        %1 = memref.load %t[%p] : memref<4xf32>
+        scf.yield %1 : f32
+      } else {
+        scf.yield %zero : f32
+      }
+      memref.store %0, %y[%v] : memref<16xf32>
+    }
+  }
+}
+
+// -----
+
 tir.prim_func @a_choice_is_an_index(%x: memref<16xf32>, %t: memref<4xf32>, %y: memref<16xf32>) {
   tir.for %i = 0 to 16 {
     tir.block @b(%v: spatial 16) = [%i] reads(%x[%v] : memref<16xf32>, %t : memref<4xf32>) writes(%y[%v] : memref<16xf32>) {
