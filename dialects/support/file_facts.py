@@ -25,7 +25,17 @@ _SETTLED = 3.0
 
 def identity(path: Path, status: os.stat_result) -> Identity:
     """What tells a file, as it is now, from all others."""
-    return str(path.absolute()), status.st_ino, status.st_dev, status.st_size, *_times(status)
+    return str(path.absolute()), *looks_of(status)
+
+
+def looks_of(status: os.stat_result) -> Identity:
+    """What a change to a file changes, once it is settled."""
+    return status.st_ino, status.st_dev, status.st_size, *_times(status)
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """Whether a file was left alone for so long that its times tell of the next change."""
+    return max(status.st_mtime, status.st_ctime) < time.time() - _SETTLED
 
 
 def _times(status: os.stat_result) -> tuple[int, int]:
@@ -55,7 +65,7 @@ class FileFacts:
     def remember(self, path: Path, status: os.stat_result, found: Json) -> None:
         """Remember what was `found` in a file that had this status before it was read; unless it was written to
         meanwhile, or so short a time before that its times might not tell."""
-        if max(status.st_mtime, status.st_ctime) >= time.time() - _SETTLED or _times(path.stat()) != _times(status):
+        if not is_settled(status) or _times(path.stat()) != _times(status):
             return
         known = identity(path, status)
         self._found[known] = found

@@ -221,7 +221,7 @@ def test_a_plug_in_that_changes_makes_programs_others(monkeypatch: pytest.Monkey
     (information / "METADATA").write_text("Name: brings\nVersion: 1.0\n")
     for path in (package, package.parent / "__init__.py"):
         os.utime(path, (0, 0))
-    asked = compiler_digest.compiler_digest.__wrapped__
+    asked = compiler_digest.digest_now
     without = asked()
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (information / "entry_points.txt").write_text("[weft.functions]\none = brings.code:one\n")

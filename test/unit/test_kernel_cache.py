@@ -23,7 +23,7 @@ from weft import PassContext
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.mlir import parse_mlir
-from weft.lowering import compiler_digest, kept_kernels
+from weft.lowering import kept_kernels
 from weft.lowering.kernel_memo import kernel_memo
 from weft.lowering.lowered_kernel import LOWERED, LoweredKernel, LoweredKernels
 from weft.lowering.machine import kernel_cache
@@ -158,31 +158,6 @@ def test_kernels_that_another_compiler_has_lowered_are_lowered_anew(
             assert known() == 0, "nobody knows by which"
         forget()
         assert known() == 1
-
-
-def test_a_compiler_is_told_by_its_modules_and_unknown_once_they_are_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = tmp_path / "pass.py"
-    source.write_text("one = 1")
-    names = [name for name, _ in compiler_digest._sources()]  # pyright: ignore[reportPrivateUsage]
-    assert {"weft.transforms/tir/schedule_rules.py", "weft.dialects/tir/affine.py", "weft/compilation.py"} <= set(names)
-    monkeypatch.setattr(compiler_digest, "_sources", lambda: [("pass.py", source)])
-    asked = compiler_digest.compiler_digest.__wrapped__
-    assert asked() is None, "it was written after this process began"
-    os.utime(source, (0, 0))
-    first = asked()
-    source.write_text("one = 2")
-    os.utime(source, (0, 0))
-    second = asked()
-    assert first is not None and second not in (None, first)
-    there = compiler_digest.version
-
-    def another(package: str) -> str:
-        return "0" if package == "onnx" else there(package)
-
-    monkeypatch.setattr(compiler_digest, "version", another)
-    assert asked() not in (None, first, second), "it stands on another version of onnx"
 
 
 def test_a_kept_kernel_that_is_damaged_or_of_another_form_is_lowered_anew(tmp_path: Path) -> None:
