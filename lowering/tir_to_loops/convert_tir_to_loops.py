@@ -379,11 +379,10 @@ def is_of_a_nest(alloc: AllocBufferOp) -> bool:
 def private_buffers(nest: Operation) -> list[AllocBufferOp]:
     """The thread-private buffers that the blocks of `nest` touch, each once."""
     found: dict[AllocBufferOp, None] = {}
-    for block in nest.walk():
-        if isinstance(block, BlockOp):
-            for buffer in (*block.reads, *block.writes):
-                if isinstance(buffer.owner, AllocBufferOp) and is_of_a_nest(buffer.owner):
-                    found[buffer.owner] = None
+    for block in blocks_under(nest):
+        for buffer in (*block.reads, *block.writes):
+            if isinstance(buffer.owner, AllocBufferOp) and is_of_a_nest(buffer.owner):
+                found[buffer.owner] = None
     return list(found)
 
 

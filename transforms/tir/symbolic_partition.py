@@ -43,6 +43,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.vector_unit import vector_unit_of
+from ...dialects.support.walking import all_within
 from ...dialects.tir.affine import Linear, Range, linear, substitute
 from ...dialects.tir.analyzer import Analyzer, from_affine, sym, to_affine
 from ...dialects.tir.core import (
@@ -324,7 +325,7 @@ def _analyzer(*exprs: AffineExpr) -> Analyzer:
 def clone_with_buffers(loop: ForOp) -> ForOp:
     """A copy of `loop` with copies of the private buffers that nothing outside uses."""
     mapping: dict[SSAValue, SSAValue] = {}
-    for alloc in [op for op in function_of(loop).walk() if isinstance(op, AllocBufferOp)]:
+    for alloc in all_within(function_of(loop), AllocBufferOp):
         if not alloc.is_private or alloc.parent is None:
             continue
         users = accessing_blocks(alloc.buffer)

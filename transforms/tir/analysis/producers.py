@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.support.walking import in_order, within
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, accessing_blocks, blocks_under, enclosing_loops
 from ..schedule.errors import ScheduleError
 
@@ -39,7 +40,7 @@ def defining_block(buffer: SSAValue) -> BlockOp | None:
 
 def stores_of(block: BlockOp) -> list[memref.StoreOp]:
     """The stores in the body of `block`, without those of its init."""
-    return [op for op in block.body.walk() if isinstance(op, memref.StoreOp)]
+    return [op for op in in_order(block.body) if isinstance(op, memref.StoreOp)]
 
 
 def function_of(op: Operation) -> PrimFuncOp:
@@ -70,12 +71,12 @@ def blocks_between(first: Operation, second: Operation) -> list[BlockOp]:
     out."""
     found: list[BlockOp] = []
     started = False
-    for op in function_of(first).region.walk():
+    for op in within(function_of(first)):
         if op is first:
             started = True
         elif op is second:
             break
-        elif started and isinstance(op, BlockOp):
+        elif started and type(op) is BlockOp:
             found.append(op)
     inside = {*blocks_under(first), *blocks_under(second)}
     return [block for block in found if block not in inside]
@@ -83,7 +84,7 @@ def blocks_between(first: Operation, second: Operation) -> list[BlockOp]:
 
 def is_before(first: Operation, second: Operation) -> bool:
     """Whether `first` comes before `second` in program order."""
-    for op in function_of(first).region.walk():
+    for op in within(function_of(first)):
         if op is first:
             return True
         if op is second:

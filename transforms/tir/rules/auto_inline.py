@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ....dialects.support.facts import while_unchanged
+from ....dialects.support.walking import in_order
 from ....dialects.tir.affine import Access, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, PrimFuncOp, Scope, blocks_under
@@ -65,8 +66,8 @@ def should_inline(block: BlockOp) -> bool:
     readers = consumers(block)
     if not readers:
         return False
-    work = [op for op in block.body.walk() if _is_work(op)]
-    guarded = any(isinstance(op, scf.IfOp) for op in block.body.walk())
+    work = [op for op in in_order(block.body) if _is_work(op)]
+    guarded = any(isinstance(op, scf.IfOp) for op in in_order(block.body))
     again = any(_reads_again(reader, block) for reader in readers)
     if again and (guarded or work):
         return False

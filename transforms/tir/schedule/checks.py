@@ -9,6 +9,7 @@ from xdsl.dialects import arith, memref
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from ....dialects.support.walking import in_order
 from ....dialects.tir.affine import Access, linear, simplify
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
 from ....dialects.tir.buffers import shape_of
@@ -59,7 +60,7 @@ def check_free(loop: ForOp) -> None:
 
 def makes_checks(block: BlockOp) -> bool:
     """Whether `block` checks indices, so that it has to run once for each of its elements."""
-    return any(isinstance(op, CheckOp) for op in block.body.walk())
+    return any(isinstance(op, CheckOp) for op in in_order(block.body))
 
 
 def check_not_passed(buffer: SSAValue, blocks: Sequence[BlockOp] | None = None) -> None:
@@ -111,7 +112,7 @@ def check_elements(block: BlockOp, at_constants: bool = False) -> list[memref.St
 
 def check_effects(block: BlockOp) -> None:
     """`block` calls nothing that may do more than give a value."""
-    for op in block.body.walk():
+    for op in in_order(block.body):
         if isinstance(op, CallOp) and not op.is_pure:
             raise ScheduleError.at(op, f"block @{block.block_name} calls what may do more than give a value")
 
