@@ -52,17 +52,17 @@ class Filtering:
         import numpy as np
 
         matrix = np.array(self.weight)
-        outputs, inputs = weight.shape[:2]
-        both = np.kron(matrix, matrix)  # `vec(G w G^T)` by rows is `(G x G) vec(w)`, one product for all
-        taps = weight.reshape(-1, both.shape[1])
-        made = np.empty((len(both), len(taps)), weight.dtype)
+        taps = weight.reshape(-1, TAPS * TAPS)
+        made = np.empty((self.points, self.points, len(taps)), weight.dtype)
         for first in range(0, len(taps), _WEIGHTS_AT_ONCE):
             some = slice(first, first + _WEIGHTS_AT_ONCE)
-            made[:, some] = both @ taps[some].T.astype(np.float64, order="C")  # as BLAS is quickest
-        return made.reshape(self.points, self.points, outputs, inputs)
+            by_tap = taps[some].T.astype(np.float64, order="C")
+            rows = (matrix @ by_tap.reshape(TAPS, -1)).reshape(self.points, TAPS, -1)
+            made[:, :, some] = matrix @ rows
+        return made.reshape(self.points, self.points, *weight.shape[:2])
 
 
-_WEIGHTS_AT_ONCE = 512
+_WEIGHTS_AT_ONCE = 2048
 """So few that what is computed of them stays in the cache, and that no BLAS wakes, and waits for, other threads."""
 
 

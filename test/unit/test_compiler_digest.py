@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -43,9 +43,9 @@ def test_modules_are_read_once_for_all_processes_while_nobody_touches_them(
 ) -> None:
     source, read = tmp_path / "pass.py", list[str]()
 
-    def opened(path: str, *args: Any, **options: Any) -> Any:
+    def opened(path: str, mode: str, *, buffering: int) -> IO[Any]:
         read.append(path)
-        return open(path, *args, **options)
+        return open(path, mode, buffering)
 
     def write(text: str) -> None:
         before = source.stat().st_ctime_ns if source.exists() else 0

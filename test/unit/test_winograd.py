@@ -41,7 +41,7 @@ def test_each_product_of_a_tap_and_an_element_comes_out_where_it_belongs(tile: i
 @pytest.mark.parametrize("tile", FILTERINGS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_many_weights_are_transformed_as_each_alone_and_rounded_once(tile: int, dtype: type[np.floating[Any]]) -> None:
-    weight = RNG.standard_normal((3, 347, 3, 3)).astype(dtype)  # more than are transformed at once
+    weight = RNG.standard_normal((7, 347, 3, 3)).astype(dtype)  # more than are transformed at once
     matrix = np.array(FILTERINGS[tile].weight)
     wide = np.einsum("ap,oipq,bq->aboi", matrix, weight.astype(np.float64), matrix)
     made = FILTERINGS[tile].transform_weight(weight)
