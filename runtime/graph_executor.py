@@ -7,7 +7,8 @@
 
 `module.graph_json`, `module.params` and `module.library` are what it is made of; a graph in TVM's JSON runs on the
 kernels of any library that has kernels of those names and sizes. Names are those of TVM's `GraphModule`. A module has
-memory of its own, so one thread may use it at a time: on each device of the library, where the JSON says that its
+memory of its own, so one thread may use it at a time, while calls that give all their inputs (`module(x)`,
+`module.run({"data": x})`) wait for each other: on each device of the library, where the JSON says that its
 tensors are elsewhere than on the host (`graph_tensors.py`). The debug mode (`run_debug`) times and keeps every node.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -103,6 +105,8 @@ class GraphModule:
         self._program = _program(self.library)
         code = self._program.code if isinstance(self._program, Program) else self._program
         functions: Mapping[str, Function] = library if isinstance(library, Module) else {}
+        self._turns: dict[int, threading.RLock] = {}
+        """Held by who runs, in each process: a child that was forked meanwhile has one that is free."""
         self._nodes = Nodes(self.library, code, self.graph, self._entries, self._threads, functions)
         self.params: dict[str, NDArray] = {}
         heads = [self.graph.entry(ref) for ref in self.graph.heads]
@@ -203,16 +207,17 @@ class GraphModule:
         return save_param_dict(self.params)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, **named: npt.ArrayLike) -> dict[str, NDArray]:
-        """Set inputs, if any are given, and run the graph; its outputs by name.
+        """Set inputs, if any are given, and run the graph; its outputs by name. Threads that do so take turns.
 
         Raises:
             InputError: there is no such input, or a shape or dtype does not fit.
             CheckError: an index lies outside of an axis, where that is an error.
         """
-        for name, array in {**(inputs or {}), **named}.items():
-            self.set_input(name, array)
-        self._nodes.run()
-        return {spec.name: self.get_output(number) for number, spec in enumerate(self.outputs)}
+        with self._turns.setdefault(os.getpid(), threading.RLock()):
+            for name, array in {**(inputs or {}), **named}.items():
+                self.set_input(name, array)
+            self._nodes.run()
+            return {spec.name: self.get_output(number) for number, spec in enumerate(self.outputs)}
 
     def __call__(self, *arrays: npt.ArrayLike) -> NDArray | tuple[NDArray, ...]:
         """Run the graph on the inputs that are no parameters, in order.

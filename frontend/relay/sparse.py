@@ -61,8 +61,8 @@ def sparse_to_dense(
 @checked
 def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = None) -> Expr:
     """The sums of the slices of `data` along the first dimension that have the same number in `segment_ids`; as many as
-    `num_segments` says, or as the largest number does, which then has to be known when the program runs. Slices for
-    which there is no number are left out."""
+    `num_segments` says, or as the largest number does, which then has to be known when the program runs, and none
+    may be negative. Slices for which there is no number are left out."""
     data, ids = Expr(as_value(data)), Expr(as_value(segment_ids))
     if data.shape[0] == OPEN or data.shape[0] != ids.shape[0]:
         data = operator("slice_like")(data, ids, axes=(0,))
@@ -76,10 +76,13 @@ def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = 
 
 
 def _count(ids: Expr, known: int | None) -> Expr:
-    """How many segments there are, as a vector of one number."""
+    """How many segments there are, as a vector of one number; below 0, and so no extent, where a number is."""
     if known is not None:
         return const([known], "int64")
-    return operator("expand_dims")(operator("max")(operator("cast")(ids, "int64")) + const(1, "int64"), 0)
+    numbers = operator("cast")(ids, "int64")
+    least, largest = operator("min")(numbers), operator("maximum")(operator("max")(numbers), const(-1, "int64"))
+    count = operator("where")(operator("less")(least, const(0, "int64")), least, largest + const(1, "int64"))
+    return operator("expand_dims")(count, 0)
 
 
 def _extents(data: Expr) -> Expr:

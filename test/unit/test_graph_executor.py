@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -271,6 +275,42 @@ def test_nodes_run_one_at_a_time(module: GraphModule) -> None:
         module.execute_node(0)
     with pytest.raises(UsageError, match="no node 'reshape'"):
         module.get_node_output("reshape")
+
+
+def test_threads_that_call_at_once_get_their_own_results(module: GraphModule) -> None:
+    arrays = [np.full(spec.shape, 1 + n / 7, spec.dtype) for n in range(4) for spec in module.inputs]
+    assert len(arrays) == 4
+    wanted = [module(array) for array in arrays]
+
+    def call(number: int) -> bool:
+        return all(np.array_equal(module(arrays[(number + k) % 4]), wanted[(number + k) % 4]) for k in range(200))
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(call, range(16)))
+
+
+def test_a_child_forked_amid_the_calls_of_other_threads_computes(module: GraphModule) -> None:
+    (spec,) = module.inputs
+    array = np.full(spec.shape, 0.5, spec.dtype)
+    wanted, over = module(array), threading.Event()
+
+    def call() -> None:
+        while not over.is_set():
+            module(array)
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    try:
+        for _ in range(8):
+            if (child := os.fork()) == 0:
+                signal.alarm(20)  # a child that waits for a thread that it has not is ended
+                os._exit(0 if np.array_equal(module(array), wanted) else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        over.set()
+        for caller in callers:
+            caller.join()
 
 
 def test_runs_are_timed(module: GraphModule) -> None:

@@ -472,3 +472,52 @@ def test_places_of_values_and_images_are_held_to_their_policies() -> None:
         if expected is None:  # a row for each value, empty where it is lost
             found, expected = found.sum(axis=0), inside
         np.testing.assert_array_equal(found.reshape(-1), expected, err_msg=str(made))
+
+
+@pytest.mark.parametrize("count", [4, 100])
+def test_segments_without_a_number_take_no_negative_ones(count: int) -> None:
+    """Of few numbers the graph's extents are made, of many they are found when it runs."""
+    x, i = relay.var("x", shape=(count, 2)), relay.var("i", shape=(count,), dtype="int32")
+    function = relay.Function([x, i], relay.segment_sum(x, i))
+    interpreted: Any = relay.create_executor("debug", relay.IRModule.from_expr(function)).evaluate()
+    runs: list[Callable[..., Any]] = [weft.compile(function), interpreted]
+    data = np.arange(2 * count, dtype=np.float32).reshape(count, 2)
+    for numbers in ([0, 1, 1, 2], [5, 0, 0, 5], [0, 0, 0, 0]):
+        at = np.resize(np.array(numbers, np.int32), count)
+        wanted = np.zeros((max(numbers) + 1, 2), np.float32)
+        np.add.at(wanted, at, data)
+        for run in runs:
+            np.testing.assert_array_equal(np.asarray(run(data, at)), wanted)
+    for numbers in ([-1, 0, 1, 1], [-1, -2, -3, -4], [3, 2, 1, -(2**31)]):
+        for run in runs:
+            with pytest.raises(weft.Diagnostic):
+                run(data, np.resize(np.array(numbers, np.int32), count))
+
+
+def test_no_segments_are_made_of_no_numbers() -> None:
+    x, i = relay.var("x", shape=(0, 2)), relay.var("i", shape=(0,), dtype="int32")
+    function = relay.Function([x, i], relay.segment_sum(x, i))
+    interpreted: Any = relay.create_executor("debug", relay.IRModule.from_expr(function)).evaluate()
+    data, at = np.zeros((0, 2), np.float32), np.zeros(0, np.int32)
+    assert np.asarray(interpreted(data, at)).shape == (0, 2)
+    assert np.asarray(weft.compile(function)(data, at)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_bounds_of_slices_that_data_gives_are_pythons_or_refused(dtype: str) -> None:
+    x = relay.var("x", shape=(6,))
+    bounds = [relay.var(name, shape=(1,), dtype=dtype) for name in ("begin", "end")]
+    function = relay.Function([x, *bounds], relay.strided_slice(x, *bounds, relay.const([2], dtype)))
+    executable: Callable[..., Any] = weft.compile(function)
+    interpreted: Any = relay.create_executor("debug", relay.IRModule.from_expr(function)).evaluate()
+    data = np.arange(6, dtype=np.float32)
+    limits = np.iinfo(dtype)
+    places = [0, 2, 6, 7, -1, -6, -7, int(limits.min), int(limits.max)]
+    for begin, end in [(begin, end) for begin in places for end in places]:
+        arrays = data, np.array([begin], dtype), np.array([end], dtype)
+        np.testing.assert_array_equal(np.asarray(interpreted(*arrays)), data[begin:end:2])
+        if 0 <= begin <= end <= 6:
+            np.testing.assert_array_equal(executable(*arrays), data[begin:end:2])
+        else:
+            with pytest.raises(weft.Diagnostic, match="the graph takes inputs for which"):
+                executable(*arrays)
