@@ -60,7 +60,7 @@ RULES = Rules()
 SHARES_PER_THREAD = 4
 """Shares of a loop for each thread: some for another to take over, few enough to cost nothing."""
 
-PATIENCE = 16384
+PATIENCE = 2048
 """Looks at what is claimed, of about a nanosecond, before a thread takes over the last share of another."""
 
 FROM_LAST = 1 << 32

@@ -371,7 +371,7 @@ func.func @a_call_takes_them_apart(%n: index, %x: f32) -> f32 {
 // CHECK-NEXT: llvm.cond_br %[[ALL]], ^[[LOOK:.*]], ^[[WANTS:.*]]
 // CHECK-NEXT: ^[[WANTS]]:
 // CHECK-NEXT: %[[NOBODY:.*]] = llvm.icmp "eq" %[[THEIRS]], %c0 : i64
-// CHECK-NEXT: %[[LATE:.*]] = llvm.icmp "eq" %[[LOOKS]], %c16384 : i64
+// CHECK-NEXT: %[[LATE:.*]] = llvm.icmp "eq" %[[LOOKS]], %c2048 : i64
 // CHECK-NEXT: %[[AGAIN:.*]] = llvm.add %[[LOOKS]], %c1 overflow<nuw> : i64
 // CHECK-NEXT: %[[TAKES:.*]] = llvm.or %[[NOBODY]], %[[LATE]] : i1
 // CHECK-NEXT: llvm.cond_br %[[TAKES]], ^[[TAKE]], ^[[CONSIDER]](%[[AGAIN]] : i64)

@@ -91,11 +91,15 @@ def order_strips(
     factors = None if tile.row is None else _factors(block, tile.row)
     if factors is None:
         return [[], list(others)]
+    near, far = factors
     batch = _batch(block, tile)
-    along = [loop for loop in others if numbers[loop] in batch and _moves(factors[0], numbers[loop])]
-    strips = [loop for loop in along if not _moves(factors[1], numbers[loop])]
+    strips = [
+        loop
+        for loop in others
+        if numbers[loop] in batch and _lies_in_strips(block, numbers[loop]) and not _any_moves(far, numbers[loop])
+    ]
     rest = [number for number in batch if number not in [numbers[loop] for loop in strips]]
-    if len(strips) != 1 or not rest or not _both_move(factors, rest):
+    if len(strips) != 1 or not rest or not _both_move(factors, rest) or not _moves(near, numbers[strips[0]]):
         return [[], list(others)]
     left = [loop for loop in others if loop not in strips]
     return [strips, left] if _pays(block, factors, strips[0].likely_trips) else [[], [*left, *strips]]
@@ -116,8 +120,27 @@ def _factors(block: BlockOp, row: int) -> Factors | None:
     return (here, there) if here and there and made else None
 
 
+def _lies_in_strips(block: BlockOp, number: int) -> bool:
+    """Whether iterator `number` is the outermost index of what is written, and of a factor that is computed before."""
+    outermost = {
+        access.buffer
+        for access in block.accesses()
+        if access.map is not None and access.map.results[:1] == (dimension(number),)
+    }
+    read = [access.buffer for access in block.accesses() if not access.is_write]
+    return written_buffer(block) in outermost and any(
+        buffer in outermost and isinstance(buffer.owner, AllocBufferOp)
+        for buffer in read
+        if buffer is not written_buffer(block)
+    )
+
+
 def _moves(accesses: Sequence[Stride], number: int) -> bool:
     return all(access.along(dimension(number)) != 0 for access in accesses)
+
+
+def _any_moves(accesses: Sequence[Stride], number: int) -> bool:
+    return any(access.along(dimension(number)) != 0 for access in accesses)
 
 
 def _both_move(factors: Factors, batch: Sequence[int]) -> bool:
