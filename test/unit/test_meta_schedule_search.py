@@ -233,6 +233,7 @@ def test_a_model_is_tuned_by_tvms_names(tmp_path: Path) -> None:
     space = ms.space_generator.PostOrderApply()
     pool = Imagined(lambda job: Measurement(Status.MEASURED, (0.5, 0.5), 5e-6, 1e-5, spent={"compile": 0.5}))
     given = ms.relay_integration.tune_relay(model, None, target, tmp_path, 6, space=space, threads=1, runner=pool)
+    assert isinstance(given, ms.Database)
     records = given.get_all_tuning_records()
     assert len(records) == 6 and all("enter_postproc" in each.schedule for each in records)
     exe = ms.relay_integration.compile_relay(given, model, target, threads=1)
