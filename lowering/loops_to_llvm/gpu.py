@@ -35,7 +35,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.support.walking import all_within
@@ -164,17 +164,34 @@ def _number(lowering: FunctionLowering, register: str) -> SSAValue:
     return lowering.add(llvm.ZExtOp, (narrow,), i64, {"nonNeg": UnitAttr()})
 
 
+def _check_in_kernel(op: Operation) -> None:
+    """
+    Raises:
+        LoweringError: the function is none that a GPU is launched with, and others have no threads with numbers.
+    """
+    function = op.parent_op()
+    while function is not None and not isinstance(function, func.FuncOp):
+        function = function.parent_op()
+    if function is None or not is_kernel(function):
+        raise LoweringError(
+            op, f"it is for functions that a GPU is launched with, which say '{GPU_KERNEL}'"
+        )
+
+
 @RULES.rule(gpu.ThreadIdOp)
 def thread_id_rule(lowering: FunctionLowering, op: gpu.ThreadIdOp) -> None:
+    _check_in_kernel(op)
     lowering.set(op.result, _number(lowering, f"tid.{op.dimension.data.value}"))
 
 
 @RULES.rule(gpu.BlockIdOp)
 def block_id_rule(lowering: FunctionLowering, op: gpu.BlockIdOp) -> None:
+    _check_in_kernel(op)
     lowering.set(op.result, _number(lowering, f"ctaid.{op.dimension.data.value}"))
 
 
 @RULES.rule(gpu.BarrierOp)
 def barrier_rule(lowering: FunctionLowering, op: gpu.BarrierOp) -> None:
+    _check_in_kernel(op)
     all_threads = lowering.integer(0, i32)
     lowering.add_op(llvm.CallIntrinsicOp("llvm.nvvm.barrier.cta.sync.aligned.all", [all_threads], []))

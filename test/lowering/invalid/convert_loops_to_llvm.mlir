@@ -34,3 +34,19 @@ func.func @an_attribute_of_an_operation(%x: memref<4xf32>, %i: index) -> f32 {
   %0 = memref.load %x[%i] {loop_annotation = "none"} : memref<4xf32>
   func.return %0 : f32
 }
+
+// -----
+
+func.func @no_function_of_a_gpu_waits_for_its_threads() {
+  // expected-error @+1 {{'gpu.barrier': it is for functions that a GPU is launched with, which say 'gpu.kernel'}}
+  "gpu.barrier"() : () -> ()
+  func.return
+}
+
+// -----
+
+func.func @no_function_of_a_gpu_has_a_thread_with_a_number() -> index {
+  // expected-error @+1 {{'gpu.thread_id': it is for functions that a GPU is launched with, which say 'gpu.kernel'}}
+  %0 = "gpu.thread_id"() {dimension = #gpu<dim x>} : () -> index
+  func.return %0 : index
+}
