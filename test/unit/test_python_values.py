@@ -57,4 +57,4 @@ from weft.transforms.infra.registry import new_ir_context
 (func,) = parse_module("tir.prim_func @f(%a: memref<4xf32>) {}", new_ir_context()).ops
 print(type(func.body).__name__)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "SeqStmt\n", done.stderr
+    assert done.stdout == "Evaluate\n", done.stderr

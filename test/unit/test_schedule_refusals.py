@@ -74,9 +74,9 @@ tir.prim_func @chain(%x: memref<8xf32>, %y: memref<8xf32>) {
         memref.store %0, %t[%v] : memref<8xf32>
       }
       tir.block @second(%v: spatial 8) = [%a * 4 + %b]
-          reads(%t[%v * -1 + 7] : memref<8xf32>) writes(%c[%v] : memref<8xf32>) {
-        %c7 = arith.constant 7 : index
-        %0 = arith.subi %c7, %v : index
+          reads(%t[%v floordiv 2] : memref<8xf32>) writes(%c[%v] : memref<8xf32>) {
+        %c2 = arith.constant 2 : index
+        %0 = arith.divui %v, %c2 : index
         %1 = memref.load %t[%0] : memref<8xf32>
         memref.store %1, %c[%v] : memref<8xf32>
       }

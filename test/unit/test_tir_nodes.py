@@ -322,7 +322,7 @@ def scaled(A: T.Buffer[(3,), "float32"], C: T.Buffer[(3,), "float32"]):
     for i in range(3):
         with T.block("scaled"):
             vi = T.axis.spatial(3, i)
-            C[vi] = T.call_packed("test.scaled", A[vi], vi, dtype="float32")
+            C[vi] = T.call_packed("test.scaled_by_place", A[vi], vi, dtype="float32")
 
 
 def test_a_function_of_python_is_given_numbers_as_what_they_are() -> None:
@@ -332,11 +332,11 @@ def test_a_function_of_python_is_given_numbers_as_what_they_are() -> None:
         seen.extend((type(x), type(i)))
         return x * i
 
-    weft.register_func("test.scaled", times)
+    weft.register_func("test.scaled_by_place", times)
     try:
         (found,) = agree(scaled, [np.array([0.5, -1.5, 2.25], np.float32)], ["llvm"], 1)
     finally:
-        weft.remove_global_func("test.scaled")
+        weft.remove_global_func("test.scaled_by_place")
     np.testing.assert_array_equal(found, [0, -1.5, 4.5])
     assert seen == [float, int] * 6
 
