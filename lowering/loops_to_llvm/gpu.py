@@ -173,9 +173,7 @@ def _check_in_kernel(op: Operation) -> None:
     while function is not None and not isinstance(function, func.FuncOp):
         function = function.parent_op()
     if function is None or not is_kernel(function):
-        raise LoweringError(
-            op, f"it is for functions that a GPU is launched with, which say '{GPU_KERNEL}'"
-        )
+        raise LoweringError(op, f"it is for functions that a GPU is launched with, which say '{GPU_KERNEL}'")
 
 
 @RULES.rule(gpu.ThreadIdOp)
