@@ -165,8 +165,8 @@ def build(
         arguments = [Argument(*described) for described in described_arguments(function)]
         executable = _executable(graph, own, threads, texts)
         functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
-    first = targets[0] if targets else resolved
-    return Module(functions, first.kind, str(module), _llvm_file(first))
+    targets = targets or [resolved]
+    return Module(functions, targets[0].kind, str(module), _llvm_file(targets))
 
 
 def _own_target(function: PrimFuncOp, otherwise: Target) -> Target:
@@ -208,7 +208,7 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
         for number, spec in enumerate(specs)
     ]
     function = Function("main", executable, arguments, source(executable.ir))
-    return Module({"main": function}, target.kind, str(module), _llvm_file(target))
+    return Module({"main": function}, target.kind, str(module), _llvm_file([target]))
 
 
 def source(texts: PhaseTexts) -> Callable[[str], str]:
@@ -219,12 +219,16 @@ def source(texts: PhaseTexts) -> Callable[[str], str]:
     return lambda kind: kinds[kind]()
 
 
-def _llvm_file(target: Target) -> Callable[[Mapping[str, str], str], bytes] | None:
+def _llvm_file(targets: Sequence[Target]) -> Callable[[Mapping[str, str], str], bytes] | None:
     """What writes the LLVM modules of functions, by their names, as one: `ll` or `bc`; for processors only."""
+    target = targets[0]
     if target.kind != "llvm":
         return None
 
     def written(texts: Mapping[str, str], kind: str) -> bytes:
+        if other := next((each for each in targets if str(each) != str(target)), None):
+            message = f"the functions are for several targets, and a file of LLVM is for one: {target}, {other}"
+            raise UsageError(message, hint="build those of each target by themselves")
         machine = target.machine()
         own = re.compile(rf"@({ENTRY}|{CONSTANTS_TABLE})\b")
         renamed = [own.sub(rf"@{re.sub(r'[^A-Za-z0-9_]', '_', name)}_\1", text) for name, text in texts.items()]

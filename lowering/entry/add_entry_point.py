@@ -10,8 +10,8 @@ llvm.func @weft_run(%inputs: !llvm.ptr, %outputs: !llvm.ptr, %arena: !llvm.ptr, 
   // weft_pool_2_run(@weft_thread, context, num_threads), which returns when no thread uses the context any more, then
   // return the number of the first record that tells of a check, counted from 1; 0 where none does
 llvm.func internal @weft_thread(%context: !llvm.ptr, %number: i64)
-  // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main; every second thread, by its
-  // number in the pool, claims the last shares of loops first
+  // @weft_graph(inputs[0], ..., outputs[0], ..., arena, num_threads): what was @main; every second thread, by the
+  // number that the pool gives it, claims the last shares of loops first
 ```
 
 A program that runs graphs as parts of it is the entry itself (`control_to_llvm`), and calls an entry of each; there is

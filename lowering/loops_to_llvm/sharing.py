@@ -61,7 +61,7 @@ SHARES_PER_THREAD = 4
 """Shares of a loop for each thread: some for another to take over, few enough to cost nothing."""
 
 PATIENCE = 2048
-"""Looks at what is claimed, of about a nanosecond, before a thread takes over the last share of another."""
+"""Looks at what is claimed, half a nanosecond each, before a thread takes over a share of others at work."""
 
 FROM_LAST = 1 << 32
 """One share more that is claimed from the last one back, in the count of claimed shares; from the first on it is 1."""

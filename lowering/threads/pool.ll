@@ -294,63 +294,61 @@ define internal ptr @weft_pool_2_worker(ptr %a0) #0 {
 b0:
   %bell.3 = getelementptr inbounds i8, ptr %a0, i32 64
   %idle.4 = getelementptr inbounds i8, ptr %a0, i32 128
-  %numbers.5 = getelementptr inbounds i8, ptr %a0, i32 196
-  %given.6 = atomicrmw add ptr %numbers.5, i32 1 monotonic
-  %own.7 = add i32 %given.6, 1
-  %number.8 = zext i32 %own.7 to i64
   br label %b1
 b1:
-  %heard.9 = load atomic i32, ptr %bell.3 acquire, align 4
+  %heard.5 = load atomic i32, ptr %bell.3 acquire, align 4
   br label %b2
 b2:
-  %place.1 = phi i64 [ 256, %b1 ], [ %following.14, %b4 ]
-  %slot.10 = getelementptr inbounds i8, ptr %a0, i64 %place.1
-  %word.11 = load atomic i32, ptr %slot.10 monotonic, align 4
+  %place.1 = phi i64 [ 256, %b1 ], [ %following.10, %b4 ]
+  %slot.6 = getelementptr inbounds i8, ptr %a0, i64 %place.1
+  %word.7 = load atomic i32, ptr %slot.6 monotonic, align 4
   br label %b3
 b3:
-  %seen.2 = phi i32 [ %word.11, %b2 ], [ %found.26, %b9 ]
-  %seats.12 = and i32 %seen.2, 16773120
-  %none.13 = icmp eq i32 %seats.12, 0
-  br i1 %none.13, label %b4, label %b9
+  %seen.2 = phi i32 [ %word.7, %b2 ], [ %found.22, %b9 ]
+  %seats.8 = and i32 %seen.2, 16773120
+  %none.9 = icmp eq i32 %seats.8, 0
+  br i1 %none.9, label %b4, label %b9
 b4:
-  %following.14 = add i64 %place.1, 64
-  %more.15 = icmp ult i64 %following.14, 4352
-  br i1 %more.15, label %b2, label %b5
+  %following.10 = add i64 %place.1, 64
+  %more.11 = icmp ult i64 %following.10, 4352
+  br i1 %more.11, label %b2, label %b5
 b5:
-  %start.16 = call i64 @weft_pool_2_now()
-  %deadline.17 = add i64 %start.16, 100000
+  %start.12 = call i64 @weft_pool_2_now()
+  %deadline.13 = add i64 %start.12, 100000
   br label %b6
 b6:
-  %now_at.18 = load atomic i32, ptr %bell.3 acquire, align 4
-  %quiet.19 = icmp eq i32 %now_at.18, %heard.9
-  br i1 %quiet.19, label %b7, label %b1
+  %now_at.14 = load atomic i32, ptr %bell.3 acquire, align 4
+  %quiet.15 = icmp eq i32 %now_at.14, %heard.5
+  br i1 %quiet.15, label %b7, label %b1
 b7:
-  %now.20 = call i64 @weft_pool_2_now()
-  %late.21 = icmp ugt i64 %now.20, %deadline.17
-  br i1 %late.21, label %b8, label %b6
+  %now.16 = call i64 @weft_pool_2_now()
+  %late.17 = icmp ugt i64 %now.16, %deadline.13
+  br i1 %late.17, label %b8, label %b6
 b8:
-  %counted.22 = atomicrmw add ptr %idle.4, i32 1 seq_cst
-  call void @weft_pool_2_futex_wait(ptr %bell.3, i32 %heard.9)
-  %uncounted.23 = atomicrmw sub ptr %idle.4, i32 1 monotonic
+  %counted.18 = atomicrmw add ptr %idle.4, i32 1 seq_cst
+  call void @weft_pool_2_futex_wait(ptr %bell.3, i32 %heard.5)
+  %uncounted.19 = atomicrmw sub ptr %idle.4, i32 1 monotonic
   br label %b1
 b9:
-  %joined.24 = sub i32 %seen.2, 4095
-  %exchanged.25 = cmpxchg ptr %slot.10, i32 %seen.2, i32 %joined.24 acquire monotonic
-  %found.26 = extractvalue { i32, i1 } %exchanged.25, 0
-  %won.27 = extractvalue { i32, i1 } %exchanged.25, 1
-  br i1 %won.27, label %b10, label %b3
+  %joined.20 = sub i32 %seen.2, 4095
+  %exchanged.21 = cmpxchg ptr %slot.6, i32 %seen.2, i32 %joined.20 acquire monotonic
+  %found.22 = extractvalue { i32, i1 } %exchanged.21, 0
+  %won.23 = extractvalue { i32, i1 } %exchanged.21, 1
+  br i1 %won.23, label %b10, label %b3
 b10:
-  %body_at.28 = getelementptr inbounds i8, ptr %slot.10, i32 8
-  %context_at.29 = getelementptr inbounds i8, ptr %slot.10, i32 16
-  %body.30 = load ptr, ptr %body_at.28
-  %context.31 = load ptr, ptr %context_at.29
-  call void %body.30(ptr %context.31, i64 %number.8)
-  %before.32 = atomicrmw sub ptr %slot.10, i32 1 release
-  %bits.33 = and i32 %before.32, 33558527
-  %awaited.34 = icmp eq i32 %bits.33, 33554433
-  br i1 %awaited.34, label %b11, label %b1
+  %body_at.24 = getelementptr inbounds i8, ptr %slot.6, i32 8
+  %context_at.25 = getelementptr inbounds i8, ptr %slot.6, i32 16
+  %body.26 = load ptr, ptr %body_at.24
+  %context.27 = load ptr, ptr %context_at.25
+  %seat.28 = lshr i32 %seats.8, 12
+  %number.29 = zext i32 %seat.28 to i64
+  call void %body.26(ptr %context.27, i64 %number.29)
+  %before.30 = atomicrmw sub ptr %slot.6, i32 1 release
+  %bits.31 = and i32 %before.30, 33558527
+  %awaited.32 = icmp eq i32 %bits.31, 33554433
+  br i1 %awaited.32, label %b11, label %b1
 b11:
-  call void @weft_pool_2_futex_wake(ptr %slot.10, i32 1)
+  call void @weft_pool_2_futex_wake(ptr %slot.6, i32 1)
   br label %b1
 }
 declare i64 @llvm.ctpop.i64(i64)

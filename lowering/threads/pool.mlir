@@ -2,8 +2,8 @@
 //
 // A caller hands over a region, `body(context, number)`, that several threads may run at once: the threads that run it
 // claim shares of its work, and none waits for one that has claimed nothing. So a region needs no fixed number of
-// threads. The caller's number is 0, that of a worker is its own, from 1 on: it is the same in every region, so that a
-// thread can go on with what is in its processor's caches.
+// threads. The caller's number is 0, that of a worker is its seat's, from 1 on: of two threads each has the same number in
+// all regions, and can go on with what is in its processor's caches; of more, every second has an even one.
 // The caller publishes it, wakes workers, runs it itself, and returns when no worker is inside it any more.
 //
 // State. `@weft_pool_2` points to it: 4352 bytes that are made when a region is first run, and never freed.
@@ -13,7 +13,6 @@
 //     64  i32  bell: changes whenever a region is published; idle workers wait on it
 //    128  i32  workers that wait on the bell, or are about to
 //    192  i32  workers
-//    196  i32  numbers that workers have
 //    256  64 slots of 64 bytes, each for one region:
 //      0  i32  control word: bits 0-11 workers inside, bits 12-23 seats left, bit 24 taken, bit 25 caller waits
 //      8  ptr  body
@@ -411,6 +410,7 @@ llvm.func internal @weft_pool_2_worker(%state: !llvm.ptr) -> !llvm.ptr attribute
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %seats_mask = llvm.mlir.constant(16773120 : i32) : i32
+  %seat_shift = llvm.mlir.constant(12 : i32) : i32
   %seat_to_inside = llvm.mlir.constant(4095 : i32) : i32
   %last_mask = llvm.mlir.constant(33558527 : i32) : i32
   %last_and_awaited = llvm.mlir.constant(33554433 : i32) : i32
@@ -419,10 +419,6 @@ llvm.func internal @weft_pool_2_worker(%state: !llvm.ptr) -> !llvm.ptr attribute
   %end = llvm.mlir.constant(4352 : i64) : i64
   %bell = llvm.getelementptr inbounds %state[64] : (!llvm.ptr) -> !llvm.ptr, i8
   %idle = llvm.getelementptr inbounds %state[128] : (!llvm.ptr) -> !llvm.ptr, i8
-  %numbers = llvm.getelementptr inbounds %state[196] : (!llvm.ptr) -> !llvm.ptr, i8
-  %given = llvm.atomicrmw add %numbers, %one monotonic : !llvm.ptr, i32
-  %own = llvm.add %given, %one : i32
-  %number = llvm.zext %own : i32 to i64
   llvm.br ^scan
 ^scan:
   %heard = llvm.load %bell atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
@@ -447,6 +443,8 @@ llvm.func internal @weft_pool_2_worker(%state: !llvm.ptr) -> !llvm.ptr attribute
   %context_at = llvm.getelementptr inbounds %slot[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %body = llvm.load %body_at : !llvm.ptr -> !llvm.ptr
   %context = llvm.load %context_at : !llvm.ptr -> !llvm.ptr
+  %seat = llvm.lshr %seats, %seat_shift : i32
+  %number = llvm.zext %seat : i32 to i64
   llvm.call %body(%context, %number) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   %before = llvm.atomicrmw sub %slot, %one release : !llvm.ptr, i32
   %bits = llvm.and %before, %last_mask : i32

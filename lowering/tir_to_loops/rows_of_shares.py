@@ -8,7 +8,9 @@ Where half the threads take the first blocks of channels, each reads all of the 
 and half of the weights. Where each takes a part of the pixels, for all blocks, it reads half of the data, and all
 weights. The smaller part is the one to read from all threads: with more data than weights, there is a row of shares for
 each block of channels, and threads go along columns (`rt.share`). What reads neither, an addition or a padding of a few
-blocks, does the same: it stands between convolutions that do, and finds there what it has written itself.
+blocks, does the same: it stands between convolutions that do, and finds there what it has written itself. Where the
+first of the fused iterators are parts of a dimension that goes on within them (`x[s * 7 + y]`), who takes the first of
+the loop has a part of the dimension already.
 """
 
 from __future__ import annotations

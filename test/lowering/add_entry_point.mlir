@@ -1,7 +1,7 @@
 // RUN: weft-opt %s -p add-entry-point --split-input-file | filecheck %s
 
 // The threads share a context: addresses of the inputs', the outputs' and the arena's memory, and how many they
-// are, with a sign for every second one by the number that it has in the pool: it claims the last shares first. The
+// are, with a sign for every second one by the number that the pool gives it: it claims the last shares first. The
 // counters at the start of the arena are cleared. The pool runs the graph on them, and returns when none is in it.
 
 // CHECK-LABEL: llvm.func internal @weft_graph(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %arena: !llvm.ptr, %num_threads: i64)

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+import weft
+from weft.frontend.mlir import parse_mlir
+from weft.graph_executor import GraphModule, create
+
 INPUTS = Path(__file__).parents[1] / "Inputs" / "graph_executor"
 JSON = (INPUTS / "perceptron.json").read_text()
 """A graph as TVM v0.10 writes it, by the description of the format."""
@@ -34,3 +38,15 @@ relay.func @main(%x: tensor<8x16xf32>) -> (tensor<8x32xf32>, tensor<8x16xf32>, t
   relay.return %3, %c, %x : tensor<8x32xf32>, tensor<8x16xf32>, tensor<8x16xf32>
 }
 """
+
+
+def perceptron() -> weft.Executable:
+    """The perceptron, compiled."""
+    return weft.compile(parse_mlir(PERCEPTRON, "perceptron.mlir"), threads=2)
+
+
+def perceptron_module(exe: weft.Executable) -> GraphModule:
+    """TVM's JSON of it over the kernels of what was compiled, with its parameters."""
+    made = create(JSON, exe, threads=2)
+    made.load_params(PARAMS)
+    return made

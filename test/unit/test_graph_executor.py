@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graph_json_samples import BIAS, BRANCHES, JSON, PARAMS, PERCEPTRON, WEIGHT
+from graph_json_samples import BIAS, BRANCHES, JSON, PERCEPTRON, WEIGHT, perceptron, perceptron_module
 
 import weft
 from weft import relay as _relay
@@ -34,14 +34,12 @@ X = np.arange(8, dtype=np.float32).reshape(2, 4) / 4
 
 @pytest.fixture(scope="module")
 def exe() -> weft.Executable:
-    return weft.compile(parse_mlir(PERCEPTRON, "perceptron.mlir"), threads=2)
+    return perceptron()
 
 
 @pytest.fixture
 def module(exe: weft.Executable) -> GraphModule:
-    made = create(JSON, exe, threads=2)
-    made.load_params(PARAMS)
-    return made
+    return perceptron_module(exe)
 
 
 def assert_close(found: object, wanted: object) -> None:

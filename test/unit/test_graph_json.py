@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graph_json_samples import BRANCHES, JSON, PARAMS, PERCEPTRON
+from graph_json_samples import BRANCHES, JSON, PERCEPTRON, perceptron, perceptron_module
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
@@ -24,14 +24,12 @@ from weft.graph_executor import (
 
 @pytest.fixture(scope="module")
 def exe() -> weft.Executable:
-    return weft.compile(parse_mlir(PERCEPTRON, "perceptron.mlir"), threads=2)
+    return perceptron()
 
 
 @pytest.fixture
 def module(exe: weft.Executable) -> GraphModule:
-    made = create(JSON, exe, threads=2)
-    made.load_params(PARAMS)
-    return made
+    return perceptron_module(exe)
 
 
 def test_a_graph_is_written_as_tvm_writes_it() -> None:

@@ -7,10 +7,9 @@ import struct
 import ml_dtypes
 import numpy as np
 import pytest
-from graph_json_samples import BIAS, JSON, PARAMS, PERCEPTRON, WEIGHT
+from graph_json_samples import BIAS, JSON, PARAMS, WEIGHT, perceptron, perceptron_module
 
 import weft
-from weft.frontend.mlir import parse_mlir
 from weft.graph_executor import (
     GraphModule,
     ParamError,
@@ -23,14 +22,12 @@ from weft.runtime.param_dict import ARRAY_MAGIC, LIST_MAGIC
 
 @pytest.fixture(scope="module")
 def exe() -> weft.Executable:
-    return weft.compile(parse_mlir(PERCEPTRON, "perceptron.mlir"), threads=2)
+    return perceptron()
 
 
 @pytest.fixture
 def module(exe: weft.Executable) -> GraphModule:
-    made = create(JSON, exe, threads=2)
-    made.load_params(PARAMS)
-    return made
+    return perceptron_module(exe)
 
 
 def test_parameters_of_all_types_are_read_as_they_were_written() -> None:

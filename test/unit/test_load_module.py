@@ -26,6 +26,7 @@ from weft.runtime.host import PlatformError
 from weft.runtime.jit import LoadedObjects
 from weft.runtime.library.interfaces import INTERFACE, interface_of
 from weft.runtime.library.link import LinkError
+from weft.tir import from_source
 
 llvm: Any = llvmlite_binding
 relay: Any = relay
@@ -173,10 +174,30 @@ def test_a_module_is_saved_as_the_suffix_says(tmp_path: Path) -> None:
         module.save(tmp_path / "none" / "one.ll")
 
 
+TWICE = """
+@T.prim_func
+def twice(A: T.Buffer(8, "float32"), B: T.Buffer(8, "float32")):
+    T.func_attr(attributes)
+    for i in range(8):
+        with T.block("twice"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * 2.0
+"""
+
+
 def module_of(*names: str) -> Any:
     """A module of functions, each of which adds a number of its own."""
     texts = [adding(name, number + 1.0).text for number, name in enumerate(names)]
     return weft.build([parse_mlir(text, "adding.mlir") for text in texts], threads=1)
+
+
+def test_functions_for_several_targets_are_in_no_file_of_one(tmp_path: Path) -> None:
+    other = TWICE.replace("twice", "other").replace("attributes", '{"target": "llvm -mcpu=x86-64"}')
+    module = weft.build([from_source(TWICE.replace("attributes", "{}")), from_source(other)])
+    for kind in ("ll", "bc"):
+        with pytest.raises(UsageError, match=r"are for several targets.*-mcpu=x86-64"):
+            module.save(tmp_path / f"m.{kind}")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("names", [("one",), ("one", "two")], ids=len)

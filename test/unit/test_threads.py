@@ -144,14 +144,13 @@ llvm.func internal @body(%context: !llvm.ptr, %number: i64) {{
   %0 = llvm.call @usleep(%short) : (i32) -> i32
   llvm.return
 }}
-llvm.func @run(%context: !llvm.ptr) {{
-  %threads = llvm.mlir.constant(3 : i64) : i64
+llvm.func @run(%context: !llvm.ptr, %threads: i64) {{
   %body = llvm.mlir.addressof @body : !llvm.ptr
   llvm.call @{RUN}(%body, %context, %threads) : (!llvm.ptr, !llvm.ptr, i64) -> ()
   llvm.return
 }}
 """
-"""Writes who came where the number that each has stands."""
+"""Writes who came, each at its number."""
 
 
 @cache
@@ -254,17 +253,20 @@ def test_many_callers_share_one_pool(oversubscribed: None) -> None:
     assert workers() <= before + 1  # a call of two threads wants one worker, and all share it
 
 
-def test_threads_have_the_same_numbers_in_every_region(oversubscribed: None) -> None:
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_a_worker_has_the_number_of_its_seat_however_many_there_are(count: int, oversubscribed: None) -> None:
     code = LoadedObjects([compile_module(emit_llvm_ir(parse(NUMBERS)), Target(), 1)])
-    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("run"))
-    threads = dict[int, int]()
-    for _ in range(50):
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code.address("run"))
+    found = np.zeros(1024, np.int64)
+    run(found.ctypes.data, 8)  # seven workers are there then
+    seen = set[int]()
+    for _ in range(20):
         found = np.zeros(1024, np.int64)
-        run(found.ctypes.data)
+        run(found.ctypes.data, count)
         numbers = {place: int(thread) for place, thread in enumerate(found) if thread}
-        assert numbers[0] == threading.get_ident()  # whoever calls has none of a worker's
-        assert all(threads.setdefault(place, thread) == thread for place, thread in numbers.items())
-    assert len(set(threads.values())) == len(threads)
+        assert numbers[0] == threading.get_ident() and len(set(numbers.values())) == len(numbers)
+        seen |= numbers.keys()
+    assert seen <= set(range(count)) and len(seen) > 1
 
 
 def test_a_region_is_not_left_while_a_worker_is_in_it(oversubscribed: None) -> None:
