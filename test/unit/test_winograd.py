@@ -217,12 +217,11 @@ def test_threads_go_on_with_the_tiles_that_they_have_transformed(monkeypatch: py
 
 
 def test_lines_that_a_factor_does_not_move_along_are_no_strips() -> None:
-    """A depthwise convolution has one parallel region, in which it pads its data band by band."""
+    """Each kernel has one parallel region: a depthwise convolution pads its data in it, band by band."""
     x, weight = relay.var("x", shape=(1, 144, 56, 56)), relay.const(np.ones((144, 1, 3, 3), np.float32))
     y = relay.nn.conv2d(relay.nn.relu(x), weight, padding=(1, 1), groups=144, channels=144, kernel_size=(3, 3))
     exe = weft.compile(relay.Function([x], y), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=2)
-    kernel = str(exe.ir["loops"]).partition("@fused_nn_contrib_depthwise_conv2d_NCHWc")[2]
-    assert [line.strip()[:20] for line in kernel.splitlines() if "rt.share" in line][:2] == ["rt.share %slots[0] f"] * 2
+    assert "rt.share %slots[0]" in exe.ir["loops"] and "rt.share %slots[1]" not in exe.ir["loops"]
 
 
 def buffers(text: str, name: str) -> list[list[int]]:
