@@ -29,7 +29,7 @@ PROGRAM_SUFFIX = ".weft"
 """Ends the names of whole programs, which are artefacts."""
 
 FACTS_SUFFIX = ".facts"
-"""Ends the names of what was read out of large files of models."""
+"""Ends the names of what was read out of files once: of large ones of models, and of the modules of the compiler."""
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _HOUR = 3600.0

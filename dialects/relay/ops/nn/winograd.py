@@ -201,7 +201,7 @@ class WinogradConv2dOp(Convolution):
             padded, volumes = seeing.pad_stage(data, at_image, before, after), seeing.volumes(images)
             images, held_images, channels = volumes * seeing.made, volumes * seeing.padded, channels // seeing.seen
         places, held_places = (images, high, wide), (held_images, high, wide)
-        numbering = _Numbering(images, high, wide, 1 if seeing else _strips(images, high, wide))
+        numbering = _Numbering(images, high, wide) if seeing else _in_strips(images, high, wide)
         # Tiles are transformed in the data's blocks, whole vectors, however few of the last one's channels are summed.
         parts = max(1, layout.block("C") // step)
         transformed = -(-channels // parts)
@@ -220,13 +220,12 @@ class WinogradConv2dOp(Convolution):
         half = te.compute((transformed, *held_places, points, points, *inner), rows, "winograd_rows")
 
         strip = [numbering.strips] if numbering.strips > 1 else []
-        strip_places = (numbering.high_of_strip, wide) if strip else held_places
+        strip_places = (numbering.images, numbering.high, wide) if strip else held_places
 
         def columns(*at: te.IterVar) -> te.Expr:
-            which, (p, q, c, *place) = at[: len(strip)], at[len(strip) :]
-            place, i = place[: len(strip_places)], place[len(strip_places) :]
-            n, y, x = numbering.in_image(*which, *place) if strip else place
-            return combined(by.data, q, lambda s: half[(c, n, y, x, p, s, *i)])
+            which, (p, q, c, n, y, x, *i) = at[: len(strip)], at[len(strip) :]
+            place = numbering.in_image(which[0], n, y, x) if which else (n, y, x)
+            return combined(by.data, q, lambda s: half[(c, *place, p, s, *i)])
 
         tiles = te.compute((*strip, points, points, transformed, *strip_places, *inner), columns, "winograd_data")
         axes = [
@@ -247,8 +246,7 @@ class WinogradConv2dOp(Convolution):
             block, within = axes[0], axes[1:]
             if parts > 1:
                 block, within = axes[0] // parts, [axes[0] % parts * step + (axes[1] if axes[1:] else 0)]
-            place = (y, x) if strip else (image, y, x)
-            return te.sum(tiles[(*which, p, q, block, *place, *within)] * taken, [*planes, *axes])
+            return te.sum(tiles[(*which, p, q, block, image, y, x, *within)] * taken, [*planes, *axes])
 
         sums = te.compute((*strip, points * points, outputs, *numbering.extents, *lanes), product, "winograd_product")
 
@@ -279,56 +277,35 @@ class WinogradConv2dOp(Convolution):
 
 
 MOST_STRIPS = 8
-"""More strips of an image are none."""
+"""More strips than these are none."""
 
-MIN_TILES_IN_STRIP = 7
-"""Tiles that a strip has at least: with fewer, a product of matrices could not take as many rows at once as it can."""
-
-
-def _strips(images: te.Dim, high: te.Dim, wide: te.Dim) -> int:
-    """In how many parts tiles lie together: each image, or as few parts of one as are equal, at least two.
-
-    A thread that goes on with tiles that it has transformed then reads and writes where no other does. Processors fetch
-    ahead of what is read in order, and where the parts of threads lie among each other that is what another thread has
-    written: it comes from the caches of another processor, and has to be fetched back from there.
-    """
-    if not (isinstance(images, int) and isinstance(high, int) and isinstance(wide, int)):
-        return 1
-    if images > 1:
-        return images
-    counts = (n for n in range(2, MOST_STRIPS + 1) if high % n == 0 and high // n * wide >= MIN_TILES_IN_STRIP)
-    return next(counts, 1)
+MIN_TILES, MIN_TILES_OF_IMAGES = 7, 28
+"""Tiles that a strip of lines has at least, or one of images: with fewer, a product of matrices could not take as many
+rows at once as it does without strips."""
 
 
 @dataclass(frozen=True)
 class _Numbering:
-    """The tiles of all images, as rows of one matrix; where their number is a product of symbols, each by its image and
-    its place there."""
+    """The tiles of all images, or of one strip of them, as rows of one matrix; where their number is a product of
+    symbols, each by its image and its place there."""
 
     images: te.Dim
     high: te.Dim
     wide: te.Dim
     strips: int = 1
-    """In so many parts tiles lie together: whole images or, of a single one, as many lines each."""
+    """Parts of all tiles in which these lie together; the extents above are those of one."""
+    of_lines: bool = False
+    """Whether a strip is some lines of tiles of the only image; some of the images otherwise."""
 
-    @property
-    def high_of_strip(self) -> te.Dim:
-        """Lines of tiles in a strip."""
-        if self.images == 1 and isinstance(self.high, int):
-            return self.high // self.strips
-        return self.high
-
-    def in_image(self, strip: te.Expr, y: te.Expr, x: te.Expr) -> tuple[te.Expr, te.Expr, te.Expr]:
-        """The image, and the place there, of a tile of a strip."""
-        if self.images == 1:
-            return te.const(0, te.index), strip * self.high_of_strip + y, x
-        return strip, y, x
+    def in_image(self, strip: te.Expr, image: te.Expr, y: te.Expr, x: te.Expr) -> tuple[te.Expr, te.Expr, te.Expr]:
+        """The image, and the place there, of a tile at a place of a strip."""
+        return (image, strip * self.high + y, x) if self.of_lines else (strip * self.images + image, y, x)
 
     def strip_of(self, image: te.Expr, y: te.Expr) -> tuple[te.Expr, ...]:
         """The strip that a tile is in, if there are several."""
         if self.strips == 1:
             return ()
-        return (y // self.high_of_strip if self.images == 1 else image,)
+        return (y // self.high,) if self.of_lines else (image // self.images,)
 
     @property
     def is_product(self) -> bool:
@@ -338,7 +315,7 @@ class _Numbering:
     @property
     def extents(self) -> tuple[te.Dim, ...]:
         each = (self.images, self.high, self.wide)
-        return each if self.is_product else (prod(each) // self.strips,)
+        return each if self.is_product else (prod(each),)
 
     @property
     def rank(self) -> int:
@@ -347,7 +324,7 @@ class _Numbering:
     def number(self, image: te.Expr, y: te.Expr, x: te.Expr) -> tuple[te.Expr, ...]:
         """What a tile is called by, in its strip."""
         if self.strips > 1:
-            return ((y % self.high_of_strip if self.images == 1 else y) * self.wide + x,)
+            image, y = (image, y % self.high) if self.of_lines else (image % self.images, y)
         return (image, y, x) if self.is_product else ((image * self.high + y) * self.wide + x,)
 
     def place(self, number: Sequence[te.Expr]) -> tuple[te.Expr, te.Expr, te.Expr]:
@@ -359,6 +336,23 @@ class _Numbering:
         if not isinstance(self.high, int):
             return te.const(0, te.index), t // self.wide, t % self.wide
         return t // (self.high * self.wide), t // self.wide % self.high, t % self.wide
+
+
+def _in_strips(images: te.Dim, high: te.Dim, wide: te.Dim) -> _Numbering:
+    """Tiles in as few equal parts as there can be, at least two: of some images each or, of one, of some lines.
+
+    A thread that goes on with tiles that it has transformed then reads and writes where no other does. Processors fetch
+    ahead of what is read in order, and where the parts of threads lie among each other that is what another thread has
+    written: it comes from the caches of another processor, and has to be fetched back from there.
+    """
+    if not (isinstance(images, int) and isinstance(high, int) and isinstance(wide, int)):
+        return _Numbering(images, high, wide)
+    whole, rest, least = (high, wide, MIN_TILES) if images == 1 else (images, high * wide, MIN_TILES_OF_IMAGES)
+    for strips in range(2, MOST_STRIPS + 1):
+        if whole % strips == 0 and (part := whole // strips) * rest >= least:
+            extents = (images, part) if images == 1 else (part, high)
+            return _Numbering(*extents, wide, strips, of_lines=images == 1)
+    return _Numbering(images, high, wide)
 
 
 OPS: list[type[Operation]] = [WinogradWeightTransformOp, WinogradConv2dOp]
