@@ -133,7 +133,11 @@ DATA = (
 
 BUILTINS = (
     built("call_extern call_pure_extern", "tir.call", note="C functions of the process, or of `weft.load_library`"),
-    built("tvm_call_packed", "tir.call", note="Python functions by name (`weft.register_func`)"),
+    built(
+        "tvm_call_packed",
+        "tir.call",
+        note="functions by name: Python's (`weft.register_func`), or C's (`weft_register_func` of a library)",
+    ),
     built("call_llvm_intrin call_llvm_pure_intrin", "tir.call", note="LLVM's name of it, with the type"),
     built("address_of tvm_access_ptr", "tir.address_of", note="for calls; `access_ptr` says what is done with it"),
     upstream("if_then_else", "scf.if"),

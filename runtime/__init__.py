@@ -16,5 +16,6 @@ if TYPE_CHECKING:
     from .module import Module as Module
     from .param_dict import load_param_dict as load_param_dict
     from .param_dict import save_param_dict as save_param_dict
+    from .system_library import system_lib as system_lib
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -61,7 +61,8 @@ class Library(Exported):
         self.libmod_name = name
         self.device_type = device_type
         self._source, self._threads = source, threads
-        self._functions = dict(functions or {})
+        self.functions = dict(functions or {})
+        """Functions that were exported with it, by name."""
         self.is_dso_exportable = source is not None
 
     def __getitem__(self, name: str) -> Callable[..., object]:
@@ -72,7 +73,7 @@ class Library(Exported):
         """
         if (found := self.own_function(name)) is not None:
             return found
-        known = [self.libmod_name, *_NAMED, *self._functions]
+        known = [self.libmod_name, *_NAMED, *self.functions]
         raise UsageError(
             f"the library is called '{self.libmod_name}', not '{name}'",
             hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
@@ -84,13 +85,13 @@ class Library(Exported):
             return self.create
         if name in _NAMED:
             return getattr(self, _NAMED[name])
-        return self._functions.get(name)
+        return self.functions.get(name)
 
     def pieces(self, name: str) -> list[Piece]:
         """What it has for a library that is called `name`: its graph under this name, and functions under their own."""
         interface = GraphInterface(self.libmod_name, self.device_type, self.graph_json, self._outputs, self._params)
         own = Piece(self.kernels, name, interface.beside(self.kernels))
-        return [own, *(function.piece() for function in self._functions.values())]
+        return [own, *(function.piece() for function in self.functions.values())]
 
     def create(self, *devices: Device) -> GraphModule:
         """A graph to run, on memory of its own, and on the devices of the target.

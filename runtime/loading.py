@@ -51,6 +51,20 @@ def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Mod
         ArtefactError: it is no library of Weft's, or it is of another version, or damaged.
         PlatformError: it was made for another machine, or for features that this processor has not.
     """
+    found = modules_of(path, threads)
+    graphs = [each for each in found if isinstance(each, Library)]
+    if len(graphs) > 1:
+        place = Place(os.fspath(path))
+        raise ArtefactError(f"a library of {len(graphs)} graphs", place, hint="export each to a file of its own")
+    return graphs[0] if graphs else found[0]
+
+
+def modules_of(path: str | os.PathLike[str], threads: int | None = None) -> list[Module | Library]:
+    """What is in a library: its graphs, of which the first has its functions; these alone, where it has no graph.
+
+    Raises:
+        Diagnostic: as `load_module` says.
+    """
     place = Place(os.fspath(path))
     functions: dict[str, Function] = {}
     graphs: list[tuple[GraphInterface, CompiledGraph]] = []
@@ -69,21 +83,21 @@ def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Mod
                     raise ArtefactError(f"two functions are called '{said.name}'", place)
                 functions[said.name] = _function(said, graph, threads)
     if not graphs:
-        return Module(functions, LIBRARY, "")
-    if len(graphs) > 1:
-        raise ArtefactError(f"a library of {len(graphs)} graphs", place, hint="export each to a file of its own")
-    said, graph = graphs[0]
-    return Library(
-        GraphJson.parse(said.json),
-        graph,
-        said.params,
-        said.outputs,
-        said.name,
-        said.device_type,
-        None,
-        threads,
-        functions,
-    )
+        return [Module(functions, LIBRARY, "")]
+    return [
+        Library(
+            GraphJson.parse(said.json),
+            graph,
+            said.params,
+            said.outputs,
+            said.name,
+            said.device_type,
+            None,
+            threads,
+            {} if number else functions,
+        )
+        for number, (said, graph) in enumerate(graphs)
+    ]
 
 
 @checked

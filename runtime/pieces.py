@@ -26,7 +26,8 @@ _PIECE = struct.Struct("<8sQQ")
 _MARK = b"weftpart"
 _AR, _AR_MEMBER = b"!<arch>\n", struct.Struct("<16s32s10s2s")
 _TAR_MARK_AT, _TAR_MARK, _TAR_BLOCK = 257, b"ustar", 512
-_RELOCATABLE, _SHARED = 1, 3
+_KINDS = (1, 2, 3)
+"""Relocatable files, programs at a fixed address, and shared libraries, as which other programs count."""
 _MOST_NAMES = 1 << 20
 
 
@@ -69,6 +70,18 @@ def piece_source(file: Path, constants_at: int, size: int, constants: str) -> st
   .balign {ALIGNMENT}
   .section .note.GNU-stack,"",%progbits
 """
+
+
+def has_artefacts(path: str) -> bool:
+    """Whether a file that is loaded in this process is a library of Weft's."""
+    with open(path, "rb") as file:
+        window = Window(0, os.fstat(file.fileno()).st_size)
+        if window.size < ELF_HEADER.size or not _read(file, window, 0, len(IDENT)) == IDENT:
+            return False
+        try:
+            return any(True for _ in _sections(file, window))
+        except (struct.error, ArtefactError):  # somebody else's, cut off or without names
+            return False
 
 
 def artefacts_in(file: BinaryIO) -> list[Window] | None:
@@ -123,10 +136,16 @@ def _if_elf(file: BinaryIO, whole: Window, start: int, size: int) -> Iterator[Wi
 
 def _in_elf(file: BinaryIO, library: Window) -> Iterator[Window]:
     """The artefacts in an ELF file."""
+    for section in _sections(file, library):
+        yield from _in_section(file, section)
+
+
+def _sections(file: BinaryIO, library: Window) -> Iterator[Window]:
+    """The sections of an ELF file that have artefacts."""
     header = _read(file, library, 0, ELF_HEADER.size)
     _, kind, _, _, _, _, sections_at, _, _, _, _, _, count, names_in = ELF_HEADER.unpack(header)
-    if kind not in (_RELOCATABLE, _SHARED):
-        raise ArtefactError("neither a shared library nor an object file")
+    if kind not in _KINDS:
+        raise ArtefactError("neither a library nor an object file nor a program")
     table = _read(file, library, sections_at, count * ELF_SECTION.size)
     sections = [_Section(*each) for each in ELF_SECTION.iter_unpack(table)]
     if not sections:
@@ -138,7 +157,7 @@ def _in_elf(file: BinaryIO, library: Window) -> Iterator[Window]:
     for each in sections:
         if names[each.name : each.name + len(SECTION) + 1] == SECTION.encode() + b"\0":
             _check_inside(library, each.at, each.size)
-            yield from _in_section(file, Window(library.start + each.at, each.size))
+            yield Window(library.start + each.at, each.size)
 
 
 def _in_section(file: BinaryIO, section: Window) -> Iterator[Window]:

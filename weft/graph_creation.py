@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from .runtime.executable import Executable
     from .runtime.graph_library import Library
     from .runtime.module import Module
+    from .runtime.system_library import SystemLibrary
 
 
 @checked
 def create(
     graph_json_str: GraphJson | str,
-    libmod: Library | Executable | CompiledGraph | Module | str | os.PathLike[str],
+    libmod: Library | Executable | CompiledGraph | Module | SystemLibrary | str | os.PathLike[str],
     device: VirtualDevice | Sequence[VirtualDevice] | None = None,
     *,
     params: Mapping[str, npt.ArrayLike] | None = None,
@@ -43,8 +44,11 @@ def create(
         Diagnostic: a kernel is not in the library, or takes something else.
     """
     from .runtime.graph_library import Library
+    from .runtime.system_library import SystemLibrary
 
     kernels = libmod.kernels if isinstance(libmod, Library) else libmod
+    if isinstance(kernels, SystemLibrary):
+        kernels = kernels.kernels()
     module = GraphModule(graph_json_str, kernels, params, threads, output_names)
     check_given(device, *module.device_types)
     return module

@@ -93,7 +93,8 @@ class Executor(_Choice):
 
 @checked_methods
 class Runtime(_Choice):
-    """What a program is linked to; `runtime["system-lib"]` is an option."""
+    """What a program is linked to; `runtime["system-lib"]` is an option, which changes nothing: `runtime.system_lib`
+    finds every library that a process has."""
 
     KINDS = {"crt": {"system-lib": "IntImm"}, "cpp": {"system-lib": "IntImm"}}
 
@@ -104,7 +105,7 @@ def check_runtime(runtime: Runtime | None, function: str) -> None:
     Raises:
         UsageError: it is none that runs here.
     """
-    if runtime is None or (runtime.name == "cpp" and not runtime._options.get("system-lib")):  # pyright: ignore[reportPrivateUsage]
+    if runtime is None or runtime.name == "cpp":
         return
     raise UsageError(
         f"what {function} gives runs here, and is linked to no '{runtime}'",

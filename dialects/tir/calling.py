@@ -22,7 +22,7 @@ from .calls import CallOp, Convention, Effect, root_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FAILED = "the Python function '{name}' failed: {{exception}}"
+FAILED = "the packed function '{name}' failed: {{exception}}"
 """What is said of a packed function that raises an exception."""
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES
 from ...dialects.support.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
-from ...lowering.abi import ALIGNMENT, CONSTANTS_TABLE, DYNAMIC, ENTRY, CompiledGraph, Site, TensorSpec
+from ...lowering.abi import ALIGNMENT, CALL_PACKED, CONSTANTS_TABLE, DYNAMIC, ENTRY, CompiledGraph, Site, TensorSpec
 from ...lowering.sizes import read_extents
 from .open_sizes import open_sizes
+from .registry import SAID, registry
 from .text import c_string
 
 DATA = "weft_data"
@@ -21,7 +22,7 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
     outputs = graph.outputs[: len(graph.outputs) - decided]
     is_open = bool(graph.symbols) or any(spec.is_found for spec in outputs)
     parts = [
-        f'#include "{header}"\n\n#include <stdlib.h>\n#include <string.h>\n',
+        f'#include "{header}"\n\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <string.h>\n',
         f"extern int64_t {ENTRY}(const void *const *, void *const *, void *, int64_t);\n",
         _constants(graph),
         _TILES if TILE_FEATURES & set(graph.platform.features) else _NO_TILES,
@@ -41,6 +42,7 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
             index=INDEX_FIELD,
             extent=EXTENT_FIELD,
             num_records=len(graph.checks),
+            exceptions=SAID,
         ),
         _MODEL.format(
             name=name,
@@ -51,8 +53,14 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
             output_table="outputs" if outputs else "NULL",
             workspace=0 if is_open else graph.arena_bytes,
         ),
+        registry(name, calls_functions(graph)),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def calls_functions(graph: CompiledGraph) -> bool:
+    """Whether the code calls functions by name."""
+    return any(CALL_PACKED.encode() in image for image in graph.objects)
 
 
 def _constants(graph: CompiledGraph) -> str:
@@ -88,7 +96,8 @@ def _tensors(specs: Sequence[TensorSpec], what: str) -> str:
 
 
 def _checks(checks: Sequence[Sequence[Site]]) -> str:
-    """What each check of each record says: `{index}` and `{extent}` stand for the numbers."""
+    """What each check of each record says: `{index}` and `{extent}` stand for the numbers, and `{exception}`
+    for what a function gave."""
     if not checks:
         return "static const char *const *const records[] = {NULL};\n"
     lines: list[str] = []
@@ -193,7 +202,7 @@ static void put_check(struct text *text, int64_t record, const unsigned char *wo
     }} else if (strncmp(said, "{{extent}}", 8) == 0) {{
       put_number(text, extent);
       said += 8;
-    }} else {{
+    {exceptions}}} else {{
       put(text, said++, 1);
     }}
   }}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...dialects.support.diagnostics import UsageError
 from ...lowering.abi import ALIGNMENT, DYNAMIC, CompiledGraph, TensorSpec
 from ...lowering.sizes import read_extents
+from .registry import DECLARED
 
 C_KEYWORDS = frozenset(
     """
@@ -16,23 +17,23 @@ C_KEYWORDS = frozenset(
     """.split()
 )
 
-MODEL = """
-#ifndef WEFT_MODEL_2
-#define WEFT_MODEL_2
+MODEL = f"""
+#ifndef WEFT_MODEL_3
+#define WEFT_MODEL_3
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* A tensor that a model takes or gives: its elements one after the other, the last axis fastest. */
-typedef struct weft_tensor {
+typedef struct weft_tensor {{
   const char *name;
   const char *dtype; /* as NumPy calls it: "float32", "int64", "bool" */
   size_t rank;
   const int64_t *shape; /* -1 for an extent that each call may have another value of */
   size_t bytes;         /* 0 where there is such an extent */
-} weft_tensor;
+}} weft_tensor;
 
-typedef struct weft_model {
+typedef struct weft_model {{
   const char *name;
   const char *machine; /* the processor and the system that the code is for */
   size_t num_inputs;
@@ -63,7 +64,15 @@ typedef struct weft_model {
      does not know an extent has memory of its own, which is put into `outputs`, for free() to release. */
   int64_t (*run_at)(const int64_t *const *input_shapes, const void *const *inputs, int64_t *const *output_shapes,
                     void **outputs, void *workspace, int64_t threads);
-} weft_model;
+}} weft_model;
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+{DECLARED}
+#ifdef __cplusplus
+}}
+#endif
 
 #endif
 """

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ...dialects.support.diagnostics import Diagnostic, Place, UsageError
 from ...dialects.support.guard import guarded
-from ...lowering.abi import CALL_PACKED, Platform
+from ...lowering.abi import Platform
 from .. import artefact
 from ..archive_members import Archive
 from ..openmp import libraries_for
@@ -23,11 +23,13 @@ from ..pieces import piece_source
 from .glue import DATA, glue
 from .header import header, identifier
 from .interfaces import Piece
+from .registry import SYMBOLS
 
 SHARED, OBJECT, ARCHIVE, TAR = ".so", ".o", ".a", ".tar"
 KINDS = (SHARED, OBJECT, ARCHIVE, TAR)
-SHARED_SYMBOLS = "weft_pool_*"
-"""The pool of threads, of which programs that are linked with several libraries have one."""
+SHARED_SYMBOLS = ("weft_pool_*", *SYMBOLS)
+"""The pool of threads and what finds models and functions, of which programs that are linked with several libraries
+have one."""
 
 
 class LinkError(Diagnostic):
@@ -68,8 +70,6 @@ def export_library(
     names = [identifier(piece.name) for piece in pieces]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two programs of one library are called '{twice}'")
-    if any(CALL_PACKED.encode() in image for piece in pieces for image in piece.graph.objects):
-        raise LinkError("the code calls functions of Python (T.call_packed), which a program in C has not")
     platform = pieces[0].graph.platform
     if other := next((each.graph.platform for each in pieces if each.graph.platform.triple != platform.triple), None):
         raise LinkError(f"one library is for one machine, and these are for {platform.triple} and {other.triple}")
@@ -107,7 +107,7 @@ def _build(
     match target.suffix:
         case ".so":
             models = [f"{piece.name}_model" for piece in pieces if not piece.graph.device_names]
-            names = "; ".join([*models, SHARED_SYMBOLS])
+            names = "; ".join([*models, *SHARED_SYMBOLS])
             (folder / "exports").write_text(f"{{ global: {names}; local: *; }};\n")
             options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
             libraries = dict.fromkeys(each for piece in pieces for each in libraries_for(piece.graph.objects))
@@ -135,7 +135,7 @@ def _object(piece: Piece, folder: Path, tools: _Tools) -> str:
     tools.run("-c", "artefact.s", "-o", "artefact.o", folder=inner)
     objects = ["artefact.o", *([] if piece.graph.device_names else _code(piece, inner, tools))]
     tools.run("-r", "-nostdlib", *objects, "-o", "joined", folder=inner)
-    kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{piece.name}_model", SHARED_SYMBOLS)]
+    kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{piece.name}_model", *SHARED_SYMBOLS)]
     made = f"{piece.name}.o"
     tools.run("-w", *kept, "joined", f"../{made}", folder=inner, tool="objcopy")
     return made

@@ -43,11 +43,11 @@ def test_a_program_is_built_for_the_graph_executor_and_this_machine() -> None:
     assert relay.build(module, {weft.cpu(): "llvm"}, "llvm").params
     with pytest.raises(UsageError, match="compiles for the executor 'graph', and not for 'aot'"):
         relay.build(module, executor=Executor("aot"))
-    for runtime in (Runtime("crt"), Runtime("cpp", {"system-lib": True})):
-        with pytest.raises(UsageError, match="is linked to no"):
-            relay.build(module, runtime=runtime)
-        with pytest.raises(UsageError, match=r"what weft\.build gives runs here, and is linked to no"):
-            weft.build(module, runtime=runtime)
+    assert relay.build(module, runtime=Runtime("cpp", {"system-lib": True})).params
+    with pytest.raises(UsageError, match="is linked to no"):
+        relay.build(module, runtime=Runtime("crt"))
+    with pytest.raises(UsageError, match=r"what weft\.build gives runs here, and is linked to no"):
+        weft.build(module, runtime=Runtime("crt"))
 
 
 def test_a_library_gives_its_kernels_by_tvms_name() -> None:

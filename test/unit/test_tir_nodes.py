@@ -392,11 +392,6 @@ def test_names_of_functions_of_python() -> None:
     refused(lambda: weft.load_library("/there/is/no/such/library.so"), "the library cannot be loaded")
 
 
-def test_a_library_for_other_programs_calls_no_python(tmp_path) -> None:
-    exported = weft.build(packed)["packed"].executable
-    refused(lambda: exported.export_library(tmp_path / "packed.so"), "calls functions of Python")
-
-
 # constants
 
 KERNEL = np.array([[1, 2.5], [float("inf"), -4]], np.float32)
