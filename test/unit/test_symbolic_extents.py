@@ -20,6 +20,7 @@ from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.blocks import BlockOp
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
+from weft.dialects.tir.legality import symbolic
 from weft.dialects.tir.legality.function import not_proved
 from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
@@ -235,6 +236,48 @@ def test_a_sum_that_leaves_its_loop_for_want_of_steps_names_that_loop_no_more() 
     assert list(block.loop_vars) == [loop.var for loop in enclosing_loops(block)]
     (total,) = Interpreter(func)([np.zeros((2, 0), np.float32)], None)
     assert total.tolist() == [0, 0]
+
+
+TILES = """
+tir.prim_func @tiles(%x: memref<?x16xf32>, %out: memref<?x16xf32>, %n: index) shapes(%x[%n, 16], %out[%n, 16]) {
+  %t = tir.alloc_buffer "local" : memref<16xf32>
+  tir.for parallel %i = 0 to %n {
+    tir.for %j = 0 to 4 {
+      tir.for %k = 0 to 4 {
+        tir.block @fill(%vi: spatial %n, %vj: spatial 16) = [%i, %j * 4 + %k] reads(%x[%vi, %vj] : memref<?x16xf32>)
+            writes(%t[%vj] : memref<16xf32>) {
+          %0 = memref.load %x[%vi, %vj] : memref<?x16xf32>
+          memref.store %0, %t[%vj] : memref<16xf32>
+        }
+      }
+    }
+    tir.for %j = 0 to 16 {
+      tir.block @use(%vi: spatial %n, %vj: spatial 16) = [%i, %j] reads(%t[%vj] : memref<16xf32>)
+          writes(%out[%vi, %vj] : memref<?x16xf32>) {
+        %0 = memref.load %t[%vj] : memref<16xf32>
+        memref.store %0, %out[%vi, %vj] : memref<?x16xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_what_is_shown_for_all_sizes_is_not_looked_for_at_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwanted(func: PrimFuncOp, sizes: object) -> PrimFuncOp:
+        raise AssertionError(f"@{func.sym_name.data} was looked at with {sizes}")
+
+    monkeypatch.setattr(symbolic, "specialize", unwanted)
+    for text in (STEPS_WITH_A_STAGE, TILES):
+        parse(text).verify()
+
+
+def test_what_is_not_shown_for_all_sizes_is_looked_for_at_some() -> None:
+    first = STEPS_WITH_A_STAGE.replace("writes(%square[%vi, %vk]", "writes(%square[%vi, 0]").replace(
+        "memref.store %1, %square[%vi, %vk]", "%z = arith.constant 0 : index memref.store %1, %square[%vi, %z]"
+    )
+    with pytest.raises(Diagnostic, match=r"reads %square at .*where nothing is written to it \(for %m = "):
+        parse(first).verify()
 
 
 PICK = """

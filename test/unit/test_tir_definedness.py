@@ -7,9 +7,13 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.ir.affine import AffineExpr
 
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.integers import Range
+from weft.dialects.tir.legality.reached import Instances
+from weft.dialects.tir.symbols import dimension
 from weft.tir import from_source
 from weft.transforms.infra.registry import new_ir_context
 
@@ -184,3 +188,40 @@ def test_small_functions_are_decided_rightly(writes: list[Touched], last: Touche
     else:
         with pytest.raises(Diagnostic, match="reads %t "):
             from_source(text, check_well_formed=True)
+
+
+def part(kind: int, loop: int, first: int, second: int, factor: int) -> AffineExpr:
+    d = dimension(loop)
+    return [d, d // first, d % second, d // first % second, d // first + d % second][kind] * factor + first
+
+
+ends = st.tuples(st.integers(-2, 2), st.integers(0, 11)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+parts = st.builds(
+    part, st.integers(0, 4), st.integers(0, 1), st.integers(1, 6), st.integers(1, 6), st.sampled_from([-2, -1, 1, 2, 3])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ends, ends, st.lists(parts, min_size=1, max_size=3), st.integers(0, 200))
+def test_the_iterations_that_touch_an_element_are_those_that_do(
+    first: Range, second: Range, index: list[AffineExpr], number: int
+) -> None:
+    access = Instances([], [first, second], index, [], True)
+    points = list(product(*[range(low, high + 1) for low, high in (first, second)]))
+    element = access.element(points[number % len(points)])
+    found = access.touching(element)
+    assert found is not None
+    moving = {n: (n in access.deciding) for n in (0, 1)}
+    expected = {
+        tuple(value if moving[n] else access.ranges[n][0] for n, value in enumerate(point))
+        for point in points
+        if access.element(point) == element
+    }
+    assert sorted(map(tuple, found)) == sorted(expected)
+
+
+def test_quotients_and_remainders_lead_to_few_of_many_iterations() -> None:
+    loop = dimension(0)
+    access = Instances([], [(0, 999_999)], [loop // 1400, loop // 14 % 100, loop % 14], [], True)
+    assert access.touching((3, 5, 7)) == [(3 * 1400 + 5 * 14 + 7,)]
+    assert Instances([], [(0, 999_999)], [loop // 14, loop % 14], [], True).touching((3, 14)) == []

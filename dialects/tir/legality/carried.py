@@ -143,6 +143,11 @@ def is_written_before(read: Step, before: Sequence[Step], loop: ForOp | None = N
     return False
 
 
+def is_written_for_all_sizes(read: Step, before: Sequence[Step]) -> bool:
+    """The same, by what the analyzer shows too, which knows of symbols, where the steps `before` are sure."""
+    return is_written_before(read, before) or _is_covered(read, before)
+
+
 def _reaches(write: Step, read: Step) -> bool:
     """Whether the loops of a write alone are seen to be the digits of numbers that take all values of what is read, in
     an iteration of the loops that it has in common with the read."""

@@ -28,7 +28,7 @@ from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
 from ..loops import enclosing_loops
 from .bounds import buffer_name, left_out_of, never_runs, parts_of, tightened_space_of, values_of
-from .carried import Step, is_written_before
+from .carried import Step, is_written_before, is_written_for_all_sizes
 from .data import depends_on_data
 from .decide import Verdict, within
 from .finding import Finding
@@ -82,11 +82,30 @@ def _writes_too(region: Region, access: Access | Handed, block: BlockOp) -> bool
 
 def check_values(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
     """What the blocks of a function, in order, read of its own buffers before it has a value."""
-    touched = {v for block in blocks for v in (*block.reads, *block.writes)}
-    own = {v for v in touched if isinstance(v.owner, AllocBufferOp) and not v.owner.is_constant}
-    reads, writes = _touches(blocks, own)
+    reads, writes = _own_touches(blocks)
     for buffer, readers in reads.items():
         yield from _check_reads(buffer, readers, writes.get(buffer, []))
+
+
+def all_values_are_shown(blocks: Sequence[BlockOp]) -> bool:
+    """Whether it is seen, whatever the sizes are, that all that the blocks of a function read of its own buffers is
+    written before."""
+    reads, writes = _own_touches(blocks)
+    for buffer, readers in reads.items():
+        sure = [writer for writer in writes.get(buffer, []) if writer.is_sure]
+        for reader in readers:
+            before = [writer for writer in sure if writer.order < reader.order]
+            if any(_begins(writer, reader) for writer in before):
+                continue
+            if not is_written_for_all_sizes(_step(reader), [_step(writer) for writer in before]):
+                return False
+    return True
+
+
+def _own_touches(blocks: Sequence[BlockOp]) -> tuple[dict[SSAValue, list[_Touch]], dict[SSAValue, list[_Touch]]]:
+    """What is read and what is written of the function's own buffers, by buffer."""
+    touched = {v for block in blocks for v in (*block.reads, *block.writes)}
+    return _touches(blocks, {v for v in touched if isinstance(v.owner, AllocBufferOp) and not v.owner.is_constant})
 
 
 def check_results(blocks: Sequence[BlockOp], results: Sequence[SSAValue]) -> Iterator[Finding]:
@@ -141,7 +160,7 @@ def _touches(
     writes: dict[SSAValue, list[_Touch]] = {}
     order = 0
     for block in blocks:
-        if buffers.isdisjoint((*block.reads, *block.writes)) or never_runs(block) or 0 in block.extents:
+        if buffers.isdisjoint((*block.reads, *block.writes)) or never_runs(block) or 0 in block.sizes:
             continue
         for access in _in_order_of_running(block):
             if access.buffer in buffers:

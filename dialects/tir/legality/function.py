@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from ..blocks import BlockOp
+from ..blocks import BlockOp, blocks_under
 from ..buffers import AllocBufferOp
 from ..loops import ForOp
 from ..outer_blocks import OuterBlockOp
 from ..specialize import symbols_of
 from ..storage_sync import StorageSyncOp
 from .bounds import check_accesses, check_bindings, check_coverage
-from .definedness import check_values
+from .definedness import all_values_are_shown, check_values
 from .finding import Finding
 from .loops import check_kind, check_uses
 from .scopes import check_constant, check_reach
@@ -32,9 +32,14 @@ def check_function(func: Operation) -> None:
     for finding in findings(func):
         _refuse(finding)
         found.append(finding)
-    if symbols_of(func):
-        for finding in refutations(func, lambda known: findings(known), proved=not found):
-            _refuse(finding)
+    if not symbols_of(func) or (not found and all_values_are_shown(blocks_under(func))):
+        return
+    for finding in refutations(func, findings if found else _values_missing, proved=not found):
+        _refuse(finding)
+
+
+def _values_missing(func: Operation) -> Iterator[Finding]:
+    return check_values(blocks_under(func))
 
 
 def _refuse(finding: Finding) -> None:

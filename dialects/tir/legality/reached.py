@@ -5,7 +5,8 @@ equation, a loop that is alone left is found by division, and loops that are the
 
     %t[%i * 16 + %u, %i]   at (37, 2)      so %i = 2, %u = 5
 
-What is left over is tried, where that is little. So it is never said of an element that is written that it is not.
+A quotient of a loop leaves a stretch of its values, a remainder every so many. What is left over is tried, where that
+is little. So it is never said of an element that is written that it is not.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class Instances:
         if known < 0:
             return []
         left = sorted(self.deciding - found.keys())
-        spans = [range(self.ranges[d][0], self.ranges[d][1] + 1) for d in left]
+        spans = [self._left_of(d, element) for d in left]
         if prod(map(len, spans)) > MAX_TRIED:
             return None
         point = [low for low, _ in self.ranges]
@@ -139,6 +140,30 @@ class Instances:
                     return -1
                 found.update(digits)
         return len(found) - before
+
+    def _left_of(self, loop: int, element: Sequence[int]) -> range:
+        """The values of a loop that equations leave in which it stands alone, as a quotient and as a remainder."""
+        low, high = self.ranges[loop]
+        period, phase = 1, 0
+        for form, wanted in zip(self.forms, element, strict=True):
+            if len(form.terms) != 1:
+                continue
+            ((atom, factor),) = form.terms.items()
+            if not isinstance(atom, AffineBinaryOpExpr) or not _is_loop(atom.lhs, loop):
+                continue
+            if (divisor := _constant(atom.rhs)) is None:
+                continue
+            value, rest = divmod(wanted - form.constant, factor)
+            if rest:
+                return range(0)
+            if atom.kind is AffineBinaryOpKind.FloorDiv:
+                low, high = max(low, value * divisor), min(high, value * divisor + divisor - 1)
+            elif atom.kind is AffineBinaryOpKind.Mod:
+                if not 0 <= value < divisor:
+                    return range(0)
+                if divisor > period:
+                    period, phase = divisor, value
+        return range(low + (phase - low) % period, high + 1, period)
 
     def _digits(self, terms: Sequence[tuple[int, int]], value: int) -> Mapping[int, int] | None:
         """The only values of loops with which multiples of them are `value` together, none if there are no such values;
@@ -181,6 +206,10 @@ class Instances:
                 break
             count += 1
         return count
+
+
+def _is_loop(expr: AffineExpr, loop: int) -> bool:
+    return isinstance(expr, AffineDimExpr) and expr.position == loop
 
 
 def _chosen(ranges: Sequence[Range]) -> Iterator[Sequence[int]]:

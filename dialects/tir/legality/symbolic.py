@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ..affine import Access, Range, affine_of, linear, substitute
+from ..affine import Access, Range, affine_of, dims_in, linear, substitute
 from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum, sym
 from ..blocks import BlockOp
-from ..buffers import AllocBufferOp, shape_of
+from ..buffers import shape_of
 from ..checks import CheckOp
+from ..exact_ranges import exact_range, whole_range
 from ..integers import value_range
-from ..loops import loop_of
+from ..loops import loop_of, loop_range
 from ..specialize import specialize, symbols_of
 from ..symbols import FOLLOWING, Extent, as_affine, assumed_around, greatest, symbols_in, with_sizes
 from .bounds import buffer_name, never_runs
@@ -40,8 +41,6 @@ def refutations(
     if FOLLOWING in func.attributes:
         return
     symbols = symbols_of(func)
-    if proved and not any(isinstance(op, AllocBufferOp) and not op.is_constant for op in func.walk()):
-        return
     for turn in range(1 if proved else 0, len(SAMPLES)):
         sizes = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
         if any(with_sizes(expr, sizes).eval([], []) < 0 for expr in assumed_around(func)):
@@ -102,9 +101,18 @@ def unproved_symbolic_iterators(block: BlockOp) -> list[int]:
     """The iterators, by number, that are not shown to take only values from 0 to below their extents."""
     if never_runs(block):
         return []
-    analyzer = _facts(block)
-    pairs = zip(block.bindings.data.results, block.sizes, strict=True)
-    return [number for number, pair in enumerate(pairs) if not _is_within(analyzer, *pair)]
+    ranges = [loop_range(var) for var in block.loop_vars]
+    pairs = list(zip(block.bindings.data.results, block.sizes, strict=True))
+    open_pairs = [number for number, pair in enumerate(pairs) if not _is_seen_within(*pair, ranges)]
+    analyzer = _facts(block) if open_pairs else Analyzer()
+    return [number for number in open_pairs if not _is_within(analyzer, *pairs[number])]
+
+
+def _is_seen_within(index: AffineExpr, extent: Extent, ranges: Sequence[Range]) -> bool:
+    """Whether it is seen without the analyzer that an index lies in a dimension; `ranges` may be too wide."""
+    if not isinstance(extent, int) or (values := exact_range(index, ranges)) is None:
+        return False
+    return values[0] >= 0 and values[1] < extent
 
 
 def check_symbolic_bindings(block: BlockOp) -> Iterator[Finding]:
@@ -145,7 +153,9 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
     accesses = block.accesses()
     shapes = [shape_of(access.buffer) for access in accesses]
     extents = [n for shape in shapes for n in shape]
-    domain = _domain(block, extents)
+    sizes = block.sizes
+    ranges = [(0, greatest(as_affine(size)) - 1) for size in sizes]
+    domain: Analyzer | None = None
     greatest_iters: dict[SSAValue, Range] | None = None
     bound: Analyzer | None = None
     for access, shape in zip(accesses, shapes, strict=True):
@@ -157,6 +167,12 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
                     yield Unproved(access, number, extent)
                 continue
             index = access.map.results[number]
+            if type(index) is AffineDimExpr and sizes[index.position] == extent:
+                continue  # the common case
+            if _is_seen_within(index, extent, ranges):
+                continue
+            if domain is None:
+                domain = _domain(block, extents)
             if _is_within(domain, index, extent):
                 continue
             if bound is None:
@@ -224,6 +240,8 @@ def check_symbolic_coverage(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
 
 def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
     """Whether the values of iterator `number`, each block's without gaps, are shown to reach from 0 to `extent`."""
+    if any(_takes_all(block, block.bindings.data.results[number], extent) for block in group):
+        return True
     spans: list[tuple[IntExpr, IntExpr]] = []
     analyzer = Analyzer()
     _assume_symbols(analyzer, [as_affine(extent)])
@@ -244,6 +262,17 @@ def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
         spans.remove(following)
         reached = following[1]
     return analyzer.can_prove(reached >= from_affine(as_affine(extent)))
+
+
+def _takes_all(block: BlockOp, binding: AffineExpr, extent: Extent) -> bool:
+    """Whether loops of known extents are seen to lead `binding` to all values from 0 to below `extent`."""
+    variables = block.loop_vars
+    if not isinstance(extent, int) or block.conditions or never_runs(block):
+        return False
+    if any(loop_of(variables[d]).is_symbolic for d in dims_in(binding)):
+        return False
+    found = whole_range(binding, [loop_range(var) for var in variables])
+    return found is not None and found[0][0] <= 0 and found[0][1] >= extent - 1
 
 
 def _span(block: BlockOp, binding: AffineExpr) -> tuple[IntExpr, IntExpr] | None:
