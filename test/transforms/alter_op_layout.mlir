@@ -237,12 +237,12 @@ relay.func @groups_of_several_channels(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x
   relay.return %1 : tensor<1x8x4x4xf32>
 }
 
-// Groups of six channels are computed in blocks of two, and what reads their results too.
+// Groups of six channels are blocks of six, a vector of four and a half one, and what reads their results has them too.
 // CHECK-LABEL: relay.func @groups_that_are_no_vectors
-// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}groups = 2 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW2i2o", out_layout = "NCHW2c"
-// CHECK-NEXT:     : (tensor<1x3x4x4x4xf32>, tensor<6x3x1x1x2x2xf32>) -> tensor<1x6x4x4x2xf32>
-// CHECK-NEXT: relay.nn.relu {{.*}} : tensor<1x6x4x4x2xf32>
-// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}data_layout = "NCHW2c", kernel_layout = "OIHW2i4o"
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}groups = 2 : i64, data_layout = "NCHW4c", kernel_layout = "OIHW2i6o", out_layout = "NCHW6c"
+// CHECK-NEXT:     : (tensor<1x3x4x4x4xf32>, tensor<2x3x1x1x2x6xf32>) -> tensor<1x2x4x4x6xf32>
+// CHECK-NEXT: relay.nn.relu {{.*}} : tensor<1x2x4x4x6xf32>
+// CHECK: relay.nn.contrib_conv2d_NCHWc {{.*}}data_layout = "NCHW6c", kernel_layout = "OIHW6i4o"
 relay.func @groups_that_are_no_vectors(%x: tensor<1x12x4x4xf32>) -> tensor<1x4x4x4xf32> {
   %w = relay.constant dense<0.25> : tensor<12x6x1x1xf32>
   %v = relay.constant dense<0.25> : tensor<4x12x1x1xf32>

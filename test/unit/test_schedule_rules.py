@@ -154,6 +154,44 @@ def test_data_is_padded_band_by_band_where_windows_hardly_overlap(
     assert_computes(func, stage)
 
 
+@pytest.mark.parametrize(("groups", "height", "stride", "bands"), [(4, 3, 1, 4), (2, 8, 2, 4), (2, 8, 1, 0)])
+def test_groups_that_share_blocks_of_channels_are_padded_band_by_band(
+    groups: int, height: int, stride: int, bands: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups of 12 channels, two of which are read from three blocks of 8, computed in a vector and a half: all rows of
+    a group, half of them, or none, as half of them and what is around them would be filled too often."""
+    monkeypatch.setattr(padded_bands, "MIN_BANDS", 3)
+    rows, size, blocks = height * stride, 6 * stride, groups * 12 // 8
+    x = te.placeholder((1, blocks, rows, size, 8), f32, "x")
+    w = te.placeholder((groups, 3, 3, 3, 4, 12), f32, "w")
+    padded = te.compute(
+        (1, blocks, rows + 2, size + 2, 8),
+        lambda n, c, h, v, i: te.select(
+            te.all_of([h >= 1, h < rows + 1, v >= 1, v < size + 1]), x[n, c, h - 1, v - 1, i], 0.0
+        ),
+        "padded",
+    )
+    outer, inner = te.reduce_axis(3, "outer"), te.reduce_axis(4, "inner")
+    ky, kx = te.reduce_axis(3, "y"), te.reduce_axis(3, "z")
+    total = te.compute(
+        (1, groups, height, 6, 12),
+        lambda n, g, h, v, o: te.sum(
+            padded[n, (g * 3 + outer) // 2, h * stride + ky, v * stride + kx, (g * 3 + outer) % 2 * 4 + inner]
+            * w[g, outer, ky, kx, inner, o],
+            (outer, inner, ky, kx),
+        ),
+        "total",
+    )
+    stage = [x, w], [total]
+    func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=1 << 20)))
+    pad = next(block for block in blocks_under(func) if block.block_name == "padded")
+    buffer = pad.writes[0].owner
+    assert isinstance(buffer, AllocBufferOp)
+    assert (buffer.scope.data == "local") == bool(bands)
+    assert not bands or enclosing_loops(pad)[0].likely_trips == bands
+    assert_computes(func, stage)
+
+
 def test_tiles_that_fill_their_loops_are_no_bands() -> None:
     """Of a padded row of 80 in tiles of several vectors, each is computed once, and without a condition."""
     x = te.placeholder((1, 4, 400), f32, "x")

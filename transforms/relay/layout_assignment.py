@@ -65,14 +65,14 @@ def assign_blocks(
 
 
 def _agreed(op: RelayOp, size: int, blocks: Mapping[RelayOp, int]) -> int:
-    """The block for `op`, which could have `size`: a smaller one that a value of as many channels has which it reads.
-    (Those of a grouped convolution depend on the groups too.)"""
+    """The block for `op`, which could have `size`: that of a value of as many channels which it reads, the smallest of
+    them. (Those of a grouped convolution depend on the groups too.)"""
     if not op.in_any_block():
         return size
     channels = shape_of(op.results[0])[1]
     read = [value for value in op.operands if len(shape_of(value)) == 4 and shape_of(value)[1] == channels]
     producers = [each for each in map(_producer, read) if isinstance(each, RelayOp)]
-    return min([size, *(blocks[each] for each in producers if each in blocks)])
+    return min((blocks[each] for each in producers if each in blocks), default=size)
 
 
 def _uses(block: Block) -> dict[SSAValue, list[Operation]]:

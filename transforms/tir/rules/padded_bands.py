@@ -14,18 +14,25 @@ tir.for parallel %channels_band {
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import scf
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
 
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.machine_model import MachineModel
-from ....dialects.tir.affine import linear
+from ....dialects.tir.affine import Range, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, enclosing_loops, memref_of
 from ..analysis.producers import consumers, defining_block, written_buffer
@@ -101,17 +108,37 @@ def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) 
 
 
 def _part(block: BlockOp, map: AffineMap, extents: dict[int, int]) -> int | None:
-    """How many elements are read while each iterator takes so many values."""
-    ranges, read = iterator_ranges(block), 1
-    for index in map.results:
-        reach = 1
-        for atom, factor in linear(index, ranges).terms.items():
-            iterator = next((i for i in extents if atom == AffineExpr.dimension(i)), None)
-            if iterator is None:
-                return None
-            reach += abs(factor) * (extents[iterator] - 1)
-        read *= reach
-    return read
+    """How many elements are read at most while each iterator takes so many values."""
+    ranges = iterator_ranges(block)
+    reaches = [_reach(index, extents, ranges) for index in map.results]
+    return prod(reach for reach in reaches if reach is not None) if None not in reaches else None
+
+
+def _reach(index: AffineExpr, extents: dict[int, int], ranges: Mapping[AffineExpr, Range]) -> int | None:
+    """How far apart the values of `index` lie at most, both ends included."""
+    reach = 1
+    for atom, factor in linear(index, ranges).terms.items():
+        if (of_atom := _reach_of_atom(atom, extents, ranges)) is None:
+            return None
+        reach += abs(factor) * (of_atom - 1)
+    return reach
+
+
+def _reach_of_atom(atom: AffineExpr, extents: dict[int, int], ranges: Mapping[AffineExpr, Range]) -> int | None:
+    """Of an iterator, or of what is left of a division: blocks of channels that begin within one that is read."""
+    match atom:
+        case AffineDimExpr(position=position):
+            return extents.get(position)
+        case AffineBinaryOpExpr(
+            kind=AffineBinaryOpKind.FloorDiv | AffineBinaryOpKind.Mod as kind,
+            lhs=divided,
+            rhs=AffineConstantExpr(value=by),
+        ) if (reach := _reach(divided, extents, ranges)) is not None:
+            if kind == AffineBinaryOpKind.Mod:
+                return by if reach > 1 else 1
+            return (reach + by - 2) // by + 1
+        case _:
+            return None
 
 
 def fill_in(bands: Bands, loop: ForOp) -> None:

@@ -259,14 +259,14 @@ def _apply(
     outermost, others = order_strips(block, tile, loops.others, loops.numbers)
     outer = [*strips, *outermost, *order_tiles(block, columns, others, rows)]
     around = [] if panel is None else _around(panel, loops)
-    bands = None if ragged or around else _bands(block, epilogue, outer, loops.numbers, machine)
+    bands = None if around else _bands(block, epilogue, outer, loops.numbers, machine)
     if around:
         within = [loop for loop in (*loops.others, *loops.rows) if loop not in around]
         reorder(*around, *within, *loops.inner)
         around = around if set(around) & set(ragged) else _fused(around)
         tiles, shared = [*around, *within], _long_enough(around) or around[0]
     elif bands is not None:
-        tiles, shared = _order_bands(bands, outer, loops.inner)
+        tiles, shared = _order_bands(bands, outer, ragged, loops.inner)
     else:
         tiles, shared = _order_tiles(epilogue, outer, ragged, loops.inner)
     parallel = None if work < MIN_PARALLEL_WORK or shared.likely_trips <= 1 else shared
@@ -306,13 +306,15 @@ def _bands(
     return propose_bands(block, walks, machine)
 
 
-def _order_bands(bands: Bands, outer: list[ForOp], inner: list[ForOp]) -> tuple[list[ForOp], ForOp]:
+def _order_bands(
+    bands: Bands, outer: list[ForOp], ragged: list[ForOp], inner: list[ForOp]
+) -> tuple[list[ForOp], ForOp]:
     """The loops over tiles, outermost first, and the one that is over bands, which is shared."""
     if bands.size > 1:
         outer = [*outer[: bands.number], *split(outer[bands.number], [bands.size]), *outer[bands.number + 1 :]]
-    reorder(*outer, *inner)
+    reorder(*outer, *ragged, *inner)
     shared, within = fuse_known(outer[: bands.number + 1]), outer[bands.number + 1 :]
-    return [shared, *([fuse_known(within)] if within else [])], shared
+    return [shared, *([fuse_known(within)] if within else []), *ragged], shared
 
 
 def _order_tiles(

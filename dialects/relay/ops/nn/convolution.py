@@ -309,12 +309,15 @@ class DepthwiseConv2dNCHWcOp(_BlockedConvolution):
 
 
 def group_block(outputs: int, groups: int, lanes: int) -> int:
-    """The block for `groups` of so many channels each: a part of one, or as many as fill a vector. `PLAIN` where
-    vectors would be less than half full, or more than a quarter of what fills them up would be multiplied by zero."""
+    """The block for `groups` of so many channels each: a whole one, whose last vector is half full, a part of one, or
+    as many as fill a vector. `PLAIN` where vectors would be less than half full, or more than a quarter of what fills
+    them up would be multiplied by zero."""
     part = gcd(outputs, lanes)
     if part == outputs and groups % (lanes // part) == 0 and lanes <= MAX_TOGETHER * part:
         return lanes
-    return part if 2 * part >= lanes > 1 else PLAIN
+    if lanes == 1 or 2 * part < lanes:
+        return PLAIN
+    return outputs if part < lanes < outputs else part
 
 
 def _merged(op: Conv2dOp, together: int, blocks: Blocks) -> SSAValue:
