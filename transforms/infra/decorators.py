@@ -54,6 +54,39 @@ class _Decorator(Protocol):
     def __call__(self, target: Callable[..., object], /) -> Pass: ...
 
 
+class _MakesPasses(Protocol):
+    """`module_pass` and its like: what they make depends on what they are given."""
+
+    @overload
+    def __call__(
+        self,
+        pass_func: None = None,
+        opt_level: int | None = None,
+        name: str | None = None,
+        required: Sequence[str] | None = None,
+    ) -> _Decorator: ...
+    @overload
+    def __call__(
+        self,
+        pass_func: type,
+        opt_level: int | None = None,
+        name: str | None = None,
+        required: Sequence[str] | None = None,
+    ) -> Callable[..., Pass]: ...
+    @overload
+    def __call__(
+        self,
+        pass_func: Callable[..., object],
+        opt_level: int | None = None,
+        name: str | None = None,
+        required: Sequence[str] | None = None,
+    ) -> Pass: ...
+
+
+def _makes_passes(function: Callable[..., Pass | Callable[..., Pass] | _Decorator]) -> _MakesPasses:
+    return cast(_MakesPasses, function)
+
+
 @dataclass(frozen=True)
 class _Decorated(Pass):
     """A pass that calls what a user wrote."""
@@ -219,27 +252,7 @@ def _decorate(
     return cast(_Decorator, decorate) if target is None else decorate(target)
 
 
-@overload
-def module_pass(
-    pass_func: None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> _Decorator: ...
-@overload
-def module_pass(
-    pass_func: type,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> Callable[..., Pass]: ...
-@overload
-def module_pass(
-    pass_func: Callable[..., object],
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> Pass: ...
+@_makes_passes
 def module_pass(
     pass_func: Callable[..., object] | None = None,
     opt_level: int | None = None,
@@ -260,27 +273,7 @@ def module_pass(
     return _decorate(_DecoratedModulePass, "module", pass_func, opt_level, name, required)
 
 
-@overload
-def function_pass(
-    pass_func: None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> _Decorator: ...
-@overload
-def function_pass(
-    pass_func: type,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> Callable[..., Pass]: ...
-@overload
-def function_pass(
-    pass_func: Callable[..., object],
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> Pass: ...
+@_makes_passes
 def function_pass(
     pass_func: Callable[..., object] | None = None,
     opt_level: int | None = None,
@@ -295,27 +288,7 @@ def function_pass(
     return _decorate(_DecoratedFunctionPass, "function", pass_func, opt_level, name, required)
 
 
-@overload
-def prim_func_pass(
-    pass_func: None = None,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> _Decorator: ...
-@overload
-def prim_func_pass(
-    pass_func: type,
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> Callable[..., Pass]: ...
-@overload
-def prim_func_pass(
-    pass_func: Callable[..., object],
-    opt_level: int | None = None,
-    name: str | None = None,
-    required: Sequence[str] | None = None,
-) -> Pass: ...
+@_makes_passes
 def prim_func_pass(
     pass_func: Callable[..., object] | None = None,
     opt_level: int | None = None,

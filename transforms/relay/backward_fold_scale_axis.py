@@ -28,22 +28,20 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import normalize_axis, shape_of
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
-from ...dialects.relay.ops.elementwise import NegativeOp
-from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
-from ...dialects.relay.ops.nn.adaptive_pool import GlobalAvgPool2dOp, GlobalMaxPool2dOp
-from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
-from ...dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
+from ...dialects.relay.ops.broadcast import MultiplyOp
+from ...dialects.relay.ops.nn.dense import BiasAddOp
 from ..infra import FunctionPass, remarks, report_changed
 from .scale_axis import (
     AxisScale,
+    Convolution,
     Edit,
     KnownValues,
+    Product,
     channels,
     elements,
     match_scale,
     move_scale,
+    rules_by_operator,
     smaller_operand,
     spread,
     spread_along,
@@ -122,7 +120,7 @@ def plan(root: MultiplyOp, index: int, scale: AxisScale, known: KnownValues, alw
 
 def _convolution(op: Operation, scale: AxisScale) -> Climb | None:
     """`conv(x, w) * s` = `conv(x, w * s)`, `s` along the output channels"""
-    assert isinstance(op, Conv1dOp | Conv2dOp | Conv3dOp)
+    assert isinstance(op, Convolution)
     _, kernel, out = op.layouts()
     factors = scale.along(*channels(out))
     placed = None if factors is None else spread_along(factors, kernel, "O", shape_of(op.weight))
@@ -131,7 +129,7 @@ def _convolution(op: Operation, scale: AxisScale) -> Climb | None:
 
 def _product(op: Operation, scale: AxisScale) -> Climb | None:
     """`(x @ w) * s` = `x @ (w * s)`, `s` along the columns"""
-    assert isinstance(op, DenseOp | MatmulOp | BatchMatmulOp)
+    assert isinstance(op, Product)
     factors = scale.along(scale.rank - 1)
     return None if factors is None else Climb([Edit(op, 1, _row(factors, op.transposed()[1]), scale)])
 
@@ -171,8 +169,7 @@ def _monotonic(op: Operation, scale: AxisScale) -> Climb | None:
 
 def _mean(op: Operation, scale: AxisScale) -> Climb | None:
     """`mean(x) * s` = `mean(x * s)`, the mean being over other axes"""
-    assert isinstance(op, AvgPool2dOp | GlobalAvgPool2dOp | MaxPool2dOp | GlobalMaxPool2dOp)
-    return Climb(operands=[0]) if not {*scale.axes} & {*op.positions()} else None
+    return Climb(operands=[0]) if scale.is_beside_windows(op) else None
 
 
 def _maximum(op: Operation, scale: AxisScale) -> Climb | None:
@@ -180,24 +177,15 @@ def _maximum(op: Operation, scale: AxisScale) -> Climb | None:
     return _mean(op, scale) if scale.is_positive else None
 
 
-RULES: dict[type[Operation], Rule] = {
-    Conv1dOp: _convolution,
-    Conv2dOp: _convolution,
-    Conv3dOp: _convolution,
-    DenseOp: _product,
-    MatmulOp: _product,
-    BatchMatmulOp: _product,
-    BiasAddOp: _bias_add,
-    AddOp: _sum,
-    SubtractOp: _sum,
-    MultiplyOp: _multiply,
-    DivideOp: _linear,
-    NegativeOp: _linear,
-    ReluOp: _monotonic,
-    LeakyReluOp: _monotonic,
-    AvgPool2dOp: _mean,
-    GlobalAvgPool2dOp: _mean,
-    MaxPool2dOp: _maximum,
-    GlobalMaxPool2dOp: _maximum,
-}
+RULES: dict[type[Operation], Rule] = rules_by_operator(
+    convolution=_convolution,
+    product=_product,
+    bias_add=_bias_add,
+    sum=_sum,
+    multiply=_multiply,
+    linear=_linear,
+    monotonic=_monotonic,
+    mean=_mean,
+    maximum=_maximum,
+)
 """How an operation's result comes to be scaled, by what it computes."""

@@ -26,22 +26,20 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import normalize_axis, shape_of
 from ...dialects.relay.core import FuncOp
-from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
-from ...dialects.relay.ops.elementwise import NegativeOp
-from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
-from ...dialects.relay.ops.nn.adaptive_pool import GlobalAvgPool2dOp, GlobalMaxPool2dOp
-from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
-from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
-from ...dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
+from ...dialects.relay.ops.broadcast import MultiplyOp
+from ...dialects.relay.ops.nn.dense import BiasAddOp
 from ..infra import FunctionPass, remarks, report_changed
 from .scale_axis import (
     AxisScale,
+    Convolution,
     Edit,
     KnownValues,
+    Product,
     channels,
     elements,
     match_scale,
     move_scale,
+    rules_by_operator,
     smaller_operand,
     spread,
     spread_along,
@@ -127,7 +125,7 @@ def plan(
 
 def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
     """`conv(x * s, w)` = `conv(x, w * s)`, `s` along the input channels"""
-    assert isinstance(op, Conv1dOp | Conv2dOp | Conv3dOp)
+    assert isinstance(op, Convolution)
     import numpy as np
 
     if list(lacking) != [0]:
@@ -156,7 +154,7 @@ def _convolution(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Des
 
 def _product(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
     """`(x * s) @ w` = `x @ (w * s)`, `s` along what is summed over"""
-    assert isinstance(op, DenseOp | MatmulOp | BatchMatmulOp)
+    assert isinstance(op, Product)
     if list(lacking) != [0]:
         return None  # factors of weights have other axes
     transpose_data, transpose_weight = op.transposed()
@@ -205,8 +203,7 @@ def _monotonic(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Desce
 
 def _mean(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
     """`mean(x * s)` = `mean(x) * s`, the mean being over other axes"""
-    assert isinstance(op, AvgPool2dOp | GlobalAvgPool2dOp | MaxPool2dOp | GlobalMaxPool2dOp)
-    return Descent(goes_on=True) if not {*scale.axes} & {*op.positions()} else None
+    return Descent(goes_on=True) if scale.is_beside_windows(op) else None
 
 
 def _maximum(op: Operation, lacking: Sequence[int], scale: AxisScale) -> Descent | None:
@@ -218,24 +215,15 @@ def _keeps_shape(op: Operation, lacking: Sequence[int]) -> bool:
     return all(shape_of(op.operands[i]) == shape_of(op.results[0]) for i in lacking)
 
 
-RULES: dict[type[Operation], Rule] = {
-    Conv1dOp: _convolution,
-    Conv2dOp: _convolution,
-    Conv3dOp: _convolution,
-    DenseOp: _product,
-    MatmulOp: _product,
-    BatchMatmulOp: _product,
-    BiasAddOp: _bias_add,
-    AddOp: _sum,
-    SubtractOp: _sum,
-    MultiplyOp: _multiply,
-    DivideOp: _linear,
-    NegativeOp: _linear,
-    ReluOp: _monotonic,
-    LeakyReluOp: _monotonic,
-    AvgPool2dOp: _mean,
-    GlobalAvgPool2dOp: _mean,
-    MaxPool2dOp: _maximum,
-    GlobalMaxPool2dOp: _maximum,
-}
+RULES: dict[type[Operation], Rule] = rules_by_operator(
+    convolution=_convolution,
+    product=_product,
+    bias_add=_bias_add,
+    sum=_sum,
+    multiply=_multiply,
+    linear=_linear,
+    monotonic=_monotonic,
+    mean=_mean,
+    maximum=_maximum,
+)
 """How an operation makes up for factors missing from its operands, by what it computes."""

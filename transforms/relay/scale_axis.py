@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
@@ -18,7 +18,13 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.core import ConstantOp
 from ...dialects.relay.layout import Layout
-from ...dialects.relay.ops.broadcast import DivideOp, MultiplyOp
+from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relay.ops.elementwise import NegativeOp
+from ...dialects.relay.ops.nn.activation import LeakyReluOp, ReluOp
+from ...dialects.relay.ops.nn.adaptive_pool import GlobalAvgPool2dOp, GlobalMaxPool2dOp
+from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp, MatmulOp
+from ...dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp
 from ..infra import remarks
 
@@ -27,6 +33,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     NDArray: TypeAlias = npt.NDArray[np.floating]
+
+Rule = TypeVar("Rule")
+Convolution: TypeAlias = Conv1dOp | Conv2dOp | Conv3dOp
+Product: TypeAlias = DenseOp | MatmulOp | BatchMatmulOp
+Mean: TypeAlias = AvgPool2dOp | GlobalAvgPool2dOp
+Maximum: TypeAlias = MaxPool2dOp | GlobalMaxPool2dOp
 
 SMALL = 1 << 14
 """Constants of up to so many elements are multiplied at once; larger ones, the weights, by `fold-constant`."""
@@ -71,6 +83,11 @@ class AxisScale:
         result."""
         return tensor(self.source).element_type == tensor(value).element_type
 
+    def is_beside_windows(self, op: Operation) -> bool:
+        """Whether the factors are the same all over each window of a pool."""
+        assert isinstance(op, Mean | Maximum)
+        return not {*self.axes} & {*op.positions()}
+
     @property
     def is_positive(self) -> bool:
         """Whether the factors keep signs and order: `relu(x * s) == relu(x) * s`."""
@@ -103,6 +120,32 @@ def spread_along(factors: NDArray, layout: Layout, letter: str, shape: Sequence[
     if strides != sorted(strides, reverse=True):
         return None
     return factors.reshape([shape[d] if d in places and factors.size > 1 else 1 for d in range(layout.rank)])
+
+
+def rules_by_operator(
+    *,
+    convolution: Rule,
+    product: Rule,
+    bias_add: Rule,
+    sum: Rule,
+    multiply: Rule,
+    linear: Rule,
+    monotonic: Rule,
+    mean: Rule,
+    maximum: Rule,
+) -> dict[type[Operation], Rule]:
+    """The rule of each operator that factors may meet, by what it computes."""
+    return {
+        **dict.fromkeys(Convolution.__args__, convolution),
+        **dict.fromkeys(Product.__args__, product),
+        BiasAddOp: bias_add,
+        **dict.fromkeys((AddOp, SubtractOp), sum),
+        MultiplyOp: multiply,
+        **dict.fromkeys((DivideOp, NegativeOp), linear),
+        **dict.fromkeys((ReluOp, LeakyReluOp), monotonic),
+        **dict.fromkeys(Mean.__args__, mean),
+        **dict.fromkeys(Maximum.__args__, maximum),
+    }
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from itertools import permutations
 from math import prod
 from typing import TypeAlias, TypeVar
 
+from ....dialects.te.dims import equal_parts
 from ....dialects.tir.buffers import buffer_bytes, shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp
 from ....dialects.tir.symbols import dimension
@@ -29,8 +30,6 @@ STEPS = (2, 4, 8)
 """So many steps of a reduction can be unrolled."""
 MAX_UNROLLED = 160
 """Vectors in the unrolled steps, at most."""
-MOST_STRIPS = 8
-"""More strips of rows than these are none."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def strips_of_rows(block: BlockOp, tile: Tile, rows: ForOp) -> int:
     trips, row = rows.size, tile.row
     if row is None or not isinstance(trips, int):
         return 1
-    count = next((count for count in range(2, MOST_STRIPS + 1) if trips % count == 0), 1)
+    count = next(equal_parts(trips), 1)
     batch = _batch(block, tile)
     factors = _factors(block, row)
     if factors is None or not batch or not _both_move(factors, batch):

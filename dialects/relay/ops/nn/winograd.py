@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
+from ....te.dims import equal_parts
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
 from ...inference import by_types
 from ...layout import Layout, parse_layout
@@ -276,9 +277,6 @@ class WinogradConv2dOp(Convolution):
         return None  # the taps are not known any more
 
 
-MOST_STRIPS = 8
-"""More strips than these are none."""
-
 MIN_TILES, MIN_TILES_OF_IMAGES = 7, 28
 """Tiles that a strip of lines has at least, or one of images: with fewer, a product of matrices could not take as many
 rows at once as it does without strips."""
@@ -348,8 +346,8 @@ def _in_strips(images: te.Dim, high: te.Dim, wide: te.Dim) -> _Numbering:
     if not (isinstance(images, int) and isinstance(high, int) and isinstance(wide, int)):
         return _Numbering(images, high, wide)
     whole, rest, least = (high, wide, MIN_TILES) if images == 1 else (images, high * wide, MIN_TILES_OF_IMAGES)
-    for strips in range(2, MOST_STRIPS + 1):
-        if whole % strips == 0 and (part := whole // strips) * rest >= least:
+    for strips in equal_parts(whole):
+        if (part := whole // strips) * rest >= least:
             extents = (images, part) if images == 1 else (part, high)
             return _Numbering(*extents, wide, strips, of_lines=images == 1)
     return _Numbering(images, high, wide)
