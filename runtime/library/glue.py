@@ -8,6 +8,7 @@ from ...dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, R
 from ...dialects.support.matrix_unit import ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, TILE_FEATURES, XFEATURE_XTILEDATA
 from ...lowering.abi import ALIGNMENT, CALL_PACKED, CONSTANTS_TABLE, DYNAMIC, ENTRY, CompiledGraph, Site, TensorSpec
 from ...lowering.sizes import read_extents
+from .hosted import hosted, workspace_bytes
 from .open_sizes import open_sizes
 from .registry import SAID, registry
 from .text import c_string
@@ -30,14 +31,13 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
         _checks(graph.checks),
         _FUNCTIONS.format(
             alignment=ALIGNMENT,
-            workspace=-(-graph.arena_bytes // ALIGNMENT) * ALIGNMENT,
+            workspace=workspace_bytes(graph),
             is_open=int(is_open),
             inputs=len(graph.inputs),
             outputs=len(outputs),
             entry=ENTRY,
             open_sizes=open_sizes(graph),
-            records_at=graph.records_at,
-            record_bytes=RECORD_BYTES,
+            record="0" if graph.devices else f"{graph.records_at} + (record - 1) * {RECORD_BYTES}",
             check=CHECK_FIELD,
             index=INDEX_FIELD,
             extent=EXTENT_FIELD,
@@ -51,9 +51,10 @@ def glue(graph: CompiledGraph, name: str, header: str) -> str:
             input_table="inputs" if graph.inputs else "NULL",
             outputs=len(outputs),
             output_table="outputs" if outputs else "NULL",
-            workspace=0 if is_open else graph.arena_bytes,
+            workspace=0 if is_open else workspace_bytes(graph) if graph.devices else graph.arena_bytes,
         ),
         registry(name, calls_functions(graph)),
+        hosted(graph, DATA, _starts(graph)) if graph.devices else "",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -65,12 +66,9 @@ def calls_functions(graph: CompiledGraph) -> bool:
 
 def _constants(graph: CompiledGraph) -> str:
     """The table of constants, filled in when the library is loaded."""
-    if not graph.constants:
+    if not graph.constants or graph.devices:
         return ""
-    starts, position = list[int](), 0
-    for array in graph.constants:
-        starts.append(position)
-        position += array.nbytes + -array.nbytes % ALIGNMENT
+    starts = _starts(graph)
     return f"""extern const void *{CONSTANTS_TABLE}[{len(starts)}];
 extern const unsigned char {DATA}[];
 
@@ -80,6 +78,15 @@ __attribute__((constructor)) static void place_constants(void) {{
     {CONSTANTS_TABLE}[i] = {DATA} + starts[i];
 }}
 """
+
+
+def _starts(graph: CompiledGraph) -> list[int]:
+    """Where the constants begin, as they stand in the artefact."""
+    starts, position = list[int](), 0
+    for array in graph.constants:
+        starts.append(position)
+        position += array.nbytes + -array.nbytes % ALIGNMENT
+    return starts
 
 
 def _tensors(specs: Sequence[TensorSpec], what: str) -> str:
@@ -189,7 +196,7 @@ static void put_number(struct text *text, int64_t number) {{
 }}
 
 static void put_check(struct text *text, int64_t record, const unsigned char *workspace) {{
-  const unsigned char *found = workspace + {records_at} + (record - 1) * {record_bytes};
+  const unsigned char *found = workspace + {record};
   int64_t check, index, extent;
   memcpy(&check, found + {check}, sizeof check);
   memcpy(&index, found + {index}, sizeof index);

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...dialects.support.diagnostics import UsageError
 from ...lowering.abi import ALIGNMENT, DYNAMIC, CompiledGraph, TensorSpec
 from ...lowering.sizes import read_extents
+from .hosted import runs_in_c
 from .registry import DECLARED
 
 C_KEYWORDS = frozenset(
@@ -95,9 +96,10 @@ def identifier(name: str) -> str:
 
 def header(graph: CompiledGraph, name: str) -> str:
     """The header of a graph that is exported as `name`. It declares nothing of one that no function of C runs."""
-    if devices := graph.device_names:
+    devices = ", ".join(graph.device_names)
+    if not runs_in_c(graph):
         return f"""/* {name}: a model that was compiled by Weft for {comment(str(graph.platform))}
-   on several devices ({comment(", ".join(devices))}), which Python runs: weft.runtime.load_module.
+   on several devices ({comment(devices)}), which Python runs: weft.runtime.load_module.
    No function of C does. */
 """
     guard = f"WEFT_{name.upper()}_H"
@@ -114,7 +116,7 @@ def header(graph: CompiledGraph, name: str) -> str:
      const weft_model *model = {name}_model();
 {_OPEN_CALL if is_open else _CALL}
 
-   Workspaces begin at a multiple of {ALIGNMENT} bytes. */
+   Workspaces begin at a multiple of {ALIGNMENT} bytes.{_ON_DEVICES.format(comment(devices)) if devices else ""} */
 
 #ifndef {guard}
 #define {guard}
@@ -141,6 +143,12 @@ _OPEN_CALL = """\
      int64_t status = model->measure(input_shapes, inputs, output_shapes, &bytes);
      void *workspace = aligned_alloc(64, bytes);
      status = model->run_at(input_shapes, inputs, output_shapes, outputs, workspace, threads);"""
+
+
+_ON_DEVICES = """
+
+   It is on several devices ({}), which are this processor here: a workspace has a part for each, in which
+   is what is copied to it. Inputs and outputs are the caller's, on the first; a call copies what is elsewhere."""
 
 
 def _listed(specs: Sequence[TensorSpec]) -> str:

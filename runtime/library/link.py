@@ -1,7 +1,7 @@
 """From compiled graphs to a library: a C compiler compiles what is around the object code, and links it.
 
 Each graph becomes an object file of its own first, in which all names but its model's and the pool's are local, so that
-any number of them are linked to one library. That of a graph on several devices has its artefact alone, for Python.
+any number of them are linked to one library. That of what Python alone runs (on GPUs) has its artefact alone.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..openmp import libraries_for
 from ..pieces import piece_source
 from .glue import DATA, glue
 from .header import header, identifier
+from .hosted import runs_in_c
 from .interfaces import Piece
 from .registry import SYMBOLS
 
@@ -106,7 +107,7 @@ def _build(
         return made
     match target.suffix:
         case ".so":
-            models = [f"{piece.name}_model" for piece in pieces if not piece.graph.device_names]
+            models = [f"{piece.name}_model" for piece in pieces if runs_in_c(piece.graph)]
             names = "; ".join([*models, *SHARED_SYMBOLS])
             (folder / "exports").write_text(f"{{ global: {names}; local: *; }};\n")
             options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
@@ -133,7 +134,7 @@ def _object(piece: Piece, folder: Path, tools: _Tools) -> str:
         size = os.fstat(file.fileno()).st_size
     (inner / "artefact.s").write_text(piece_source(Path("artefact"), constants_at, size, DATA), "utf-8")
     tools.run("-c", "artefact.s", "-o", "artefact.o", folder=inner)
-    objects = ["artefact.o", *([] if piece.graph.device_names else _code(piece, inner, tools))]
+    objects = ["artefact.o", *(_code(piece, inner, tools) if runs_in_c(piece.graph) else [])]
     tools.run("-r", "-nostdlib", *objects, "-o", "joined", folder=inner)
     kept = [f"--keep-global-symbol={symbol}" for symbol in (f"{piece.name}_model", *SHARED_SYMBOLS)]
     made = f"{piece.name}.o"

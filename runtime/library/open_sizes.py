@@ -9,22 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects.support.element_types import item_bytes
-from ...lowering.abi import DYNAMIC, CompiledGraph, TensorSpec
+from ...lowering.abi import DYNAMIC, CompiledGraph, DeviceMemory, TensorSpec
 from ...lowering.sizes import Size, read_extents
 from ..sizes import TOO_MUCH, element_of, place_of
+from .hosted import c_size, memories
 from .text import c_string
-
-_CALLS = {"+": "plus", "*": "times", "//": "quotient", "%": "rest_of", "min": "least", "max": "greatest"}
-
-
-def c_size(size: Size) -> str:
-    """A size as an expression of C, over the ranges `s` of the symbols."""
-    if isinstance(size, int):
-        return f"exactly({size})"
-    if len(size) == 2:
-        return f"s[{size[1]}]"
-    kind, lhs, rhs = size
-    return f"{_CALLS[kind]}({c_size(lhs)}, {c_size(rhs)})"
 
 
 def shape_text(spec: TensorSpec) -> str:
@@ -66,8 +55,7 @@ def open_sizes(graph: CompiledGraph) -> str:
         checks="\n".join(_checks(graph)),
         input_extents=_table(graph.inputs, "input"),
         output_extents=_table(outputs, "output"),
-        pools="\n".join(f"  bytes = plus(bytes, {_pool(pool)});" for pool in graph.pools),
-        arena=graph.arena_bytes,
+        memories="\n".join(_memory(number, each) for number, each in enumerate(memories(graph))),
         input_items=", ".join(str(item_bytes(spec.dtype)) for spec in graph.inputs) or "0",
         output_items=", ".join(str(item_bytes(spec.dtype)) for spec in outputs) or "0",
         input_ranks=", ".join(str(len(spec.shape)) for spec in graph.inputs) or "0",
@@ -131,6 +119,18 @@ def _table(specs: Sequence[TensorSpec], what: str) -> str:
             lines.append(f"    case {axis}:\n      return {value};")
         lines += ["    default:", "      break;", "    }", "    break;"]
     return "\n".join([*lines, "  default:", "    break;", "  }", "  (void)axis;", "  return exactly(0);", "}"])
+
+
+def _memory(number: int, memory: DeviceMemory) -> str:
+    """The memory of a device behind that of those before."""
+    lines = [f"  if (starts != NULL)\n    starts[{number}] = bytes.high;"]
+    lines += [
+        f"  bytes = plus(bytes, {each});" for each in (f"exactly({memory.arena_bytes})", *map(_pool, memory.pools))
+    ]
+    lines.append(
+        "  bytes = times(quotient(plus(bytes, exactly(ALIGNMENT - 1)), exactly(ALIGNMENT)), exactly(ALIGNMENT));"
+    )
+    return "\n".join(lines)
 
 
 def _pool(pool: Sequence[Size]) -> str:
@@ -236,10 +236,11 @@ static const size_t input_ranks[] = {{{input_ranks}}}, output_ranks[] = {{{ranks
 static const int64_t input_items[] = {{{input_items}}}, output_items[] = {{{output_items}}};
 static const int output_is_found[] = {{{found}}};
 
-static range workspace_of(const range *s) {{
-  range bytes = exactly({arena});
+/* The bytes of a workspace, and where the memory of each device begins in it. */
+static range workspace_of(const range *s, int64_t *starts) {{
+  range bytes = exactly(0);
   (void)s;
-{pools}
+{memories}
   return bytes;
 }}
 
@@ -286,11 +287,11 @@ static int64_t measure(const int64_t *const *shapes, const void *const *ins, int
   }}
   for (size_t i = 0; i < num_symbols; i++)
     s[i] = exactly(greater(s[i].high, 1));
-  int64_t bytes = workspace_of(s).high;
+  int64_t bytes = workspace_of(s, NULL).high;
   if (bytes >= too_much)
     return NO_MEMORY;
   if (workspace != NULL)
-    *workspace = ((size_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *workspace = (size_t)bytes;
   return 0;
 }}
 
