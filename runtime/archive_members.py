@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from threading import Thread
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.digests import BLOCK, digest_of_blocks
@@ -110,34 +111,58 @@ class Archive:
             raise ArtefactError(f"'{name}' is cut off")
         return data
 
-    def read_aligned(self, name: str, *, digested: bool) -> tuple[memoryview, str]:
-        """The bytes of a member, in aligned memory, and their digest (`digests`), if that is wanted. Two threads do it:
-        whoever reads gives new memory its pages as well.
+    def read_aligned(self, name: str, *, digested: bool) -> AlignedMember:
+        """The bytes of a member, in aligned memory, which are being read while others go on.
 
         Raises:
             ArtefactError: see `find`.
         """
         begin, size = self.find(name)
-        begin += self._start
-        memory = aligned_bytes(size).data
+        return AlignedMember(self._file.fileno(), name, self._start + begin, size, digested)
+
+
+class AlignedMember:
+    """A member that is being read, and its digest (`digests`) taken, if that is wanted: by a thread, and by whoever
+    waits for it. Two threads give new memory its pages as well. It is read no further when its `with` block ends."""
+
+    def __init__(self, descriptor: int, name: str, begin: int, size: int, digested: bool):
+        self.memory = aligned_bytes(size).data
+        """The bytes, once they are waited for."""
+        self._name, self._descriptor, self._begin, self._digested = name, descriptor, begin, digested
         starts = range(0, size, BLOCK)
-        read, digests = [0, 0], [b""] * len(starts)
+        self._starts: Iterator[tuple[int, int]] = iter(list(enumerate(starts)))
+        self._read: list[int] = []
+        self._digests = [b""] * len(starts)
+        self._thread = Thread(target=self._run, name="weft-read", daemon=True)
+        self._thread.start()
 
-        def run(part: int) -> None:
-            with suppress(OSError):
-                for number in range(part, len(starts), 2):
-                    block = memory[starts[number] : starts[number] + BLOCK]
-                    read[part] += os.preadv(self._file.fileno(), [block], begin + starts[number])
-                    if digested:
-                        digests[number] = sha256(block).digest()
+    def _run(self) -> None:
+        with suppress(OSError):
+            while (place := next(self._starts, None)) is not None:
+                number, start = place
+                block = self.memory[start : start + BLOCK]
+                self._read.append(os.preadv(self._descriptor, [block], self._begin + start))
+                if self._digested:
+                    self._digests[number] = sha256(block).digest()
 
-        other = Thread(target=run, args=(1,), name="weft-read", daemon=True)
-        other.start()
-        run(0)
-        other.join()
-        if sum(read) != size:
-            raise ArtefactError(f"'{name}' is cut off")
-        return memory, digest_of_blocks(digests) if digested else ""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._starts = iter(())
+        self._thread.join()
+
+    def wait(self) -> str:
+        """See that all is read: its digest, if that is wanted.
+
+        Raises:
+            ArtefactError: it is cut off.
+        """
+        self._run()
+        self._thread.join()
+        if sum(self._read) != len(self.memory):
+            raise ArtefactError(f"'{self._name}' is cut off")
+        return digest_of_blocks(self._digests) if self._digested else ""
 
 
 def _large(extra: bytes, *numbers: int) -> list[int]:

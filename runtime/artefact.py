@@ -282,12 +282,20 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
     digests_text = archive.read(DIGESTS)
     digests = Fields(parsed(digests_text), "")
     _check(sha256(text + digests_text).hexdigest(), archive.read(DIGEST).decode(), "the manifest")
+    with archive.read_aligned(CONSTANTS, digested=not is_whole) as constants:
+        graph = _graph(archive, fields, digests, constants.memory)
+        digest = constants.wait()
+    if not is_whole:
+        _check(digest, digests.string("constants"), "a constant")
+    _check_made_for(code_mark(text, digests.strings("objects")[:-1]), graph)
+    return graph
+
+
+def _graph(archive: Archive, fields: Fields, digests: Fields, blob: memoryview) -> CompiledGraph:
+    """What a manifest says, with its constants in memory that may have yet to be filled."""
     platform = fields.inner("platform")
     objects = _checked_members(archive, digests.strings("objects"), *_OBJECT)
     images = _checked_members(archive, digests.strings("images"), *_IMAGE)
-    blob, digest = archive.read_aligned(CONSTANTS, digested=not is_whole)
-    if not is_whole:
-        _check(digest, digests.string("constants"), "a constant")
     symbols = tuple(fields.strings("symbols")) if fields.has("symbols") else ()
     extents = fields.string("extents") if fields.has("extents") else ""
     known = len(symbols) + len(read_extents(extents, len(symbols)).read)  # what steps know: what data decides as well
@@ -325,7 +333,6 @@ def _read(archive: Archive, is_whole: bool) -> CompiledGraph:
     for each in (graph, *(segment_graph(graph, segment) for segment in graph.segments)):
         if (reason := misfit(each)) is not None:
             raise ArtefactError(reason)
-    _check_made_for(code_mark(text, digests.strings("objects")[:-1]), graph)
     return graph
 
 

@@ -19,12 +19,12 @@ import types
 import typing
 from collections import abc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar, cast
 
 from .diagnostics import UsageError, did_you_mean
+from .records import record
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ class ArgumentError(UsageError, TypeError):
     """An argument is not of the type that it has to be of."""
 
 
-@dataclass(frozen=True)
+@record
 class Rule:
     """What values an annotation stands for, and the words for them."""
 

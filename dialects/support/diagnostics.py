@@ -21,11 +21,12 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Self, TextIO, TypeAlias, cast
 
 from xdsl.utils.exceptions import DiagnosticException
+
+from .records import record
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import LocationAttr
@@ -42,7 +43,7 @@ class Severity(Enum):
     NOTE = "note"
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """A piece of a source line. Lines and columns count from 1; 0 stands for the whole file."""
 
@@ -103,7 +104,7 @@ def _inner_locations(location: object) -> Iterator[object]:
                 yield from cast("ArrayAttr[Attribute]", parameter).data
 
 
-@dataclass(frozen=True)
+@record
 class Note:
     """Something more to know about a diagnostic, with its own place where it has one."""
 
