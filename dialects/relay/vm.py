@@ -6,7 +6,7 @@ Shapes, sizes and offsets are numbers for the processor that runs the program; t
 from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType, i64
-from xdsl.ir import Operation, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -31,6 +31,16 @@ class StorageType(ParametrizedAttribute, TypeAttribute):
     """Memory that tensors can be put into. Counterpart of TVM's `Storage`."""
 
     name = "relay.storage"
+
+
+def _check_shape(shape: SSAValue, result: SSAValue) -> None:
+    """
+    Raises:
+        VerifyException: `shape` does not hold an extent for each dimension of `result`.
+    """
+    extents, rank = shape_of(shape), len(shape_of(result))
+    if len(extents) != 1 or extents[0] not in (rank, DYNAMIC):
+        raise VerifyException(f"the shape of a {result.type} has {rank} extents, and is no {shape.type}")
 
 
 @irdl_op_definition
@@ -81,9 +91,7 @@ class ReshapeTensorOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
-        extents, rank = shape_of(self.shape), len(shape_of(self.result))
-        if len(extents) != 1 or extents[0] not in (rank, DYNAMIC):
-            raise VerifyException(f"the shape of a {self.result.type} has {rank} extents, and is no {self.shape.type}")
+        _check_shape(self.shape, self.result)
 
 
 @irdl_op_definition
@@ -142,9 +150,7 @@ class AllocTensorOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
-        extents, rank = shape_of(self.shape), len(shape_of(self.result))
-        if len(extents) != 1 or extents[0] not in (rank, DYNAMIC):
-            raise VerifyException(f"the shape of a {self.result.type} has {rank} extents, and is no {self.shape.type}")
+        _check_shape(self.shape, self.result)
 
 
 @irdl_op_definition

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_result_def, prop_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-index = IndexType()
+from ..support.interned import index
 
 
 @irdl_op_definition

@@ -9,7 +9,7 @@ TVM's counterpart is `tir.AssertStmt`, which leaves the function at once.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, i8, i64
 from xdsl.ir import ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -26,9 +26,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.checks import RECORD_BYTES
+from ..support.interned import index
 from ..support.shaped import is_memref
-
-index = IndexType()
 
 
 @irdl_attr_definition

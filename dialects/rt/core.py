@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr, MemRefType, i8, i64
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, MemRefType, i8, i64
 from xdsl.ir import Attribute, Block, ParametrizedAttribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -31,11 +31,9 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..support.interned import integer_attribute
+from ..support.interned import index, integer_attribute
 from ..support.looks import by_looks
 from ..support.shaped import is_memref
-
-index = IndexType()
 
 SLOT_BYTES = 128
 """Bytes of a slot: the counts of claimed and of done shares, each on a cache line of its own."""

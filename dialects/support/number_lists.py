@@ -35,7 +35,7 @@ def _truth(text: str) -> bool:
 
 
 def _complex(text: str) -> Number:
-    real, imaginary = _COMMENT.sub("", text)[1:-1].split(",")
+    real, imaginary = COMMENT.sub("", text)[1:-1].split(",")
     kind = float if "." in real else int
     return cast("Number", (kind(real), kind(imaginary)))
 
@@ -55,7 +55,7 @@ def _kind(pattern: str, read: Callable[[str], Number]) -> Kind:
     return Kind(read, re.compile(run, re.ASCII), re.compile(pattern, re.ASCII))
 
 
-_COMMENT = re.compile(r"//[^\n]*+")
+COMMENT = re.compile(r"//[^\n]*+")
 INTEGER = _kind(INTEGER_TEXT, int)
 FLOAT = _kind(FLOAT_TEXT, float)
 BITS = _kind(_BITS, partial(int, base=16))
@@ -102,7 +102,7 @@ def read_run(text: str, position: Position, like: Run | None = None) -> Run | No
         if (match := kind.run.match(text, position)) is not None:
             found = match.group()
             if "//" in found or kind is COMPLEX or kind is TRUTH:
-                parts = kind.one.findall(_COMMENT.sub("", found))
+                parts = kind.one.findall(COMMENT.sub("", found))
             else:
                 parts = found.split(",")
             return Run(kind, list(map(kind.read, parts)), position, match.end())

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FloatAttr, IndexType, Int
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from .number_lists import FLOAT_TEXT, GAP_TEXT, INTEGER_TEXT
+from .number_lists import COMMENT, FLOAT_TEXT, GAP_TEXT, INTEGER_TEXT
 
 _G = GAP_TEXT
 _NUMBER = rf"(?:{FLOAT_TEXT}|{INTEGER_TEXT})"
@@ -23,7 +23,6 @@ _LIST = re.compile(
     rf"\[{_G}{_NUMBER}{_G}:{_G}(?P<type>{_TYPE})(?:{_G},{_G}{_NUMBER}{_G}:{_G}(?P=type)\b)*+{_G}\]", re.ASCII
 )
 _ELEMENT = re.compile(rf"({_NUMBER}){_G}:", re.ASCII)
-_COMMENT = re.compile(r"//[^\n]*+")
 
 
 def typed_list(
@@ -34,7 +33,7 @@ def typed_list(
     if (match := _LIST.match(text, position)) is None:
         return None
     type = type_of(match.start("type"))
-    numbers = cast("list[str]", _ELEMENT.findall(_COMMENT.sub("", match.group())))
+    numbers = cast("list[str]", _ELEMENT.findall(COMMENT.sub("", match.group())))
     try:
         if isinstance(type, AnyFloat):
             floats = {number: FloatAttr(float(number), type) for number in set(numbers)}

@@ -12,10 +12,8 @@ from ..tir.analyzer import Analyzer, Flag, IntExpr, maximum, minimum, select, va
 from ..tir.analyzer import Var as Variable
 from ..tir.analyzer import const as integer
 from ..tir.analyzer.build import floordiv, floormod, parts
+from ..tir.symbols import MAX_EXTENT
 from .expr import Binary, BinaryKind, Check, Const, Dim, Expr, IterVar, Select, Var, index
-
-MAX_EXTENT = 1 << 48
-"""No extent is larger: memory has no more elements."""
 
 
 def affine(expr: Expr) -> tuple[dict[IterVar, int], int] | None:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, Signedness, VectorType, i1
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, VectorType, i1
 from xdsl.ir import Attribute
 
 from ..support.hints import isa
-
-index = IndexType()
+from ..support.interned import index
 
 
 class BinaryKind(StrEnum):

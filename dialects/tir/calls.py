@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FunctionType,
-    IndexType,
     IntegerType,
     MemRefType,
     StringAttr,
@@ -42,9 +41,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ..support.hints import isa
+from ..support.interned import index
 from .buffers import memref_of
-
-index = IndexType()
 
 
 class Convention(StrEnum):

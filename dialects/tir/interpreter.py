@@ -52,7 +52,6 @@ from .core import (
     BlockOp,
     CallOp,
     CheckOp,
-    ForKind,
     ForOp,
     IterKind,
     PrimFuncOp,
@@ -60,6 +59,7 @@ from .core import (
 )
 from .legality.dependence import shared_reductions
 from .lockstep import Turns, own
+from .loops import BY_THREADS
 from .outer_blocks import statements_of
 from .races import Notes, race, read, written
 from .scalar_python import Namespace, expression
@@ -72,10 +72,6 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
-UNORDERED = (ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.THREAD_BINDING)
-"""Loops whose iterations may run in any order."""
-THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
-"""Loops whose iterations may run on different threads."""
 LOOPS_IN_A_FUNCTION = 12
 """Python nests no more than 20 loops in one function; what is deeper is written as functions within functions."""
 
@@ -287,18 +283,18 @@ class _Writer:
         name = f"part{self.parts}"
         self.indent += part
         self.loops += 1
-        if kind in UNORDERED:
+        if kind.is_concurrent:
             for line in self.notes.enter(op):
                 self.line(line)
         self.line(f"for {self.variable(op.var)} in {self.steps(op)}:")
         with self.indented():
-            if kind in THREADS:
+            if kind in BY_THREADS:
                 self.forget(self.private, op)
             if is_of_grid(op):
                 self.forget(self.shared, op)
             for inner in statements_of(op.body.block):
                 self.statement(inner)
-        if kind in UNORDERED:
+        if kind.is_concurrent:
             self.notes.leave()
         self.indent -= part
         self.loops = saved
@@ -311,7 +307,7 @@ class _Writer:
         steps = f"range({op.start}, {op.start + op.trip_count})"
         if (same := same_threads_around(op)) is not None:
             return f"own({steps}, {self.variable(same.var)} - {same.start})"
-        is_ordered = op.for_kind not in UNORDERED or shared_reductions(op)  # which begin with their first step
+        is_ordered = not op.for_kind.is_concurrent or shared_reductions(op)  # which begin with their first step
         return steps if is_ordered else f"unordered({steps})"
 
     def threads(self, op: ForOp) -> None:

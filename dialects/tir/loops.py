@@ -17,7 +17,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
-from ..support.interned import index_attribute
+from ..support.interned import index, index_attribute
 from ..support.looks import by_looks
 from .affine import Range, linear, print_expr
 from .annotation_keys import verify_annotations
@@ -35,8 +35,6 @@ from .symbols import (
     likely,
 )
 
-index = IndexType()
-
 
 class ForKind(StrEnum):
     """What a loop's iterations are run as. Counterpart of TVM's `ForKind`."""
@@ -52,6 +50,9 @@ class ForKind(StrEnum):
         """Whether iterations run at the same time."""
         return self in (ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.THREAD_BINDING)
 
+
+BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
+"""Loops whose iterations are run by several threads."""
 
 INDEPENDENT = "independent"
 """Annotation of a loop: it is known to whoever wrote it that no iteration touches what another one writes."""

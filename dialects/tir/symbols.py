@@ -12,7 +12,7 @@ An `Extent` is an integer or, where it depends on symbols, an affine expression 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
@@ -36,6 +36,12 @@ Extent: TypeAlias = int | AffineExpr
 
 MAX_EXTENT = 1 << 48
 """No extent is larger: memory has no more elements."""
+
+
+def assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
+    """Let `analyzer` know that the symbols of `exprs` are extents."""
+    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
+        analyzer.assume(sym(number) >= 0)
 
 
 def is_symbol(value: SSAValue) -> bool:

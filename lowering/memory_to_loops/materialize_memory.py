@@ -83,7 +83,7 @@ from ...dialects.rt.core import SLOT_BYTES, SlotsOp, SlotsType
 from ...dialects.support.alignment import aligned
 from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.interned import flat_memref
+from ...dialects.support.interned import flat_memref, index
 from ...dialects.support.shaped import is_memref
 from ...dialects.tir.buffers import memref_of
 from ...dialects.tir.symbols import affine_map
@@ -101,8 +101,6 @@ from ..threads.share_out import share_out
 from ..tir_to_loops.index_values import IndexBuilder
 from .constants import Constants, address_function
 from .steps import Callees, Layout, kernel_calls, kernel_of, layouts_of, slot_count, steps_of, takes_record, with_turns
-
-index = IndexType()
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
+from .alike_functions import Lower
 from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 from .merged_rows import matrix_dims, of_matrices, rows_within
 from .place_calls import device_of
@@ -76,8 +77,6 @@ SHAPES = "shapes"
 """With `SYMBOLS`, attributes of a graph's function: its symbols, and the extents of its arguments."""
 
 Dims = tuple[te.Dim, ...]
-Lower = Callable[[FuncOp, Sequence[Known], Sequence[te.Var]], tuple[PrimFuncOp, list[te.Tensor]]]
-"""Makes a kernel of a function for inputs of which something is known, and symbols; gives it, and its outputs."""
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,13 @@ from ...dialects.support.plugins import schedules as installed_schedules
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra.remarks import missed, passed
 from ...transforms.infra.walk import clone
-from .strategies import refusal_of_target
+from .strategies import USUAL_PRIORITY, refusal_of_target
 
 if TYPE_CHECKING:
     from ...transforms.tir.scheduling.schedule import Schedule
     from ..machine.target import Target
 
 R = TypeVar("R", bound=Callable[..., object])
-
-USUAL_PRIORITY = 15
-"""Of what is registered without a word about it; as that of implementations of operators."""
 
 
 @checked_methods

@@ -17,13 +17,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, Self
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import te
+from ...dialects.support.interned import index
 from ...dialects.te.procedures import Let, Loop, Statement, Store, When, While
-
-index = IndexType()
 
 
 class Emitter(Protocol):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.rt.core import ShareOp
-
-index = IndexType()
+from ...dialects.support.interned import index
 
 
 def share_out(

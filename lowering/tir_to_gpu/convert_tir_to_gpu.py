@@ -41,7 +41,6 @@ from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
-    IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -56,6 +55,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.rt.checks import RecordType
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.interned import index
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp, Scope, blocks_under, memref_of
@@ -83,7 +83,6 @@ from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, flat_type, ro
 from ..tir_to_loops.index_values import IndexBuilder
 from .thread_loops import ThreadLoopEmitter
 
-index = IndexType()
 SPACE = IntegerAttr(SHARED_SPACE, i64)
 
 

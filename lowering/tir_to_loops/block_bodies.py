@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, MemRefType, StridedLayoutAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, StridedLayoutAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.traits import is_side_effect_free
@@ -17,7 +17,7 @@ from ...dialects.rt import checks as rt
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.facts import remembered
-from ...dialects.support.interned import vector_of
+from ...dialects.support.interned import index, vector_of
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import Linear, affine_of, linear, over_dimensions
@@ -31,8 +31,6 @@ from .dots import DotEmitter
 from .flat_buffers import row_major_strides
 from .index_values import IndexBuilder
 from .lanes import Lanes
-
-index = IndexType()
 
 BRANCHING = scf.IfOp | scf.WhileOp
 _EFFECTS = (memref.StoreOp, CheckOp, AssertOp, scf.WhileOp)

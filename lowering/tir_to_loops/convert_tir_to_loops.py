@@ -51,7 +51,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     FunctionType,
-    IndexType,
     MemRefType,
     ModuleOp,
     NoneAttr,
@@ -70,6 +69,7 @@ from ...dialects.support.dense import array_of, dense_of
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ...dialects.support.facts import while_unchanged
 from ...dialects.support.hints import isa
+from ...dialects.support.interned import index
 from ...dialects.support.memory_scopes import memory_of
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within, within
@@ -105,8 +105,6 @@ from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
 from .rows_of_shares import rows_of_shares
 from .tile_products import share_configuration
-
-index = IndexType()
 
 WORKSPACE_SHAPES = "weft.workspace_shapes"
 """For each workspace of a kernel with symbols, its extents: a map from the kernel's index arguments."""

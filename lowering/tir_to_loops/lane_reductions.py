@@ -30,7 +30,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
-    IndexType,
     IntegerAttr,
     IntegerType,
     VectorType,
@@ -42,7 +41,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.extensions import arith as arith_extensions
-from ...dialects.support.interned import vector_of
+from ...dialects.support.interned import index, vector_of
 from ...dialects.tir.affine import linear, uses
 from ...dialects.tir.core import BlockOp, ForOp, IterKind
 from ...dialects.tir.symbols import as_affine
@@ -51,8 +50,6 @@ from .accesses import AccessEmitter
 from .block_bodies import BodyEmitter
 from .lanes import Lanes
 from .vectorization import why_steps_differ
-
-index = IndexType()
 
 PARTS = 4
 """Vectors of partial results: as many as a sum takes cycles, or nearly so."""

@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import IndexType, VectorType, i1
+from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.interned import index
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import expr_range, linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
@@ -35,8 +36,6 @@ from .lanes import Lanes, open_trips
 from .squares import SquareEmitter, square_of
 from .tile_products import TileEmitter
 from .vectorization import why_not_vector
-
-index = IndexType()
 
 KEEP_ROLLED = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=True))
 UNROLL_FULLY = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=False, full=True))

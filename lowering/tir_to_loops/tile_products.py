@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, memref, scf, vector
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, VectorType, bf16, f32, i8
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType, bf16, f32, i8
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -43,6 +43,7 @@ from ...dialects.rt.tiles import (
     config_of,
 )
 from ...dialects.support.dense import dense_of
+from ...dialects.support.interned import index
 from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import Linear, expr_range
 from ...dialects.tir.core import BlockOp, ForOp, IterKind
@@ -50,8 +51,6 @@ from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowPro
 from ...transforms.tir.analysis.producers import stores_of
 from .accesses import AccessEmitter
 from .flat_buffers import FlatBuffer
-
-index = IndexType()
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects.support.interned import index
 from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import affine_of, linear, uses
 from ...dialects.tir.core import AssertOp, BlockOp, CallOp, CheckOp, IterKind
 from .accesses import AccessEmitter
 from .block_bodies import needed_operations
 from .lanes import Lanes
-
-index = IndexType()
 
 
 def why_not_vector(

@@ -12,13 +12,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...lowering.abi import CompiledGraph
 from ...lowering.sizes import read_extents
 from ..archive_members import ArtefactError
+from ..manifest_fields import Json
 from ..param_dict import load_param_dict, save_param_dict
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 INTERFACE, PARAMS = "interface.json", "params"
 FUNCTION, GRAPH = "function", "graph"
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,8 @@ def _functions_changed(name: str, func: FuncOp, before: Sequence[Operation], now
     return Diagnostic.at(func if func in now else now[0] if now else func, message, hint="make it a module pass")
 
 
-_KEEP_OUT = ("Compiler", "Extern", "SkipOptimization")
+OUTSIDE = ("Compiler", "Extern", "SkipOptimization")
+"""Marks of functions that are not looked into."""
 
 
 def relay_functions(module: ModuleOp, pass_name: str) -> list[FuncOp]:
@@ -215,7 +216,7 @@ def relay_functions(module: ModuleOp, pass_name: str) -> list[FuncOp]:
     for func in module.ops:
         if not isinstance(func, FuncOp) or func.is_primitive:
             continue
-        marks = [mark for mark in _KEEP_OUT if mark in func.attributes]
+        marks = [mark for mark in OUTSIDE if mark in func.attributes]
         if marks:
             remarks.missed(pass_name, func, f"@{func.sym_name.data} is marked {marks[0]}", "remove the mark")
         else:

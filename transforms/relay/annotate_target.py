@@ -37,7 +37,8 @@ from ..infra import FunctionPass, report_changed
 from ..infra.walk import erase, walk
 from .backends import Backend, backends
 from .compiler_regions.order import blocks_of, expression_order
-from .compiler_regions.regions import DEFAULT, bounds, defining, drop_bound
+from .compiler_regions.regions import DEFAULT, bounds, drop_bound
+from .dataflow.pattern import defining_op
 
 _NON_CALLS = (TupleOp, TupleGetOp, RefCreateOp, RefReadOp, RefWriteOp)
 """What passes on values and is no operator."""
@@ -136,7 +137,7 @@ class _Annotation:
                 else:
                     self._end(op, range(1, len(op.operands)))
             case RelayOp() | CallOp() | PrimitiveOp():
-                if any(isinstance(defining(operand), CompilerBeginOp) for operand in op.operands):
+                if any(isinstance(defining_op(operand), CompilerBeginOp) for operand in op.operands):
                     return  # by another run
                 self._bound(op, range(len(op.operands)), self._taker(op))
             case _:  # branches and what ends a block
@@ -153,14 +154,14 @@ class _Annotation:
 
     def _target_of(self, value: SSAValue) -> str | None:
         """Where a value comes from; nothing for inputs and what is treated as such."""
-        maker = defining(value)
+        maker = defining_op(value)
         if isinstance(maker, CompilerEndOp):
             return maker.compiler.data
         return None if maker is None else self._targets.get(maker)
 
     def _ends(self, value: SSAValue) -> bool:
         """Whether a value leaves a region by this use of it: it was computed there of something."""
-        maker = defining(value)
+        maker = defining_op(value)
         return maker is not None and maker in self._targets and bool(maker.operands)
 
     def _bound(self, op: Operation, places: range, target: str | None) -> None:
@@ -180,7 +181,7 @@ class _Annotation:
 
     def _left(self, value: SSAValue, user: Operation) -> SSAValue:
         """A value as it is outside of the region that it was computed in, for one that uses it."""
-        maker = defining(value)
+        maker = defining_op(value)
         if isinstance(maker, CompilerEndOp):
             if value.has_one_use() and maker.parent is user.parent and user.parent is not None:
                 maker.detach()

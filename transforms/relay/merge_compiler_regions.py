@@ -24,7 +24,8 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import erase
-from .compiler_regions.regions import CompilerRegion, CompilerRegions, bounds, defining
+from .compiler_regions.regions import CompilerRegion, CompilerRegions, bounds
+from .dataflow.pattern import defining_op
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class MergeCompilerRegionsPass(FunctionPass):
         merge_regions(regions)
         changed = False
         for begin in bounds(func):
-            end = defining(begin.data)
+            end = defining_op(begin.data)
             if isinstance(begin, CompilerBeginOp) and isinstance(end, CompilerEndOp):
                 if regions.of(begin) is regions.of(end):
                     begin.result.replace_all_uses_with(end.data)

@@ -40,10 +40,10 @@ from .compiler_regions.regions import (
     CompilerRegions,
     beyond_bounds,
     bounds,
-    defining,
     drop_bound,
     partitionable,
 )
+from .dataflow.pattern import defining_op
 from .symbol_names import SymbolNames
 
 
@@ -90,7 +90,7 @@ class PartitionGraphPass(ModulePass):
 def _flatten_tuples(function: FuncOp) -> None:
     """Have the fields of a tuple leave a region in its place."""
     for end in [bound for bound in bounds(function) if isinstance(bound, CompilerEndOp)]:
-        made = defining(end.data)
+        made = defining_op(end.data)
         if not isinstance(made, TupleOp):
             continue
         block = end.parent
@@ -157,15 +157,15 @@ def _plain(name: str) -> str:
 
 
 def _is_constant(value: SSAValue) -> bool:
-    made = defining(value)
+    made = defining_op(value)
     if isinstance(made, TupleOp):
-        return all(isinstance(defining(field), ConstantOp) for field in made.fields)
+        return all(isinstance(defining_op(field), ConstantOp) for field in made.fields)
     return isinstance(made, ConstantOp)
 
 
 def _copied(value: SSAValue, body: Block) -> SSAValue:
     """A constant, or a tuple of constants, once more."""
-    made = defining(value)
+    made = defining_op(value)
     assert made is not None
     fields: dict[SSAValue, SSAValue] = {operand: _copied(operand, body) for operand in made.operands}
     body.add_op(copy := clone(made, fields))
@@ -174,7 +174,7 @@ def _copied(value: SSAValue, body: Block) -> SSAValue:
 
 def _drop_unused(value: SSAValue) -> None:
     """Erase a constant, or a tuple of constants, that nothing uses any more."""
-    made = defining(value)
+    made = defining_op(value)
     if made is not None and value.first_use is None:
         operands = list(made.operands)
         erase(made)

@@ -17,6 +17,7 @@ from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, is_true, real,
 from ..precision import Accuracy
 from ..types import tuple_type
 from .image import clamped_index
+from .suppression import places_of
 
 FLOATS = DenseArrayBase.constr(f64)
 
@@ -157,7 +158,7 @@ class MultiboxTransformLocOp(RelayOp):
         batch, classes, boxes = prob.shape
         element = prob.element_type
         variances, limit = floats_of(self.variances), self.threshold.value.data
-        c, d, k, j, s = (te.reduce_axis(n) for n in (classes - 1, classes - 1, boxes, boxes, boxes))
+        c, d = te.reduce_axis(classes - 1), te.reduce_axis(classes - 1)
         score = te.compute((batch, boxes), lambda b, a: te.max(prob[b, c + 1, a], c), "best_score")
         which = te.compute(
             (batch, boxes),
@@ -168,14 +169,7 @@ class MultiboxTransformLocOp(RelayOp):
         def good(b: te.Expr, a: te.Expr) -> te.Expr:
             return te.const(1, i1) if is_true(self.keep_background) else score[b, a] >= te.const(limit, element)
 
-        counts = te.compute((batch,), lambda b: te.sum(te.cast(good(b, k), i32), k), "valid_count")
-        before = te.compute((batch, boxes), lambda b, a: te.sum(te.cast(good(b, j) & (j < a), i32), j), "valid_before")
-
-        def place(b: te.IterVar, p: te.IterVar) -> te.Expr:
-            here = good(b, s) & before[b, s].equal(te.cast(p, i32))
-            return te.max(te.select(here, te.cast(s, i32), -1), s)
-
-        places = te.compute((batch, boxes), place, "valid_indices")
+        counts, places = places_of(good, batch, boxes)
 
         def side(b: te.Expr, a: te.Expr, number: te.Expr) -> te.Expr:
             """One side of a moved box: left, top, right or bottom."""

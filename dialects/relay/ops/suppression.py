@@ -6,7 +6,7 @@ Whether a box is kept depends on those kept before it, one after the other: this
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, i32, i64
@@ -99,22 +99,26 @@ class GetValidCountsOp(RelayOp):
             above = x[b, i, score] > limit
             return above if which < 0 else above & (x[b, i, which] >= 0)
 
-        k, j = te.reduce_axis(count, "k"), te.reduce_axis(count, "j")
-        counts = te.compute((batch,), lambda b: te.sum(te.cast(good(b, k), i32), k), "valid_count")
-        before = te.compute((batch, count), lambda b, i: te.sum(te.cast(good(b, j) & (j < i), i32), j), "valid_before")
-
-        def place(b: te.IterVar, p: te.IterVar) -> te.Expr:
-            here = good(b, s) & before[b, s].equal(te.cast(p, i32))
-            return te.max(te.select(here, te.cast(s, i32), -1), s)
-
-        s = te.reduce_axis(count, "s")
-        places = te.compute((batch, count), place, "valid_indices")
+        counts, places = places_of(good, batch, count)
 
         def row(b: te.IterVar, p: te.IterVar, f: te.IterVar) -> te.Expr:
             at = te.cast(te.maximum(places[b, p], 0), te.index)
             return te.select(places[b, p] >= 0, x[b, te.minimum(at, count - 1), f], -1)
 
         return [counts, te.compute(x.shape, row, "valid_rows"), places]
+
+
+def places_of(good: Callable[[te.Expr, te.Expr], te.Expr], batch: te.Dim, count: te.Dim) -> tuple[te.Tensor, te.Tensor]:
+    """How many of `count` rows are good in each of a batch, and which, in order, -1 behind them."""
+    k, j, s = (te.reduce_axis(count, name) for name in "kjs")
+    counts = te.compute((batch,), lambda b: te.sum(te.cast(good(b, k), i32), k), "valid_count")
+    before = te.compute((batch, count), lambda b, i: te.sum(te.cast(good(b, j) & (j < i), i32), j), "valid_before")
+
+    def place(b: te.IterVar, p: te.IterVar) -> te.Expr:
+        here = good(b, s) & before[b, s].equal(te.cast(p, i32))
+        return te.max(te.select(here, te.cast(s, i32), -1), s)
+
+    return counts, te.compute((batch, count), place, "valid_indices")
 
 
 def overlap(box: Floats, others: Floats) -> Floats:

@@ -93,6 +93,10 @@ class _ReshapeOp(InjectiveOp, DropsIdentity, ABC):
     def numpy(self, *inputs: NDArray) -> NDArray:
         return inputs[0].reshape(tuple(self.result_shape(inputs[0].shape)))
 
+    def gradient(self, g: Gradient) -> Terms:
+        x = g.input
+        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
+
 
 def infer_new_shape(newshape: Sequence[int], shape: Sequence[int], allowzero: bool = False) -> tuple[int, ...]:
     """The shape that Relay's `newshape` names for data of `shape`.
@@ -198,10 +202,6 @@ class ReshapeOp(_ReshapeOp):
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return infer_new_shape(ints(self.newshape), shape, is_true(self.allowzero))
 
-    def gradient(self, g: Gradient) -> Terms:
-        x = g.input
-        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
-
 
 @irdl_op_definition
 class ReshapeLikeOp(InjectiveOp):
@@ -305,10 +305,6 @@ class SqueezeOp(_ReshapeOp):
                 )
         return [n for d, n in enumerate(shape) if d not in dropped]
 
-    def gradient(self, g: Gradient) -> Terms:
-        x = g.input
-        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
-
 
 @irdl_op_definition
 class ExpandDimsOp(_ReshapeOp):
@@ -335,10 +331,6 @@ class ExpandDimsOp(_ReshapeOp):
         if len(shape) + count > MAX_RANK:
             raise VerifyException(f"the result would have rank {len(shape) + count}; {MAX_RANK} is the greatest")
         return [*shape[:axis], *[1] * count, *shape[axis:]]
-
-    def gradient(self, g: Gradient) -> Terms:
-        x = g.input
-        return [g.grad.reshape(x.shape) if is_static(x.type) else g.grad.op(ReshapeLikeOp, x)]
 
 
 @irdl_op_definition

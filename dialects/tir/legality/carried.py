@@ -20,16 +20,13 @@ from ..affine import Access, dims_in, linear, substitute
 from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from ..buffers import AllocBufferOp
 from ..calls import Handed
-from ..loops import ForKind, ForOp, enclosing_loops, loop_range
+from ..loops import BY_THREADS, ForKind, ForOp, enclosing_loops, loop_range
 from ..symbols import dimension
 from .bounds import buffer_name, never_runs
 from .covering import Place, covers
 from .decide import MAX_POINTS
 from .finding import Finding
 from .loop_forms import loop_forms
-
-BY_THREADS = (ForKind.PARALLEL, ForKind.THREAD_BINDING)
-"""Loops whose iterations are run by several threads."""
 
 
 @dataclass(frozen=True)

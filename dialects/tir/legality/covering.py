@@ -15,7 +15,7 @@ not: that is asked once for each such condition, with its opposite known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,12 +23,12 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import MAX_REMEMBERED, Range, dims_in, linear, substitute
-from ..analyzer import Analyzer, IntExpr, const, dim, from_affine, sym
+from ..analyzer import Analyzer, IntExpr, const, dim, from_affine
 from ..analyzer import substitute as replaced
 from ..blocks import BlockOp
 from ..buffers import shape_of
 from ..loops import ForOp, enclosing_loops, loop_range
-from ..symbols import Extent, as_affine, assumed_around, dimension, symbols_in
+from ..symbols import Extent, as_affine, assume_symbols, assumed_around, dimension
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
         wanted = [dim(len(around) + d) for d in range(rank)]
         for each, extent in zip(wanted, shape_of(read.buffer), strict=True):
             size = as_affine(extent)
-            _assume_symbols(analyzer, [size])
+            assume_symbols(analyzer, [size])
             analyzer.assume(each >= 0, each < from_affine(size))
     else:
         wanted = [from_affine(substitute(e, reader)) for e in read.index]
@@ -118,7 +118,7 @@ def _facts(given: _Facts) -> Analyzer:
     analyzer = Analyzer()
     loops, conditions = given
     sizes = [as_affine(size) for _, size in loops]
-    _assume_symbols(analyzer, [*sizes, *conditions])
+    assume_symbols(analyzer, [*sizes, *conditions])
     for number, ((start, _), size) in enumerate(zip(loops, sizes, strict=True)):
         analyzer.assume(dim(number) >= start, dim(number) < from_affine(size) + start)
     analyzer.assume(*(from_affine(expr) >= 0 for expr in conditions))
@@ -135,11 +135,6 @@ def _analyzer_of(given: _Facts) -> Analyzer:
     if known.remembered > MAX_REMEMBERED:
         known.forget()
     return known
-
-
-def _assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
-    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
-        analyzer.assume(sym(number) >= 0)
 
 
 class _Digits:
@@ -192,7 +187,7 @@ class _Digits:
             value = left // factor
             size = from_affine(as_affine(loop.size))
             if is_last:
-                _assume_symbols(self.analyzer, [as_affine(loop.size)])
+                assume_symbols(self.analyzer, [as_affine(loop.size)])
                 self.need(left)
                 self.need(size * factor - 1 - left)
             else:

@@ -9,9 +9,8 @@ from xdsl.ir import Operation
 
 from ..blocks import BlockOp, accessing_blocks
 from ..buffers import AllocBufferOp
-from ..loops import ForOp, enclosing_loops
+from ..loops import BY_THREADS, ForOp, enclosing_loops
 from .bounds import buffer_name
-from .carried import BY_THREADS
 from .finding import Finding
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Access, Range, affine_of, dims_in, linear, substitute
-from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum, sym
+from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum
 from ..blocks import BlockOp
 from ..buffers import shape_of
 from ..checks import CheckOp
@@ -21,7 +21,7 @@ from ..exact_ranges import exact_range, whole_range
 from ..integers import value_range
 from ..loops import loop_of, loop_range
 from ..specialize import specialize, symbols_of
-from ..symbols import FOLLOWING, Extent, as_affine, assumed_around, greatest, symbols_in, with_sizes
+from ..symbols import FOLLOWING, Extent, as_affine, assume_symbols, assumed_around, greatest, with_sizes
 from .bounds import buffer_name, never_runs
 from .branches import branches_of
 from .finding import Finding
@@ -62,7 +62,7 @@ def _facts(block: BlockOp) -> Analyzer:
         exprs.append(size)
         analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(_by_quotients(size)) + loop.start)
     assumed = list(assumed_around(block))
-    _assume_symbols(analyzer, [*exprs, *assumed])
+    assume_symbols(analyzer, [*exprs, *assumed])
     for expr in assumed:
         analyzer.assume(from_affine(expr) >= 0)
     for condition in block.conditions:
@@ -85,11 +85,6 @@ def _by_quotients(expr: AffineExpr) -> AffineExpr:
             return lhs - number // (below * base) * base
         case _:
             return AffineBinaryOpExpr(expr.kind, lhs, rhs)
-
-
-def _assume_symbols(analyzer: Analyzer, exprs: Iterable[AffineExpr]) -> None:
-    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
-        analyzer.assume(sym(number) >= 0)
 
 
 def _is_within(analyzer: Analyzer, index: AffineExpr, extent: Extent) -> bool:
@@ -133,7 +128,7 @@ def _domain(block: BlockOp, others: Iterable[Extent]) -> Analyzer:
     domain = Analyzer()
     for number, extent in enumerate(block.sizes):
         domain.assume(dim(number) >= 0, dim(number) < from_affine(as_affine(extent)))
-    _assume_symbols(domain, [as_affine(n) for n in (*block.sizes, *others)])
+    assume_symbols(domain, [as_affine(n) for n in (*block.sizes, *others)])
     return domain
 
 
@@ -177,7 +172,7 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
                 continue
             if bound is None:
                 bound = _facts(block)
-                _assume_symbols(bound, [as_affine(n) for n in extents])
+                assume_symbols(bound, [as_affine(n) for n in extents])
             if not _is_within_there(bound, block, access, index, extent):
                 yield Unproved(access, number, extent)
 
@@ -191,7 +186,7 @@ def _is_within_there(known: Analyzer, block: BlockOp, access: Access, index: Aff
         return _is_within(known, index, extent)
     conditions = [substitute(each, bindings) for each in branches_of(block).around(access.op).conditions]
     with known.assuming(*(from_affine(each) >= 0 for each in conditions)):
-        _assume_symbols(known, conditions)
+        assume_symbols(known, conditions)
         return _is_within(known, index, extent)
 
 
@@ -244,7 +239,7 @@ def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
         return True
     spans: list[tuple[IntExpr, IntExpr]] = []
     analyzer = Analyzer()
-    _assume_symbols(analyzer, [as_affine(extent)])
+    assume_symbols(analyzer, [as_affine(extent)])
     for block in group:
         if never_runs(block):
             continue
@@ -253,7 +248,7 @@ def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
             return False
         spans.append(span)
         sizes = [as_affine(loop_of(v).size) for v in block.loop_vars]
-        _assume_symbols(analyzer, [*block.bindings.data.results, *block.conditions, *sizes])
+        assume_symbols(analyzer, [*block.bindings.data.results, *block.conditions, *sizes])
     reached: IntExpr = from_affine(AffineExpr.constant(0))
     while spans:
         following = next((span for span in spans if analyzer.can_prove(span[0] <= reached)), None)

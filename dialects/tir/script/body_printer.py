@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, MemRefType, i1, i32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, MemRefType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...support.diagnostics import Diagnostic
 from ...support.dtypes import numpy_dtype
+from ...support.interned import index
 from ..asserts import AssertOp
 from ..assumptions import AssumeOp, UndefOp
 from ..blocks import BlockOp
@@ -27,7 +28,6 @@ from .counting import counted_by, is_zero
 from .named_values import FLOAT_PREDICATES, INTEGER_PREDICATES, NamedValues, is_constant
 from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number, quoted
 
-index = IndexType()
 LONGEST = 20_000
 """An expression whose text is longer is refused."""
 

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...support.diagnostics import Diagnostic, did_you_mean
+from ...support.interned import index
 from ..affine import Range
 from ..buffers import shape_of
 from ..checks import CheckOp
@@ -28,7 +29,6 @@ from .emitter import Emitter, Value
 from .layouts import dense_strides
 from .scope import Buffer, Constant, Iterator, NotStatic, Scope, Symbol
 
-index = IndexType()
 Number: TypeAlias = "int | float | bool"
 Term: TypeAlias = "Value | int | float | bool | str"
 """What an expression is worth: a scalar, or a Python value without a type."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...support.interned import index
 from ...support.walking import in_order
 from ..affine import Range, affine_of, over_dimensions
 from ..blocks import BlockOp
@@ -20,8 +21,6 @@ from ..calls import CallOp
 from ..checks import CheckOp
 from ..integers import value_range
 from ..symbols import as_affine, greatest
-
-index = IndexType()
 
 FLOAT_PREDICATES = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")  # fmt: skip  # noqa: E501
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")

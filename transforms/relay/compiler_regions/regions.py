@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ....dialects.relay.core import ConstantOp, FuncOp
 from ....dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from ....dialects.support.diagnostics import Diagnostic
 from ...infra.walk import erase, walk
+from ..dataflow.pattern import defining_op
 from .order import blocks_of, expression_order, makers
 
 DEFAULT = "default"
@@ -33,11 +34,6 @@ class CompilerRegion:
     ops: dict[Operation, None] = field(default_factory=dict[Operation, None])
     inputs: list[CompilerBeginOp] = field(default_factory=list[CompilerBeginOp])
     outputs: list[CompilerEndOp] = field(default_factory=list[CompilerEndOp])
-
-
-def defining(value: SSAValue) -> Operation | None:
-    """What makes a value, if an operation does."""
-    return value.op if isinstance(value, OpResult) else None
 
 
 class CompilerRegions:
@@ -67,7 +63,7 @@ class CompilerRegions:
 
     def parents(self, region: CompilerRegion) -> list[CompilerRegion]:
         """The regions that the inputs of one come from."""
-        found = (self.of(defining(begin.data)) for begin in region.inputs)
+        found = (self.of(defining_op(begin.data)) for begin in region.inputs)
         return list(dict.fromkeys(parent for parent in found if parent is not None and parent is not region))
 
     def would_wait_for_itself(self, source: CompilerRegion, into: CompilerRegion) -> bool:
@@ -104,8 +100,8 @@ class CompilerRegions:
         inside = set(source.ops)
         into.inputs += source.inputs
         into.outputs += source.outputs
-        inner = [begin for begin in into.inputs if defining(begin.data) in inside]
-        ended = {defining(begin.data) for begin in inner}
+        inner = [begin for begin in into.inputs if defining_op(begin.data) in inside]
+        ended = {defining_op(begin.data) for begin in inner}
         into.inputs = [begin for begin in into.inputs if begin not in inner]
         into.outputs = [end for end in into.outputs if end not in ended]
 
@@ -115,8 +111,8 @@ class CompilerRegions:
             self._begun += 1
             region.inputs.append(op)
         elif isinstance(op, CompilerEndOp):
-            region = self.of(defining(op.data))
-            if region is None or defining(op.data) in region.outputs:
+            region = self.of(defining_op(op.data))
+            if region is None or defining_op(op.data) in region.outputs:
                 raise Diagnostic.at(op, "ends a region that nothing has begun", hint="begin it by compiler_begin")
             if region.target != op.compiler.data:
                 message = f"ends a region of '{region.target}' for '{op.compiler.data}'"
@@ -136,7 +132,7 @@ class CompilerRegions:
         open_regions: dict[CompilerRegion, None] = {}
         outside: SSAValue | None = None
         for operand in op.operands:
-            maker = defining(operand)
+            maker = defining_op(operand)
             region = self.of(maker)
             if region is None or isinstance(maker, CompilerEndOp):
                 if not isinstance(maker, ConstantOp):
@@ -179,7 +175,7 @@ def drop_bound(op: CompilerBeginOp | CompilerEndOp) -> None:
 
 def beyond_bounds(value: SSAValue) -> SSAValue:
     """What a value is, bounds left out."""
-    while isinstance(maker := defining(value), CompilerBeginOp | CompilerEndOp):
+    while isinstance(maker := defining_op(value), CompilerBeginOp | CompilerEndOp):
         value = maker.data
     return value
 

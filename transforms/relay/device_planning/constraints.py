@@ -58,12 +58,10 @@ from ....dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ....dialects.support.diagnostics import Diagnostic, Note
 from ....dialects.support.diagnostics import Place as SourcePlace
 from ....dialects.tir.functions import PrimFuncOp
+from ...infra.passes import OUTSIDE
 from ...infra.walk import walk
 from .devices import Devices
 from .domains import Conflict, Constraint, Domain, Domains
-
-OUTSIDE = ("Compiler", "Extern", "SkipOptimization")
-"""Marks of functions that are not looked into."""
 
 
 def planned_functions(module: ModuleOp) -> list[FuncOp]:

@@ -61,7 +61,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from ....dialects.tir.affine import Linear, affine_of, linear, over_dimensions, simplify, substitute
 from ....dialects.tir.conditions import Conditions
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under, enclosing_loops
-from ....dialects.tir.legality.carried import BY_THREADS
+from ....dialects.tir.loops import BY_THREADS
 from ....dialects.tir.symbols import depends_on_symbols
 from ..analysis.producers import allocation_of, written_buffer
 from .checks import check_free, check_known, check_live, check_one_element, check_sole_writer
