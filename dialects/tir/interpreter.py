@@ -65,7 +65,7 @@ from .races import Notes, race, read, written
 from .scalar_python import Namespace, expression
 from .specialize import sizes_of_call, specialize
 from .storage_sync import StorageSyncOp, waits
-from .thread_axes import is_of_block, is_of_grid, is_of_warp, is_shared, same_threads_around
+from .thread_axes import WARP_AXIS, axis_of, is_of_block, is_of_grid, is_of_warp, is_shared, same_threads_around
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -292,6 +292,8 @@ class _Writer:
                 self.forget(self.private, op)
             if is_of_grid(op):
                 self.forget(self.shared, op)
+            elif self.is_over_warps(op):
+                self.forget([alloc for alloc in self.shared if is_of_warp(alloc.buffer)], op)
             for inner in statements_of(op.body.block):
                 self.statement(inner)
         if kind.is_concurrent:
@@ -301,6 +303,10 @@ class _Writer:
         del self.private[alive:]
         if part:
             self.line(f"yield from {name}()" if self.in_turns and waits(op) else f"{name}()")
+
+    def is_over_warps(self, op: ForOp) -> bool:
+        """Whether a loop's iterations are threads that do not run together: each has fragments of its own."""
+        return is_of_block(op) and axis_of(op) != WARP_AXIS and same_threads_around(op) is None
 
     def steps(self, op: ForOp) -> str:
         """The values that a loop's variable takes, in the order in which it does."""
@@ -321,7 +327,8 @@ class _Writer:
         self.line(f"def {name}({self.variable(op.var)}):")
         self.loops, self.in_turns = 0, True
         with self.indented():
-            for alloc in self.private:
+            of_warps = [alloc for alloc in self.shared if self.is_over_warps(op) and is_of_warp(alloc.buffer)]
+            for alloc in (*self.private, *of_warps):
                 if any(op.is_ancestor(use.operation) for use in alloc.buffer.uses):
                     self.line(f"{self.variable(alloc.buffer)} = [None] * {prod(memref_of(alloc.buffer).get_shape())}")
             for inner in statements_of(op.body.block):

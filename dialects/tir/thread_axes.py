@@ -60,6 +60,13 @@ def share_memory(loop: ForOp, scope: str) -> bool:
     return is_of_warp_in(scope) and thread == WARP_AXIS
 
 
+def has_own_memory(loop: ForOp, scope: str) -> bool:
+    """Whether each iteration of a loop over threads, or blocks of them, has memory of a scope on its own."""
+    if axis_of(loop) is None:
+        return False
+    return (scope == "local" or scope in SHARED or is_of_warp_in(scope)) and not share_memory(loop, scope)
+
+
 def is_of_warp_in(scope: str) -> bool:
     """Whether buffers of a scope are one for the threads along `threadIdx.x` of a block."""
     return memory_of(scope) in WARP

@@ -270,3 +270,43 @@ def test_readers_that_are_named_are_written_into_the_trace() -> None:
     exec("\n".join(schedule.trace.as_python()), {"sch": again})
     assert structural_equal(again.mod, schedule.mod)
     assert schedule.trace.as_python()[-1].count("consumer_blocks=[") == 1
+
+
+@pytest.mark.parametrize(("thread", "scope", "is_own"), [
+    ("blockIdx.x", "shared", True), ("threadIdx.x", "local", True), ("threadIdx.y", "wmma.accumulator", True),
+    ("threadIdx.x", "shared", False), ("threadIdx.x", "wmma.accumulator", False), ("blockIdx.x", "global", False),
+])  # fmt: skip
+def test_copies_are_made_in_loops_over_threads_of_own_memory(thread: str, scope: str, is_own: bool) -> None:
+    schedule = Schedule(chained)
+    schedule.bind(schedule.get_loops(schedule.get_block("A"))[0], thread)
+    if not is_own:
+        with pytest.raises(ScheduleError, match="whose iterations run at the same time"):
+            schedule.cache_read("B", 0, scope, ["B"])
+        return
+    schedule.cache_read("B", 0, scope, ["B"])
+    assert f'scope="{scope}"' in schedule.mod.script()
+    x = np.arange(32, dtype=np.float32)
+    results = Interpreter(schedule.mod["main"])([x])
+    assert np.array_equal(results[0], x * 2 + 1)
+
+
+def test_a_part_of_what_is_written_is_copied() -> None:
+    @T.prim_func
+    def parts(X: T.Buffer[(32,), "float32"], B: T.Buffer[(32,), "float32"]):
+        A = T.alloc_buffer((32,), "float32")
+        for i in range(2):
+            for j in range(16):
+                with T.block("A"):
+                    vi = T.axis.spatial(32, i * 16 + j)
+                    A[vi] = X[vi] * T.float32(2)
+            for k in range(2):
+                for j in range(8):
+                    with T.block("B"):
+                        vi = T.axis.spatial(32, i * 16 + k * 8 + j)
+                        B[vi] = A[vi] + T.float32(1)
+
+    schedule = Schedule(parts)
+    copy = schedule.cache_read("B", 0, "global", ["B"])
+    assert schedule.get(schedule.get_loops(copy)[-1]).trip_count in (8, 16)
+    x = np.arange(32, dtype=np.float32)
+    assert np.array_equal(Interpreter(schedule.mod["main"])([x])[0], x * 2 + 1)

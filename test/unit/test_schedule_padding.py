@@ -282,12 +282,19 @@ def test_buffers_are_laid_out_anew_before_it_is_said_how_they_lie_in_memory() ->
     refused(lambda: schedule.transform_layout(relu, ("read", 0), lambda i, j: (j, i)), schedule, reason)
 
 
+def test_axes_are_counted_from_the_last_too() -> None:
+    schedule = of(DENSE)
+    schedule.storage_align("dense", 0, -2, 32, 8)
+    assert "'buffer_dim_align': [[0, 0, 32, 8]]" in schedule.mod.script()
+
+
 def test_what_cannot_lie_apart_is_refused() -> None:
     schedule = of(DENSE)
     block, relu = schedule.get_block("dense"), schedule.get_block("relu")
     refused(lambda: schedule.storage_align(relu, 0, 0, 8, 0), schedule, "is an argument of the function")
     refused(lambda: schedule.storage_align(block, 1, 0, 8, 0), schedule, "writes 1 buffers, none of number 1")
     refused(lambda: schedule.storage_align(block, 0, 2, 8, 0), schedule, "has 2 dimensions, none of number 2")
+    refused(lambda: schedule.storage_align(block, 0, -3, 8, 0), schedule, "has 2 dimensions, none of number -3")
     refused(lambda: schedule.storage_align(block, 0, 0, 0, 0), schedule, "the factor 0 is not positive")
 
 

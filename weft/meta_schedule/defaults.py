@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..transforms.tir.intrinsics.cuda import get_wmma_intrin_group
 from .custom_rule import ApplyCustomRule
 from .gpu_postprocs import RewriteCooperativeFetch, VerifyGPUCode
 from .locations import AutoInline, InlineConstantScalars, RandomComputeLocation
@@ -12,6 +13,7 @@ from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll
 from .postprocs import DisallowDynamicLoop, RewriteParallelVectorizeUnroll, RewriteReductionBlock
 from .reductions import AddRFactor
 from .rule import MUTATORS, POSTPROCS, RULES, Mutator, Postproc, ScheduleRule
+from .tensor_cores import MultiLevelTilingTensorCore
 from .tensor_intrinsics import MultiLevelTilingWithIntrin, RewriteTensorize
 from .threads import AutoBind, CrossThreadReduction, RewriteUnboundBlock
 
@@ -98,6 +100,29 @@ def _cuda_mutators() -> dict[Mutator, float]:
     return {MutateTileSize(): 0.9, MutateUnroll(): 0.08, MutateThreadBinding(): 0.02}
 
 
+def _cuda_tensorcore_rules() -> list[ScheduleRule]:
+    groups = [
+        get_wmma_intrin_group("shared.dyn", "shared.dyn", given, out, trans_b)
+        for given, out in (("float16", "float32"), ("float16", "float16"), ("int8", "int32"))
+        for trans_b in (False, True)
+    ]
+    with_tensor_cores = MultiLevelTilingTensorCore(
+        groups,
+        "SSSRRSRS",
+        tile_binds=["blockIdx.y", "blockIdx.x", "threadIdx.y"],
+        max_innermost_factor=4,
+        vector_load_lens=[1, 2, 3, 4, 8, 16],
+        reuse_read=ReuseType("must", [4], "shared.dyn"),
+        reuse_write=ReuseType("must", [2], "shared.dyn"),
+    )
+    first, *rules = _cuda_rules()
+    return [first, with_tensor_cores, *rules]
+
+
+def _cuda_tensorcore_postprocs() -> list[Postproc]:
+    return [*_cuda_postprocs(), RewriteTensorize()]
+
+
 RULES["llvm"] = _llvm_rules
 POSTPROCS["llvm"] = _llvm_postprocs
 MUTATORS["llvm"] = _llvm_mutators
@@ -107,3 +132,6 @@ MUTATORS["vnni"] = _llvm_mutators
 RULES["cuda"] = _cuda_rules
 POSTPROCS["cuda"] = _cuda_postprocs
 MUTATORS["cuda"] = _cuda_mutators
+RULES["cuda-tensorcore"] = _cuda_tensorcore_rules
+POSTPROCS["cuda-tensorcore"] = _cuda_tensorcore_postprocs
+MUTATORS["cuda-tensorcore"] = _cuda_mutators

@@ -62,16 +62,20 @@ NONE = ReuseType("no", (), "")
 
 
 @dataclass
-class _State:
+class State:
     """A design that is being made: where its tiles are, by level."""
 
     sch: Schedule
     block: BlockRV
     tiles: list[list[LoopRV]]
+    written: BlockRV | None = None
+    """What copies the result."""
+    read: list[BlockRV] = field(default_factory=list[BlockRV])
+    """What copies the inputs, by their order."""
 
-    def copy(self) -> _State:
+    def copy(self) -> State:
         """The same point, from which another design follows. Handles stand for the same there."""
-        return replace(self, sch=self.sch.copy(), tiles=[list(level) for level in self.tiles])
+        return replace(self, sch=self.sch.copy(), tiles=[list(level) for level in self.tiles], read=list(self.read))
 
 
 @checked_methods
@@ -135,7 +139,7 @@ class MultiLevelTiling(ScheduleRule):
         """What stands in the innermost tiles; `None` where the block is not to be tiled."""
         return block
 
-    def _tile(self, sch: Schedule, block: BlockRV) -> _State:
+    def _tile(self, sch: Schedule, block: BlockRV) -> State:
         op = op_of(sch, block)
         levels = {
             kind: [n for n, letter in enumerate(self.structure) if letter == word]
@@ -166,9 +170,9 @@ class MultiLevelTiling(ScheduleRule):
                 elements = elements * size if isinstance(size, int) else 0
             sch.annotate(block, LOW, warp if elements > 2 * warp else 1)
             sch.annotate(block, HIGH, most)
-        return _State(sch, block, tiles)
+        return State(sch, block, tiles)
 
-    def _reuse_written(self, state: _State) -> list[_State]:
+    def _reuse_written(self, state: State) -> list[State]:
         how = self.reuse_write or NONE
         if how.req == "no":
             return [state]
@@ -176,7 +180,7 @@ class MultiLevelTiling(ScheduleRule):
         asked = op_of(state.sch, state.block).attributes.get(WRITE_LEVELS)
         if asked is not None:
             levels, req = _levels(asked), "must"
-        results: list[_State] = []
+        results: list[State] = []
         if req == "may":
             readers = state.sch.get_consumers(state.block)
             only = op_of(state.sch, readers[0]) if len(readers) == 1 else None
@@ -188,20 +192,21 @@ class MultiLevelTiling(ScheduleRule):
             results += self._written_at(state, copy, levels)
         return results
 
-    def _written_at(self, state: _State, copy: BlockRV, levels: Sequence[int]) -> list[_State]:
-        results: list[_State] = []
+    def _written_at(self, state: State, copy: BlockRV, levels: Sequence[int]) -> list[State]:
+        results: list[State] = []
         for level in levels:
             made = state.copy()
             with suppress(ScheduleError):
                 made.sch.reverse_compute_at(copy, made.tiles[level - 1][-1], preserve_unit_loops=True)
+                made.written = copy
                 results.append(made)
         return results
 
-    def _reuse_read(self, state: _State) -> list[_State]:
+    def _reuse_read(self, state: State) -> list[State]:
         how = self.reuse_read or NONE
         if how.req == "no":
             return [state]
-        results: list[_State] = []
+        results: list[State] = []
         for level in how.levels:
             made = state.copy()
             sch, loop = made.sch, made.tiles[level - 1][-1]
@@ -216,6 +221,7 @@ class MultiLevelTiling(ScheduleRule):
                     sch.compute_at(copy, loop, preserve_unit_loops=True)
                     sch.fuse(*sch.get_loops(copy)[-rank:])
                     self._share_loads(sch, copy)
+                    made.read.append(copy)
                 results.append(made)
         return results
 

@@ -14,11 +14,21 @@ from ..dialects.tir.buffers import shape_of
 from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, OuterBlockOp, PrimFuncOp
 from ..dialects.tir.script.counting import counted_by
 from ..transforms.tir.analysis.block_scopes import scope_of
+from ..transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 from ..transforms.tir.schedule.annotate import annotations_of
 from ..transforms.tir.scheduling.handles import BlockRV
 from ..transforms.tir.scheduling.instructions import ROOT
 from ..transforms.tir.scheduling.schedule import Schedule
-from .conditions import bound_dims, handle_of_block, has_one_statement, loop_kind, loops_around, number_in, op_of
+from .conditions import (
+    bound_dims,
+    handle_of_block,
+    has_one_statement,
+    loop_kind,
+    loops_around,
+    number_in,
+    op_of,
+    text_in,
+)
 from .rule import Postproc
 
 PARALLEL, VECTORIZE = "meta_schedule.parallel", "meta_schedule.vectorize"
@@ -26,6 +36,10 @@ EXPLICIT, IMPLICIT = "meta_schedule.unroll_explicit", "meta_schedule.unroll_impl
 STEPS = "pragma_auto_unroll_max_step"
 AUTO_TENSORIZE = "meta_schedule.auto_tensorize"
 """The annotation of a block that a tensor intrinsic is to compute: its name, or nothing for what begins a reduction."""
+AUTO_TENSORIZE_INIT = "meta_schedule.auto_tensorize_init"
+"""The annotation of such a block: the intrinsic for what begins its reduction."""
+WARP_EXECUTION = "warp_execution"
+"""The annotation of a block that the threads along `threadIdx.x` run together."""
 MANY = 1 << 31
 """As many loops as there are."""
 
@@ -57,7 +71,7 @@ class RewriteReductionBlock(Postproc):
     its steps. Counterpart of TVM's postprocessor of this name.
 
     Of a block of blocks it is the first loop around that, where there is one: a tensor intrinsic that computes it goes
-    on with a reduction, and begins none.
+    on with a reduction, and begins none. What begins it is computed by the intrinsic that the block tells for that.
     """
 
     def apply(self, sch: Schedule) -> bool:
@@ -75,11 +89,25 @@ class RewriteReductionBlock(Postproc):
                 if first is not None:
                     around = handle_of_block(sch, each)
                     block = around if each is op else handle_of_block(sch, op)
+                    tiles = scopes[scopes.index(each) :]
+                    beginning = next((told for tile in tiles if (told := text_in(tile, AUTO_TENSORIZE_INIT))), None)
+                    for tile in tiles:
+                        if AUTO_TENSORIZE_INIT in tile.attributes:
+                            sch.unannotate(handle_of_block(sch, tile), AUTO_TENSORIZE_INIT)
                     init = sch.decompose_reduction(block, sch.get_loops(around)[first])
-                    if any(AUTO_TENSORIZE in inner.attributes for inner in scopes[scopes.index(each) :]):
+                    if beginning is not None:
+                        sch.annotate(sch.blockize(sch.get_loops(init)[-_rank(beginning)]), AUTO_TENSORIZE, beginning)
+                    elif any(AUTO_TENSORIZE in inner.attributes for inner in tiles):
                         sch.annotate(init, AUTO_TENSORIZE, "")
                     break
         return True
+
+
+def _rank(intrin_name: str) -> int:
+    """How many loops the description of an intrinsic has."""
+    intrin = TensorIntrin.get(intrin_name)
+    assert intrin is not None
+    return sum(isinstance(op, ForOp) for op in intrin.desc.walk())
 
 
 def _is_shared(block: BlockOp) -> bool:

@@ -107,7 +107,8 @@ class ScheduleRule(OfContext):
 
     @staticmethod
     def create(kind: str) -> list[ScheduleRule]:
-        """TVM's rules for `"llvm"`, `"vnni"` (x86 with dot products of bytes) or `"cuda"`, in their order.
+        """TVM's rules for `"llvm"`, `"vnni"` (x86 with dot products of bytes), `"cuda"` or
+        `"cuda-tensorcore"`, in their order.
 
         Raises:
             UsageError: there are none for this kind.
@@ -133,7 +134,8 @@ class Postproc(OfContext):
 
     @staticmethod
     def create(kind: str) -> list[Postproc]:
-        """TVM's postprocessors for `"llvm"`, `"vnni"` (x86 with dot products of bytes) or `"cuda"`, in their order.
+        """TVM's postprocessors for `"llvm"`, `"vnni"` (x86 with dot products of bytes), `"cuda"` or
+        `"cuda-tensorcore"`, in their order.
 
         Raises:
             UsageError: there are none for this kind.
@@ -163,8 +165,8 @@ class Mutator(OfContext):
 
     @staticmethod
     def create(kind: str) -> dict[Mutator, float]:
-        """TVM's mutators for `"llvm"`, `"vnni"` (x86 with dot products of bytes) or `"cuda"`, each with how often it is
-        to be asked.
+        """TVM's mutators for `"llvm"`, `"vnni"` (x86 with dot products of bytes), `"cuda"` or
+        `"cuda-tensorcore"`, each with how often it is to be asked.
 
         Raises:
             UsageError: there are none for this kind.

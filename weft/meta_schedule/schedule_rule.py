@@ -10,6 +10,7 @@ from .multi_level_tiling import ReuseType as ReuseType
 from .parallelize_vectorize_unroll import ParallelizeVectorizeUnroll as ParallelizeVectorizeUnroll
 from .reductions import AddRFactor as AddRFactor
 from .rule import ScheduleRule as ScheduleRule
+from .tensor_cores import MultiLevelTilingTensorCore as MultiLevelTilingTensorCore
 from .tensor_intrinsics import MultiLevelTilingWithIntrin as MultiLevelTilingWithIntrin
 from .threads import AutoBind as AutoBind
 from .threads import CrossThreadReduction as CrossThreadReduction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from xdsl.ir import Operation
 
@@ -116,24 +116,46 @@ def kind_of(context: Context) -> str:
     return "vnni" if context.target.vector_unit().dot == "vnni" else "llvm"
 
 
+FROM_TARGET = "from-target"
+"""In place of rules, postprocessors or mutators: those of the context's target."""
+_Given = TypeVar("_Given")
+
+
+def _given(parts: _Given | str | None, create: Callable[[str], _Given]) -> _Given | None:
+    """What is given, or what there is for the kind that is named; `None` for that of the target."""
+    if not isinstance(parts, str):
+        return parts
+    return None if parts == FROM_TARGET else create(parts)
+
+
 @checked_methods
-@dataclass
 class PostOrderApply(SpaceGenerator):
     """Applies each rule to each block, from the last to the first. Counterpart of TVM's generator of this name.
 
+    Rules, postprocessors and mutators are lists, or those that `create` gives for a kind, as `"cuda-tensorcore"`, or
+    for the context's target: `"from-target"`.
+
     Args:
         f_block_filter: which blocks, by the operation; all, unless given.
-        sch_rules: the rules, in order; those of `ScheduleRule.create` for the context's target, unless given.
-        postprocs: what repairs or rejects a design; those for the target, unless given.
-        mutator_probs: what varies a design, and how often; those for the target, unless given.
+        sch_rules: the rules, in order.
+        postprocs: what repairs or rejects a design.
+        mutator_probs: what varies a design, and how often.
         seed: for what is sampled; the context's, unless given.
     """
 
-    f_block_filter: Callable[[BlockOp | OuterBlockOp | PrimFuncOp], object] | None = None
-    sch_rules: Sequence[ScheduleRule] | None = None
-    postprocs: Sequence[Postproc] | None = None
-    mutator_probs: Mapping[Mutator, float] | None = None
-    seed: int | None = None
+    def __init__(
+        self,
+        f_block_filter: Callable[[BlockOp | OuterBlockOp | PrimFuncOp], object] | None = None,
+        sch_rules: Sequence[ScheduleRule] | str | None = FROM_TARGET,
+        postprocs: Sequence[Postproc] | str | None = FROM_TARGET,
+        mutator_probs: Mapping[Mutator, float] | str | None = FROM_TARGET,
+        seed: int | None = None,
+    ):
+        self.f_block_filter = f_block_filter
+        self.sch_rules = _given(sch_rules, ScheduleRule.create)
+        self.postprocs = _given(postprocs, Postproc.create)
+        self.mutator_probs = _given(mutator_probs, Mutator.create)
+        self.seed = seed
 
     def initialize_with_tune_context(self, context: Context) -> None:
         """Take the rules for the target where none are given, and tell all of the context."""

@@ -8,7 +8,7 @@ from typing import cast
 
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
-from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind
+from ..dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops
 from ..dialects.tir.thread_axes import axis_of, is_of_block, is_of_grid
 from ..transforms.tir.schedule.errors import ScheduleError
 from ..transforms.tir.scheduling.handles import BlockRV, ExprRV, LoopRV
@@ -141,7 +141,7 @@ class RewriteUnboundBlock(Postproc):
         if self._threads == -1:
             raise UsageError("it has been told of no target", hint="initialize_with_tune_context tells it")
         for op in [op for op in sch.mod.walk() if isinstance(op, BlockOp)]:
-            around = loops_around(op)
+            around = enclosing_loops(op)
             if not (any(map(is_of_grid, around)) and any(map(is_of_block, around))):
                 _bind(sch, handle_of_block(sch, op), self.max_threadblocks, self._threads, self._most)
         return True

@@ -70,9 +70,11 @@ def check_independence(
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
     parts = _TouchParts(loop)
     of_threads = loop.for_kind == ForKind.THREAD_BINDING == (kind or loop.for_kind)
-    threads = of_threads and axis_of(loop) is not None and not shared_too
+    threads = of_threads and axis_of(loop) is not None
     for buffer, touches in touched.items():
-        if threads and (is_shared(buffer) or (is_of_warp(buffer) and axis_of(loop) != WARP_AXIS)):
+        if threads and not shared_too and is_shared(buffer):
+            continue
+        if threads and is_of_warp(buffer) and axis_of(loop) != WARP_AXIS:
             continue
         if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
             continue

@@ -216,6 +216,14 @@ def _is_covered(buffer: SSAValue, block: AnyBlock, producers: Sequence[AnyBlock]
     return any(_has(box, wanted) for box in _joined(made))
 
 
+def fills(block: BlockOp, buffer: SSAValue, around: Sequence[ForOp], box: Box) -> bool:
+    """Whether `block` surely writes all of `box`, in which all lies that it writes of `buffer` in one iteration of the
+    loops `around`: it runs in each, without a predicate."""
+    within = [loop for loop in enclosing_loops(block) if loop not in around]
+    runs = all(isinstance(loop.size, int) and loop.size > 0 for loop in within)
+    return runs and not block.conditions and _fills(block, buffer, around, box)
+
+
 def _fills(block: BlockOp, buffer: SSAValue, around: Sequence[ForOp], box: Box) -> bool:
     """Whether `block` surely writes all of `box`, in which all lies that it writes of `buffer` in one iteration of the
     loops `around`; all of it that the buffer has, where the predicate says no more than that."""

@@ -17,9 +17,10 @@ from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.calls import CallOp, Handed
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, blocks_under, enclosing_loops
 from ....dialects.tir.symbols import Extent
+from .block_scopes import fills
 from .known_conditions import KnownConditions
 from .known_values import KnownValues, conditions_of
-from .regions import fills, required_region
+from .regions import required_region
 
 
 def overwritten_stores(func: PrimFuncOp) -> list[memref.StoreOp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from math import gcd, prod
+from math import gcd
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import Linear, Range, dims_in, expr_range, linear, substitute
 from ....dialects.tir.buffers import shape_of
-from ....dialects.tir.core import BlockOp, ForOp, dimension_ranges, enclosing_loops, loop_of
+from ....dialects.tir.core import BlockOp, dimension_ranges
 from ....dialects.tir.symbols import MAX_EXTENT, Extent
 
 UNBOUNDED = MAX_EXTENT >> 16
@@ -158,30 +158,3 @@ def _bounded(reader: BlockOp, expr: AffineExpr, ranges: Mapping[AffineExpr, Rang
         sums[total] = bounded
     form = linear(expr, known)
     return linear(substitute(form.to_expr(), [*dims, *(each.to_expr() for each in sums.values())]), ranges)
-
-
-def fills(
-    block: BlockOp, buffer: SSAValue, around: Sequence[ForOp], region: Sequence[tuple[AffineExpr, Extent]]
-) -> bool:
-    """Whether `block` surely writes all of `region`, which it touches of `buffer`, in one iteration of the loops
-    `around`."""
-    if block.conditions:
-        return False
-    outer = {loop.var for loop in around}
-    for access in block.touches():
-        if not access.is_write or access.buffer is not buffer:
-            continue
-        if access.map is None or access.op.parent_op() is not block:
-            return False
-        taken: set[SSAValue] = set()
-        for expr, (_, size) in zip(access.map.results, region, strict=True):
-            used = substitute(expr, block.bindings.data.results).used_dims()
-            mine = {v for d, v in enumerate(block.loop_vars) if d in used and v not in outer}
-            if not taken.isdisjoint(mine):
-                return False  # `A[i, i]` is a diagonal
-            taken |= mine
-            inner = [loop_of(v) for v in mine]
-            if any(loop.is_symbolic for loop in inner) or size != prod(loop.trip_count for loop in inner):
-                return False
-    within = [loop for loop in enclosing_loops(block) if loop.var not in outer]
-    return all(isinstance(loop.size, int) and loop.size > 0 for loop in within)

@@ -93,7 +93,7 @@ def check_cache_inplace(block: BlockOp, buffer: SSAValue) -> Spot:
         )
     around = enclosing_loops(block)
     spot = Spot(block, around, required_region(buffer, [block], [loop.var for loop in around]))
-    check_order(block, spot)
+    check_order([block], spot)
     return spot
 
 

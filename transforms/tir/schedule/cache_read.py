@@ -53,9 +53,9 @@ from .copies import copy_nest, free_block_name
 from .errors import ScheduleError
 
 
-def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation | Spot:
-    """Whether `readers` may read a copy of `buffer`; gives the nest before which it is made, or the place in a nest
-    that writes the buffer, too.
+def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp], scope: str) -> Operation | Spot:
+    """Whether `readers` may read a copy of `buffer` in a scope; gives the nest before which it is made, or the place in
+    a nest that writes the buffer, too.
 
     Raises:
         ScheduleError: a reader does not read the buffer, or writes it; it is each thread's own; a block writes a part
@@ -78,7 +78,7 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp]) -> Operation 
     written = writers(buffer)
     if any(nest_of(writer) is first for writer in written):
         spot = spot_of(buffer, readers, written)
-        check_spot_of_reads(buffer, readers, spot)
+        check_spot_of_reads(buffer, readers, spot, scope)
         return spot
     last = [nest for nest in nests if all(nest is other or is_before(other, nest) for other in nests)]
     for writer in written:
@@ -104,7 +104,7 @@ def cache_read(buffer: SSAValue, scope: str, readers: Sequence[BlockOp]) -> Bloc
     Raises:
         ScheduleError: as `check_cache_read` says.
     """
-    found = check_cache_read(buffer, readers)
+    found = check_cache_read(buffer, readers, scope)
     first = nest_of(found.statement) if isinstance(found, Spot) else found
     alloc = AllocBufferOp(memref_of(buffer), scope, shape_of(buffer))
     alloc.buffer.name_hint = named_in(buffer.name_hint or "buffer", scope)

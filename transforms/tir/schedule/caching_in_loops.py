@@ -17,12 +17,23 @@ from itertools import pairwise
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.tir.affine import dims_in
-from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, OuterBlockOp, PrimFuncOp, enclosing_loops
+from ....dialects.tir.affine import dims_in, linear, linear_range
+from ....dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForOp,
+    IterKind,
+    OuterBlockOp,
+    PrimFuncOp,
+    dimension_ranges,
+    enclosing_loops,
+)
 from ....dialects.tir.legality.bounds import buffer_name, restricted_iterators
-from ....dialects.tir.symbols import Extent
+from ....dialects.tir.symbols import Extent, as_affine
+from ....dialects.tir.thread_axes import has_own_memory
+from ..analysis.block_scopes import fills
 from ..analysis.producers import allocation_of, is_before, nest_of, writers, written_buffer
-from ..analysis.regions import fills, required_region
+from ..analysis.regions import required_region
 from .compute_at import Region, place_over
 from .copies import copy_nest
 from .errors import ScheduleError
@@ -55,14 +66,14 @@ def spot_of(
     return Spot(statement, around, required_region(buffer, inside, [loop.var for loop in around]))
 
 
-def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot) -> None:
-    """Whether `readers` may read a copy that is made at `spot`.
+def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot, scope: str) -> None:
+    """Whether `readers` may read a copy of a scope that is made at `spot`.
 
     Raises:
         ScheduleError: one of them stands in other statements of the loops, or reads what the loops do not copy; or
             something is written to the buffer that a copy would not have.
     """
-    check_order(readers[0], spot)
+    check_order(readers, spot, scope)
     name = buffer_name(buffer)
     outside = [reader for reader in readers if not spot.statement.is_ancestor(reader)]
     top = nest_of(spot.statement)
@@ -82,7 +93,7 @@ def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot
             continue  # what callers gave, or an iteration before wrote: the copy is of what stands there
         there = required_region(buffer, [writer], [loop.var for loop in spot.around])
         pairs = list(zip(spot.region, there, strict=True))
-        same = all(part == known if outside else _begins(part, known) for part, known in pairs)
+        same = all(part == known if outside else _is_within(part, known, spot.around) for part, known in pairs)
         is_filled = fills(writer, buffer, spot.around, there)
         if not (same and is_filled and is_before(writer, spot.statement)):
             raise ScheduleError.at(
@@ -93,37 +104,43 @@ def check_spot_of_reads(buffer: SSAValue, readers: Sequence[BlockOp], spot: Spot
             )
 
 
-def _begins(part: tuple[AffineExpr, Extent], whole: tuple[AffineExpr, Extent]) -> bool:
-    """Whether a part of a dimension lies in another, at its beginning."""
-    sizes = part[1], whole[1]
-    if isinstance(sizes[0], int) and isinstance(sizes[1], int):
-        return part[0] == whole[0] and sizes[0] <= sizes[1]
-    return part == whole
+def _is_within(part: tuple[AffineExpr, Extent], whole: tuple[AffineExpr, Extent], around: Sequence[ForOp]) -> bool:
+    """Whether a part of a dimension surely lies in another, over the variables of the loops `around`."""
+    if part == whole:
+        return True
+    ranges = dimension_ranges([loop.var for loop in around])
+    before = part[0] + whole[0] * -1
+    after = as_affine(whole[1]) + as_affine(part[1]) * -1 + before * -1
+    bounds = [linear_range(linear(room, ranges), ranges) for room in (before, after)]
+    return all(each is not None and each[0] >= 0 for each in bounds)
 
 
-def check_spot_of_writes(block: BlockOp, spot: Spot) -> None:
-    """Whether what `block` writes can be copied at `spot`.
+def check_spot_of_writes(block: BlockOp, consumers: Sequence[BlockOp], spot: Spot, scope: str) -> None:
+    """Whether what `block` writes to memory of a scope, which `consumers` read, can be copied at `spot`.
 
     Raises:
         ScheduleError: it has a predicate there, does not write all of a part of its buffer in one iteration of the
             loops, or the loops' iterations run at the same time.
     """
-    check_order(block, spot)
+    check_order([block, *consumers], spot, scope)
     if spot.around and not fills(block, written_buffer(block), spot.around, spot.region):
         name = f"block @{block.block_name}"
         raise ScheduleError.at(block, f"{name} does not write all of a part of its buffer in an iteration of the loops")
 
 
-def check_order(block: BlockOp, spot: Spot) -> None:
-    """Whether a copy for `block` may be made at `spot`, of one buffer for all iterations of the loops around.
+def check_order(blocks: Sequence[BlockOp], spot: Spot, scope: str | None = None) -> None:
+    """Whether a copy that `blocks` use may be made at `spot`, of one buffer for all iterations of the loops around:
+    one after the other, or each with memory of `scope` on its own.
 
     Raises:
-        ScheduleError: they run at the same time.
+        ScheduleError: they run at the same time, in the same memory.
     """
     for loop in spot.around:
-        if loop.for_kind.is_concurrent and loop.size not in (0, 1):
+        if not loop.for_kind.is_concurrent or loop.size in (0, 1):
+            continue
+        if scope is None or not (has_own_memory(loop, scope) and all(loop.is_ancestor(block) for block in blocks)):
             raise ScheduleError.at(
-                block,
+                blocks[0],
                 f"a copy would be made in the loop %{loop.var.name_hint or 'i'}, whose iterations run at the same time",
                 hint="choose the kinds of loops last",
             )

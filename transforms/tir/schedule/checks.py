@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.support.walking import in_order
 from ....dialects.tir.affine import Access, linear, simplify
-from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
+from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AddressOfOp,
@@ -250,11 +250,25 @@ def check_known(op: Operation, extents: Sequence[Extent], name: str) -> tuple[in
 def check_plain_memory(buffer: SSAValue) -> None:
     """Nothing was said of how the dimensions of `buffer` lie in memory, which would be of other dimensions then."""
     for block in accessing_blocks(buffer):
-        written = [each.buffer for each in alignments(block.attributes.get(BUFFER_DIM_ALIGN), block.writes)]
-        if buffer in [block.writes[number] for number in written]:
+        if _alignments(block, buffer):
             raise ScheduleError.at(block, f"says how rows of its buffer lie apart ({BUFFER_DIM_ALIGN})", hint=_LAST)
+    check_one_memory(buffer)
+
+
+def check_one_memory(buffer: SSAValue) -> None:
+    """The dimensions of `buffer` are of one dimension in memory."""
     if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.axis_separators:
         raise ScheduleError.at(buffer.owner, "has memory of several dimensions (axis_separators)", hint=_LAST)
+
+
+def alignments_of(buffer: SSAValue) -> dict[int, Alignment]:
+    """By axis, what blocks say of how neighbours along it lie apart in `buffer`."""
+    return {each.axis: each for block in accessing_blocks(buffer) for each in _alignments(block, buffer)}
+
+
+def _alignments(block: BlockOp, buffer: SSAValue) -> list[Alignment]:
+    found = alignments(block.attributes.get(BUFFER_DIM_ALIGN), block.writes)
+    return [each for each in found if block.writes[each.buffer] is buffer]
 
 
 _LAST = "say last how dimensions lie in memory"

@@ -174,8 +174,8 @@ def _is_idle(op: Operation) -> bool:
 
 
 def drop_unused_indices(block: BlockOp) -> None:
-    """Erase from the body of `block` the index arithmetic whose results nothing uses any more."""
-    for op in reversed(list(block.body.block.ops)):
+    """Erase from `block` the index arithmetic whose results nothing uses any more."""
+    for op in reversed([op for region in block.regions for op in region.block.ops]):
         if op.name.startswith("arith.") and all(isinstance(r.type, IndexType) and not r.uses for r in op.results):
             op.detach()
             op.erase()

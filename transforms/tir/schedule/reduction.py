@@ -196,9 +196,11 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
 
 
 @while_unchanged
-def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = (), within: Operation | None = None) -> Spot:
-    """Whether `block` can write a buffer of its own, which `consumers` read; gives where in `within`, or the block of
-    blocks around, it is copied.
+def check_cache_write(
+    block: BlockOp, scope: str, consumers: Sequence[BlockOp] = (), within: Operation | None = None
+) -> Spot:
+    """Whether `block` can write a buffer of its own in a scope, which `consumers` read; gives where in `within`, or the
+    block of blocks around, it is copied.
 
     Raises:
         ScheduleError: another block writes the same buffer; `block` does not write each element of the buffer once,
@@ -228,7 +230,7 @@ def check_cache_write(block: BlockOp, consumers: Sequence[BlockOp] = (), within:
     check_not_passed(target, consumers)
     readers = [each for each in readers_of(block) if nest_of(each) is nest_of(block) and each not in consumers]
     spot = spot_of(target, [block], readers, within or scope_of(block))
-    check_spot_of_writes(block, spot)
+    check_spot_of_writes(block, consumers, spot, scope)
     return spot
 
 
@@ -246,7 +248,7 @@ def cache_write(
     Raises:
         ScheduleError: as `check_cache_write` says.
     """
-    spot = check_cache_write(block, consumers, within)
+    spot = check_cache_write(block, scope, consumers, within)
     target = written_buffer(block)
     shape = shape_of(target)
     alloc = AllocBufferOp(memref_of(target), scope, shape)

@@ -78,7 +78,7 @@ def check_reindex(block: BlockOp, buffer: SSAValue) -> AffineMap:
         ScheduleError: as `check_cache_read` says; or it reads at several places, where data says, under a branch, or,
             for some values of its iterators, outside of the buffer.
     """
-    if isinstance(check_cache_read(buffer, [block]), Spot):
+    if isinstance(check_cache_read(buffer, [block], "global"), Spot):
         writer = next(each for each in writers(buffer) if nest_of(each) is nest_of(block))
         raise ScheduleError.at(
             writer,

@@ -150,8 +150,8 @@ def _check_between(block: BlockOp, loop: ForOp, produced: list[SSAValue]) -> Non
     target = written_buffer(block)
     inputs = set(block.reads) - set(produced)
     inputs.discard(target)
-    around = enclosing_loops(loop)
-    nest = set(blocks_under(around[0] if around else loop))
+    repeated = next(each for each in (*enclosing_loops(loop), loop) if not each.is_ancestor(block))
+    nest = set(blocks_under(repeated))
     for other in (*nest, *blocks_between(loop, block)):
         if other is block:
             continue

@@ -121,13 +121,16 @@ def check_reverse_compute_inline(block: BlockOp) -> BlockOp:
 
 def _check_writes_apart(block: BlockOp) -> None:
     """`block` has one store, outside of branches, at another place for each value of its iterators: at these, in some
-    order, and at constants."""
+    order, and at constants, or all over its buffer."""
     check_effects(block)
     stores = stores_of(block)
     if len(stores) == 1 and stores[0].parent_op() is block and IterKind.OPAQUE not in block.kinds:
         indices = [v for v in stores[0].indices if not isinstance(v.owner, arith.ConstantOp)]
         unit = {v for v, extent in zip(block.iters, block.sizes, strict=True) if extent == 1}
         if set(block.iters) - unit <= set(indices) <= set(block.iters) and len(set(indices)) == len(indices):
+            return
+        target = written_buffer(block)
+        if inverse(_place_of(block, target, is_write=True), block.sizes, shape_of(target)) is not None:
             return
     raise ScheduleError.at(block, f"block @{block.block_name} does not write one element for each iterator value")
 

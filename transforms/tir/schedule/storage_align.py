@@ -56,7 +56,6 @@ A row of `%t` takes 9 elements then: the least number from 8 on that is 1 more t
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
-from xdsl.ir import SSAValue
 
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
 from ....dialects.tir.buffers import shape_of
@@ -66,8 +65,9 @@ from .checks import check_allocated, check_known, check_live
 from .errors import ScheduleError
 
 
-def check_storage_align(block: BlockOp, index: int, axis: int, factor: int) -> SSAValue:
-    """Whether the rows of the buffer of number `index` that `block` writes can lie apart; gives the buffer.
+def check_storage_align(block: BlockOp, index: int, axis: int, factor: int) -> int:
+    """Whether the rows of the buffer of number `index` that `block` writes can lie apart; gives the axis, counted from
+    the first.
 
     Raises:
         ScheduleError: the block writes no such buffer, it is an argument of the function or of extents that are not
@@ -82,21 +82,21 @@ def check_storage_align(block: BlockOp, index: int, axis: int, factor: int) -> S
     name = buffer_name(buffer)
     alloc = check_allocated(buffer, "layout", "cache_write it", at=block)
     shape = check_known(alloc, shape_of(buffer), name)
-    if not 0 <= axis < len(shape):
+    if not -len(shape) <= axis < len(shape):
         raise ScheduleError.at(alloc, f"{name} has {len(shape)} dimensions, none of number {axis}")
     if factor < 1:
         raise ScheduleError.at(block, f"the factor {factor} is not positive")
-    return buffer
+    return axis % len(shape)
 
 
 def storage_align(block: BlockOp, index: int, axis: int, factor: int, offset: int) -> None:
-    """Let neighbours along `axis` of a buffer that `block` writes lie a multiple of `factor`, and `offset`, elements
-    apart. What was said of that axis before is forgotten. Counterpart of TVM's `storage_align`.
+    """Let neighbours along `axis`, of which the last is -1, of a buffer that `block` writes lie a multiple of `factor`,
+    and `offset`, elements apart. What was said of that axis before is forgotten. Counterpart of TVM's `storage_align`.
 
     Raises:
         ScheduleError: as `check_storage_align` says.
     """
-    check_storage_align(block, index, axis, factor)
+    axis = check_storage_align(block, index, axis, factor)
     kept = [each for each in alignments(block.attributes.get(BUFFER_DIM_ALIGN), block.writes)]
     kept = [each for each in kept if (each.buffer, each.axis) != (index, axis)]
     entries = [

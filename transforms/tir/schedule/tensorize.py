@@ -70,7 +70,7 @@ from ..analysis.tiles import divide
 from ..intrinsics.match_desc import Match, match_desc
 from ..intrinsics.tensor_intrin import Strides, TensorIntrin, block_of
 from .blockize import blockize, check_blockize, loops_from
-from .checks import check_live, check_plain_memory
+from .checks import alignments_of, check_live, check_one_memory, check_plain_memory
 from .copies import index_ops
 from .errors import ScheduleError
 from .reduction import check_decompose_reduction, decompose_reduction
@@ -113,10 +113,12 @@ def _strides(match: Match) -> list[Strides]:
     found: list[Strides] = []
     for value in match.intrin.impl.region.block.args:
         place, rank = match.places[match.parameters[value]], len(memref_of(value).get_shape())
-        check_plain_memory(place.buffer)
+        check_one_memory(place.buffer)
+        aligned = alignments_of(place.buffer)
         steps: list[int] = []
         step = 1
-        for extent in reversed(shape_of(place.buffer)[len(place.start) - rank :]):
+        for axis, extent in reversed([*enumerate(shape_of(place.buffer))][len(place.start) - rank :]):
+            step = aligned[axis].stride(step) if axis in aligned else step
             steps.insert(0, step)
             if not isinstance(extent, int):
                 if len(steps) < rank:
@@ -140,7 +142,8 @@ def _check_calls(match: Match) -> None:
             if value not in parameters:
                 continue
             place, shape = match.places[parameters[value]], memref_of(value).get_shape()
-            check_plain_memory(place.buffer)
+            if match.intrin.by_strides is None:
+                check_plain_memory(place.buffer)
             name, of = f"%{value.name_hint or 'its buffer'}", shape_of(place.buffer)
             packed = isinstance(op, CallOp) and op.kind == Convention.PACKED
             if packed and not match.is_whole(value):

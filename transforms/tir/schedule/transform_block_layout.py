@@ -40,14 +40,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, StringAttr, i64
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
+from ....dialects.tir.affine import simplify
 from ....dialects.tir.core import BlockOp, ForKind, IterKind, enclosing_loops
 from ..analysis.producers import nest_of
 from .checks import check_elements_told, check_free, check_known, check_live
-from .copies import index_ops, nest_over
+from .copies import drop_unused_indices, index_ops, nest_over
 from .errors import ScheduleError
 from .index_maps import Bijection, bijection
 
@@ -128,6 +130,23 @@ def transform_block_layout(block: BlockOp, map: AffineMap) -> None:
     block.properties["iter_extents"] = DenseArrayBase.from_list(i64, list(new.map.extents))
     block.set_bindings(bindings, [loop.var for loop in loops])
     block.update_accesses()
+    _access_at_iterators(block)
+    block.update_accesses()
+
+
+def _access_at_iterators(block: BlockOp) -> None:
+    """Let accesses be at an iterator where that is what their index comes to: at `v` instead of
+    `v floordiv 4 * 4 + v mod 4`."""
+    ranges = {AffineExpr.dimension(n): (0, size - 1) for n, size in enumerate(block.sizes) if isinstance(size, int)}
+    for access in block.accesses():
+        region = access.op.parent_region()
+        if access.map is None or region is None or region.parent_op() is not block:
+            continue
+        first = 1 if isinstance(access.op, memref.LoadOp) else 2
+        for number, expr in enumerate(access.map.results, first):
+            if isinstance(found := simplify(expr, ranges), AffineDimExpr):
+                access.op.operands[number] = region.block.args[found.position]
+    drop_unused_indices(block)
 
 
 def _readdress(region: Region, backward: Sequence[AffineExpr], count: int) -> None:

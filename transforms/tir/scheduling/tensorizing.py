@@ -14,7 +14,7 @@ computes as the intrinsic does is what `tensorize` looks at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
@@ -57,6 +57,9 @@ class AutoTensorizeMappingInfo:
     """For `transform_block_layout`: the block's iterators to those that the description has not, then to its own."""
     buffers: Mapping[SSAValue, SSAValue]
     """By buffer of the description, that of the block."""
+    layouts: Mapping[SSAValue, IndexMap]
+    """By buffer of the description, for `transform_layout`: from the indices that `reindex` gives the block's buffer,
+    which are iterators of the block, to those of the description, after those that the description has not."""
 
 
 @checked
@@ -98,10 +101,10 @@ def _mapped(op: BlockOp, desc_func: PrimFuncOp, allow_padding: bool) -> _Mapped 
     padding = [0] * len(op.iters)
     plain, last = True, len(op.iters)
     for number in range(len(desc.iters) - 1, -1, -1):
-        wanted = _loop_of(desc, number, list(originals))
+        wanted = _loop_of(desc, number, list(originals), originals)
         last = next((n for n in range(last - 1, -1, -1) if op.kinds[n] == desc.kinds[number]), -1)
         free = [loop for loop in loops if loop not in found]
-        loop = _loop_of(op, last, free) if last >= 0 else None
+        loop = _loop_of(op, last, free, loops) if last >= 0 else None
         if wanted is None or loop is None or loop.is_symbolic or wanted.trip_count < 1:
             return None
         plain = plain and isinstance(op.bindings.data.results[last], AffineDimExpr)
@@ -186,7 +189,14 @@ def get_auto_tensorize_mapping_info(
     if any(use not in fused for use in wanted):
         return None
     mapping = IndexMap(tuple(iters), (*outer, *(fused[use] for use in wanted)))
-    return AutoTensorizeMappingInfo((mapping,), {parameters[v]: pair.buffer for v, pair in pairs.items()})
+    layouts: dict[SSAValue, IndexMap] = {}
+    for buffer, pair in pairs.items():
+        own = [iterator for number, iterator in enumerate(iters) if alike.uses(0, buffer, number)]
+        places = [index.position for index in pair.theirs.results if isinstance(index, AffineDimExpr)]
+        kept = [iterator for iterator in own if iterator in outer]
+        layouts[parameters[buffer]] = IndexMap(tuple(own), (*kept, *(fused[wanted[place]] for place in places)))
+    buffers = {parameters[v]: pair.buffer for v, pair in pairs.items()}
+    return AutoTensorizeMappingInfo((mapping,), buffers, layouts)
 
 
 @dataclass(frozen=True)
@@ -280,11 +290,14 @@ def _alone(block: BlockOp) -> list[ForOp]:
     return found
 
 
-def _loop_of(block: BlockOp, number: int, loops: Sequence[ForOp]) -> ForOp | None:
-    """The loop of `loops` that iterator `number` runs along, one by one from some number on; `None` where none is."""
+def _loop_of(block: BlockOp, number: int, loops: Sequence[ForOp], inner: Collection[ForOp]) -> ForOp | None:
+    """The loop of `loops` that iterator `number` runs along, one by one from some number on, which no loop of `inner`
+    changes; `None` where none is."""
     binding = block.bindings.data.results[number]
     for dim, value in enumerate(block.loop_vars):
         rest = simplify(binding - AffineExpr.dimension(dim))
-        if not rest.used_dims() and (loop := loop_of(value)) in loops:
+        if (loop := loop_of(value)) in loops and not any(
+            loop_of(block.loop_vars[d]) in inner for d in rest.used_dims()
+        ):
             return loop
     return None
