@@ -109,7 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
     records = arguments.tuning_records
     settings = Settings(target, arguments.opt_level, arguments.threads, arguments.bounds_checks, records)
     given = read_npz(arguments.inputs) if arguments.inputs is not None else {}
-    given |= dict(read_input(text) for text in arguments.input)
+    direct = dict(read_input(text) for text in arguments.input)
+    given |= direct
     expected = read_npz(arguments.expect) if arguments.expect is not None else None
     shapes = dict(parse_shape(text) for text in arguments.shape)
     found = programs(arguments.file, arguments.function, shapes)
@@ -122,7 +123,9 @@ def run(arguments: argparse.Namespace) -> int:
         known = [spec.name for program in found for spec in program.inputs]
         if name not in known:
             hint = did_you_mean(name, known) or f"inputs: {', '.join(dict.fromkeys(known))}"
-            raise UsageError(f"there is no input '{name}'", Place("--input"), hint=hint)
+            raise UsageError(
+                f"there is no input '{name}'", Place("--input" if name in direct else "--inputs"), hint=hint
+            )
     prepared = [
         (program, complete(program.inputs, {k: v for k, v in given.items() if k in _names(program)}, arguments.seed))
         for program in found

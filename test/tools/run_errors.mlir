@@ -20,6 +20,7 @@
 // RUN: not weft-run %s --executor interpreter --compare interpreter 2>&1 | filecheck %s --check-prefix=INTERPRETED
 // RUN: weft-run %s --input 'x=3xf32=1' --input 'n=i8=1' --outputs %t.npz
 // RUN: not weft-run %s --input 'x=3xf32=2' --input 'n=i8=1' --expect %t.npz 2>&1 | filecheck %s --check-prefix=DIFFERS
+// RUN: not weft-run %s --inputs %t.npz 2>&1 | filecheck %s --check-prefix=ARRAYS
 // RUN: not weft-bench %s --against onnxruntme 2>&1 | filecheck %s --check-prefix=BENCH
 // RUN: not weft-bench %s --against onnxruntime 2>&1 | filecheck %s --check-prefix=EARLY
 // RUN: not weft-tune %t.missing.onnx 2>&1 | filecheck %s --check-prefix=TUNE
@@ -36,8 +37,9 @@
 // IMPORT: error: this is not an ONNX model
 // IMPORT: hint: modules in .mlir are compiled as they are: weft-run, weft.compile
 // LIST: hint: did you mean '--list-operators'?
-// NAME: error: there is no input 'z'
+// NAME: --input: error: there is no input 'z'
 // NAME-NEXT: hint: inputs: x, n
+// ARRAYS: --inputs: error: there is no input
 // MEANT: hint: did you mean 'x'?
 // SHAPE: error: input 'x' is tensor<3xf32>, not float32 of shape [4]
 // DTYPE: error: input 'x' is tensor<3xf32>, not float64 of shape [3]

@@ -92,6 +92,26 @@ class PoolBase(ToldLayoutOp, ABC):
         return [TensorType(data.element_type, self.with_spatial(shape, places))]
 
 
+class OneAxis:
+    """Windows along one axis."""
+
+    SPATIAL: ClassVar[str] = "W"
+    strides = int_list([1])
+    dilation = int_list([1])
+    padding = int_list([0])
+    layout = string("NCW")
+
+
+class ThreeAxes:
+    """Windows along three axes."""
+
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = int_list([1, 1, 1])
+    dilation = int_list([1, 1, 1])
+    padding = int_list([0, 0, 0])
+    layout = string("NCDHW")
+
+
 class WindowPool(PoolBase, ABC):
     """A pool with a window of fixed size."""
 
@@ -245,7 +265,7 @@ def _ceil_div(value: te.Expr, step: int) -> te.Expr:
 
 
 @irdl_op_definition
-class MaxPool1dOp(_MaxPool):
+class MaxPool1dOp(OneAxis, _MaxPool):
     """The maximum of each window along one spatial axis.
 
     `y[n, c, w] = max_k x[n, c, w*strides + k*dilation - padding]`
@@ -257,11 +277,6 @@ class MaxPool1dOp(_MaxPool):
 
     name = "relay.nn.max_pool1d"
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
-    SPATIAL: ClassVar[str] = "W"
-    strides = int_list([1])
-    dilation = int_list([1])
-    padding = int_list([0])
-    layout = string("NCW")
 
 
 @irdl_op_definition
@@ -281,7 +296,7 @@ class MaxPool2dOp(_MaxPool):
 
 
 @irdl_op_definition
-class MaxPool3dOp(_MaxPool):
+class MaxPool3dOp(ThreeAxes, _MaxPool):
     """The maximum of each window along three spatial axes.
 
     `y[n, c, d, h, w] = max_{kd, kh, kw} x[n, c, d*sd + kd*dd - pd, h*sh + kh*dh - ph, w*sw + kw*dw - pw]`
@@ -293,15 +308,10 @@ class MaxPool3dOp(_MaxPool):
 
     name = "relay.nn.max_pool3d"
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.EXACT
-    SPATIAL: ClassVar[str] = "DHW"
-    strides = int_list([1, 1, 1])
-    dilation = int_list([1, 1, 1])
-    padding = int_list([0, 0, 0])
-    layout = string("NCDHW")
 
 
 @irdl_op_definition
-class AvgPool1dOp(_AvgPool):
+class AvgPool1dOp(OneAxis, _AvgPool):
     """The mean of each window along one spatial axis.
 
     `y[n, c, w] = mean_k x[n, c, w*strides + k*dilation - padding]`
@@ -312,11 +322,6 @@ class AvgPool1dOp(_AvgPool):
     """  # noqa: E501
 
     name = "relay.nn.avg_pool1d"
-    SPATIAL: ClassVar[str] = "W"
-    strides = int_list([1])
-    dilation = int_list([1])
-    padding = int_list([0])
-    layout = string("NCW")
 
 
 @irdl_op_definition
@@ -335,7 +340,7 @@ class AvgPool2dOp(_AvgPool):
 
 
 @irdl_op_definition
-class AvgPool3dOp(_AvgPool):
+class AvgPool3dOp(ThreeAxes, _AvgPool):
     """The mean of each window along three spatial axes.
 
     `y[n, c, d, h, w] = mean_{kd, kh, kw} x[n, c, d*sd + kd*dd - pd, h*sh + kh*dh - ph, w*sw + kw*dw - pw]`
@@ -346,11 +351,6 @@ class AvgPool3dOp(_AvgPool):
     """
 
     name = "relay.nn.avg_pool3d"
-    SPATIAL: ClassVar[str] = "DHW"
-    strides = int_list([1, 1, 1])
-    dilation = int_list([1, 1, 1])
-    padding = int_list([0, 0, 0])
-    layout = string("NCDHW")
 
 
 OPS: list[type[Operation]] = [

@@ -10,7 +10,7 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Attribute, Operation
@@ -19,10 +19,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ...base import RelayOp, compatible, int_list, string, tensor
+from ...base import RelayOp, compatible, tensor
 from ...indexing import row_major
 from ...nn_common import accumulator, narrow, pad_stage
-from .pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, AvgPoolBase, WindowPool, divided
+from .pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, AvgPoolBase, OneAxis, ThreeAxes, WindowPool, divided
 
 if TYPE_CHECKING:
     from ...gradient import Gradient, Terms
@@ -135,7 +135,7 @@ class _AvgPoolGradient(AvgPoolBase, _PoolGradient, ABC):
 
 
 @irdl_op_definition
-class MaxPool1dGradOp(_MaxPoolGradient):
+class MaxPool1dGradOp(OneAxis, _MaxPoolGradient):
     """The gradient of `nn.max_pool1d`: each window's goes to the first of its largest elements.
 
     `dx[n, c, i] = sum_p dy[n, c, p] * (i is the place of the maximum of window p)`
@@ -147,11 +147,6 @@ class MaxPool1dGradOp(_MaxPoolGradient):
     """
 
     name = "relay.nn.max_pool1d_grad"
-    SPATIAL: ClassVar[str] = "W"
-    strides = int_list([1])
-    dilation = int_list([1])
-    padding = int_list([0])
-    layout = string("NCW")
 
 
 @irdl_op_definition
@@ -170,7 +165,7 @@ class MaxPool2dGradOp(_MaxPoolGradient):
 
 
 @irdl_op_definition
-class MaxPool3dGradOp(_MaxPoolGradient):
+class MaxPool3dGradOp(ThreeAxes, _MaxPoolGradient):
     """The gradient of `nn.max_pool3d`: each window's goes to the first of its largest elements.
 
     `dx[n, c, i] = sum_p dy[n, c, p] * (i is the place of the maximum of window p)`
@@ -182,15 +177,10 @@ class MaxPool3dGradOp(_MaxPoolGradient):
     """
 
     name = "relay.nn.max_pool3d_grad"
-    SPATIAL: ClassVar[str] = "DHW"
-    strides = int_list([1, 1, 1])
-    dilation = int_list([1, 1, 1])
-    padding = int_list([0, 0, 0])
-    layout = string("NCDHW")
 
 
 @irdl_op_definition
-class AvgPool1dGradOp(_AvgPoolGradient):
+class AvgPool1dGradOp(OneAxis, _AvgPoolGradient):
     """The gradient of `nn.avg_pool1d`: each window's goes in equal parts to its elements.
 
     `dx[n, c, i] = sum_p dy[n, c, p] * (i lies in window p) / (elements of window p)`
@@ -202,11 +192,6 @@ class AvgPool1dGradOp(_AvgPoolGradient):
     """
 
     name = "relay.nn.avg_pool1d_grad"
-    SPATIAL: ClassVar[str] = "W"
-    strides = int_list([1])
-    dilation = int_list([1])
-    padding = int_list([0])
-    layout = string("NCW")
 
 
 @irdl_op_definition
@@ -225,7 +210,7 @@ class AvgPool2dGradOp(_AvgPoolGradient):
 
 
 @irdl_op_definition
-class AvgPool3dGradOp(_AvgPoolGradient):
+class AvgPool3dGradOp(ThreeAxes, _AvgPoolGradient):
     """The gradient of `nn.avg_pool3d`: each window's goes in equal parts to its elements.
 
     `dx[n, c, i] = sum_p dy[n, c, p] * (i lies in window p) / (elements of window p)`
@@ -237,11 +222,6 @@ class AvgPool3dGradOp(_AvgPoolGradient):
     """
 
     name = "relay.nn.avg_pool3d_grad"
-    SPATIAL: ClassVar[str] = "DHW"
-    strides = int_list([1, 1, 1])
-    dilation = int_list([1, 1, 1])
-    padding = int_list([0, 0, 0])
-    layout = string("NCDHW")
 
 
 OPS: list[type[Operation]] = [
