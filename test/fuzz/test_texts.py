@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from mutate import corpus, mutated_text, run_cases, run_tool
+import pytest
+from mutate import Outcome, corpus, mutated_text, run_cases, run_tool
 
 from weft.lowering.phases import PHASES
 from weft.tools import weft_opt, weft_run
@@ -75,3 +78,18 @@ def test_a_crash_a_hang_and_a_dead_process_are_found_out() -> None:
 
     wrong = run_cases(range(4), run)
     assert len(wrong) == 2 and "a mistake" in wrong[0] and wrong[1].startswith("case 2: the process ended")
+
+
+def test_a_tool_may_wait_for_a_busy_machine_but_not_compute_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(arguments: Sequence[str]) -> int:
+        time.sleep(0.5)
+        return 0
+
+    def compute(arguments: Sequence[str]) -> int:
+        while True:
+            pass
+
+    monkeypatch.setattr("mutate.SECONDS", 0.2)
+    assert run_tool(wait, []) == 0
+    with pytest.raises(Outcome, match="still running"):
+        run_tool(compute, [])
