@@ -285,9 +285,10 @@ class Executable(Runnable):
     def __repr__(self) -> str:
         """Inputs, outputs, target and threads, in one line each."""
         outputs = ", ".join(map(str, self.outputs))
+        gpu = ", and a GPU" if self.graph.device_code else ""
         return (
             f"weft.Executable\n  inputs:  {self.names()}\n  outputs: {outputs}\n"
-            f"  target:  {self.target}\n  threads: {self._threads}"
+            f"  target:  {self.target}{gpu}\n  threads: {self._threads}"
         )
 
     def __copy__(self) -> Self:

@@ -245,6 +245,7 @@ def test_a_graph_runs_on_a_gpu_as_on_a_processor(driver: Emulator, tmp_path: Pat
     exe = weft.compile(parse_mlir(ALL, "g.mlir"), target="cuda")
     driver.register(exe.ir)
     assert {step.device for step in exe.graph.steps if step.kernel} == {1}
+    assert "and a GPU" in repr(exe)
     for found, wanted in zip(exe(*arrays()), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
     driver.told()
