@@ -73,11 +73,11 @@ def quantize(node: Node) -> SSAValue:
     y = node.emit("divide", node.cast(x, f32), node.cast(along_axis(node, scale, x), f32))
     if is_small_float(target):
         if zero is not None:
-            y = node.emit("add", y, node.cast(along_axis(node, zero, x), f32))
+            y = node.emit("add", y, along_axis(node, node.cast(zero, f32), x))
         return saturated(node, y, target)
     y = node.emit("round", y)
     if zero is not None:
-        y = node.emit("add", y, node.cast(along_axis(node, zero, x), f32))
+        y = node.emit("add", y, along_axis(node, node.cast(zero, f32), x))
     least, greatest = limits(target)
     return node.cast(node.emit("clip", y, a_min=float(least), a_max=float(greatest)), target)
 
@@ -99,7 +99,7 @@ def dequantize(node: Node) -> SSAValue:
     wide = f32 if is_small_float(tensor(x).element_type) else i32
     y = node.cast(x, wide)
     if zero is not None:
-        y = node.emit("subtract", y, node.cast(along_axis(node, zero, x), wide))
+        y = node.emit("subtract", y, along_axis(node, node.cast(zero, wide), x))
     return node.emit("multiply", node.cast(y, tensor(scale).element_type), scale)
 
 

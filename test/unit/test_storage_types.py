@@ -108,3 +108,31 @@ def test_a_cast_to_few_bits_and_back_is_not_dropped() -> None:
     for level in range(4):
         with weft.PassContext(opt_level=level):
             np.testing.assert_array_equal(weft.compile(parse_mlir(text, "text"))(x), wanted)
+
+
+@pytest.mark.parametrize("name, block", [("UINT4", 5), ("INT4", 4)])
+def test_zero_points_of_few_bits_count_for_blocks(name: str, block: int) -> None:
+    """Weights of a nibble whose every block along an axis has a scale and a zero point of its own."""
+    random = np.random.default_rng(1)
+    dtype, blocks = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(name)), -(-10 // block)
+    weights, zero = (random.integers(-6, 7, (6, n)).astype(np.int8) for n in (10, blocks))
+    if name == "UINT4":
+        weights, zero = np.abs(weights), np.abs(zero)
+    scale = random.uniform(0.1, 1, (6, blocks)).astype(np.float32)
+    x = random.uniform(-1, 1, (3, 6)).astype(np.float32)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["wide"], axis=1, block_size=block),
+        helper.make_node("MatMul", ["x", "wide"], ["y"]),
+    ]
+    kept = [numpy_helper.from_array(weights.astype(dtype), "w"), numpy_helper.from_array(scale, "s")]
+    kept.append(numpy_helper.from_array(zero.astype(dtype), "z"))
+    taken, given = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)]
+        for name, shape in (("x", [3, 6]), ("y", [3, 10]))
+    )
+    proto = helper.make_model(
+        helper.make_graph(nodes, "g", taken, given, kept), opset_imports=[helper.make_opsetid("", 21)]
+    )
+    of = np.arange(10) // block
+    wanted = x @ ((weights.astype(np.float32) - zero[:, of]) * scale[:, of])
+    np.testing.assert_allclose(weft.compile(from_onnx(proto))(x), wanted, rtol=1e-5, atol=1e-5)
