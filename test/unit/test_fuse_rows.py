@@ -178,6 +178,20 @@ def test_attention_is_one_kernel_with_what_moves_its_rows() -> None:
     assert len(kernels(text, "tvm")) == 6
 
 
+def test_heads_that_are_joined_without_a_move_stay_rows() -> None:
+    """Where heads share keys, their rows stand in order already: a reshape joins them, and costs nothing alone."""
+    q, k, v, s, y = (f"tensor<{shape}xf32>" for shape in ("2x4x16", "2x16x33", "2x33x16", "2x4x33", "1x1x128"))
+    text = f"""relay.func @main(%q: {q}, %k: {k}, %v: {v}) -> {y} {{
+      %0 = relay.nn.batch_matmul %q, %k {{transpose_b = false}} : ({q}, {k}) -> {s}
+      %1 = relay.nn.softmax %0 {{axis = 2 : i64}} : {s}
+      %2 = relay.nn.batch_matmul %1, %v {{transpose_b = false}} : ({s}, {v}) -> {q}
+      %3 = relay.reshape %2 {{newshape = array<i64: 1, 1, 128>}} : ({q}) -> {y}
+      relay.return %3 : {y}
+    }}"""
+    assert kernels(text) == ["nn.batch_matmul nn.softmax nn.batch_matmul", "reshape"]
+    assert_same(text, *arrays(text))
+
+
 def test_a_mask_for_each_sequence_is_taken_into_attention() -> None:
     text = attention(2, 3, 20, 24, 16)
     batch = text.replace("%m: tensor<1x1x24xf32>", "%m: tensor<2x1x24xf32>").replace(

@@ -173,7 +173,7 @@ class _Merging(Groups):
 
     def take_moves(self, root: int) -> None:
         """Take into a group what moves the factors of its products, or their result, in whole rows: the products read
-        and write these where they lie."""
+        and write these where they lie. The result seen under another shape is moved by nothing, and stays outside."""
         for op in self.ops_of(root):
             for value in op.operands if isinstance(op, BatchMatmulOp) else ():
                 node = self.flow.node.get(value.owner) if isinstance(value.owner, Operation) else None
@@ -184,7 +184,7 @@ class _Merging(Groups):
         result = self.flow.ops[root]
         users = self.users_of(root)
         if len(users) == 1 and not self.flow.graph.external[root] and isinstance(result, BatchMatmulOp):
-            if self.moves_rows(target := max(users), shape_of(result.result)[-1]):
+            if not self.is_view_alone(target := max(users)) and self.moves_rows(target, shape_of(result.result)[-1]):
                 self.join(root, target)
 
     def moves_rows(self, root: int, row: int) -> bool:
