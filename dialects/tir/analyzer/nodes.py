@@ -16,7 +16,6 @@ Division by zero has no value: an expression that holds one may be built, and ev
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
@@ -26,6 +25,7 @@ from weakref import WeakValueDictionary
 from typing_extensions import override
 
 from ...support.arguments import ArgumentError
+from ...support.forks import hold_over_forks
 
 ExprLike: TypeAlias = "IntExpr | int | AsInteger"
 OrderKey: TypeAlias = tuple[Any, ...]
@@ -42,8 +42,7 @@ _INTERNED: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 _RECENT: deque[IntExpr] = deque(maxlen=4096)
 """The last that were made, alive for a while: what is built to see whether a rule applies is often built again."""
 _LOCK = Lock()
-if hasattr(os, "register_at_fork"):  # a child has no threads to give back what they hold
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+hold_over_forks(_LOCK)
 
 
 class IntExpr:

@@ -11,7 +11,6 @@ Both are `tir.prim_func`s of the same buffers, such as `@T.prim_func` gives. Cou
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.fingerprint import fingerprint
+from ....dialects.support.forks import hold_over_forks
 from ....dialects.support.verifier import verify
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
@@ -171,9 +171,7 @@ def _read(text: str) -> PrimFuncOp:
     return func
 
 
-_LOCK = TensorIntrin._lock  # pyright: ignore[reportPrivateUsage]
-if hasattr(os, "register_at_fork"):  # a child has no threads to give back what they hold
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+hold_over_forks(TensorIntrin._lock)  # pyright: ignore[reportPrivateUsage]
 
 
 def description(module: str, name: str, intrinsics: Mapping[str, str]) -> PrimFuncOp:
