@@ -84,6 +84,21 @@ def test_images_of_any_size_are_convolved_by_minimal_filtering(shape: Sequence[i
     assert "winograd" in str(exe.ir["fuse"])
 
 
+@pytest.mark.parametrize(("kernel", "stride", "images"), [(3, 1, 1), (3, 2, None), (5, 2, 1)])
+def test_images_of_any_size_are_padded_band_by_band(kernel: int, stride: int, images: int | None):
+    """No kernel goes twice through the memory of a whole image."""
+    w, pointwise, pad = weight(32, 1, kernel, kernel), weight(32, 8, 1, 1), kernel // 2
+
+    def body(x: Expr) -> Sequence[Expr]:
+        y = relay.nn.conv2d(x, pointwise, channels=32)
+        return [relay.nn.relu(relay.nn.conv2d(y, w, (stride, stride), (pad, pad), groups=32, channels=32))]
+
+    sizes = [(1, 1), (17, 5), (33, 3)]
+    exe = check((images, 8, None, None), sizes if images else [(2, *size) for size in sizes], body)
+    padded = [line for line in str(exe.ir["schedule"]).splitlines() if "pad = tir.alloc_buffer" in line]
+    assert padded and all('"local"' in line for line in padded)
+
+
 @pytest.mark.parametrize(
     ("kernel", "stride", "padding", "more"),
     [(2, 2, 0, 0), (4, 2, 1, 0), (3, 2, 1, 1), (5, 3, 2, 0), (3, 1, 2, 0), (1, 2, 0, 1), (9, 1, 8, 0)],

@@ -10,6 +10,8 @@ tir.for parallel %channels_band {
   tir.for %row_column { conv_init, conv, relu: a tile in registers }
 }
 ```
+
+Along an extent that is a symbol, all bands but the last are of the size that is chosen for `LIKELY_SIZE`.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.affine import Range, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, enclosing_loops, memref_of
+from ....dialects.tir.symbols import Extent, symbols_in, with_sizes
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..analysis.strides import iterator_ranges, strides
 from ..scheduling.recorded import compute_at, set_kind, set_scope
@@ -46,6 +49,9 @@ MAX_AGAIN = 1.5
 
 MIN_BANDS = 16
 """So many bands divide among a few threads."""
+
+LIKELY_SIZE = 64
+"""What symbols are taken for: rows and columns of images are no more where most of a network is."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,7 @@ def _padding(block: BlockOp, buffer: SSAValue) -> BlockOp | None:
         return None
     guarded = any(isinstance(op, scf.IfOp) for op in padding.body.walk())
     waiting = all(loop.for_kind == ForKind.SERIAL for loop in enclosing_loops(padding))
-    known = all(isinstance(n, int) for n in (*shape_of(buffer), *block.sizes))
-    return padding if guarded and waiting and known and not (padding.is_reduction or padding.conditions) else None
+    return padding if guarded and waiting and not (padding.is_reduction or padding.conditions) else None
 
 
 def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) -> Bands | None:
@@ -91,8 +96,8 @@ def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) 
     maps = [access.map for access in block.touches() if access.buffer is buffer]
     if len(maps) != 1 or maps[0] is None:
         return None
-    extents = dict(enumerate(block.likely_extents))
-    whole = prod(n for n in shape_of(buffer) if isinstance(n, int))
+    extents = dict(enumerate(map(likely, block.sizes)))
+    whole = prod(map(likely, shape_of(buffer)))
     width = byte_width(memref_of(buffer).element_type)
     for number, (iterator, trips, step) in enumerate(loops):
         bands = prod(outer.trips for outer in loops[:number])
@@ -105,6 +110,13 @@ def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) 
             if part * width <= most and count >= MIN_BANDS:
                 return Bands(padding, number, size) if count * part <= MAX_AGAIN * whole else None
     return None
+
+
+def likely(extent: Extent) -> int:
+    """What an extent is taken for."""
+    if isinstance(extent, int):
+        return extent
+    return max(1, with_sizes(extent, dict.fromkeys(symbols_in(extent), LIKELY_SIZE)).eval([], []))
 
 
 def _part(block: BlockOp, map: AffineMap, extents: dict[int, int]) -> int | None:

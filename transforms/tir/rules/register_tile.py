@@ -55,7 +55,7 @@ from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
 from .loop_orders import order_strips, order_sums, order_tiles, strips_of_rows, unroll_steps, vectors_of
 from .packed_panels import Panel, copy_panel, propose_panel
-from .padded_bands import Bands, Walk, fill_in, propose_bands
+from .padded_bands import Bands, Walk, fill_in, likely, propose_bands
 from .pixels import fuse_pixels
 from .preceding import preceding
 from .registers import VectorRegisters
@@ -260,13 +260,14 @@ def _apply(
     outer = [*strips, *outermost, *order_tiles(block, columns, others, rows)]
     around = [] if panel is None else _around(panel, loops)
     bands = None if around else _bands(block, epilogue, outer, loops.numbers, machine)
+    inside: list[ForOp] = []
     if around:
         within = [loop for loop in (*loops.others, *loops.rows) if loop not in around]
         reorder(*around, *within, *loops.inner)
         around = around if set(around) & set(ragged) else _fused(around)
         tiles, shared = [*around, *within], _long_enough(around) or around[0]
     elif bands is not None:
-        tiles, shared = _order_bands(bands, outer, ragged, loops.inner)
+        inside, tiles, shared = _order_bands(bands, outer, ragged, loops.inner)
     else:
         tiles, shared = _order_tiles(epilogue, outer, ragged, loops.inner)
     parallel = None if work < MIN_PARALLEL_WORK or shared.likely_trips <= 1 else shared
@@ -278,7 +279,7 @@ def _apply(
         compute_at(each, top)
         set_scope(written_buffer(each), Scope.LOCAL)
     if bands is not None:
-        fill_in(bands, shared)
+        fill_in(bands, next(loop for loop in reversed(tiles) if loop in inside))
     if panel is not None and around:
         copy_panel(panel, around[-1])
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
@@ -301,20 +302,24 @@ def _bands(
 ) -> Bands | None:
     """Bands of what is padded, which stay near: along one of the outermost loops that were not split."""
     kept = list(takewhile(lambda loop: loop in numbers, outer))
-    extents = epilogue.likely_extents
-    walks = [Walk(n := numbers[loop], loop.likely_trips, extents[n] // loop.likely_trips) for loop in kept]
+    trips = [likely(loop.size) for loop in kept]
+    walks = [Walk(n := numbers[loop], t, likely(epilogue.sizes[n]) // t) for loop, t in zip(kept, trips, strict=True)]
     return propose_bands(block, walks, machine)
 
 
 def _order_bands(
     bands: Bands, outer: list[ForOp], ragged: list[ForOp], inner: list[ForOp]
-) -> tuple[list[ForOp], ForOp]:
-    """The loops over tiles, outermost first, and the one that is over bands, which is shared."""
+) -> tuple[list[ForOp], list[ForOp], ForOp]:
+    """The loops over bands; these and the loops over tiles, outermost first; and the one that is shared. What is within
+    a band ends where a symbol says, if there is one, and then stays on its own."""
     if bands.size > 1:
         outer = [*outer[: bands.number], *split(outer[bands.number], [bands.size]), *outer[bands.number + 1 :]]
     reorder(*outer, *ragged, *inner)
-    shared, within = fuse_known(outer[: bands.number + 1]), outer[bands.number + 1 :]
-    return [shared, *([fuse_known(within)] if within else []), *ragged], shared
+    is_open = any(loop.is_symbolic for loop in (*outer, *ragged))
+    over, within = _fused(outer[: bands.number + 1]), outer[bands.number + 1 :]
+    if within and not is_open:
+        within = [fuse_known(within)]
+    return over, [*over, *within, *ragged], (_long_enough(over) if is_open else None) or over[-1]
 
 
 def _order_tiles(
