@@ -31,6 +31,28 @@ relay.func @a_chain_is_computed_along_two_axes(%x: tensor<2x32x5xf32>, %b: tenso
   relay.return %3 : tensor<2x64x5xf32>
 }
 
+// CHECK-LABEL: relay.func @a_chain_of_any_length_is_computed_along_two_axes
+// CHECK: relay.reshape %x {newshape = array<i64: 0, 0, -4, 1, -1>}
+// CHECK: relay.nn.conv2d
+// CHECK-NEXT: relay.reshape %b {newshape = array<i64: 1, 64, 1, 1>
+// CHECK-NEXT: relay.add {{.*}} -> tensor<?x64x1x?xf32>
+// CHECK-NEXT: relay.nn.relu {{.*}} : tensor<?x64x1x?xf32>
+// CHECK: relay.nn.conv2d
+// CHECK-NEXT: relay.reshape %r {newshape = array<i64: 0, 0, -4, 1, -1>}
+// CHECK-NEXT: relay.add {{.*}} -> tensor<?x64x1x?xf32>
+// CHECK-NEXT: relay.reshape {{.*}} {newshape = array<i64: 0, 0, -3>}
+// CHECK-NEXT: relay.return
+relay.func @a_chain_of_any_length_is_computed_along_two_axes(%x: tensor<?x32x?xf32>, %b: tensor<64x1xf32>, %r: tensor<?x64x?xf32>) -> tensor<?x64x?xf32> {
+  %w = relay.constant dense<0.5> : tensor<64x32x3xf32>
+  %v = relay.constant dense<0.5> : tensor<64x64x1xf32>
+  %0 = relay.nn.conv1d %x, %w {padding = array<i64: 1>} : (tensor<?x32x?xf32>, tensor<64x32x3xf32>) -> tensor<?x64x?xf32>
+  %1 = relay.add %0, %b : (tensor<?x64x?xf32>, tensor<64x1xf32>) -> tensor<?x64x?xf32>
+  %2 = relay.nn.relu %1 : tensor<?x64x?xf32>
+  %3 = relay.nn.conv1d %2, %v : (tensor<?x64x?xf32>, tensor<64x64x1xf32>) -> tensor<?x64x?xf32>
+  %4 = relay.add %3, %r : (tensor<?x64x?xf32>, tensor<?x64x?xf32>) -> tensor<?x64x?xf32>
+  relay.return %4 : tensor<?x64x?xf32>
+}
+
 // Pools between convolutions are of one row too.
 // CHECK-LABEL: relay.func @pools_are_of_one_row
 // CHECK: relay.nn.conv2d

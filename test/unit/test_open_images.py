@@ -99,6 +99,34 @@ def test_images_of_any_size_are_padded_band_by_band(kernel: int, stride: int, im
     assert padded and all('"local"' in line for line in padded)
 
 
+def test_no_band_ends_within_the_tiles_of_a_line_of_any_length():
+    w = weight(32, 32, 7)
+
+    def body(x: Expr) -> Sequence[Expr]:
+        y = relay.repeat(x, repeats=8, axis=2)
+        return [relay.nn.relu(relay.nn.conv1d(y, w, padding=3, channels=32))]
+
+    exe = check((1, 32, None), [(1,), (5,)], body)
+    assert "contrib_conv2d_NCHWc" in str(exe.ir["fuse"])
+    assert " where " not in str(exe.ir["schedule"])
+
+
+@pytest.mark.parametrize("images", [1, None])
+def test_lines_of_any_length_are_computed_in_blocks_of_channels(images: int | None):
+    """From one convolution to the next, whatever arithmetic and pools stand between."""
+    w, last, bias = weight(64, 64, 3), weight(64, 64, 1), weight(64, 1)
+
+    def body(x: Expr) -> Sequence[Expr]:
+        y = relay.nn.conv1d(x, w, padding=(2, 0), channels=64)
+        y = relay.nn.relu(relay.add(relay.multiply(y, relay.const(0.1)), bias))
+        z = relay.nn.max_pool1d(relay.nn.conv1d(y, w, padding=1, channels=64), 3, 1, padding=1)
+        return [relay.add(relay.nn.relu(z), relay.nn.conv1d(y, last, channels=64))]
+
+    exe = check((images, 64, None), [(1,), (9,)] if images else [(2, 1), (1, 9)], body, tolerance=1e-3)
+    text = str(exe.ir["fuse"]).partition("private")[0]
+    assert text.count("call @fused_nn_contrib_conv2d_NCHWc") == 3 and text.count("layout_transform") == 2
+
+
 @pytest.mark.parametrize(
     ("kernel", "stride", "padding", "more"),
     [(2, 2, 0, 0), (4, 2, 1, 0), (3, 2, 1, 1), (5, 3, 2, 0), (3, 1, 2, 0), (1, 2, 0, 1), (9, 1, 8, 0)],

@@ -15,7 +15,8 @@ that a plane of the result sees are more channels to it, which convolutions in b
 data as often as the kernel has planes.
 
 Left as they are, with a remark: weights that are no constants, groups (of one axis: but for depthwise ones), layouts
-other than the plain ones, elements that are not floats, extents that are not known, and too few channels of the result
+other than the plain ones, elements that are not floats, extents that are not known (of one axis: but for the batch and
+the width), and too few channels of the result
 or products for each element to be worth while. Reshapes of results go behind the arithmetic on them (`sink-reshape`)
 and behind pools along one axis, which become those of one row, so that it is all computed in blocks; they reach the
 next convolution's, which they undo. `fold-constant` should follow, and `alter-op-layout`.
@@ -35,7 +36,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, is_static, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.ops.nn.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from ...dialects.relay.ops.nn.planes import SeePlanesOp
@@ -88,12 +89,12 @@ class OneAxis(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv1dOp, rewriter: PatternRewriter, /) -> None:
-        (batch, channels, width), (outputs, inputs, taps) = shape_of(op.data), shape_of(op.weight)
+        (_, channels, _), (outputs, inputs, taps) = shape_of(op.data), shape_of(op.weight)
         depthwise = op.group_count() == channels > 1 and (outputs, inputs) == (channels, 1)
         if not _suits(op, depthwise, self.unit):
             return
         emit, window = Emitter(), op.window(shape_of(op.weight))
-        data = emit(ReshapeOp(op.data, newshape=[batch, channels, 1, width]))
+        data = emit(_as_row(op.data))
         weight = emit(ReshapeOp(op.weight, newshape=[outputs, inputs, 1, taps]))
         convolution = Conv2dOp(
             data,
@@ -104,7 +105,7 @@ class OneAxis(RewritePattern):
             groups=op.groups,
             out_dtype=op.out_dtype,
         )
-        emit(ReshapeOp(emit(convolution), newshape=shape_of(op.result)))
+        emit(_as_line(emit(convolution), op.result))
         rewriter.replace(op, emit.ops)
 
 
@@ -128,8 +129,19 @@ class PoolOneAxis(RewritePattern):
             dilation=[1, *window.dilation],
             **options,
         )
-        emit(ReshapeOp(emit(pool), newshape=shape_of(op.result)))
+        emit(_as_line(emit(pool), op.result))
         rewriter.replace(op, emit.ops)
+
+
+def _as_row(line: SSAValue) -> ReshapeOp:
+    """`[N, C, W]` as images of one row."""
+    batch, channels, width = shape_of(line)
+    return ReshapeOp(line, newshape=[batch, channels, 1, width] if is_static(line.type) else [0, 0, -4, 1, -1])
+
+
+def _as_line(row: SSAValue, like: SSAValue) -> ReshapeOp:
+    """Images of one row as `[N, C, W]`, the shape of `like`."""
+    return ReshapeOp(row, newshape=shape_of(like) if is_static(like.type) else [0, 0, -3])
 
 
 class ThreeAxes(RewritePattern):
@@ -185,7 +197,7 @@ def _suits(op: Conv1dOp | Conv3dOp, depthwise: bool, unit: VectorUnit) -> bool:
         obstacle = f"it has {op.group_count()} groups"
     elif not isinstance(data.element_type, AnyFloat):
         obstacle = f"its elements are {data.element_type}, not floats"
-    elif DYNAMIC in (*data.get_shape(), *weight, *result):
+    elif DYNAMIC in ((data.get_shape()[1], *weight) if isinstance(op, Conv1dOp) else (*data.get_shape(), *result)):
         obstacle = "its extents are dynamic"
     elif weight[0] < lanes or (not depthwise and prod(weight) < products * (weight[0] + weight[1])):
         obstacle = f"{weight[0]} channels of sums of {prod(weight[1:])} terms do not pay for it"

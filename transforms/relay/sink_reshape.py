@@ -15,7 +15,8 @@ into, as a mask for each sequence of a batch and all heads does (`repeat`, `tile
 softmax along such dimensions, so that rows are counted in one way from product to product.
 
 Where extents are open, a reshape moves that only joins two dimensions or takes one apart, and keeps the others
-(`newshape` of 0, -3 and -4); what it meets varies along last dimensions that it keeps. One that undoes another, which
+(`newshape` of 0, -3 and -4); what it meets varies along last dimensions that it keeps, or the reshape is about
+dimensions of one, and may be of its whole shape. One that undoes another, which
 it now stands behind, goes with it. TVM has no such pass.
 """
 
@@ -82,6 +83,17 @@ class Spread:
         return made
 
 
+@dataclass(frozen=True)
+class Undone:
+    """An operand of open extents as it was before a reshape, which put in dimensions of one or left such out."""
+
+    newshape: tuple[int, ...]
+
+    def ops(self, operand: SSAValue) -> list[Operation]:
+        """What makes that of `operand`."""
+        return [ReshapeOp(operand, newshape=self.newshape)]
+
+
 def sink_reshapes(block: Block) -> bool:
     """Move the reshapes of `block` as far down as they go; return whether any has moved."""
     fusable: set[SSAValue] = set()
@@ -129,11 +141,7 @@ def _sink(op: RelayOp, source: SSAValue, reshaped: dict[SSAValue, SSAValue]) -> 
     """Compute `op` in the shape of `source`, and reshape its result; `None` where an operand does not fit."""
     inner, outer = shape_of(reshaped[source]), shape_of(op.results[0])
     if not is_static(op.results[0].type):
-        kept = _kept(source.owner)
-        views = [
-            inner if operand is source else shape if len(shape) <= kept else _spread(shape, source)
-            for operand, shape in zip(op.operands, map(shape_of, op.operands), strict=True)
-        ]
+        views = [inner if operand is source else _open_view(operand, source, reshaped) for operand in op.operands]
     else:
         views = [
             inner if operand in reshaped and shape_of(reshaped[operand]) == inner else _fitting(shape, inner, outer)
@@ -145,6 +153,55 @@ def _sink(op: RelayOp, source: SSAValue, reshaped: dict[SSAValue, SSAValue]) -> 
         ]
     found = [view for view in views if view is not None]
     return _replace(op, op.properties, found, reshaped, source) if len(found) == len(views) else None
+
+
+def _open_view(
+    operand: SSAValue, source: SSAValue, reshaped: Mapping[SSAValue, SSAValue]
+) -> Sequence[int] | Spread | Undone | None:
+    """How an operand becomes one that broadcasts to what a reshape of open extents was given as it does to `source`."""
+    shape, made = shape_of(operand), source.owner
+    assert isinstance(made, Operation)
+    if len(shape) <= _kept(made):
+        return shape
+    if (units := _units(made)) is None:
+        return _spread(shape, source)
+    if operand.type == source.type:
+        before = reshaped.get(operand)
+        undone = (
+            before is not None and before.type == reshaped[source].type and grouping(made) == grouping(operand.owner)
+        )
+        return shape_of(reshaped[source]) if undone else Undone(units)
+    padded = (1,) * (len(shape_of(source)) - len(shape)) + tuple(shape)
+    extents, found = iter(padded), list[int]()
+    for what in grouping(made) or ():
+        if what == "keep":
+            found.append(next(extents))
+        elif what == "join":
+            found += [1, next(extents)]
+        else:
+            found += [n for n in (next(extents), next(extents)) if n != 1] or [1]
+    return None if DYNAMIC in found or prod(found) != prod(shape) else found
+
+
+def _units(made: Operation) -> tuple[int, ...] | None:
+    """The `newshape` that undoes a reshape which, beside what it keeps, only joins a first dimension of one to another,
+    or splits one off; nothing where it does anything else."""
+    inner, outer = (iter(shape_of(value)) for value in (made.operands[0], made.results[0]))
+    found: list[int] = []
+    for what in grouping(made) or ("other",):
+        match what:
+            case "keep":
+                found.append(0)
+                next(inner), next(outer)
+            case "join" if (next(inner), next(inner))[0] == 1:
+                found += [-4, 1, -1]
+                next(outer)
+            case "split" if (next(outer), next(outer))[0] == 1:
+                found.append(-3)
+                next(inner)
+            case _:
+                return None
+    return None if 0 not in found or len(found) == found.count(0) else tuple(found)
 
 
 def _spread(shape: Sequence[int], source: SSAValue) -> Spread | None:
@@ -186,7 +243,7 @@ def _sink_rows(op: ReduceOp | SoftmaxOp, reshaped: dict[SSAValue, SSAValue]) -> 
 def _replace(
     op: RelayOp,
     properties: Mapping[str, Value],
-    shapes: Sequence[Sequence[int] | Spread],
+    shapes: Sequence[Sequence[int] | Spread | Undone],
     reshaped: dict[SSAValue, SSAValue],
     source: SSAValue,
 ) -> ReshapeOp:
@@ -198,7 +255,7 @@ def _replace(
     operands: list[SSAValue] = []
     for operand, shape in zip(op.operands, shapes, strict=True):
         original = reshaped.get(operand, operand)
-        if isinstance(shape, Spread):
+        if isinstance(shape, Spread | Undone):
             added += shape.ops(operand)
             original = added[-1].results[0]
         elif shape_of(original) != tuple(shape):

@@ -301,9 +301,13 @@ def _bands(
     block: BlockOp, epilogue: BlockOp, outer: list[ForOp], numbers: Mapping[ForOp, int], machine: MachineModel
 ) -> Bands | None:
     """Bands of what is padded, which stay near: along one of the outermost loops that were not split."""
-    kept = list(takewhile(lambda loop: loop in numbers, outer))
-    trips = [likely(loop.size) for loop in kept]
-    walks = [Walk(n := numbers[loop], t, likely(epilogue.sizes[n]) // t) for loop, t in zip(kept, trips, strict=True)]
+    walks: list[Walk] = []
+    for loop in takewhile(lambda loop: loop in numbers, outer):
+        number, trips = numbers[loop], likely(loop.size)
+        step = likely(epilogue.sizes[number]) // trips
+        if loop.is_symbolic and step > 1:
+            break  # each tile of the last band would ask whether it is there
+        walks.append(Walk(number, trips, step))
     return propose_bands(block, walks, machine)
 
 
