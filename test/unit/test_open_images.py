@@ -99,6 +99,17 @@ def test_images_of_any_size_are_padded_band_by_band(kernel: int, stride: int, im
     assert padded and all('"local"' in line for line in padded)
 
 
+def test_means_of_images_of_any_size_are_taken_in_vectors_of_channels():
+    k = weight(48, 16, 1, 1)
+    exe = check(
+        (1, 16, None, None),
+        [(1, 1), (7, 9)],
+        lambda x: [relay.nn.global_avg_pool2d(relay.nn.conv2d(x, k, channels=48))],
+    )
+    *_, pool = str(exe.ir["schedule"]).partition("@fused_nn_global_avg_pool2d(%p0: memref<1x3x?x?x16xf32>")
+    assert "vectorized" in pool.partition("@pool_sum(")[0] and "minsi" not in pool.partition("tir.prim_func")[0]
+
+
 def test_no_band_ends_within_the_tiles_of_a_line_of_any_length():
     w = weight(32, 32, 7)
 

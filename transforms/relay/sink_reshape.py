@@ -166,10 +166,9 @@ def _open_view(
     if (units := _units(made)) is None:
         return _spread(shape, source)
     if operand.type == source.type:
-        before = reshaped.get(operand)
-        undone = (
-            before is not None and before.type == reshaped[source].type and grouping(made) == grouping(operand.owner)
-        )
+        before, other = reshaped.get(operand), operand.owner
+        alike = isinstance(other, Operation) and grouping(made) == grouping(other)
+        undone = before is not None and alike and before.type == reshaped[source].type
         return shape_of(reshaped[source]) if undone else Undone(units)
     padded = (1,) * (len(shape_of(source)) - len(shape)) + tuple(shape)
     extents, found = iter(padded), list[int]()
@@ -186,21 +185,15 @@ def _open_view(
 def _units(made: Operation) -> tuple[int, ...] | None:
     """The `newshape` that undoes a reshape which, beside what it keeps, only joins a first dimension of one to another,
     or splits one off; nothing where it does anything else."""
-    inner, outer = (iter(shape_of(value)) for value in (made.operands[0], made.results[0]))
+    inner, outer = (list(shape_of(value)) for value in (made.operands[0], made.results[0]))
     found: list[int] = []
     for what in grouping(made) or ("other",):
-        match what:
-            case "keep":
-                found.append(0)
-                next(inner), next(outer)
-            case "join" if (next(inner), next(inner))[0] == 1:
-                found += [-4, 1, -1]
-                next(outer)
-            case "split" if (next(outer), next(outer))[0] == 1:
-                found.append(-3)
-                next(inner)
-            case _:
-                return None
+        taken, given = (2 if what == "join" else 1), (2 if what == "split" else 1)
+        split = (inner, outer)[what == "split"]
+        if what not in ("keep", "join", "split") or (what != "keep" and split[0] != 1):
+            return None
+        found += {"keep": [0], "join": [-4, 1, -1], "split": [-3]}[what]
+        del inner[:taken], outer[:given]
     return None if 0 not in found or len(found) == found.count(0) else tuple(found)
 
 

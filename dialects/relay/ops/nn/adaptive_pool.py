@@ -64,7 +64,9 @@ class _AdaptivePool(PoolBase, ABC):
 
         def reduced(*i: te.IterVar) -> te.Expr:
             spans = {p: self.part(i[p], x.shape[p], parts[p]) for p in positions}
-            read = [_within(spans[d][0] + taps[d], x.shape[d]) if d in spans else i[d] for d in range(x.rank)]
+            read = list[te.Expr](i)
+            for p, (begin, _) in spans.items():
+                read[p] = _within(begin + taps[p], x.shape[p], parts[p])
             value: te.Expr = te.cast(x[tuple(read)], sum_type)
             if uneven:
                 inside = te.all_of([taps[p] < spans[p][1] for p in uneven])
@@ -119,9 +121,10 @@ class _AdaptiveMaxPool(_AdaptivePool, ABC):
         return g.through(pooled(g.input, positions))
 
 
-def _within(place: te.Expr, extent: te.Dim) -> te.Expr:
+def _within(place: te.Expr, extent: te.Dim, parts: te.Dim) -> te.Expr:
     """`place`, which lies within an extent where it counts; what is read elsewhere is not used."""
-    return place if isinstance(extent, int) else te.minimum(place, te.dim_expr(extent) - 1)
+    is_exact = isinstance(extent, int) or te.same(parts, 1) or te.same(parts, extent)
+    return place if is_exact else te.minimum(place, te.dim_expr(extent) - 1)
 
 
 def _longest_part(extent: te.Dim, parts: te.Dim) -> te.Dim:
