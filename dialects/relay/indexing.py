@@ -64,9 +64,13 @@ def reshape_indices(indices: Sequence[te.Expr], shape: Sequence[int], source: Se
     while old or new:
         i, j = _first_group([source[d] for d in old], [shape[d] for d in new])
         taken, given, old, new = old[:i], new[:j], old[i:], new[j:]
-        position = row_major([indices[d] for d in given], [shape[d] for d in given])
-        for d, i in zip(taken, unravel(position, [source[d] for d in taken]), strict=True):
+        had, wanted = [source[d] for d in taken], [shape[d] for d in given]
+        position = row_major([indices[d] for d in given], wanted)
+        for d, i in zip(taken, unravel(position, had), strict=True):
             result[d] = i
+        if taken and not te.same(te.product(had), te.product(wanted)):
+            # that there are as many is asked, and cannot be said to what holds accesses against extents
+            result[taken[0]] = te.minimum(result[taken[0]], te.dim_expr(had[0]) - 1)
     return tuple(result)
 
 

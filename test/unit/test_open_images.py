@@ -110,6 +110,16 @@ def test_means_of_images_of_any_size_are_taken_in_vectors_of_channels():
     assert "vectorized" in pool.partition("@pool_sum(")[0] and "minsi" not in pool.partition("tir.prim_func")[0]
 
 
+def test_images_that_are_seen_as_so_many_pixels_have_any_sides_of_as_many():
+    def body(x: Expr) -> Sequence[Expr]:
+        parts = relay.reshape(relay.exp(x), (1, 2, 2, 4, 6))
+        return [relay.reshape(relay.transpose(parts, (0, 2, 1, 3, 4)), (1, 4, 4, 6))]
+
+    exe = check((1, 4, None, None), [(4, 6), (6, 4), (1, 24)], body)
+    with pytest.raises(weft.Diagnostic, match=r"takes inputs for which .*, not x_d2 = 5, x_d3 = 5"):
+        exe(np.ones((1, 4, 5, 5), np.float32))
+
+
 def test_no_band_ends_within_the_tiles_of_a_line_of_any_length():
     w = weight(32, 32, 7)
 
