@@ -32,7 +32,7 @@ from .ops.slicing import ConcatenateOp, StridedSliceOp
 from .ops.sort import ArgsortOp
 from .ops.sparse import SparseFillEmptyRowsOp
 from .ops.transform import ExpandDimsOp, ReshapeOp, TransposeOp
-from .remaining import without_remaining
+from .remaining import told_by_extents
 from .told_axes import with_told_axes
 
 
@@ -146,7 +146,7 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
         case SparseFillEmptyRowsOp():
             return [filled_rows(emit, op)]
         case DynReshapeOp():
-            return None if (made := without_remaining(emit, op)) is None else [made]
+            return None if (made := told_by_extents(emit, op)) is None else [made]
         case DynExpandDimsOp() | DynSqueezeOp():
             return None if (made := with_told_axes(emit, op)) is None else [made]
         case _:

@@ -10,16 +10,17 @@ What TVM's functions take for an expression is here an expression, a `relay.func
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.relay.control import FnOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
 from ...dialects.relay.data import AdtOp, MatchOp
-from ...dialects.relay.types import AdtType
+from ...dialects.relay.types import AdtType, ParamType, type_params
 from ...dialects.support.diagnostics import Diagnostic, UsageError
 from ...transforms.infra.visitors import dataflow_post_order
 from ...transforms.infra.walk import walk
@@ -126,6 +127,48 @@ def bound_vars(expr: Graph) -> list[Var]:
 def all_vars(expr: Graph) -> list[Var]:
     """The variables of a graph, free and bound."""
     return [*free_vars(expr), *bound_vars(expr)]
+
+
+def bound_type_vars(expr: Graph | Attribute) -> list[ParamType]:
+    """The type variables of a type, or of the types of the functions in a graph, by name: what a function leaves open
+    is for its calls to say."""
+    if isinstance(expr, Attribute):
+        return _type_vars([expr] if isinstance(expr, FunctionType) else [])
+    if isinstance(expr, Expr):
+        return _type_vars([op.function_type for root in dataflow_post_order([expr.value]) for op in _functions(root)])
+    return _type_vars([op.function_type for op in _functions(expr)])
+
+
+def free_type_vars(expr: Graph | Attribute) -> list[ParamType]:
+    """The type variables that no function's type has, by name."""
+    bound = bound_type_vars(expr)
+    return [each for each in all_type_vars(expr) if each not in bound]
+
+
+def all_type_vars(expr: Graph | Attribute) -> list[ParamType]:
+    """The type variables of a type, or of all values in a graph, by name."""
+    if isinstance(expr, Attribute):
+        return _type_vars([expr])
+    if isinstance(expr, Expr):
+        roots = dataflow_post_order([expr.value])
+        values = [expr.value, *(each.value for each in _free_vars(expr))]
+    else:
+        roots, values = [expr], []
+    for op in (each for root in roots for each in walk(root)):
+        values += [
+            *op.results,
+            *(argument for region in op.regions for block in region.blocks for argument in block.args),
+        ]
+    functions = [op.function_type for root in roots for op in _functions(root)]
+    return _type_vars([*functions, *(value.type for value in values)])
+
+
+def _functions(op: Operation) -> Iterator[FuncOp | FnOp]:
+    return (each for each in walk(op) if isinstance(each, FuncOp | FnOp))
+
+
+def _type_vars(types: Iterable[Attribute]) -> list[ParamType]:
+    return [ParamType(label) for label in sorted({label for type in types for label in type_params(type)})]
 
 
 def all_dtypes(expr: Graph) -> set[str]:

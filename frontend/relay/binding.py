@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast, overload
 
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES
-from ...dialects.relay.functions import INPUT_NAMES
+from ...dialects.relay.functions import INPUT_NAMES, name_of
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.types import is_complete
 from ...dialects.support.arguments import checked
@@ -104,11 +105,15 @@ def bind_params_by_name(func: FuncOp | ModuleOp, params: Mapping[str, npt.ArrayL
     """A function, or a module and its `@main`, with parameters made constants; what is given stays as it is.
 
     Raises:
-        UsageError: there is no such parameter, or an array does not fit.
+        UsageError: there is no such parameter, or there are several, or an array does not fit.
     """
     from ...transforms.relay.bind_params import bind_params
 
     copy = func.clone()
+    functions = [each for each in (copy.ops if isinstance(copy, ModuleOp) else [copy]) if isinstance(each, FuncOp)]
+    for function in functions:
+        if isinstance(copy, FuncOp) or function.sym_name.data == "main":
+            _check_told_apart(function, params)
     if isinstance(copy, ModuleOp):
         bind_params(copy, params)
         return copy
@@ -116,3 +121,14 @@ def bind_params_by_name(func: FuncOp | ModuleOp, params: Mapping[str, npt.ArrayL
     bind_params(module, params, copy.sym_name.data)
     copy.detach()
     return copy
+
+
+def _check_told_apart(function: FuncOp, names: Iterable[str]) -> None:
+    """Refuse a name that several parameters have, of which the text and executors call all but one otherwise."""
+    counted = Counter(map(name_of, function.body.block.args))
+    for name in names:
+        if counted[name] > 1:
+            raise UsageError(
+                f"@{function.sym_name.data} has {counted[name]} parameters of the name '{name}'",
+                hint="bind one of its `params` by relay.bind",
+            )

@@ -83,6 +83,39 @@ def test_a_shape_that_is_an_input_is_read():
         assert message in caught.value.message
 
 
+def test_in_a_shape_that_data_decides_zero_is_an_extent_of_the_data_and_minus_one_what_remains():
+    x, s = relay.var("x", shape=(relay.Any(), 6)), relay.var("s", shape=(2,), dtype="int32")
+    exe = weft.compile(relay.Function([x, s], relay.reshape(x, s - relay.const(1))))
+    array = np.arange(24, dtype=np.float32).reshape(4, 6)
+    for shape, wanted in (
+        ([3, -1], (3, 8)),
+        ([-1, 12], (2, 12)),
+        ([0, -1], (4, 6)),
+        ([0, 0], (4, 6)),
+        ([-1, 0], (4, 6)),
+    ):
+        np.testing.assert_array_equal(exe(array, np.array(shape, np.int32) + 1), array.reshape(wanted))
+    for rows, shape in ((4, [-2, -12]), (4, [-1, -1]), (0, [-3, -4])):
+        with pytest.raises(Diagnostic):
+            exe(array[:rows], np.array(shape, np.int32) + 1)
+
+
+def test_a_shape_is_put_together_of_numbers_and_inputs():
+    x, s = relay.var("x", shape=(2, relay.Any(), 4)), relay.var("s", shape=(2,), dtype="int64")
+    array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for first, given, last, wanted in (
+        ([], [0, 0], [2, 2], (2, 3, 2, 2)),
+        ([-1], [0, 0], [], (2, 3, 4)),
+        ([2], [-1, 0], [1], (2, 3, 4, 1)),
+        ([4, 3], [2, -1], [], (4, 3, 2, 1)),
+        ([0], [3, 4], [-1], (2, 3, 4, 1)),
+    ):
+        before, after = ([relay.const(numbers, "int64")] if numbers else [] for numbers in (first, last))
+        shape = relay.concatenate([*before, s, *after], 0)
+        found = weft.compile(relay.Function([x, s], relay.reshape(x, shape)))(array, np.array(given))
+        np.testing.assert_array_equal(found, array.reshape(wanted))
+
+
 def test_a_result_that_no_shape_was_told_of_has_open_extents():
     x, k = relay.var("x", shape=(2, 5)), relay.var("k", shape=(), dtype="int64")
     made = relay.dyn.topk(x, k, axis=1).value.owner

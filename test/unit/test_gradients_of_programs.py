@@ -146,3 +146,12 @@ def test_a_function_that_calls_itself_needs_a_module() -> None:
     module = relay.IRModule({power: relay.Function([i, x], body), "main": relay.Function([i, x], power(i, x))})
     with pytest.raises(Diagnostic, match="has no gradient"):
         relay.transform.gradient(module["main"], module)
+
+
+def test_a_function_of_integers_that_gives_integers_is_refused() -> None:
+    n, x = relay.var("n", shape=(3,), dtype="int32"), relay.var("x", shape=(3,))
+    for body in (n * n, relay.Tuple([n, n > n])):
+        with pytest.raises(Diagnostic, match="neither what it takes nor what it gives is of floats"):
+            relay.transform.gradient(relay.Function([n], body))
+    for function in (relay.Function([n, x], relay.Tuple([n * n, x * x])), relay.Function([n, x], n > n)):
+        assert "relay.zeros_like %n" in str(relay.transform.gradient(function))

@@ -115,6 +115,20 @@ def test_variables_are_free_or_bound() -> None:
     assert [v.name_hint for v in analysis.all_vars(func)] == ["x", "y"]
 
 
+def test_type_variables_are_bound_by_what_functions_leave_open() -> None:
+    a, b, c = (relay.TypeVar(name) for name in "abc")
+    type = relay.FuncType([a, relay.TupleType([b])], b)
+    assert analysis.bound_type_vars(type) == analysis.all_type_vars(type) == [a, b]
+    assert analysis.free_type_vars(type) == []
+    assert analysis.bound_type_vars(relay.RefType(c)) == [] and analysis.free_type_vars(relay.RefType(c)) == [c]
+    x, y = relay.Var("x", a), relay.Var("y", relay.TupleType([c]))
+    func = relay.Function([x], relay.Tuple([x, x]))
+    assert analysis.bound_type_vars(func) == analysis.all_type_vars(func) == [a] and not analysis.free_type_vars(func)
+    pair = relay.Tuple([relay.Function([x], x), y])
+    assert analysis.bound_type_vars(pair) == [a] and analysis.free_type_vars(pair) == [c]
+    assert analysis.all_type_vars(pair) == [a, c]
+
+
 def test_constants_and_order_of_visits() -> None:
     x, one = relay.var("x", shape=()), relay.const(1.0)
     assert analysis.check_constant(relay.Tuple([one, one])) and not analysis.check_constant(x + one)

@@ -292,3 +292,14 @@ def test_one_number_for_all_axes_of_a_window_is_one_for_each() -> None:
     rows = relay.var("rows", shape=(relay.Any(), 4))
     steps = [relay.strided_slice(rows, [0, 0], [4, 4], strides) for strides in ([2], [2, 2])]
     assert not equal(*steps)  # whose numbers are not of windows
+
+
+def test_a_name_that_two_parameters_have_names_none_to_bind() -> None:
+    first, second = relay.var("a", shape=(1,)), relay.var("a", shape=(1,))
+    func = relay.Function([first, second], first - second)
+    one = {"a": np.ones(1, np.float32)}
+    for given in (func, relay.IRModule.from_expr(func)):
+        with pytest.raises(UsageError, match="@main has 2 parameters of the name 'a'"):
+            relay.bind_params_by_name(given, one)
+    bound = relay.bind(func, {func.params[1]: relay.const(np.ones(1, np.float32))})
+    assert equal(relay.bind_params_by_name(bound, one).tree, relay.const(one["a"]) - relay.const(one["a"]))

@@ -130,7 +130,7 @@ def test_what_data_says_is_computed(graph: Callable[[], Any], calls: list[tuple[
 
 def test_what_does_not_fit_is_told_when_it_runs() -> None:
     exe = weft.compile(reshaped())
-    with pytest.raises(CheckError, match="the extent 4 is told where one of 3 must be"):
+    with pytest.raises(CheckError, match="16 is above 12"):
         exe(np.array([4], np.int64), floats(2, 6))
     with pytest.raises(CheckError, match="12 is above 10"):
         weft.compile(left())(np.array([5], np.int64), floats(2, 6))
@@ -183,11 +183,7 @@ def test_0_that_is_told_stands_for_an_extent_of_the_data_unless_zeros_are_allowe
         interpreter, exe = weft.compile(graph, executor="interpreter"), weft.compile(graph)
         assert np.asarray(interpreter(np.array([0]), floats(3, 0))).shape == wanted
         assert np.asarray(exe(np.array([7]), floats(3, 0))).shape == (7, 0)
-        if allowzero:
-            assert np.asarray(exe(np.array([0]), floats(3, 0))).shape == wanted
-        else:
-            with pytest.raises(weft.Diagnostic, match="1 <= n_0"):
-                exe(np.array([0]), floats(3, 0))
+        assert np.asarray(exe(np.array([0]), floats(3, 0))).shape == wanted
 
 
 def test_dimensions_are_put_in_where_an_input_says() -> None:

@@ -10,7 +10,7 @@
 Reverse mode: the operations once forwards as they are, then once backwards, each asked for its operands' gradients by
 its facet `gradient`. The result counts as the sum of all its floats. A function of several results gives the tuple of
 them as the first part. Gradients have the types of the arguments: what nothing depends on, integers among them, has
-zeros. To differentiate again, run the pass on its result.
+zeros; a function of integers that gives integers is refused. To differentiate again, run the pass on its result.
 
 Calls are inlined first. Through a branch goes another branch, which computes what the first one does once more.
 Functions that call themselves, and so are still called, get functions beside them, which give their gradients; a call
@@ -169,13 +169,19 @@ def differentiate(func: FuncOp, calls: Calls | None = None) -> None:
     """Let a function give its gradients too; calls in it are asked of `calls`. What gives no floats has zeros.
 
     Raises:
-        Diagnostic: an argument or result is no tensor, or tuple of such; or something on the way cannot be
-            differentiated.
+        Diagnostic: an argument or result is no tensor, or tuple of such; none of them is of floats; or something on the
+            way cannot be differentiated.
     """
     block, end = func.body.block, func.return_op
     for value in (*block.args, *end.arguments):
         if not _is_of_tensors(value):
             raise Diagnostic.at(func, f"has no gradient: {value.type} is neither a tensor nor a tuple of tensors")
+    if block.args and not differentiable_leaves([*block.args, *end.arguments]):
+        raise Diagnostic.at(
+            func,
+            "has no gradient: neither what it takes nor what it gives is of floats",
+            hint="cast its arguments to floats",
+        )
     forwards = [op for op in block.ops if op is not end]
     made: list[Operation] = []
 
