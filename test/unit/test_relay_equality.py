@@ -236,6 +236,16 @@ def test_numbers_that_are_one_in_f32_are_not_where_more_digits_are_computed_with
     assert equal(relay.clip(f, 0.0, 16777216.0), relay.clip(f, 0.0, 16777217.0))
 
 
+def test_numbers_are_those_of_f32_where_no_type_is_known_yet() -> None:
+    x, others, wide = relay.Var("x"), [relay.Var(name) for name in "abcd"], relay.var("w", shape=(2,), dtype="float64")
+    narrow = float(np.float32(1e-5))
+    norm = relay.nn.batch_norm(x, *others, epsilon=1e-5)[0]
+    assert equal(norm, relay.nn.batch_norm(x, *others, epsilon=narrow)[0])
+    assert not equal(norm, relay.nn.batch_norm(x, *others, epsilon=1.1e-5)[0])
+    norm, other = (relay.nn.batch_norm(x, wide, *others[1:], epsilon=epsilon)[0] for epsilon in (1e-5, narrow))
+    assert not equal(norm, other)
+
+
 def test_the_new_axis_of_one_hot_counts_in_the_result() -> None:
     i, n = relay.var("i", shape=(relay.Any(),), dtype="int64"), relay.var("n", shape=(), dtype="int64")
     on, off = relay.const(1.0), relay.const(0.0)

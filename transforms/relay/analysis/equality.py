@@ -272,7 +272,7 @@ def _properties(op: Operation) -> Hashable:
         for name, value in {**defaults, **op.properties}.items()
         if value is not None and not (is_typed and name in TOLD_BY_TYPES)
     }
-    if is_typed and all(_is_narrow(each.element_type) for type in types for each in tensors_in(type)):
+    if all(_is_narrow(each.element_type) for type in types for each in tensors_in(type)):  # f32, where types are open
         given |= {name: _in_f32(value.value.data) for name, value in given.items() if isinstance(value, FloatAttr)}
     if given.get("out_layout") in (StringAttr(""), given.get("layout", given.get("data_layout"))):
         given.pop("out_layout", None)  # that of the result, where it is that of the data
