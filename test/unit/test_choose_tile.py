@@ -119,6 +119,15 @@ def test_a_tile_without_anything_to_share_has_many_sums() -> None:
     assert 20 <= tile.rows * tile.columns <= 30
 
 
+def test_rows_of_a_tile_that_shares_nothing_lie_side_by_side() -> None:
+    """24 channels of a pooling of plain data would be as many streams, each in a page of its own."""
+    x = te.placeholder((192, 37, 37), f32, "x")
+    dh, dw = te.reduce_axis(3, "dh"), te.reduce_axis(3, "dw")
+    sums = te.compute((192, 35, 35), lambda c, h, w: te.sum(x[c, h + dh, w + dw], (dh, dw)), "sums")
+    tile = tile_of(([x], [sums]))
+    assert 1 in (tile.row, tile.column) and tile.rows * tile.columns in (5, 7)
+
+
 def test_an_iterator_that_decides_a_branch_is_not_fused() -> None:
     """The window's end depends on the channel: fused with the pixels it would be found by division in each lane. The
     pixels are fused: of 6 in a row no vector is made, of 36 in a plane two are."""

@@ -367,11 +367,13 @@ class Merit(NamedTuple):
     """Less the vectors that are read for each sum: they stream by, from a cache that is farther away."""
     followed: int
     """Less the streams that are too many to be followed, where each vector serves one sum and all wait for them."""
-    sums: int
-    """Less the distance from a tile of about as many sums as there are registers: 28 of 32."""
+    reused: int
+    """For products, less the distance from a tile of about as many sums as there are registers: 28 of 32."""
     nearness: int
     """The row's iterator: the reads of one that is nearer to the vector's lie side by side. Where there is no row, that
     of the columns: along the vector's own they are lines that follow each other."""
+    sums: int
+    """Less that distance, for all."""
 
 
 @dataclass(frozen=True)
@@ -422,7 +424,9 @@ class Weigher:
         full = self.registers.count - SPARE_REGISTERS
         unfollowed = max(0, reuse.apart_along(tile.column, tile.columns) - FOLLOWED) if once else 0
         work = round(used * sums / cycles, 6)
-        return Merit(work, round(-streams / sums, 6), -unfollowed, -abs(sums - full), nearness)
+        distance = -abs(sums - full)
+        reused = distance if reuse.is_product else 0
+        return Merit(work, round(-streams / sums, 6), -unfollowed, reused, nearness, distance)
 
     def _costs(self, tile: Tile) -> Mapping[ReadKind, float]:
         """Cycles of a read. A scalar comes from the nearest cache, unless the tile's rows take one another's place
