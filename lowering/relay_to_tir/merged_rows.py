@@ -56,7 +56,8 @@ def rows_within(function: FuncOp, inputs: Sequence[Dims], outputs: Sequence[Dims
             continue
         if isinstance(op, DensePackOp | DenseOp):
             products += 1
-            if op.data not in rows or op.weight in rows or (isinstance(op, DenseOp) and op.transposed()[0]):
+            by_rows = not op.transposed()[0] if isinstance(op, DenseOp) else not op.is_batched()
+            if op.data not in rows or op.weight in rows or not by_rows:
                 return None
         elif isinstance(op, ConstantOp):
             continue

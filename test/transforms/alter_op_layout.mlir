@@ -489,3 +489,25 @@ relay.func @a_branch(%x: tensor<1x3x6x6xf32>, %c: tensor<i1>) -> tensor<1x8x6x6x
   }
   relay.return %y : tensor<1x8x6x6xf32>
 }
+
+// Each matrix of the batch stands in blocks of columns; one for all of the batch multiplies the rows of all.
+// CHECK-LABEL: relay.func @a_batch_of_constant_matrices_is_packed
+// CHECK: relay.nn.contrib_dense_pack %x, {{.*}}"BNK4n"} : (tensor<2x5x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x5x6xf32>
+// CHECK: relay.reshape {{.*}} : (tensor<2x5x6xf32>) -> tensor<10x6xf32>
+// CHECK: relay.nn.contrib_dense_pack {{.*}}"NK4n"} : (tensor<10x6xf32>, tensor<2x6x4xf32>) -> tensor<10x7xf32>
+// CHECK: relay.reshape {{.*}} -> tensor<2x5x7xf32>
+relay.func @a_batch_of_constant_matrices_is_packed(%x: tensor<2x5x3xf32>) -> tensor<2x5x7xf32> {
+  %w = relay.constant dense<0.25> : tensor<2x6x3xf32>
+  %v = relay.constant dense<0.5> : tensor<1x6x7xf32>
+  %0 = relay.nn.batch_matmul %x, %w : (tensor<2x5x3xf32>, tensor<2x6x3xf32>) -> tensor<2x5x6xf32>
+  %1 = relay.nn.batch_matmul %0, %v {transpose_b = false} : (tensor<2x5x6xf32>, tensor<1x6x7xf32>) -> tensor<2x5x7xf32>
+  relay.return %1 : tensor<2x5x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_transposed_first_factor_of_a_batch_stays
+// CHECK: relay.nn.batch_matmul
+relay.func @a_transposed_first_factor_of_a_batch_stays(%x: tensor<2x3x5xf32>) -> tensor<2x5x6xf32> {
+  %w = relay.constant dense<0.25> : tensor<2x6x3xf32>
+  %0 = relay.nn.batch_matmul %x, %w {transpose_a = true} : (tensor<2x3x5xf32>, tensor<2x6x3xf32>) -> tensor<2x5x6xf32>
+  relay.return %0 : tensor<2x5x6xf32>
+}

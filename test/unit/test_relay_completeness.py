@@ -119,7 +119,7 @@ WITHOUT_LAYOUT_RULE = {
         "nn.conv2d_backward_weight", "nn.max_pool3d_grad",
     ),
     **for_each("it gives one number", "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.nll_loss"),
-    **for_each("its data has not four dimensions", "nn.batch_matmul", "nn.conv1d", "nn.conv3d"),
+    **for_each("its data has not four dimensions", "nn.conv1d", "nn.conv3d"),
     **for_each(
         "the result of such a rule",
         "layout_transform", "nn.contrib_conv2d_NCHWc", "nn.contrib_dense_pack", "nn.contrib_depthwise_conv2d_NCHWc",

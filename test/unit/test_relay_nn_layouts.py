@@ -26,7 +26,7 @@ from weft.dialects.relay.ops.nn.adaptive_pool import (
     GlobalMaxPool2dOp,
 )
 from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, Conv3dOp, DepthwiseConv2dNCHWcOp
-from weft.dialects.relay.ops.nn.dense import DenseOp, DensePackOp
+from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp, DensePackOp
 from weft.dialects.relay.ops.nn.norm import L2NormalizeOp, LayerNormOp
 from weft.dialects.relay.ops.nn.padding import DilateOp, MirrorPadOp
 from weft.dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
@@ -237,6 +237,38 @@ def test_a_packed_weight_multiplies_every_matrix_of_a_batch():
     x, w = random_floats(2, 3, 5), random_floats(6, 5)
     packed = relayout(w, "NK", "NK4n")
     assert_close(run_operator(DensePackOp, [x, packed], weight_layout="NK4n", units=6), run_operator(DenseOp, [x, w]))
+
+
+@pytest.mark.parametrize(("data", "weights"), [(3, 3), (1, 3), (3, 1)])
+@pytest.mark.parametrize("units", [8, 6])
+def test_a_batch_of_packed_weights_equals_a_product_of_batches(data: int, weights: int, units: int):
+    x, w = random_floats(data, 4, 5), random_floats(weights, units, 5)
+    packed = relayout(w, "BNK", "BNK4n")
+    assert_close(
+        run_operator(DensePackOp, [x, packed], weight_layout="BNK4n", units=units), run_operator(BatchMatmulOp, [x, w])
+    )
+
+
+def test_rows_of_several_dimensions_have_the_packed_weight_of_their_first():
+    x, w = random_floats(3, 2, 4, 5), random_floats(3, 6, 5)
+    packed = relayout(w, "BNK", "BNK4n")
+    y = run_operator(DensePackOp, [x, packed], weight_layout="BNK4n", units=6)
+    rows = run_operator(DensePackOp, [x.reshape(3, 8, 5), packed], weight_layout="BNK4n", units=6)
+    assert_close(y, rows.reshape(3, 2, 4, 6))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("data", "weights"), [(3, 3), (1, 3), (3, 1)])
+@pytest.mark.parametrize("rows", [5, DYNAMIC])
+def test_batches_of_constant_weights_are_packed(rows: int, data: int, weights: int, transposed: bool):
+    w = random_floats(weights, 40, 24) if transposed else random_floats(weights, 24, 40)
+    x = random_floats(data, 5, 24)
+    y = relay.var("x", shape=[data, relay.Any() if rows == DYNAMIC else rows, 24])
+    product = relay.nn.batch_matmul(y, relay.const(w), transpose_b=transposed)
+    exe = weft.compile(relay.Function([y], relay.nn.relu(product)))
+    assert "contrib_dense_pack" in exe.ir["fuse"]
+    expected = np.maximum(np.matmul(x, np.swapaxes(w, 1, 2) if transposed else w), 0)
+    assert_close(exe(x), expected)
 
 
 POOLS: dict[str, tuple[type[RelayOp], dict[str, Value]]] = {

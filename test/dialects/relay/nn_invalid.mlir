@@ -304,6 +304,22 @@ relay.func @packed_weight_with_another_number_of_elements(%x: tensor<2x5xf32>, %
 
 // -----
 
+relay.func @packed_weights_of_another_batch(%x: tensor<2x2x3xf32>, %w: tensor<3x2x3x4xf32>) {
+  // expected-error@+1 {{dimensions 2 and 3}}
+  %r = relay.nn.contrib_dense_pack %x, %w {weight_layout = "BNK4n"} : (tensor<2x2x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x8xf32>
+  relay.return
+}
+
+// -----
+
+relay.func @packed_weights_of_a_batch_for_one_matrix(%x: tensor<2x3xf32>, %w: tensor<2x2x3x4xf32>) {
+  // expected-error@+1 {{expected data of rank 3 or more, got [2, 3]}}
+  %r = relay.nn.contrib_dense_pack %x, %w {weight_layout = "BNK4n"} : (tensor<2x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x8xf32>
+  relay.return
+}
+
+// -----
+
 relay.func @norm_along_an_axis_out_of_range(%x: tensor<2x4xf32>) {
   // expected-error@+1 {{axis 2 is out of range for a tensor of rank 2}}
   %r = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 2>} : tensor<2x4xf32>

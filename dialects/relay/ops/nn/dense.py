@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, BFloat16Type, IntegerAttr, TensorType, i1, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -342,6 +342,36 @@ class BatchMatmulOp(_Product):
         if len(x) != 3 or len(y) != 3:
             raise VerifyException(f"expected two tensors of rank 3, got {list(x)} and {list(y)}")
         return self.product_type([broadcast_dims(x[0], y[0]), *self.rows_and_columns()])
+
+    def pack(self, blocks: Blocks) -> bool:
+        """`contrib_dense_pack` of a batch of weights, or of one weight for all rows of the batch."""
+        (batch, *matrix), columns = shape_of(self.y), shape_of(self.result)[-1]
+        transpose_x, transpose_y = self.transposed()
+        obstacle, hint = None, None
+        if not isinstance(self.y.owner, ConstantOp):
+            obstacle, hint = "its second factor is not a constant", "bind the parameters"
+        elif transpose_x or not isinstance(tensor(self.x).element_type, AnyFloat):
+            obstacle = "its first factor is transposed, or not of floats"
+        elif 4 * columns < blocks.lanes:
+            obstacle = f"{columns} columns do not fill vectors of {blocks.lanes}"
+        if obstacle is not None:
+            blocks.missed(self, obstacle, hint)
+            return False
+        x, source, lead = blocks.get(self.x, PLAIN, self), "NK" if transpose_y else "KN", "B"
+        weight: SSAValue = self.y
+        as_rows = batch == 1 and DYNAMIC not in shape_of(self.x)
+        if as_rows:
+            lead, weight = "", blocks.reshape(weight, matrix, self)
+            x = blocks.reshape(x, [-1, shape_of(x)[-1]], self)
+        layout = f"{lead}NK{blocks.lanes}n"
+        packed = blocks.insert(LayoutTransformOp(weight, src_layout=lead + source, dst_layout=layout), self)
+        packed.name_hint = self.y.name_hint
+        product = DensePackOp(x, packed, units=columns, weight_layout=layout, out_dtype=self.out_dtype)
+        result = blocks.insert(product, self)
+        if as_rows:
+            result = blocks.reshape(result, shape_of(self.result), self)
+        blocks.replace_plain(self, result)
+        return True
 
     def gradient(self, g: Gradient) -> Terms:
         x, y = g.inputs
