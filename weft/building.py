@@ -16,6 +16,7 @@ from .dialects.te.expr import Var
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.nodes.buffers import Buffer
+from .dialects.tir.script.modules import IRModule
 from .dialects.tir.specialize import symbols_of
 from .lower_passes import lower_passes
 from .lowering.abi import CONSTANTS_TABLE, ENTRY
@@ -44,7 +45,7 @@ def lower(
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     simple_mode: bool = False,
-) -> ModuleOp:
+) -> IRModule:
     """The module of `tir.prim_func`s that `inp` stands for, as it will be compiled: loops in their final order.
     Counterpart of `tvm.lower`, whose `tir.add_lower_pass`, `tir.disable_vectorize` and `tir.disable_assert` the
     configuration may have.
@@ -81,16 +82,16 @@ def _check_binds(binds: Mapping[Tensor, Buffer] | None) -> None:
         raise UsageError(f"each tensor has a buffer of its own, and none is bound to {names}", hint=hint)
 
 
-def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -> ModuleOp:
+def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -> IRModule:
     match inp:
         case Schedule():
             if args is None:
                 raise UsageError("a te schedule is lowered for arguments", hint="weft.lower(s, [A, B, C])")
             return translate(inp, args, name).mod
         case PrimFuncOp():
-            module = ModuleOp([inp.clone()])
+            module = IRModule([inp.clone()])
         case ModuleOp():
-            module = clone(inp)
+            module = IRModule.of(inp)
     if args is not None:
         raise UsageError("arguments are given for a te schedule only; a function has its own")
     return module
@@ -102,7 +103,7 @@ def schedule_to_module(
     args: Sequence[Tensor | Var],
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
-) -> ModuleOp:
+) -> IRModule:
     """The module of the function that a te schedule is, before any pass: `lower` runs passes on it. Counterpart of
     TVM's function of `tvm.driver.build_module`; the arguments are those of `lower`.
 

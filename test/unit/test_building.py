@@ -67,6 +67,11 @@ def test_the_lowered_module_prints_and_parses() -> None:
     assert str(parse_module(text, new_ir_context(), "add.mlir")) == text
 
 
+def test_what_is_lowered_of_functions_and_modules_is_a_module_of_functions_by_name() -> None:
+    double = weft.lower(two())["double"]
+    assert double.sym_name.data == "double" and weft.lower(double)["double"].script() == double.script()
+
+
 def test_simple_mode_leaves_conditions_in_their_loops() -> None:
     x = te.placeholder((30,), name="x")
     y = te.compute((30,), lambda i: x[i] + 1.0, name="y")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from weft import arith, te
+from weft import arith, te, tir
 from weft.dialects.support.arguments import ArgumentError
 from weft.tir import IndexMap, Schedule
 from weft.transforms.tir.schedule.errors import ScheduleError
@@ -30,6 +32,27 @@ def test_indices_and_shapes_are_mapped() -> None:
         map.map_indices([1])
     with pytest.raises(ArgumentError, match="no least value from 0 on"):
         IndexMap.from_func(lambda i: i - 1).map_shape([4])
+
+
+def test_indices_are_compared_by_pythons_operators_and_by_nodes() -> None:
+    i, j = IndexMap.from_func(blocked).initial_indices
+    met: Any = tir.And(i == 3, tir.Or(j < 1, tir.Not(j != 5)))
+    assert str(met) == "(i == 3) && ((0 >= j) || (j == 5))"
+    assert tir.And(tir.EQ(i, 3), tir.LT(j, 1)) is tir.And(i == 3, tir.GE(0, j))
+    assert tir.FloorMod(tir.Add(i, 4), 4) is i % 4
+    assert IndexMap.from_func(lambda k: [tir.Min(k, 3)]).map_indices([7]) == [arith.const(3)]
+    assert i in (j, i) and i not in (j,) and {i: 1}[i] == 1 and (i, 3) != (3, i)
+
+
+def test_where_a_shape_leaves_gaps_is_what_nodes_say_of_it() -> None:
+    map = IndexMap.from_func(lambda i: [(i + 1) // 4, (i + 1) % 4])
+    inverse, gaps = map.non_surjective_inverse([14])
+    i, j = inverse.initial_indices
+    said: Any = tir.Or(tir.And(i == 0, j < 1), tir.And(i == 3, tir.EQ(3, j)))
+    for first in range(4):
+        for second in range(4):
+            values: Any = {i: first, j: second}
+            assert arith.evaluate(gaps, values) == arith.evaluate(said, values) == (first * 4 + second in (0, 15))
 
 
 def test_fewer_elements_than_a_divisor_leave_gaps() -> None:

@@ -56,6 +56,20 @@ def test_a_builtin_is_refused_by_what_has_none() -> None:
         tir.PrimFunc([buffer], tir.BufferStore(buffer, tir.Cast("float32", tir.lookup_param("p")), [0, 0]))
 
 
+def test_what_only_some_devices_have_is_read_from_tvmscript() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"]):
+    T.evaluate(T.start_profile_intrinsic(3, dtype="handle"))
+    T.evaluate(T.ptx_mma("m8n8k4", "row", "col", A.data, 0, A.data, 0, A.data, 0, False, dtype="float32"))
+"""
+    function = tir.from_source(text)
+    assert '"ptx_mma", ' in (shown := function.script()) and '"start_profile_intrinsic", 3)' in shown
+    assert tir.structural_equal(tir.from_source(shown), function)
+    with pytest.raises(weft.Diagnostic, match="a function of C that is called has to be in the process"):
+        weft.build(function)
+
+
 def test_what_a_typed_builtin_gives_is_said_first() -> None:
     assert tir.vectorlow("int8x8", x).op.name == "tir.vectorlow" and tir.vectorlow("int8x8", x).dtype == "int8x8"
     with pytest.raises(UsageError, match="takes first the dtype of what it gives"):

@@ -46,8 +46,8 @@ hold_over_forks(_LOCK)
 
 
 class IntExpr:
-    """An integer expression. Equal expressions are one object: `==` compares identity, and conditions are built by `<`,
-    `<=`, `>`, `>=`, `equal` and `differs`."""
+    """An integer expression. Equal expressions are one object: `==` makes the condition that they are equal, which is,
+    where Python asks for its truth, whether they are one (`Equality`)."""
 
     __slots__ = ("__weakref__", "memo")
     memo: dict[str, Any]
@@ -142,6 +142,14 @@ class IntExpr:
     def __ge__(self, other: ExprLike) -> IntExpr:
         return OPERATORS["<="](as_expr(other), self)
 
+    def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _equality(self, other, differ=False)
+
+    def __ne__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _equality(self, other, differ=True)
+
+    __hash__ = object.__hash__
+
     def equal(self, other: ExprLike) -> IntExpr:
         """The condition `self == other`."""
         return OPERATORS["=="](self, as_expr(other))
@@ -157,6 +165,41 @@ class IntExpr:
     @override
     def __repr__(self) -> str:
         return PRINTERS[0](self)
+
+
+class Equality:
+    """What `==` and `!=` make: a condition, and, where Python asks for its truth (in `in`, in comparisons of tuples),
+    whether both sides are one object, which a number never is."""
+
+    __slots__ = ("differ", "lhs", "rhs")
+
+    def __init__(self, lhs: IntExpr, rhs: IntExpr | int, differ: bool):
+        self.lhs, self.rhs, self.differ = lhs, rhs, differ
+
+    def to_int_expr(self) -> IntExpr:
+        """The condition, as an expression."""
+        return self.lhs.differs(self.rhs) if self.differ else self.lhs.equal(self.rhs)
+
+    asobject = to_int_expr
+
+    def astype(self, dtype: str) -> IntExpr:
+        """1 where the condition holds, else 0, in an integer type."""
+        return self.to_int_expr().astype(dtype)
+
+    def __bool__(self) -> bool:
+        return (self.lhs is self.rhs) != self.differ
+
+    @override
+    def __repr__(self) -> str:
+        return repr(self.to_int_expr())
+
+
+def _equality(lhs: IntExpr, rhs: object, *, differ: bool) -> Equality:
+    if isinstance(rhs, IntExpr | int):
+        return Equality(lhs, rhs, differ)
+    if (convert := getattr(rhs, "to_int_expr", None)) is not None:
+        return Equality(lhs, convert(), differ)
+    return NotImplemented
 
 
 OPERATORS: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {}

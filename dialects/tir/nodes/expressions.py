@@ -10,11 +10,12 @@ The expressions are those of `weft.te`; here are those too that stand in stateme
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from json import dumps
 from math import isfinite
-from typing import Any, Generic, ParamSpec
+from typing import Any, Generic, ParamSpec, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType
 from xdsl.ir import Attribute
@@ -50,6 +51,8 @@ from ...te.kinds import UnaryKind as U
 from ...te.vectors import Broadcast as Broadcast
 from ...te.vectors import Ramp as Ramp
 from ...te.vectors import operand
+from ..analyzer import IntExpr, functions
+from ..analyzer.nodes import Equality as IntEquality
 from .types import PointerType, PrimType
 
 P = ParamSpec("P")
@@ -100,9 +103,24 @@ SizeVar = Node(_size_var, lambda e: isinstance(e, Extent))
 """An extent that is known when the function is called (`te.var`)."""
 
 
-def _binary(kind: B) -> Node[[ExprLike, ExprLike]]:
+Given: TypeAlias = "ExprLike | IntExpr | IntEquality"
+"""A number: an expression, or one of the analyzer's, which the function of an index map is given."""
+
+_OF_FORMS: dict[B, Callable[[Any, Any], object]] = {
+    B.ADD: operator.add, B.SUB: operator.sub, B.MUL: operator.mul, B.MIN: functions.min, B.MAX: functions.max,
+    B.FLOORDIV: functions.floordiv, B.FLOORMOD: functions.floormod,
+    B.DIV: functions.truncdiv, B.TRUNCMOD: functions.truncmod,
+    B.EQ: operator.eq, B.NE: operator.ne, B.LT: operator.lt, B.LE: operator.le, B.GT: operator.gt, B.GE: operator.ge,
+    B.AND: functions.all, B.OR: functions.any,
+}  # fmt: skip
+"""What a kind is of the analyzer's expressions."""
+
+
+def _binary(kind: B) -> Node[[Given, Given]]:
     @checked
-    def make(a: ExprLike, b: ExprLike) -> Expr:
+    def make(a: Given, b: Given) -> Any:
+        if isinstance(a, IntExpr | IntEquality) or isinstance(b, IntExpr | IntEquality):
+            return _OF_FORMS[kind](a, b)
         return binary(kind, operand(a, b), operand(b, a))
 
     return Node(make, lambda e: isinstance(e, Binary) and e.kind == kind)
@@ -115,8 +133,8 @@ And, Or = _binary(B.AND), _binary(B.OR)
 
 
 @checked
-def _not(a: Expr) -> Expr:
-    return unary(U.NOT, a)
+def _not(a: Expr | IntExpr | IntEquality) -> Any:
+    return unary(U.NOT, a) if isinstance(a, Expr) else functions.Not(a)
 
 
 Not = Node(_not, lambda e: isinstance(e, Unary) and e.kind == U.NOT)

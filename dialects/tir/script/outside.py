@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
@@ -60,7 +61,8 @@ def call_of(
 
 DEVICE_CALLS = (
     "tvm_access_ptr", "tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_store_matrix_sync", "tvm_mma_sync",
-    "tvm_bmma_sync",
+    "tvm_bmma_sync", "ptx_mma", "ptx_mma_sp", "ptx_ldmatrix", "ptx_cp_async", "ptx_commit_group", "ptx_wait_group",
+    "mma_fill", "mma_store", "start_profile_intrinsic", "end_profile_intrinsic",
 )  # fmt: skip
 """Words that call what only some devices have: functions of C of these names, to a schedule, and to all that compiles
 where there are none."""
@@ -72,9 +74,14 @@ def device_call(word: str, at: Expressions, node: ast.Call, given: Sequence[ast.
     Raises:
         Diagnostic: it takes no such arguments.
     """
-    named = ast.Call(node.func, [ast.Constant(""), ast.Constant(word), *given], [])
+    numbers = [ast.Constant(int(bool(n.value))) if _is_truth(n) else n for n in given]  # C is passed no truths
+    named = ast.Call(node.func, [ast.Constant(""), ast.Constant(word), *numbers], [])
     made = ast.fix_missing_locations(ast.copy_location(named, node))
     return call_of(Convention.EXTERN, True, False, at, made, made.args)
+
+
+def _is_truth(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
 
 
 def touch(at: Expressions, node: ast.expr) -> Term:
