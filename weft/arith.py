@@ -7,7 +7,7 @@ analyzer = arith.Analyzer()
 with analyzer.constraint_scope(arith.all(y >= 0, y < 32)):
     assert analyzer.can_prove_equal(arith.floordiv(x * 32 + y, 64), x // 2)
 
-`a.equal(b)` is the condition that two are equal: `==` compares the expressions themselves.
+`a == b` is the condition that two are equal; where Python asks for its truth, whether they are one expression.
 
 Expressions of `weft.te` and `weft.tir` may be given wherever these are: of them, answers are such expressions too.
 """

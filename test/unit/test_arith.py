@@ -341,12 +341,14 @@ def test_expressions_are_converted_by_name() -> None:
         a.astype("float32")
 
 
-def test_the_truth_of_two_forms_is_no_condition() -> None:
+def test_that_two_forms_are_equal_is_a_condition() -> None:
     analyzer = arith.Analyzer()
-    with pytest.raises(ArgumentError, match=r"a\.equal\(b\)"), analyzer.constraint_scope(a == b):
+    with analyzer.constraint_scope(a == b, b != 3):
+        assert analyzer.can_prove_equal(a, b) and analyzer.can_prove(a == b) and not analyzer.can_prove(a == 3)
+    with pytest.raises(ArgumentError, match="no condition: False"), analyzer.constraint_scope(False):
         pass
     with analyzer.constraint_scope(True, a.equal(4)):
-        assert analyzer.can_prove_equal(a, 4)
+        assert analyzer.can_prove_equal(a, 4) and not analyzer.can_prove(a == 5) and analyzer.can_prove(a != 5)
 
 
 def test_iterators_are_made_of_integers() -> None:

@@ -127,13 +127,11 @@ class Analyzer:
         """Take `conditions` for true from here on.
 
         Raises:
-            ArgumentError: one is Python's `False`, as `a == b` is of two expressions that are not one.
+            ArgumentError: one is Python's `False`, which nothing could be asked under.
         """
         for condition in conditions:
             if condition is False:
-                raise ArgumentError(
-                    "no condition: False", hint="`a.equal(b)` is the condition, `a == b` compares forms"
-                )
+                raise ArgumentError("no condition: False", hint="nothing is to be asked where nothing holds")
             self.facts.assume(truth(as_expr(condition)))
         self.forget()
 
@@ -323,7 +321,7 @@ class Analyzer:
     def can_prove_equal(self, lhs: ExprLike, rhs: ExprLike) -> bool:
         """Whether both have the same value wherever the facts hold."""
         difference = self.simplify(as_expr(lhs) - rhs)
-        return difference == const(0) or self.can_prove(difference.equal(0))
+        return difference is const(0) or self.can_prove(difference.equal(0))
 
     def can_prove_less(self, lhs: ExprLike, rhs: ExprLike) -> bool:
         """Whether `lhs < rhs` wherever the facts hold."""
