@@ -119,7 +119,7 @@ class Padding:
 
     def _divides(self, divisor: IntExpr, expr: IntExpr) -> bool:
         """Whether `expr` is a multiple of a divisor, which is not 0 where something is divided by it."""
-        return self.analyzer.simplify(floormod(expr, divisor)) == FALSE or self.analyzer.divides(divisor, expr)
+        return self.analyzer.simplify(floormod(expr, divisor)) is FALSE or self.analyzer.divides(divisor, expr)
 
     def check(self, used: dict[IterMark, list[IterSplitExpr]]) -> None:
         """That the digits which are used of padded iterators take all their values without the padding.
