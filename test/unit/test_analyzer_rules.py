@@ -118,7 +118,7 @@ def test_the_row_is_applied_and_keeps_the_value(name: str):
         if low is not None:
             analyzer.assume(*(condition for v in ranged for condition in (v >= low, v <= low)))
         analyzer.assume(*(substitute(g, chosen) for g in rule.guards if g.variables <= chosen.keys() and g.variables))
-        if any(substitute(g, chosen) == const(0) for g in rule.guards if g.variables <= chosen.keys()):
+        if any(substitute(g, chosen) is const(0) for g in rule.guards if g.variables <= chosen.keys()):
             continue
         result = rewrite(expr, analyzer)
         if result is None:

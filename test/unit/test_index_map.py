@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from weft import arith, te, tir
+from weft.arith import IntExpr
 from weft.dialects.support.arguments import ArgumentError
 from weft.tir import IndexMap, Schedule
 from weft.transforms.tir.schedule.errors import ScheduleError
@@ -41,7 +43,25 @@ def test_indices_are_compared_by_pythons_operators_and_by_nodes() -> None:
     assert tir.And(tir.EQ(i, 3), tir.LT(j, 1)) is tir.And(i == 3, tir.GE(0, j))
     assert tir.FloorMod(tir.Add(i, 4), 4) is i % 4
     assert IndexMap.from_func(lambda k: [tir.Min(k, 3)]).map_indices([7]) == [arith.const(3)]
-    assert i in (j, i) and i not in (j,) and {i: 1}[i] == 1 and (i, 3) != (3, i)
+    assert i in (j, i) and i not in (j,) and {i: 1}[i] == 1 and (i, j) != (j, i)
+
+
+def test_what_is_not_known_of_indices_has_no_truth() -> None:
+    unknown: list[Callable[[IntExpr, IntExpr], object]] = [
+        lambda i, j: 0 if i == 0 else i,
+        lambda i, j: 0 if i != j else i,
+        lambda i, j: [i, 3] if i // 4 == j // 4 else [j, i],
+        lambda i, j: i if i in (j, i) else j,
+        lambda i, j: i if i < 3 else j,
+    ]
+    for function in unknown:
+        with pytest.raises(ArgumentError, match="is not known here"):
+            IndexMap.from_func(function)
+    known: Callable[[IntExpr, IntExpr], object] = lambda i, j: (i if i == i else j, j if i - i == 0 else i)  # noqa: E731
+    assert str(IndexMap.from_func(known).final_indices) == "(i, j)"
+    (i,) = IndexMap.from_func(lambda i: i).initial_indices
+    with pytest.raises(ArgumentError, match="the truth of `i == 3`"):
+        assert i == 3
 
 
 def test_where_a_shape_leaves_gaps_is_what_nodes_say_of_it() -> None:

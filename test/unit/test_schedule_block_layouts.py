@@ -81,6 +81,10 @@ def test_layouts_that_lose_elements_are_refused() -> None:
         (lambda i, j: (i + j,), "does not give each index a place of its own"),
         (lambda i: (i,), "does not take 2 indices"),
         (lambda i, j: ("a", j), "is no affine expression"),
+        (lambda i, j: (i * j, j), "the index d0 \\* d1 is not affine"),
+        (lambda i, j: (i, 0 if j == 0 else j), "the truth of `d1 == 0` is not known here"),
+        (lambda i, j: (i, i if i != j else 0), "the truth of `d0 != d1` is not known here"),
+        (lambda i, j: (i, j if j < 4 else 0), "the truth of `3 >= d1` is not known here"),
     ]
     for map, reason in layouts:
         refused(lambda map=map: schedule.transform_layout(block, ("write", 0), map), schedule, reason)

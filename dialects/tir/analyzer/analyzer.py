@@ -203,7 +203,7 @@ class Analyzer:
         current = expr
         for _ in range(MAX_ROUNDS):
             after = self._round(current)
-            if after == current:
+            if after is current:
                 break
             if (found := self._simple.get(after)) is not None:
                 current = found
@@ -339,7 +339,7 @@ class Analyzer:
             if m % divisor.value == 0 and b % divisor.value == 0:
                 return True
         return self.can_prove(
-            all_of(divisor.differs(0), (expr % divisor).equal(0)) if divisor != const(0) else as_expr(0)
+            all_of(divisor.differs(0), (expr % divisor).equal(0)) if divisor is not const(0) else as_expr(0)
         )
 
 
@@ -359,7 +359,7 @@ def without(expr: IntExpr, variable: IntExpr) -> IntExpr:
 
 def is_linear_in(expr: IntExpr, variable: IntExpr) -> bool:
     """Whether `expr` is a multiple of `variable` and terms that do not depend on it."""
-    return not any(atom != variable and variable in atom.variables for atom in parts(expr)[1])
+    return not any(atom is not variable and variable in atom.variables for atom in parts(expr)[1])
 
 
 def depends_only_on(expr: IntExpr, variables: frozenset[Var] | set[Var]) -> bool:

@@ -115,7 +115,7 @@ class IntervalSet:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IntervalSet):
             return NotImplemented
-        return self.min_value == other.min_value and self.max_value == other.max_value
+        return self.min_value is other.min_value and self.max_value is other.max_value
 
     def __hash__(self) -> int:
         return hash((self.min_value, self.max_value))
@@ -154,7 +154,7 @@ class Range:
         return self.min + self.extent - 1
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Range) and self.min == other.min and self.extent == other.extent
+        return isinstance(other, Range) and self.min is other.min and self.extent is other.extent
 
     def __hash__(self) -> int:
         return hash((self.min, self.extent))

@@ -217,7 +217,7 @@ def select(condition: ExprLike, then: ExprLike, otherwise: ExprLike) -> IntExpr:
     condition = truth(as_expr(condition))
     if type(condition) is Const:
         return then if condition.value else otherwise
-    if then == otherwise:
+    if then is otherwise:
         return then
     if type(condition) is Not:
         return op(Select, condition.args[0], otherwise, then)
@@ -290,7 +290,7 @@ def _combine(cls: type[Op], conditions: Iterable[ExprLike], neutral: Const) -> I
             stack.extend(condition.args)
         elif type(condition) is not Const:
             found.add(condition)
-        elif condition is not neutral and condition != neutral:
+        elif condition is not neutral:
             return condition
     if any(type(c) is Not and c.args[0] in found for c in found):
         return negate(neutral)
@@ -335,7 +335,7 @@ def bit_and(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
         if not run & (run - 1):
             shifted = floordiv(lhs, const(step))
             return scale(shifted if run == 0 else floormod(shifted, const(run)), step)
-    if lhs == rhs:
+    if lhs is rhs:
         return lhs
     return op(BitAnd, *_ordered((lhs, rhs)))
 

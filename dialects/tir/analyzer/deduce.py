@@ -78,13 +78,13 @@ def detect_clip_bound(condition: IntExpr, variables: Sequence[IntExpr]) -> list[
         equation = detect_linear_equation(inner, variables)
         if equation is None:
             return None
-        used = [(v, c) for v, c in zip(variables, equation[:-1], strict=True) if c != FALSE]
+        used = [(v, c) for v, c in zip(variables, equation[:-1], strict=True) if c is not FALSE]
         if len(used) != 1 or not isinstance(used[0][1], Const) or abs(used[0][1].value) != 1:
             return None
         ((variable, factor),) = used
         bound = scale(equation[-1], -factor.value) if isinstance(factor, Const) else FALSE
         low, high = bounds[variable]
-        if isinstance(part, Zero) or factor == const(1):
+        if isinstance(part, Zero) or factor is const(1):
             low = bound if low is None else maximum(low, bound)
         if isinstance(part, Zero) or factor == const(-1):
             high = bound if high is None else minimum(high, bound)
@@ -149,7 +149,7 @@ def _undo(
     relax: Mapping[IntExpr, tuple[int | None, int | None]],
 ) -> Clip | None:
     """The bound of `variable` from `factor * atom + rest >= 0`."""
-    if atom == variable:
+    if atom is variable:
         by: IntExpr = const(factor)
     elif isinstance(atom, Product) and atom.args.count(variable) == 1:
         others = [f for f in atom.args if f is not variable]

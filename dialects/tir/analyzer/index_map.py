@@ -15,7 +15,7 @@ from .answers import Range
 from .build import all_of, any_of, const
 from .convert import dim, substitute, to_affine
 from .iter_forms import detect_iter_map, inverse_affine_iter_map
-from .nodes import FALSE, Const, ExprLike, IntExpr, as_expr
+from .nodes import FALSE, Const, ExprLike, IntExpr, as_expr, asking_for_values
 from .padding import Gap, why_no_parts, widened, wider_box
 from .variables import var
 
@@ -82,7 +82,8 @@ class IndexMap:
         elif ndim is not None and ndim != len(plain):
             raise ArgumentError(f"the index map takes {len(plain)} indices, and not {ndim}")
         initial = [var(name) for name in plain]
-        given = cast("Callable[..., object]", mapping_function)(*initial)
+        with asking_for_values():
+            given = cast("Callable[..., object]", mapping_function)(*initial)
         results = cast("Sequence[Any]", given if isinstance(given, list | tuple) else [given])
         return IndexMap(tuple(initial), tuple(map(as_expr, results)))
 
@@ -184,7 +185,7 @@ class IndexMap:
         dims = {v: dim(number) for number, v in enumerate(self.initial_indices)}
         results = [to_affine(substitute(index, dims)) for index in self.final_indices]
         for index, result in zip(self.final_indices, results, strict=True):
-            if result is None or not _is_affine(result):
+            if result is None or not is_affine(result):
                 raise ArgumentError(f"the index {index} is not affine")
         return AffineMap(len(dims), 0, tuple(each for each in results if each is not None))
 
@@ -205,7 +206,7 @@ def _in_gap(gap: Gap, outputs: Sequence[IntExpr]) -> IntExpr:
     return place if gap.highest is None else all_of(outputs[gap.highest[0]].equal(gap.highest[1]), place)
 
 
-def _is_affine(expr: AffineExpr) -> bool:
+def is_affine(expr: AffineExpr) -> bool:
     """Whether it multiplies with and divides by numbers only."""
     for part in expr.dfs():
         if isinstance(part, AffineBinaryOpExpr) and part.kind != AffineBinaryOpKind.Add:

@@ -91,7 +91,7 @@ class _Intervals:
         fixed: IntExpr = TRUE
         ranging: list[Interval] = []
         for side in sides:
-            if side[0] is not None and side[0] == side[1]:
+            if side[0] is not None and side[0] is side[1]:
                 fixed = multiply(fixed, side[0])
             else:
                 ranging.append(side)
@@ -106,7 +106,7 @@ class _Intervals:
 
     def _divide(self, expr: Op, number: Interval, divisor: Interval) -> Interval:
         by = divisor[0]
-        if by is None or by != divisor[1]:
+        if by is None or by is not divisor[1]:
             return UNBOUNDED
         build = floordiv if isinstance(expr, FloorDiv) else truncdiv
         low, high = number
@@ -118,7 +118,7 @@ class _Intervals:
 
     def _remainder(self, expr: Op, number: Interval, divisor: Interval) -> Interval:
         by = divisor[0]
-        if by is None or by != divisor[1] or not self.prover.can_prove(by > 0):
+        if by is None or by is not divisor[1] or not self.prover.can_prove(by > 0):
             return UNBOUNDED
         low, high = number
         natural = isinstance(expr, FloorMod) or (low is not None and self.prover.can_prove(low >= 0))

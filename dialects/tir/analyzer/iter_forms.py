@@ -99,7 +99,7 @@ def inverse_affine_iter_map(iter_map: Sequence[IterSumExpr], outputs: Sequence[E
             continue
         value = add(as_expr(output), index.base, -1)
         digit = index.digit
-        if digit.scale != TRUE:
+        if digit.scale is not TRUE:
             if not isinstance(digit.scale, Const):
                 raise ValueError(f"the scale {digit.scale} is no constant")
             value = floordiv(value, digit.scale)
@@ -175,7 +175,7 @@ class _Division:
             half = _Half((digit,), extent=digit.extent)
             return (_Half(), half) if side else (half, _Half())
         mark = digit.source
-        if not mark.digits or mark.overlaps or digit.lower_factor != TRUE or digit.extent is not mark.extent:
+        if not mark.digits or mark.overlaps or digit.lower_factor is not TRUE or digit.extent is not mark.extent:
             return None
         inner: list[IterSplitExpr] = []
         outer: list[IterSplitExpr] = []
@@ -215,7 +215,7 @@ def subspace_divide(
     known = frozenset(map(as_expr, input_iters))
     sides: dict[bool, list[IntExpr]] = {False: [], True: []}
     for part in condition.args if isinstance(condition, All) else (condition,):
-        if part == TRUE:
+        if part is TRUE:
             continue
         used = part.variables & known
         if used <= inner:

@@ -107,7 +107,7 @@ class _Detection:
             iterator, low = self._variable(atom)
             return (
                 []
-                if iterator.extent == TRUE and not self.keep_trivial
+                if iterator.extent is TRUE and not self.keep_trivial
                 else [IterSplitExpr(iterator, TRUE, iterator.extent, TRUE)]
             ), low
         if isinstance(atom, Product):
@@ -136,8 +136,10 @@ class _Detection:
     ) -> tuple[list[IterSplitExpr], IntExpr]:
         """Quotient or remainder of `digit + base`; `(s * d + s * b) floordiv (s * c)` is `(d + b) floordiv c`."""
         unit = digit.scale
-        if unit != TRUE:
-            if not self.analyzer.divides(unit, divisor) or (base != FALSE and not self.analyzer.divides(unit, base)):
+        if unit is not TRUE:
+            if not self.analyzer.divides(unit, divisor) or (
+                base is not FALSE and not self.analyzer.divides(unit, base)
+            ):
                 raise NoMap(f"{divisor} and {base} are not both multiples of {unit}")
             digit = IterSplitExpr(digit.source, digit.lower_factor, digit.extent, TRUE)
             base, divisor = (self.analyzer.simplify(floordiv(each, unit)) for each in (base, divisor))
@@ -148,9 +150,9 @@ class _Detection:
         self, is_quotient: bool, digit: IterSplitExpr, base: IntExpr, divisor: IntExpr
     ) -> tuple[list[IterSplitExpr], IntExpr]:
         """Quotient or remainder of a digit and a base."""
-        if divisor == TRUE:
+        if divisor is TRUE:
             return ([digit], base) if is_quotient else ([], FALSE)
-        if base == FALSE and self.analyzer.can_prove(digit.extent <= divisor):
+        if base is FALSE and self.analyzer.can_prove(digit.extent <= divisor):
             return [] if is_quotient else [digit], FALSE
         if self.padding is not None:
             settled = self.padding.settled(digit, base)
@@ -158,9 +160,9 @@ class _Detection:
                 quotient, rest = self.padding.divide(digit, base, divisor)
                 return [quotient if is_quotient else rest], FALSE
             digit, base = settled
-        if base != FALSE and not self.analyzer.divides(divisor, base):
+        if base is not FALSE and not self.analyzer.divides(divisor, base):
             raise NoMap(f"{divisor} does not divide {base}, where what it divides starts")
-        if self.analyzer.simplify(op(FloorMod, digit.extent, divisor)) != FALSE:
+        if self.analyzer.simplify(op(FloorMod, digit.extent, divisor)) is not FALSE:
             raise NoMap(f"{divisor} does not divide the extent {digit.extent}")
         if not is_quotient:
             return [IterSplitExpr(digit.source, digit.lower_factor, divisor, TRUE)], FALSE
@@ -187,7 +189,7 @@ class _Detection:
             old = merged.get(key)
             factor = digit.scale if old is None else add(old.scale, digit.scale)
             merged[key] = IterSplitExpr(digit.source, digit.lower_factor, digit.extent, factor)
-        digits = [d for d in merged.values() if d.scale != FALSE and (d.extent != TRUE or self.keep_trivial)]
+        digits = [d for d in merged.values() if d.scale is not FALSE and (d.extent is not TRUE or self.keep_trivial)]
         turned = digits
         if any(self.analyzer.can_prove(digit.scale < 0) for digit in digits):
             if len(digits) > 1 or not self.counting_down:
@@ -292,7 +294,7 @@ class _Detection:
         if any(not self.equal(multiply(d.scale, factor), m.scale) for d, m in zip(inner, found, strict=True)):
             return digits, base
         whole = inner[0] if len(inner) == 1 else self._chain(inner, bound.expr)
-        if unit.scale != TRUE:
+        if unit.scale is not TRUE:
             raise NoMap(f"the condition on {bound.expr} is one on every {unit.scale}th value")
         low, high = self._narrow(rest, add(add(rest, whole.extent), const(-1)), bound)
         low, high = (self.analyzer.simplify(add(end, rest, -1)) for end in (low, high))
@@ -399,7 +401,7 @@ def detect_iter_map(
     known = [
         c
         for v, (low, extent) in ranges.items()
-        if not keep_trivial or extent != TRUE
+        if not keep_trivial or extent is not TRUE
         for c in (v >= low, v < add(low, extent))
     ]
     reason = ""
@@ -436,13 +438,13 @@ def _detect(
             raise NoMap(f"the condition on {bound.expr} cuts indices apart")
     if bijective:
         for variable, (_, extent) in ranges.items():
-            if extent != TRUE and variable not in detection.iterators:
+            if extent is not TRUE and variable not in detection.iterators:
                 raise NoMap(f"{variable} is not used")
         for iterator in detection.used:
             if iterator.overlaps:
                 raise NoMap(f"{iterator.source} reaches values in more than one way")
         for iterator in [*detection.used, *(i for i, _ in detection.iterators.values())]:
-            if iterator.extent != TRUE and not detection.is_covered(iterator):
+            if iterator.extent is not TRUE and not detection.is_covered(iterator):
                 raise NoMap(f"{iterator.source} is used in part")
     return IterMap(tuple(found), padding=FALSE if padding is None else padding.predicate)
 

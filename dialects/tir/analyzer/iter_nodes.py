@@ -62,7 +62,7 @@ class IterSplitExpr(IterMapExpr):
 
     def to_expr(self) -> IntExpr:
         expr = self.source.source
-        if self.lower_factor != TRUE:
+        if self.lower_factor is not TRUE:
             expr = op(FloorDiv, expr, self.lower_factor)
         if multiply(self.lower_factor, self.extent) != self.source.extent:
             expr = op(FloorMod, expr, self.extent)

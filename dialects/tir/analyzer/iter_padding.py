@@ -93,7 +93,7 @@ class Padding:
         for each in divided:
             if not self._divides(each.size, add(each.offset, left, -1)):
                 raise NoMap(f"{iterator.source} is divided from different values on")
-        if left == FALSE and self._divides(size, iterator.extent):
+        if left is FALSE and self._divides(size, iterator.extent):
             return iterator, FALSE
         whole = IterSplitExpr(iterator, TRUE, iterator.extent, TRUE)
         longer = IterMark(add(iterator.source, left), self._rounded(iterator.extent, left, size), (whole,))
@@ -138,7 +138,7 @@ class Padding:
             end = self.analyzer.simplify(multiply(last.lower_factor, last.extent))
             fills = self.analyzer.can_prove(iterator.extent >= end)
             if self.analyzer.can_prove_equal(end, longer.extent):
-                fills = len(digits) == 1 and (last.lower_factor != TRUE or fills)
+                fills = len(digits) == 1 and (last.lower_factor is not TRUE or fills)
             elif not self._divides(end, longer.extent):
                 fills = False
             if not fills:

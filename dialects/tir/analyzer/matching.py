@@ -49,7 +49,7 @@ class _Compiler:
         if isinstance(pattern, Var):
             return self._variable(pattern)
         if isinstance(pattern, Const):
-            return lambda expr, env, then: then(env) if expr == pattern else None
+            return lambda expr, env, then: then(env) if expr is pattern else None
         if isinstance(pattern, Sum):
             return self._sum(pattern.sorted_terms, pattern.constant)
         assert isinstance(pattern, Op)
@@ -91,7 +91,7 @@ class _Compiler:
 
     def _variable(self, pattern: Var) -> Matcher:
         if pattern in self.bound:
-            return lambda expr, env, then: then(env) if env[pattern] == expr else None
+            return lambda expr, env, then: then(env) if env[pattern] is expr else None
         self.bound.add(pattern)
         kind = type(pattern)
 
@@ -161,7 +161,7 @@ class _Compiler:
                     return steps[n](left, env, lambda value, e: step(n + 1, value, e))
                 if finish is not None:
                     return finish(left, env, then)
-                return then(env) if left == const(0) else None
+                return then(env) if left is const(0) else None
 
             return step(0, add(expr, const(-shift)) if shift else expr, env)
 
@@ -243,7 +243,7 @@ class _Compiler:
                 if unknown:
                     env[unknown[0]] = const(number // product)
                 taken, remaining = _split(constant, terms, number)
-                if taken == const(0):
+                if taken is const(0):
                     continue
 
                 def rest(e: Env, remaining: IntExpr = remaining) -> IntExpr | None:

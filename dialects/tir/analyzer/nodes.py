@@ -17,7 +17,9 @@ Division by zero has no value: an expression that holds one may be built, and ev
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakValueDictionary
@@ -45,9 +47,19 @@ _LOCK = Lock()
 hold_over_forks(_LOCK)
 
 
+class NoTruth(ArgumentError):
+    """A condition was taken for a truth value."""
+
+    def __init__(self, condition: IntExpr):
+        super().__init__(
+            f"the truth of `{condition}` is not known here",
+            hint="ask an Analyzer, or make an expression of it: `if_then_else`, `all`, `any`, `Not`",
+        )
+
+
 class IntExpr:
-    """An integer expression. Equal expressions are one object: `==` makes the condition that they are equal, which is,
-    where Python asks for its truth, whether they are one (`Equality`)."""
+    """An integer expression. Equal expressions are one object: `is` compares forms, and `==` makes the condition that
+    values are equal (`Equality`)."""
 
     __slots__ = ("__weakref__", "memo")
     memo: dict[str, Any]
@@ -88,7 +100,7 @@ class IntExpr:
     def __bool__(self) -> bool:
         if type(self) is Const:
             return self.value != 0
-        raise TypeError(f"the truth of {self} is not known here: ask an Analyzer, or combine with all_of and any_of")
+        raise NoTruth(self)
 
     def __add__(self, other: ExprLike) -> IntExpr:
         return OPERATORS["+"](self, as_expr(other))
@@ -168,8 +180,9 @@ class IntExpr:
 
 
 class Equality:
-    """What `==` and `!=` make: a condition, and, where Python asks for its truth (in `in`, in comparisons of tuples),
-    whether both sides are one object, which a number never is."""
+    """What `==` and `!=` make: a condition. Its truth, which Python asks for in `in` and in comparisons of tuples, is
+    whether both sides are one object; a number, and what the function of an index map is given, are asked for values,
+    so that there the truth is refused where it is not known."""
 
     __slots__ = ("differ", "lhs", "rhs")
 
@@ -187,11 +200,27 @@ class Equality:
         return self.to_int_expr().astype(dtype)
 
     def __bool__(self) -> bool:
-        return (self.lhs is self.rhs) != self.differ
+        if (isinstance(self.rhs, int) or _ASKS_FOR_VALUES.get()) and type(known := self.to_int_expr()) is not Const:
+            raise NoTruth(known)
+        return (self.lhs is as_expr(self.rhs)) != self.differ
 
     @override
     def __repr__(self) -> str:
         return repr(self.to_int_expr())
+
+
+_ASKS_FOR_VALUES = ContextVar("_ASKS_FOR_VALUES", default=False)
+"""Whether a user's function of indices is running, in which the truth of `==` is no question of forms."""
+
+
+@contextmanager
+def asking_for_values() -> Generator[None]:
+    """Calls a user's function of expressions in it: `if i == j` is refused there as `if i < j` is."""
+    token = _ASKS_FOR_VALUES.set(True)
+    try:
+        yield
+    finally:
+        _ASKS_FOR_VALUES.reset(token)
 
 
 def _equality(lhs: IntExpr, rhs: object, *, differ: bool) -> Equality:

@@ -120,7 +120,7 @@ def _gaps(indices: Sequence[IterSumExpr], variable: IntExpr, before: int, after:
     digits: list[tuple[int, int, int]] = []
     for number, index in enumerate(indices):
         digit = index.digit
-        if digit is not None and digit.source.source == as_expr(variable) and not digit.source.digits:
+        if digit is not None and digit.source.source is as_expr(variable) and not digit.source.digits:
             if not isinstance(digit.lower_factor, Const) or not isinstance(digit.extent, Const):
                 return f"divides {variable} by what is not known"
             digits.append((digit.lower_factor.value, number, digit.extent.value))

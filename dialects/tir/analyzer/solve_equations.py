@@ -109,7 +109,7 @@ def _solved(
     left_over = [analyzer.simplify(c) for c in (*(substitute(each, there) for each in relations), *bounds)]
     if FALSE in left_over:
         return IntConstraintsTransform(source, IntConstraints.nothing())
-    rest = tuple(dict.fromkeys(each for each in left_over if each != TRUE))
+    rest = tuple(dict.fromkeys(each for each in left_over if each is not TRUE))
     return IntConstraintsTransform(source, IntConstraints(tuple(fresh), found, rest), there, here)
 
 

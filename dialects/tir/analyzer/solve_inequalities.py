@@ -96,7 +96,7 @@ def _solve(source: IntConstraints, parameters: Mapping[IntExpr, Range]) -> IntCo
     left = [analyzer.simplify(substitute(each, fixed)) for each in conditions]
     if FALSE in left:
         return IntConstraints.nothing()
-    relations = dict.fromkeys(each for each in left if each != TRUE)
+    relations = dict.fromkeys(each for each in left if each is not TRUE)
     return IntConstraints(source.variables, {v: found[v] for v in source.variables if v in found}, tuple(relations))
 
 
@@ -164,7 +164,7 @@ def _deskewed(source: IntConstraints, solved: IntConstraints) -> IntConstraintsT
             there[v], here[v] = v, v
             continue
         start = analyzer.simplify(substitute(span.min, there))
-        if span.extent == TRUE:
+        if span.extent is TRUE:
             there[v] = start
             continue
         fresh = var(f"{v}_0", "int64")
@@ -175,6 +175,6 @@ def _deskewed(source: IntConstraints, solved: IntConstraints) -> IntConstraintsT
     relations = dict.fromkeys(analyzer.simplify(substitute(each, there)) for each in solved.relations)
     if FALSE in relations:
         return IntConstraintsTransform(source, IntConstraints.nothing())
-    kept = tuple(each for each in relations if each != TRUE)
+    kept = tuple(each for each in relations if each is not TRUE)
     order = tuple(reversed(here))
     return IntConstraintsTransform(source, IntConstraints(order, ranges, kept), there, here)

@@ -248,9 +248,9 @@ def _fills(block: BlockOp, buffer: SSAValue, around: Sequence[ForOp], box: Box) 
 
 def _has_all(index: IterSumExpr, part: tuple[AffineExpr, Extent], extent: Extent) -> bool:
     """Whether an index takes all values of a part, in which all are that it takes of a buffer's `extent`."""
-    if index.scale != const(1):
+    if index.scale is not const(1):
         return False
-    if index.extent == from_affine(as_affine(part[1])):
+    if index.extent is from_affine(as_affine(part[1])):
         return True
     low, count = index.base, index.extent
     if part != (AffineConstantExpr(0), extent) or not isinstance(extent, int):

@@ -278,7 +278,7 @@ class _Reader:
 
 
 def _uses(expr: IntExpr, variable: IntExpr) -> bool:
-    return substitute(expr, {variable: const(0)}) != expr
+    return substitute(expr, {variable: const(0)}) is not expr
 
 
 def _speaks_of(expr: IntExpr, block: BlockOp) -> bool:

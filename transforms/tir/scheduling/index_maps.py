@@ -1,4 +1,4 @@
-"""Maps of indices as users give them: affine maps, or Python functions of affine expressions."""
+"""Maps of indices as users give them: affine maps, or Python functions of indices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.arguments import ArgumentError
+from ....dialects.tir.analyzer.convert import dim, to_affine
 from ....dialects.tir.analyzer.index_map import IndexMap as OwnMap
+from ....dialects.tir.analyzer.index_map import is_affine
+from ....dialects.tir.analyzer.nodes import IntExpr, as_expr, asking_for_values
 from ....dialects.tir.core import memref_of
 from ..schedule.errors import ScheduleError
 
-_E: TypeAlias = AffineExpr
+_E: TypeAlias = IntExpr
 IndexMap: TypeAlias = (
     AffineMap
     | OwnMap
@@ -25,7 +28,7 @@ IndexMap: TypeAlias = (
     | Callable[[_E, _E, _E, _E, _E], object]
     | Callable[[_E, _E, _E, _E, _E, _E], object]
 )
-"""A map of indices: affine, TVM's `IndexMap`, or a Python function of so many affine expressions that gives some."""
+"""A map of indices: affine, TVM's `IndexMap`, or a Python function of so many indices that gives some."""
 
 
 def rank_of(buffer: SSAValue) -> int:
@@ -60,31 +63,35 @@ def layout_of(map: IndexMap, rank: int) -> tuple[AffineMap, list[int]]:
     if isinstance(map, AffineMap):
         return map, []
     try:
-        given = _called(cast("Callable[..., object]", map), [AffineExpr.dimension(number) for number in range(rank)])
-    except (TypeError, NotImplementedError) as error:
-        raise ScheduleError(f"the index map does not take {rank} indices, or is not affine: {error}") from error
+        given = _called(cast("Callable[..., object]", map), [dim(number) for number in range(rank)])
+    except ArgumentError as error:
+        raise ScheduleError(f"the index map is not affine: {error.message}", hint=error.hint) from error
+    except TypeError as error:
+        raise ScheduleError(f"the index map does not take {rank} indices: {error}") from error
     results: list[AffineExpr] = []
     separators: list[int] = []
     for item in cast("Sequence[object]", given if isinstance(given, list | tuple) else [given]):
         if item is OwnMap.AXIS_SEPARATOR:
             separators.append(len(results))
             continue
-        if isinstance(item, int):
-            item = AffineExpr.constant(item)
-        if not isinstance(item, AffineExpr):
+        if not isinstance(item, IntExpr | int):
             raise ScheduleError(f"the index map gives {item!r}, which is no affine expression")
-        results.append(item)
+        affine = to_affine(as_expr(item))
+        if affine is None or not is_affine(affine):
+            raise ScheduleError(f"the index {item} is not affine")
+        results.append(affine)
     if len(set(separators)) != len(separators) or any(not 0 < each < len(results) for each in separators):
         raise ScheduleError("a separator of the index map does not stand between two indices")
     return AffineMap(rank, 0, tuple(results)), separators
 
 
-def _called(function: Callable[..., object], indices: Sequence[AffineExpr]) -> object:
+def _called(function: Callable[..., object], indices: Sequence[IntExpr]) -> object:
     """What a function of indices gives; parameters by name only, behind any number of others, are the last ones."""
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = list(inspect.signature(function).parameters.values())
     except ValueError:  # of a built-in function
-        return function(*indices)
-    named = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
+        parameters = []
+    named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
     first = max(0, len(indices) - len(named))
-    return function(*indices[:first], **dict(zip(named, indices[first:], strict=True)))
+    with asking_for_values():
+        return function(*indices[:first], **dict(zip(named, indices[first:], strict=True)))
