@@ -1,14 +1,15 @@
 """The tile registers of a processor with a matrix unit: x86's AMX.
 
-There are eight of them, by number. A tile has up to 16 rows of 64 bytes; `rt.tile_config` says how many rows each has,
-and `rt.tile_release` gives them back. They are state of the thread, as its other registers are, and no values.
+There are eight of them, by number. A tile has up to 16 rows of up to 64 bytes; `rt.tile_config` says how many rows each
+has, and of how many bytes, and `rt.tile_release` gives them back. They are state of the thread, as its other registers
+are, and no values.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, i8, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -32,11 +33,11 @@ class TileProduct(StrEnum):
     U8U8 = "u8u8"
 
 
-def config_of(rows: list[int]) -> list[int]:
-    """What `rt.tile_config` is given in memory, for tiles of so many rows: the palette, bytes of a row for each tile,
-    rows of each."""
-    widths = [byte for _ in rows for byte in (ROW_BYTES, 0)]
-    config = [1, *[0] * 15, *widths, *[0] * (2 * (16 - len(rows))), *rows]
+def config_of(sizes: list[tuple[int, int]]) -> list[int]:
+    """What `rt.tile_config` is given in memory, for tiles of so many rows of so many bytes: the palette, bytes of a row
+    for each tile, rows of each."""
+    widths = [byte for _, width in sizes for byte in (width, 0)]
+    config = [1, *[0] * 15, *widths, *[0] * (2 * (16 - len(sizes))), *(rows for rows, _ in sizes)]
     return config + [0] * (CONFIG_BYTES - len(config))
 
 
@@ -105,17 +106,24 @@ class TileZeroOp(IRDLOperation):
 
 
 class _Access(IRDLOperation):
-    """A tile and memory: row `r` begins `r * stride` elements after `memory[start]`."""
+    """A tile and memory: row `r` begins `r * stride` elements after `memory[start]`, and has 64 bytes, or `bytes`."""
 
     tile = prop_def(IntegerAttr.constr(i64))
     rows = prop_def(IntegerAttr.constr(i64))
     stride = prop_def(IntegerAttr.constr(i64))
+    bytes = opt_prop_def(IntegerAttr.constr(i64))
     memory = operand_def(MemRefType)
     start = operand_def(IndexType)
-    assembly_format = "$tile `,` $memory `[` $start `]` `rows` $rows `stride` $stride attr-dict `:` type($memory)"
+    assembly_format = (
+        "$tile `,` $memory `[` $start `]` `rows` $rows `stride` $stride (`bytes` $bytes^)? attr-dict `:` type($memory)"
+    )
 
-    def __init__(self, tile: int, memory: SSAValue, start: SSAValue, rows: int, stride: int):
+    def __init__(
+        self, tile: int, memory: SSAValue, start: SSAValue, rows: int, stride: int, row_bytes: int = ROW_BYTES
+    ):
         numbers = {"tile": tile, "rows": rows, "stride": stride}
+        if row_bytes != ROW_BYTES:
+            numbers["bytes"] = row_bytes
         super().__init__(
             operands=[memory, start], properties={name: IntegerAttr(n, i64) for name, n in numbers.items()}
         )
@@ -127,9 +135,14 @@ class _Access(IRDLOperation):
         return byte_width(self.memory.type.element_type)
 
     @property
+    def row_elements(self) -> int:
+        """Elements of a row."""
+        return (ROW_BYTES if self.bytes is None else self.bytes.value.data) // self.element_bytes
+
+    @property
     def reach(self) -> int:
         """Elements from the first that is touched to after the last."""
-        return (self.rows.value.data - 1) * self.stride.value.data + ROW_BYTES // self.element_bytes
+        return (self.rows.value.data - 1) * self.stride.value.data + self.row_elements
 
     def verify_(self) -> None:
         _number("a tile", self.tile, 0, TILES - 1)
@@ -137,13 +150,16 @@ class _Access(IRDLOperation):
         assert is_memref(self.memory.type)
         if len(self.memory.type.get_shape()) != 1:
             raise VerifyException("memory of one dimension is read and written")
-        if self.stride.value.data < ROW_BYTES // self.element_bytes:
-            raise VerifyException(f"rows of {ROW_BYTES} bytes lie {self.stride.value.data} elements apart")
+        if self.bytes is not None:
+            width = _number("the bytes of a row", self.bytes, 4, ROW_BYTES)
+            if width % 4:
+                raise VerifyException(f"a row of {width} bytes is of no whole numbers of 32 bits")
+        _number("the stride", self.stride, 1, 2**31 - 1)
 
 
 @irdl_op_definition
 class TileLoadOp(_Access):
-    """Read a tile, whose rows lie `stride` elements apart.
+    """Read a tile, whose rows lie `stride` elements apart: they may overlap.
 
     ```mlir
     rt.tile_load 4, %a[%i] rows 16 stride 256 : memref<4096xi8>
@@ -163,6 +179,12 @@ class TileStoreOp(_Access):
     """
 
     name = "rt.tile_store"
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.stride.value.data < self.row_elements:
+            width = self.row_elements * self.element_bytes
+            raise VerifyException(f"rows of {width} bytes lie {self.stride.value.data} elements apart")
 
 
 @irdl_op_definition

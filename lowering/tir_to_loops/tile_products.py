@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects import arith, func, memref, scf, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType, bf16, f32, i8
@@ -32,6 +33,7 @@ from ...dialects.rt.constants import ConstantOp
 from ...dialects.rt.dots import DotOp, Instruction
 from ...dialects.rt.tiles import (
     CONFIG_BYTES,
+    ROW_BYTES,
     ROWS,
     TILES,
     TileConfigOp,
@@ -47,7 +49,7 @@ from ...dialects.support.interned import index
 from ...dialects.support.walking import in_order
 from ...dialects.tir.affine import Linear, expr_range
 from ...dialects.tir.core import BlockOp, ForOp, IterKind
-from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowProduct, narrow_product
+from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowProduct, narrow_product, taken_at_once
 from ...transforms.tir.analysis.producers import stores_of
 from .accesses import AccessEmitter
 from .flat_buffers import FlatBuffer
@@ -101,16 +103,17 @@ class TileEmitter:
             if bounds is None or bounds[0] < 0:
                 return "the block has a condition"
         for each in (product, product.swapped()):
-            tiling = self._tiling(loops, block, each)
-            if tiling is not None and way == "bf16_pairs":
+            in_lanes = way == "bf16_pairs"
+            tiling = self._tiling(loops, block, each, prod(block.likely_extents) if in_lanes else STEPS)
+            if tiling is not None and in_lanes and not tiling.trips:
                 tiling.emit_lanes(self, self.at.dim(nest.var))
                 return None
-            if tiling is not None and tiling.fits_tiles:
-                tiling.emit(self, self.at.dim(nest.var), block.init is not None)
+            if tiling is not None and not in_lanes and tiling.fits_tiles:
+                tiling.emit(self, block.init is not None)
                 return None
         return "the accesses are not those of tiles"
 
-    def _tiling(self, loops: Sequence[ForOp], block: BlockOp, product: NarrowProduct) -> _Tiling | None:
+    def _tiling(self, loops: Sequence[ForOp], block: BlockOp, product: NarrowProduct, most: int) -> _Tiling | None:
         """How the loops walk through tiles; `None` where they do not."""
         bindings = self.at.bindings(block)
         iters: Mapping[SSAValue, AffineExpr] = dict(zip(block.body.block.args, bindings, strict=True))
@@ -127,7 +130,7 @@ class TileEmitter:
             places.append(_Place(buffer, start))
         sizes = [loop.size for loop in loops if isinstance(loop.size, int)]
         walks = [_Walk(*each) for each in zip(dims, sizes, *steps, strict=True) if each[1] > 1]
-        return _Tiling.of(product, places, walks)
+        return _Tiling.of(product, places, walks, most)
 
 
 def share_configuration(block: Block) -> None:
@@ -194,7 +197,8 @@ def _has_all_steps(block: BlockOp, loops: Sequence[ForOp]) -> bool:
 
 @dataclass(frozen=True)
 class _Tiling:
-    """What is computed: `rows` by `columns` vectors of 16 columns, over so many `steps` of what fills 32 bits."""
+    """What is computed: `rows` by `columns` vectors of 16 columns, over so many `steps` of what fills 32 bits at once,
+    for each iteration of `trips`."""
 
     product: NarrowProduct
     acc: _Place
@@ -205,11 +209,12 @@ class _Tiling:
     steps: int
     row: _Walk
     column: _Walk
+    trips: Sequence[_Walk]
 
     @staticmethod
-    def of(product: NarrowProduct, places: Sequence[_Place], walks: Sequence[_Walk]) -> _Tiling | None:
-        """The tiling of loops that walk so, if it is one."""
-        sums = sorted((w for w in walks if not w.acc), key=lambda w: w.lhs)
+    def of(product: NarrowProduct, places: Sequence[_Place], walks: Sequence[_Walk], most: int) -> _Tiling | None:
+        """The tiling of loops that walk so, if it is one, with `most` steps at once."""
+        sums = [w for w in walks if not w.acc]
         rows = [w for w in walks if w.acc and not w.rhs]
         lanes = [w for w in walks if (w.size, w.acc, w.lhs, w.rhs) == (COLUMNS, 1, 0, product.together)]
         columns = [w for w in walks if w.acc and w.rhs and not w.lhs and w not in lanes]
@@ -220,27 +225,22 @@ class _Tiling:
             or len(sums) + len(rows) + len(columns) + 1 < len(walks)
         ):
             return None
-        steps, trips = 1, list(sums)
-        for walk in trips:  # together they walk straight through the sides, the first of them within 32 bits
-            within = steps < product.together
-            if walk.lhs != steps or walk.rhs != (steps if within else steps * COLUMNS):
-                return None
-            steps *= walk.size
-            if within and steps > product.together:
-                return None
-        if steps % product.together:
+        taken = taken_at_once([(w.size, w.lhs, w.rhs) for w in sums], product.together, most)
+        if not taken:
             return None
+        parts = [(walk, taken.get(number, 1)) for number, walk in enumerate(sums)]
+        trips = [_Walk(w.dim, w.size // n, w.acc, w.lhs * n, w.rhs * n) for w, n in parts if n < w.size]
         row = rows[0] if rows else _Walk(lanes[0].dim, 1, COLUMNS, product.together * STEPS, 0)
         column = columns[0] if columns else _Walk(lanes[0].dim, 1, COLUMNS, 0, 0)
         acc, lhs, rhs = places
-        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps // product.together, row, column)
+        steps = prod(taken.values()) // product.together
+        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps, row, column, trips)
 
     @property
     def fits_tiles(self) -> bool:
-        """Whether there are registers for all of it, and rows lie far enough apart."""
-        parts, together = -(-self.rows // ROWS), self.product.together
-        apart = self.row.acc >= COLUMNS and self.row.lhs >= together * STEPS
-        return apart and self.steps % STEPS == 0 and parts * self.columns + parts + 1 <= TILES
+        """Whether there are registers for all of it, and rows of sums lie far enough apart, and none backwards."""
+        parts = -(-self.rows // ROWS)
+        return self.row.acc >= COLUMNS and self.row.lhs > 0 and parts * self.columns + parts + 1 <= TILES
 
     def emit_lanes(self, emitter: TileEmitter, step: AffineExpr) -> None:
         """Append it as dot products in lanes, all of one step after the other: sums stay in registers, a vector of the
@@ -277,47 +277,56 @@ class _Tiling:
             at.insert(scf.YieldOp())
         at.insert(scf.ForOp(at.constant(0), at.constant(self.steps), at.constant(1), [], body))
 
-    def emit(self, emitter: TileEmitter, step: AffineExpr, from_zero: bool) -> None:
-        """Append it, beginning with zeros or with what is there, with `step` for the loop over the sums. Tiles of sums
-        come first, then those of the left side, and of the right side, if there are so many left."""
+    def emit(self, emitter: TileEmitter, from_zero: bool) -> None:
+        """Append it, beginning with zeros or with what is there. Tiles of sums come first, then those of the left side,
+        and of the right side, if there are so many left."""
         import numpy as np
 
-        at = emitter.at
+        at, together = emitter.at, self.product.together
         heights = [min(ROWS, self.rows - first) for first in range(0, self.rows, ROWS)]
-        count = len(heights)
+        count, width = len(heights), ROW_BYTES * self.steps // STEPS
         sums = [(r, c, r * self.columns + c) for r in range(count) for c in range(self.columns)]
         lefts = [count * self.columns + r for r in range(count)]
         rights = range(count * (self.columns + 1), TILES)[: self.columns]
-        rows = [heights[r] for r, _, _ in sums] + heights + [ROWS for _ in rights]
-        config = ConstantOp(dense_of(np.array(config_of(rows), np.int8), i8), MemRefType(i8, [CONFIG_BYTES]))
+        sizes = [(heights[r], ROW_BYTES) for r, _, _ in sums]
+        sizes += [(height, width) for height in heights] + [(self.steps, ROW_BYTES) for _ in rights]
+        config = ConstantOp(dense_of(np.array(config_of(sizes), np.int8), i8), MemRefType(i8, [CONFIG_BYTES]))
         at.insert(TileConfigOp(at.emit(config)))
-        size = self.product.together * STEPS
+        moves: list[_Walk] = []
 
-        def place(of: _Place, offset: int) -> SSAValue:
-            return at.index_value(Linear(of.start.terms, of.start.constant + offset))
+        def place(of: _Place, offset: int, strides: Sequence[int] = ()) -> SSAValue:
+            terms = {walk.dim: stride for walk, stride in zip(moves, strides, strict=False) if stride}
+            return at.index_value(Linear({**of.start.terms, **terms}, of.start.constant + offset))
+
+        def multiply() -> None:
+            for r, height in enumerate(heights):
+                start = place(self.lhs, r * ROWS * self.row.lhs, [walk.lhs for walk in moves])
+                at.insert(TileLoadOp(lefts[r], self.lhs.buffer.memory, start, height, self.row.lhs, width))
+            for c in range(self.columns):
+                start = place(self.rhs, c * self.column.rhs, [walk.rhs for walk in moves])
+                right = rights[c % len(rights)]
+                at.insert(TileLoadOp(right, self.rhs.buffer.memory, start, self.steps, together * COLUMNS))
+                for r in range(count):
+                    at.insert(TileDotOp(self.product.kind, r * self.columns + c, lefts[r], right))
+
+        def walk_through(trips: Sequence[_Walk]) -> None:
+            if not trips:
+                multiply()
+                return
+            body = Block(arg_types=[index])
+            body.args[0].name_hint = "step"
+            moves.append(trips[0])
+            with at.into(body):
+                at.index_values[trips[0].dim] = body.args[0]
+                walk_through(trips[1:])
+                at.insert(scf.YieldOp())
+            at.insert(scf.ForOp(at.constant(0), at.constant(trips[0].size), at.constant(1), [], body))
 
         places = [place(self.acc, r * ROWS * self.row.acc + c * self.column.acc) for r, c, _ in sums]
         for (r, _, tile), start in zip(sums, places, strict=True):
             kept = TileLoadOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc)
             at.insert(TileZeroOp(tile) if from_zero else kept)
-        body = Block(arg_types=[index])
-        body.args[0].name_hint = "step"
-        with at.into(body):
-            at.index_values[step] = body.args[0]
-
-            def along(of: _Place, offset: int, stride: int) -> SSAValue:
-                return at.index_value(Linear({**of.start.terms, step: stride}, of.start.constant + offset))
-
-            for r, height in enumerate(heights):
-                start = along(self.lhs, r * ROWS * self.row.lhs, size)
-                at.insert(TileLoadOp(lefts[r], self.lhs.buffer.memory, start, height, self.row.lhs))
-            for c in range(self.columns):
-                start, right = along(self.rhs, c * self.column.rhs, size * COLUMNS), rights[c % len(rights)]
-                at.insert(TileLoadOp(right, self.rhs.buffer.memory, start, ROWS, self.product.together * COLUMNS))
-                for r in range(count):
-                    at.insert(TileDotOp(self.product.kind, r * self.columns + c, lefts[r], right))
-            at.insert(scf.YieldOp())
-        at.insert(scf.ForOp(at.constant(0), at.constant(self.steps // STEPS), at.constant(1), [], body))
+        walk_through(self.trips)
         for (r, _, tile), start in zip(sums, places, strict=True):
             at.insert(TileStoreOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc))
         at.insert(TileReleaseOp())

@@ -188,6 +188,22 @@ func.func @rows_of_a_tile_over_one_another(%a: memref<4096xbf16>, %i: index) {
 
 // -----
 
+func.func @a_row_of_a_tile_that_is_of_no_whole_words(%a: memref<4096xi8>, %i: index) {
+  // expected-error @+1 {{a row of 30 bytes is of no whole numbers of 32 bits}}
+  rt.tile_load 0, %a[%i] rows 16 stride 16 bytes 30 : memref<4096xi8>
+  func.return
+}
+
+// -----
+
+func.func @a_row_of_a_tile_that_is_too_long(%a: memref<4096xi8>, %i: index) {
+  // expected-error @+1 {{the bytes of a row is 68, and can be 4 to 64}}
+  rt.tile_load 0, %a[%i] rows 16 stride 68 bytes 68 : memref<4096xi8>
+  func.return
+}
+
+// -----
+
 func.func @a_tile_of_a_matrix(%a: memref<64x64xi8>, %i: index) {
   // expected-error @+1 {{memory of one dimension is read and written}}
   rt.tile_load 0, %a[%i] rows 16 stride 64 : memref<64x64xi8>

@@ -11,6 +11,12 @@ func.func @tiles(%config: memref<64xi8>, %a: memref<1024xi8>, %b: memref<1024xi8
   func.return
 }
 
+// Rows of what is read may lie over one another.
+func.func @windows(%a: memref<288xi8>, %i: index) {
+  rt.tile_load 1, %a[%i] rows 16 stride 16 bytes 48 : memref<288xi8>
+  func.return
+}
+
 // CHECK-LABEL: func.func @tiles
 // CHECK-NEXT:   rt.tile_config %{{.*}} : memref<64xi8>
 // CHECK-NEXT:   rt.tile_zero 0
@@ -19,3 +25,6 @@ func.func @tiles(%config: memref<64xi8>, %a: memref<1024xi8>, %b: memref<1024xi8
 // CHECK-NEXT:   rt.tile_dot "u8s8" 0, 1, 2
 // CHECK-NEXT:   rt.tile_store 0, %{{.*}}[%{{.*}}] rows 16 stride 16 : memref<256xi32>
 // CHECK-NEXT:   rt.tile_release
+
+// CHECK-LABEL: func.func @windows
+// CHECK-NEXT:   rt.tile_load 1, %{{.*}}[%{{.*}}] rows 16 stride 16 bytes 48 : memref<288xi8>

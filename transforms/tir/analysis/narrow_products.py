@@ -3,13 +3,15 @@
     acc[i, j] = acc[i, j] + cast(lhs[i, k * p + kk]) * cast(rhs[j / 16, k, j % 16, kk])
 
 where `p` elements, two of bf16 or four bytes, fill 32 bits: what 16 columns need for a step of `k` fills a row of 64
-bytes. So `contrib_dense_pack` keeps its weights.
+bytes. So `contrib_dense_pack` keeps its weights. The steps of `k` may be those of several iterators that walk straight
+on through both sides: of a convolution whose channels stand in blocks, the channels of a block, and the taps of a line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import BFloat16Type, f32, i8, i32
@@ -17,7 +19,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.rt.tiles import ROW_BYTES, TileProduct
+from ....dialects.rt.tiles import TileProduct
 from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import Linear, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
@@ -27,7 +29,9 @@ from .strides import flat_accesses, iterator_ranges
 COLUMNS = 16
 """Columns of a tile: numbers of 32 bits in a row."""
 STEPS = 16
-"""Rows of the right side's tile: steps of `k` that one instruction takes."""
+"""Rows of the right side's tile, at most: steps of `k` that one instruction takes."""
+MIN_STEPS = 4
+"""Of these, from which on tiles pay: with fewer, products in lanes are as fast."""
 
 
 @dataclass(frozen=True)
@@ -98,39 +102,87 @@ def _side(op: object) -> tuple[memref.LoadOp, str] | None:
 def way_of(block: BlockOp, matrix: Collection[str]) -> str | None:
     """By which of the target's `matrix` a block can be computed that has not been scheduled; `None` where by none.
 
-    It has whole tiles of columns and, on tiles, of steps, and both sides lie as they are read.
+    It has whole tiles of columns and, on tiles, steps enough to keep them busy, and both sides lie as they are read.
     """
     product = narrow_product(block)
     way = None if product is None else product.way(matrix)
     if product is None or way is None or block.init is None or block.conditions:
         return None
-    return way if _lies_so(block, product, 1 if way == "bf16_pairs" else STEPS) else None
+    walks = _walks_of(block, product)
+    if walks is None:
+        return None
+    if way == "bf16_pairs":
+        sums = walks.sums
+        return way if len(sums) == 2 and sums[0][1:] == (2, 2 * COLUMNS) and sums[1] == (2, 1, 1) else None
+    steps = prod(taken_at_once(walks.sums, product.together).values()) // product.together
+    return way if steps >= MIN_STEPS else None
 
 
-def _lies_so(block: BlockOp, product: NarrowProduct, multiple: int) -> bool:
+def outer_column(block: BlockOp) -> int | None:
+    """The iterator, before that of a row, along which tiles of columns can follow each other: the left side does not
+    move with it."""
+    product = narrow_product(block)
+    walks = None if product is None else _walks_of(block, product)
+    return None if walks is None else walks.column
+
+
+def taken_at_once(sums: Sequence[tuple[int, int, int]], together: int, most: int = STEPS) -> dict[int, int]:
+    """How many iterations of each of the walks over `sums`, `(size, step of the left side, of the right side)`, make up
+    a tile's steps, by the walks' numbers: of those that go straight on through both sides, as many as fill no more than
+    `most` rows of the right one. What is left of them is walked through tile by tile. Empty where not even what fills
+    32 bits goes straight on."""
+    taken: dict[int, int] = {}
+    steps = 1
+    while True:
+        moves = (steps, steps * COLUMNS if steps >= together else steps)
+        found = next((n for n, walk in enumerate(sums) if n not in taken and walk[1:] == moves), None)
+        if found is None:
+            break
+        size, room = sums[found][0], (together * most if steps >= together else together) // steps
+        part = next(part for part in range(min(size, room), 0, -1) if size % part == 0)
+        if part > 1:
+            taken[found] = part
+        steps *= part
+        if part < size:
+            break
+    return taken if steps % together == 0 else {}
+
+
+@dataclass(frozen=True)
+class _Walks:
+    """How both sides move along the iterators over sums: `(size, step of the left side, of the right side)`; and the
+    iterator of columns before that of the row, if there is one."""
+
+    sums: list[tuple[int, int, int]]
+    column: int | None
+
+
+def _walks_of(block: BlockOp, product: NarrowProduct) -> _Walks | None:
+    """The walks of a block whose last iterator is of whole tiles of columns, and the one before it of rows."""
     rank = len(memref_of(written_buffer(block)).get_shape())
     sizes = [size if isinstance(size, int) else 0 for size in block.sizes]
     if rank < 2 or 0 in sizes or any(kind != IterKind.SPATIAL for kind in block.kinds[:rank]):
-        return False
-    column, together = rank - 1, product.together
-    steps = [number for number in range(rank, len(sizes)) if sizes[number] > 1]
-    if len(steps) != 2 or sizes[column] % COLUMNS or sizes[steps[0]] % multiple or sizes[steps[1]] != together:
-        return False
-    found = {flat.op: _over_lanes(block, column, flat.position) for flat in flat_accesses(block)}
+        return None
+    if sizes[rank - 1] % COLUMNS:
+        return None
+    found = {flat.op: _over_lanes(block, rank - 1, flat.position) for flat in flat_accesses(block)}
     dims = [AffineExpr.dimension(number) for number in range(len(sizes) + 2)]
-    step, part, lane, outer, row = dims[steps[0]], dims[steps[1]], dims[-2], dims[-1], dims[rank - 2]
-
-    def lie_so(lhs: Linear | None, rhs: Linear | None) -> bool:
-        if lhs is None or rhs is None:
-            return False
-        return (
-            [lhs.step(dim) for dim in (part, step, lane, outer)] == [1, together, 0, 0]
-            and [rhs.step(dim) for dim in (part, lane, step, row)] == [1, together, together * COLUMNS, 0]
-            and (multiple == 1 or (lhs.step(row) or 0) * (4 // together) >= ROW_BYTES)
-            and rhs.step(outer) is not None
-        )
-
-    return any(lie_so(found[each.lhs], found[each.rhs]) for each in (product, product.swapped()))
+    row, lane, outer = dims[rank - 2], dims[-2], dims[-1]
+    for each in (product, product.swapped()):
+        lhs, rhs = found[each.lhs], found[each.rhs]
+        if lhs is None or rhs is None or rhs.step(outer) is None:
+            continue
+        if [lhs.step(lane), lhs.step(outer), rhs.step(row), rhs.step(lane)] != [0, 0, 0, product.together]:
+            continue
+        if (lhs.step(row) or 0) < 1:
+            continue
+        moves = [(sizes[n], lhs.step(dims[n]), rhs.step(dims[n])) for n in range(rank, len(sizes)) if sizes[n] > 1]
+        sums = [(size, left, right) for size, left, right in moves if left is not None and right is not None]
+        if len(sums) < len(moves):
+            continue
+        columns = [n for n in range(rank - 2) if sizes[n] > 1 and lhs.step(dims[n]) == 0 and rhs.step(dims[n])]
+        return _Walks(sums, columns[-1] if columns else None)
+    return None
 
 
 def _over_lanes(block: BlockOp, column: int, position: AffineExpr | None) -> Linear | None:

@@ -22,6 +22,7 @@ from math import prod
 
 from xdsl.dialects import memref
 
+from ....dialects.rt.tiles import ROWS
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.support.walking import all_within
@@ -37,7 +38,7 @@ from ....dialects.tir.core import (
     memref_of,
 )
 from ....dialects.tir.symbols import dimension
-from ..analysis.narrow_products import COLUMNS, way_of
+from ..analysis.narrow_products import COLUMNS, outer_column, way_of
 from ..analysis.producers import consumers, is_before, nest_of, written_buffer
 from ..analysis.strides import strides
 from ..scheduling.recorded import (
@@ -68,8 +69,9 @@ MIN_SHARES = 4
 MIN_PARALLEL_WORK = 16384
 """Multiply-adds below which one thread does it all."""
 
-MIN_TILE_ROWS, MAX_TILE_ROWS = 16, 32
-"""Rows from which on a matrix unit pays, and those that two of its tiles have."""
+MIN_TILE_ROWS, MIN_ALL_ROWS, MAX_TILE_ROWS = 4, 16, 32
+"""Rows of a tile, and of all tiles that meet the same columns, from which on a matrix unit pays; and the rows that two
+of its tiles have."""
 
 PAIRS, MAX_VECTOR_ROWS = "bf16_pairs", 12
 """Products of bf16 in lanes, and the rows of a tile of them, two vectors each."""
@@ -117,8 +119,10 @@ def way_for(block: BlockOp, matrix: Collection[str]) -> str | None:
     """By which of the target's `matrix` `tile_reduction` has a block computed; `None` where by none."""
     if not matrix or not _can_be_tiled(block) or (way := way_of(block, matrix)) is None:
         return None
-    rows = block.sizes[len(shape_of(written_buffer(block))) - 2]
-    fits = isinstance(rows, int) and (way == PAIRS or rows >= MIN_TILE_ROWS)
+    row, outer = len(shape_of(written_buffer(block))) - 2, outer_column(block)
+    rows = block.sizes[row]
+    met = prod(extent for number, extent in enumerate(block.likely_extents[: row + 1]) if number != outer)
+    fits = isinstance(rows, int) and (way == PAIRS or (rows >= MIN_TILE_ROWS and met >= MIN_ALL_ROWS))
     return way if fits and is_chosen("matrix-unit", block) else None
 
 
@@ -143,15 +147,21 @@ def _epilogues(block: BlockOp) -> list[BlockOp]:
 
 
 def matrix_tile(block: BlockOp, way: str) -> Tile:
-    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many; of
-    vectors, as many rows as leave registers for what is read."""
+    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many; or
+    one by four. Of vectors, as many rows as leave registers for what is read."""
     column = len(shape_of(written_buffer(block))) - 1
     rows, columns = block.sizes[column - 1 : column + 1]
     assert isinstance(rows, int) and isinstance(columns, int)
     most = MAX_VECTOR_ROWS if way == PAIRS else MAX_TILE_ROWS
     fitting = [size for size in range(most, most // 2, -1) if rows % size == 0]
     size = fitting[0] if fitting else min(rows, most)
-    return Tile(column, COLUMNS, column - 1 if rows > 1 else None, size, column, 2 if columns > COLUMNS else 1)
+    row = column - 1 if rows > 1 else None
+    if columns == COLUMNS and (outer := outer_column(block)) is not None:
+        extent = block.sizes[outer]
+        assert isinstance(extent, int)
+        together = next(count for count in ((4, 3, 2, 1) if size <= ROWS else (2, 1)) if extent % count == 0)
+        return Tile(column, COLUMNS, row, size, outer, together)
+    return Tile(column, COLUMNS, row, size, column, 2 if columns > COLUMNS else 1)
 
 
 def _is_elsewhere(block: BlockOp) -> bool:
