@@ -1,16 +1,20 @@
 """Modules, functions, expressions and types as JSON, by TVM's names: `weft.ir.save_json` and `weft.ir.load_json`.
 
 What is no module is written as one: a function as its `@main`, an expression as the function of its free variables that
-gives it, a type as a function of such a value. The text is Weft's own, of what a `.mlir` file and the weights beside it
-hold. TVM does not read it, nor Weft TVM's.
+gives it, a type as a function of such a value. Sequences and dictionaries are written as what is in them, arrays as
+weights. The text is Weft's own, of what a `.mlir` file and the weights beside it hold. TVM does not read it, nor Weft
+TVM's.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
@@ -20,6 +24,9 @@ from .dialects.relay.types import IncompleteType
 from .dialects.relay.weights import bind_resources, check_loaded, missing_resources, packed_weights, resources, unpacked
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import Diagnostic, UsageError
+from .dialects.support.nd import as_nd
+from .dialects.te.expr import Const
+from .dialects.te.forms import const
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.script.modules import IRModule as TirModule
 from .frontend.mlir import parse_mlir
@@ -31,48 +38,86 @@ from .transforms.infra.printing import module_text
 
 _KIND = "weft.ir"
 _NAME = "<json>"
+_ARRAY = "array"
 
-Node: TypeAlias = "ModuleOp | FuncOp | PrimFuncOp | Expr | Attribute | Op | GlobalVar"
-"""What can be written: a module, a function of Relay or of `tir`, an expression of Relay, a type, and a name."""
+Plain: TypeAlias = "str | int | float | bool | None"
+Node: TypeAlias = (
+    "ModuleOp | FuncOp | PrimFuncOp | Expr | Attribute | Op | GlobalVar | Const | npt.NDArray[np.generic] | Plain"
+)
+"""What can be written: a module, a function of Relay or of `tir`, an expression of Relay, a type, a name, a number with
+or without a type, an array."""
+Nested: TypeAlias = "Node | Sequence[object] | Mapping[str, object]"
+"""That, or sequences and dictionaries of it, nested as they may be."""
 
 
 @checked
-def save_json(node: Node) -> str:
-    """A module, a function, an expression, a type or a name as JSON: `load_json` makes it again. The variables of an
-    expression that are free are then others of the same names and types.
+def save_json(node: Nested) -> str:
+    """What can be written as JSON: `load_json` makes it again, sequences as lists. The variables of an expression that
+    are free are then others of the same names and types.
 
     Raises:
         Diagnostic: the data of a constant was not loaded.
-        UsageError: types of what operators take are not known yet, without which a text is not read.
+        UsageError: types of what operators take are not known yet, without which a text is not read; or there is
+            something else in a sequence or dictionary, or it holds itself.
     """
-    said: dict[str, str] = {"kind": _KIND}
+    try:
+        return json.dumps({"kind": _KIND, **_said(node)})
+    except RecursionError:
+        raise UsageError("it is nested too deep, or holds itself") from None
+
+
+def _said(node: object) -> dict[str, object]:
     match node:
+        case None | str() | bool() | int() | float():
+            return {"of": "value", "value": node}
+        case tuple() | list():
+            return {"of": "list", "items": [_said(each) for each in cast("Sequence[object]", node)]}
+        case Mapping():
+            given = cast("Mapping[object, object]", node)
+            if wrong := [key for key in given if not isinstance(key, str)]:
+                raise UsageError(f"a dictionary has strings for keys, and not {wrong[0]!r}")
+            return {"of": "dict", "items": {key: _said(each) for key, each in given.items()}}
+        case np.ndarray():
+            return {"of": "array", "weights": _packed({_ARRAY: cast("npt.NDArray[np.generic]", node)})}
+        case Const():
+            return {"of": "constant", "dtype": node.dtype, "value": node.value}
         case Op():
-            return json.dumps(said | {"of": "operator", "name": node.name})
+            return {"of": "operator", "name": node.name}
         case GlobalVar():
-            return json.dumps(said | {"of": "global", "name": node.name_hint})
+            return {"of": "global", "name": node.name_hint}
         case ModuleOp():
-            module = _module(node)
+            return _module_said(_module(node))
         case PrimFuncOp():
-            module, said["of"] = _module(node), "function"
+            return {"of": "function", **_module_said(_module(node))}
         case FuncOp():
-            module, said["of"] = IRModule.from_expr(node), "function"
+            return {"of": "function", **_module_said(IRModule.from_expr(node))}
         case Expr():
-            module, said["of"] = IRModule.from_expr(node), "expression"
-        case _:
+            return {"of": "expression", **_module_said(IRModule.from_expr(node))}
+        case Attribute():
             value = Var("value", node)
-            module, said["of"] = IRModule.from_expr(Function([value], value)), "type"
+            return {"of": "type", **_module_said(IRModule.from_expr(Function([value], value)))}
+        case _:
+            what = f"no JSON is written of a thing of type {type(node).__name__}"
+            raise UsageError(
+                what, hint="modules, functions, types, numbers, arrays, and lists and dictionaries of them can be saved"
+            )
+
+
+def _module_said(module: ModuleOp) -> dict[str, object]:
     check_loaded(module)
-    said["module"] = text = module_text(module, debuginfo=True)
+    text = module_text(module, debuginfo=True)
     if str(IncompleteType()) in text:
         _check_readable(module)
-    if arrays := resources(module):
-        said["weights"] = base64.b64encode(packed_weights(arrays)).decode()
-    return json.dumps(said)
+    arrays = resources(module)
+    return {"module": text, **({"weights": _packed(arrays)} if arrays else {})}
+
+
+def _packed(arrays: Mapping[str, npt.NDArray[np.generic]]) -> str:
+    return base64.b64encode(packed_weights(arrays)).decode()
 
 
 @checked
-def load_json(json_str: str) -> Node:
+def load_json(json_str: str) -> Nested:
     """What `save_json` has written.
 
     Raises:
@@ -80,15 +125,38 @@ def load_json(json_str: str) -> Node:
     """
     try:
         said: Any = json.loads(json_str)
+        if not isinstance(said, dict) or cast("dict[str, object]", said).get("kind") != _KIND:
+            raise Diagnostic("is no module that Weft has saved", hint="weft.ir.save_json writes such")
+        return _loaded(cast("dict[str, object]", said))
     except (ValueError, RecursionError) as error:
         raise Diagnostic(f"is no JSON: {error}") from None
-    if not isinstance(said, dict) or cast("dict[str, object]", said).get("kind") != _KIND:
-        raise Diagnostic("is no module that Weft has saved", hint="weft.ir.save_json writes such")
-    fields = cast("dict[str, object]", said)
-    of, name = fields.get("of", "module"), fields.get("name")
-    if isinstance(name, str) and of in ("operator", "global"):
-        return _named(name) if of == "operator" else GlobalVar(name)
-    module = _read(fields)
+
+
+def _loaded(fields: object) -> Nested:
+    match fields:
+        case {"of": "value", "value": None | str() | bool() | int() | float() as value}:
+            return value
+        case {"of": "list", "items": list()}:
+            return [_loaded(each) for each in cast("dict[str, list[object]]", fields)["items"]]
+        case {"of": "dict", "items": dict()}:
+            items = cast("dict[str, dict[str, object]]", fields)["items"]
+            return {key: _loaded(each) for key, each in items.items()}
+        case {"of": "array", "weights": str(weights)} if _ARRAY in (read := _unpacked(weights, (_ARRAY,))):
+            return as_nd(read[_ARRAY])
+        case {"of": "constant", "dtype": str(dtype), "value": bool() | int() | float() as value}:
+            return cast("Const", const(value, dtype))
+        case {"of": "operator", "name": str(name)}:
+            return _named(name)
+        case {"of": "global", "name": str(name)}:
+            return GlobalVar(name)
+        case dict():
+            return _of_module(cast("dict[str, object]", fields))
+        case _:
+            raise Diagnostic(f"is nothing that Weft has saved: {fields!r}")
+
+
+def _of_module(fields: dict[str, object]) -> Node:
+    module, of = _read(fields), fields.get("of", "module")
     if of == "module":
         return module
     written = next((op for op in module.ops if isinstance(op, PrimFuncOp) or _is_main(op)), None)
@@ -131,13 +199,17 @@ def _read(fields: dict[str, object]) -> ModuleOp:
         raise Diagnostic("is no module that Weft has saved: its text or its weights are missing")
     module = parse_mlir(text, _NAME)
     if weights:
-        try:
-            data = base64.b64decode(weights, validate=True)
-        except ValueError as error:  # it is no base64, or not even ASCII
-            raise Diagnostic(f"holds no weights: {error}") from None
-        bind_resources(module, unpacked(data, missing_resources(module), _NAME))
+        bind_resources(module, _unpacked(weights, missing_resources(module)))
     check_loaded(module)
     return _module(module)
+
+
+def _unpacked(weights: str, keys: Collection[str]) -> Mapping[str, npt.NDArray[np.generic]]:
+    try:
+        data = base64.b64decode(weights, validate=True)
+    except ValueError as error:  # it is no base64, or not even ASCII
+        raise Diagnostic(f"holds no weights: {error}") from None
+    return unpacked(data, keys, _NAME)
 
 
 def _module(node: ModuleOp | PrimFuncOp) -> ModuleOp:

@@ -13,6 +13,7 @@ import weft
 from weft import relay
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.element_types import numpy_dtype_of
 
 
 def layer() -> relay.IRModule:
@@ -104,6 +105,40 @@ def test_names_are_such_again():
         assert weft.ir.load_json(weft.ir.save_json(name)) == name
 
 
+def test_lists_and_dictionaries_of_numbers_arrays_and_nodes_are_such_again():
+    x = relay.var("x", shape=(4,))
+    array = weft.nd.array(np.array([[1.5, -0.0], [np.nan, 2.0]], np.float32))
+    small = np.array([1, 2.5], numpy_dtype_of("bfloat16"))
+    const: Any = weft.tir.const
+    given: dict[str, Any] = {
+        "numbers": [1, 2.5, True, None, "a\x01é", float("-inf")],
+        "arrays": {"a": array, "b": [small, np.zeros((0, 3), np.int64)]},
+        "constant": (const(float("inf"), "float32"), const(7, "int8")),
+        "function": relay.Function([x], relay.exp(x)),
+        "empty": [(), {}],
+    }
+    again: Any = weft.ir.load_json(weft.ir.save_json(given))
+    assert list(again) == list(given) and again["numbers"] == given["numbers"] and again["empty"] == [[], {}]
+    assert weft.ir.structural_equal(again["arrays"], given["arrays"])
+    np.testing.assert_array_equal(again["arrays"]["a"].numpy(), array)
+    assert again["arrays"]["b"][0].dtype == small.dtype
+    weft.ir.assert_structural_equal(again["constant"], given["constant"])
+    relay.assert_structural_equal(again["function"], given["function"])
+
+
+def test_what_no_json_is_written_of_is_refused():
+    endless: list[object] = []
+    endless.append(endless)
+    for given, message in (
+        ({1: 2}, "a mapping from str to anything, and not {1: 2}"),
+        ([{1: 2}], "a dictionary has strings for keys, and not 1"),
+        ([object()], "no JSON is written of a thing of type object"),
+        (endless, "nested too deep, or holds itself"),
+    ):
+        with pytest.raises(Diagnostic, match=message):
+            weft.ir.save_json(cast("Any", given))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -116,6 +151,9 @@ def test_names_are_such_again():
         ('{"kind": "weft.ir", "of": "operator", "name": "nn.rely"}', "did you mean 'nn.relu'"),
         ('{"kind": "weft.ir", "of": "type", "module": "module {}"}', "is nothing that Weft has saved: type"),
         ('{"kind": "weft.ir", "of": 5, "module": "module {}"}', "is nothing that Weft has saved: 5"),
+        ('{"kind": "weft.ir", "of": "list", "items": [5]}', "is nothing that Weft has saved: 5"),
+        ('{"kind": "weft.ir", "of": "value", "value": []}', "its text or its weights are missing"),
+        ('{"kind": "weft.ir", "of": "array", "weights": "?"}', "holds no weights"),
         pytest.param("[" * 100_000, "is no JSON", id="nested"),
     ],
 )

@@ -4,6 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import weft
@@ -68,6 +69,20 @@ def test_sequences_of_several_lengths() -> None:
     )
     changed = [*steps[:2], tir.Evaluate(x + 99)]
     assert differ(tir.SeqStmt(steps), tir.SeqStmt(changed)) == ("<root>.seq[2].value.b.value",) * 2
+
+
+def test_dictionaries_and_arrays() -> None:
+    assert differ({"a": [1, 2], "b": 3}, {"b": 3, "a": [1, 2]}) is None
+    assert differ({"a": [1, 2], "b": 3}, {"b": 4, "a": [1, 5]}) == ("<root>['a'][1]",) * 2
+    assert differ({"b": 3}, {"a": 3}) == ("<root>[<missing entry>]", "<root>['a']")
+    assert differ({}, []) == ("<root>",) * 2
+    x, y = np.arange(4, dtype=np.int32), weft.nd.array(np.arange(4, dtype=np.int32))
+    assert differ({"x": x}, {"x": y}) is None
+    for other in (x.reshape(2, 2), x.astype(np.int64), x + 1):
+        assert differ({"x": x}, {"x": other}) == ("<root>['x']",) * 2
+    assert tir.structural_hash({"x": x}) == tir.structural_hash({"x": y}) != tir.structural_hash({"x": x + 1})
+    with pytest.raises(weft.Diagnostic):
+        tir.structural_equal({1: x}, {1: x})
 
 
 def test_free_variables_are_the_same_or_stand_alike() -> None:

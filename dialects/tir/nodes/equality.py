@@ -14,6 +14,8 @@ from itertools import count
 from math import copysign
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 
@@ -65,13 +67,19 @@ def expr_deep_equal(lhs: Expr | IntExpr | float | bool, rhs: Expr | IntExpr | fl
 
 
 def are_nodes(lhs: object, rhs: object) -> bool:
-    """Whether two values are compared here, and are no operations; numbers are, beside nodes."""
+    """Whether two values are compared here, and are no operations: nodes, arrays, and sequences and dictionaries of
+    them. Numbers are beside or within those."""
     return _is_node(lhs) and _is_node(rhs) and not all(isinstance(each, int | float | str) for each in (lhs, rhs))
 
 
 def _is_node(value: object) -> bool:
     if isinstance(value, tuple | list):
         return all(map(_is_node, cast("Sequence[object]", value)))
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, object]", value)
+        return all(isinstance(key, str) and _is_node(each) for key, each in items.items())
+    if isinstance(value, np.ndarray):
+        return True
     return isinstance(value, Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | BufferRegion | int | float | str)
 
 
@@ -194,7 +202,10 @@ class Forms:
                 return tuple(map(self.of, cast("Sequence[object]", value)))
             case Mapping():
                 items = cast("Mapping[str, object]", value)
-                return tuple((name, self.of(items[name])) for name in sorted(items))
+                return ("map", *((name, self.of(items[name])) for name in sorted(items)))
+            case np.ndarray():
+                array = cast("npt.NDArray[np.generic]", value)
+                return ("array", array.shape, str(array.dtype), array.tobytes())
             case int() | float():
                 return _Number(value, None)
             case str() | None:

@@ -80,7 +80,7 @@ class _Walk:
             case ((tuple() | list()), (tuple() | list())):
                 return self._sequences(cast("Sequence[object]", lhs), cast("Sequence[object]", rhs), a, b)
             case Mapping(), Mapping():
-                return self._mappings(cast("Mapping[object, object]", lhs), cast("Mapping[object, object]", rhs), a, b)
+                return self._mappings(cast("Mapping[str, object]", lhs), cast("Mapping[str, object]", rhs), a, b)
             case PrimFuncOp(), PrimFuncOp():
                 return self._functions(lhs, rhs, a, b)
             case _ if _kind(lhs) != _kind(rhs):
@@ -117,16 +117,15 @@ class _Walk:
             return a.array_index(common), b.missing_array_element(common)
         return a.missing_array_element(common), b.array_index(common)
 
-    def _mappings(
-        self, lhs: Mapping[object, object], rhs: Mapping[object, object], a: ObjectPath, b: ObjectPath
-    ) -> Paths:
-        for key, left in lhs.items():
+    def _mappings(self, lhs: Mapping[str, object], rhs: Mapping[str, object], a: ObjectPath, b: ObjectPath) -> Paths:
+        for key in sorted(lhs.keys() | rhs.keys()):
             if key not in rhs:
                 return a.map_value(key), b.missing_map_entry()
-            if self._differ(left, rhs[key]):
-                return self.within(left, rhs[key], a.map_value(key), b.map_value(key))
-        added = next(key for key in rhs if key not in lhs)
-        return a.missing_map_entry(), b.map_value(added)
+            if key not in lhs:
+                return a.missing_map_entry(), b.map_value(key)
+            if self._differ(lhs[key], rhs[key]):
+                return self.within(lhs[key], rhs[key], a.map_value(key), b.map_value(key))
+        return a, b
 
     def _define(self, left: _Part, right: _Part) -> None:
         for form, part in zip(self.forms, (left, right), strict=True):
