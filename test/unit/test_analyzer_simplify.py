@@ -222,6 +222,18 @@ def test_the_truth_of_a_condition_is_not_guessed():
         bool(x < y)
 
 
+def test_conditions_within_sums_and_comparisons_are_shown_in_parentheses():
+    shown = {
+        (x == 0).to_int_expr() + y: "y + (x == 0)",
+        any_of(x <= 3, y != 12) + 11: "((3 >= x) || (y != 12)) + 11",
+        (x >= 2).equal(1): "(x >= 2) == 1",
+        (x >= 2).equal(y): "y == (x >= 2)",
+        (x & 5) + 1: "(5 & x) + 1",
+        x // 4 + minimum(x, y): "x floordiv 4 + min(x, y)",
+    }
+    assert [to_text(expr) for expr in shown] == list(shown.values())
+
+
 def test_division_by_the_constant_zero_is_refused():
     for divide in (lambda: x // 0, lambda: x % 0):
         with pytest.raises(ZeroDivisionError):

@@ -102,7 +102,7 @@ def test_a_map_is_turned_round_where_it_is_filled() -> None:
 
 def test_arrays_are_rearranged() -> None:
     array = np.arange(20, dtype=np.int8).reshape(2, 10)
-    got = IndexMap.from_func(blocked).map_ndarray(array)
+    got = IndexMap.from_func(blocked).map_ndarray(array).numpy()
     expected = np.pad(array, ((0, 0), (0, 2))).reshape(2, 3, 4).transpose(1, 0, 2)
     assert got.dtype == np.int8
     np.testing.assert_array_equal(got, expected)

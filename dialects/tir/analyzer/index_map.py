@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ...support.nd import NDArray
+
 
 _I: TypeAlias = IntExpr
 Mapping: TypeAlias = (
@@ -159,7 +161,7 @@ class IndexMap:
         analyzer = Analyzer()
         return len(mine) == len(theirs) and all(map(analyzer.can_prove_equal, mine, theirs))
 
-    def map_ndarray(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    def map_ndarray(self, array: npt.NDArray[np.generic]) -> NDArray:
         """An array, its elements where the map puts them; zeros where it puts none.
 
         Raises:
@@ -167,6 +169,7 @@ class IndexMap:
         """
         import numpy as np
 
+        from ...support.nd import as_nd
         from .convert import evaluate
 
         shape = [evaluate(extent, {}) for extent in self.map_shape(array.shape)]
@@ -174,7 +177,7 @@ class IndexMap:
         for place in np.ndindex(array.shape):
             values = dict(zip(self.initial_indices, place, strict=True))
             result[tuple(evaluate(index, values) for index in self.final_indices)] = array[place]
-        return result
+        return as_nd(result)
 
     def to_affine_map(self) -> AffineMap:
         """The map as MLIR has it.

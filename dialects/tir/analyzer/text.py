@@ -36,11 +36,13 @@ _INFIX = {
     All: " && ",
     Any_: " || ",
 }
+_LOOSER = (BitAnd, All, Any_, NonNegative, Zero, Not)
+"""What stands in parentheses within sums and comparisons."""
 _CALLS = {Min: "min", Max: "max", Select: "select", PowerOfTwo: "pow2"}
 
 
 def _term(atom: IntExpr, factor: int) -> str:
-    text = _operand(atom) if factor != 1 or not isinstance(atom, Op) else to_text(atom)
+    text = to_text(atom) if factor == 1 and not isinstance(atom, _LOOSER) else _operand(atom)
     return text if factor == 1 else f"{factor} * {text}"
 
 
@@ -60,7 +62,7 @@ def _sides(expr: IntExpr) -> tuple[str, str]:
         for atom, factor in sorted(expr.sorted_terms, key=lambda t: -abs(t[1])):
             (left if factor > 0 else right).append(_term(atom, abs(factor)))
     else:
-        left.append(to_text(expr))
+        left.append(_term(expr, 1))
     if constant:
         (left if constant > 0 else right).append(str(abs(constant)))
     return " + ".join(left) or "0", " + ".join(right) or "0"
