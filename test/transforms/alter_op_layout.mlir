@@ -511,3 +511,14 @@ relay.func @a_transposed_first_factor_of_a_batch_stays(%x: tensor<2x3x5xf32>) ->
   %0 = relay.nn.batch_matmul %x, %w {transpose_a = true} : (tensor<2x3x5xf32>, tensor<2x6x3xf32>) -> tensor<2x5x6xf32>
   relay.return %0 : tensor<2x5x6xf32>
 }
+
+// CHECK-LABEL: relay.func @weights_of_few_bits_are_packed_as_they_are
+// CHECK: relay.nn.contrib_dense_few_bits {{.*}}weight_layout = "NK4n"}
+// CHECK-NEXT: (tensor<1x8xf32>, tensor<2x4x4xui8>, tensor<2x2x4xf32>, tensor<f32>)
+relay.func @weights_of_few_bits_are_packed_as_they_are(%x: tensor<1x8xf32>) -> tensor<1x6xf32> {
+  %w = relay.constant dense<57> : tensor<1x4x6xui8>
+  %s = relay.constant dense<0.5> : tensor<1x2x6xf32>
+  %z = relay.constant dense<8.0> : tensor<f32>
+  %0 = relay.nn.contrib_dense_few_bits %x, %w, %s, %z {units = 6 : i64, weight_layout = "NK6n"} : (tensor<1x8xf32>, tensor<1x4x6xui8>, tensor<1x2x6xf32>, tensor<f32>) -> tensor<1x6xf32>
+  relay.return %0 : tensor<1x6xf32>
+}

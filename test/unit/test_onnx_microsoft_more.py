@@ -109,6 +109,19 @@ def test_weights_of_other_bits(bits: int) -> None:
     check_close("MatMulNBits", inputs, (1, 2, 3), K=40, N=6, bits=bits, block_size=16)
 
 
+@pytest.mark.parametrize(("bits", "zero"), [(2, "uint8"), (4, None), (4, "uint8"), (4, "float32"), (8, "uint8")])
+@pytest.mark.parametrize("rows", [1, 3, 20])
+def test_weights_stay_of_few_bits_where_few_rows_are_multiplied(rows: int, bits: int, zero: str | None) -> None:
+    packed, scales = codes(21, 2, 16 * bits // 8), (RNG.random((21, 2)) + 0.1).astype(np.float32)
+    inputs = [floats(1, rows, 32), packed, scales]
+    if zero is not None:
+        inputs.append(codes(21, -(-2 * bits // 8)) if zero == "uint8" else floats(21, 2))
+    said: dict[str, Any] = {"K": 32, "N": 21, "bits": bits, "block_size": 16}
+    check_close("MatMulNBits", inputs, (1, 2, 3)[: len(inputs) - 1], **said)
+    made, _ = model("MatMulNBits", inputs, fixed=(1, 2, 3)[: len(inputs) - 1], **said)
+    assert ("contrib_dense_few_bits" in str(from_onnx(made))) == (rows < 8)
+
+
 def check_close(operator: str, inputs: list[Any], fixed: tuple[int, ...], **attributes: Any) -> None:
     """`check` of results of hundreds."""
     made, feeds = model(operator, inputs, 1, fixed, **attributes)

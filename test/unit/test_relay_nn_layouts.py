@@ -27,6 +27,7 @@ from weft.dialects.relay.ops.nn.adaptive_pool import (
 )
 from weft.dialects.relay.ops.nn.convolution import Conv2dNCHWcOp, Conv2dOp, Conv3dOp, DepthwiseConv2dNCHWcOp
 from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, DenseOp, DensePackOp
+from weft.dialects.relay.ops.nn.dense_few_bits import DenseFewBitsOp
 from weft.dialects.relay.ops.nn.norm import L2NormalizeOp, LayerNormOp
 from weft.dialects.relay.ops.nn.padding import DilateOp, MirrorPadOp
 from weft.dialects.relay.ops.nn.pool import AvgPool2dOp, MaxPool2dOp
@@ -269,6 +270,25 @@ def test_batches_of_constant_weights_are_packed(rows: int, data: int, weights: i
     assert "contrib_dense_pack" in exe.ir["fuse"]
     expected = np.maximum(np.matmul(x, np.swapaxes(w, 1, 2) if transposed else w), 0)
     assert_close(exe(x), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+def test_weights_of_few_bits_are_the_numbers_that_they_stand_for(bits: int, each: bool, dtype: str):
+    units, depth, blocks = 6, 32, 2
+    x = random_floats(3, depth).astype(dtype)
+    codes = np.random.default_rng(bits).integers(0, 2**bits, (units, depth), np.uint8)
+    bytes = codes.reshape(units, -1, 8 // bits) << np.arange(0, 8, bits, dtype=np.uint8)
+    packed = np.bitwise_or.reduce(bytes, -1)
+    scale, zero = random_floats(units, blocks), random_floats(units, blocks) if each else np.array(2.5, np.float32)
+    middle = np.repeat(zero, depth // blocks, 1) if each else zero
+    floats = (codes - middle) * np.repeat(scale, depth // blocks, 1)
+    weight, factor = relayout(packed, "NK", "NK4n"), relayout(scale, "NK", "NK4n")
+    middles = relayout(zero, "NK", "NK4n") if each else zero
+    y = run_operator(DenseFewBitsOp, [x, weight, factor, middles], bits=bits, units=units, weight_layout="NK4n")
+    tolerance = 1e-2 if dtype == "float16" else 1e-5
+    np.testing.assert_allclose(y, x.astype(np.float64) @ floats.T, rtol=tolerance, atol=10 * tolerance)
 
 
 POOLS: dict[str, tuple[type[RelayOp], dict[str, Value]]] = {

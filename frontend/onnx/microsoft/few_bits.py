@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import IntegerType, Signedness, f32
 from xdsl.ir import SSAValue
 
-from ....dialects.relay.base import shape_of, tensor
+from ....dialects.relay.base import DYNAMIC, shape_of, tensor
 from ....dialects.support.dtypes import numpy_dtype
 from ..errors import Malformed, Unsupported
 from ..indexing import take_along
 from ..linear import product, swap_last
-from ..node import Converter, Node
+from ..node import Converter, Node, rank_of
 
 if TYPE_CHECKING:
     from ..node import NDArray
+
+FEW_ROWS = 7
+"""Rows up to which weights of few bits are read as they are: for each tile of rows they become floats anew."""
 
 
 def matmul_of_few_bits(node: Node) -> SSAValue:
     """`a @ b.T`, where rows of `b` are blocks of numbers of 2, 4 or 8 bits, each block with a scale and a zero point.
     What is told of groups is the block whose scale and zero point each column has.
 
-    The weights become floats where the model is imported, or, if it takes them, each time it runs.
+    The weights become floats where the model is imported, or, if it takes them, each time it runs. In a product of few
+    rows they stay as they are: to read them is most of the work.
     """
     import numpy as np
 
@@ -37,7 +41,8 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
     if block < 1:
         raise Malformed(f"attribute 'block_size' is {block}")
     blocks = -(-columns // block)
-    codes = _unpacked(_sized(node.static(1), rows * blocks * (block * bits // 8), "weights"), rows, bits)
+    packed = _sized(node.static(1), rows * blocks * (block * bits // 8), "weights")
+    codes = _unpacked(packed, rows, bits)
     scales = _sized(node.static(2), rows * blocks, "scales").astype(np.float32)
     zeros: NDArray = np.full(rows * blocks, 2.0 ** (bits - 1), np.float32)
     if node.optional(3) is not None:
@@ -45,6 +50,11 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
         if given.dtype == np.uint8:
             given = _unpacked(_sized(given, rows * -(-blocks * bits // 8), "zero points"), rows, bits)[:, :blocks]
         zeros = _sized(given, rows * blocks, "zero points").astype(np.float32)
+    bias = node.optional(5)
+    has_few_rows = rank_of(a) > 1 and 0 <= prod(shape_of(a)[:-1]) <= FEW_ROWS and DYNAMIC not in shape_of(a)
+    if has_few_rows and node.optional(4) is None and columns == blocks * block and block * bits % 8 == 0:
+        y = _product_of_bits(node, a, packed.reshape(rows, -1), scales.reshape(rows, -1), zeros.reshape(rows, -1))
+        return y if bias is None else node.emit("add", y, bias)
     places = np.array([at // block for at in range(columns)], np.int64)
     if node.optional(4) is not None:
         if bits != 4:
@@ -58,7 +68,23 @@ def matmul_of_few_bits(node: Node) -> SSAValue:
     weights = numbers * scales.reshape(rows, blocks)[:, places]
     dtype = numpy_dtype(tensor(a).element_type)
     y = product(node, a, node.constant(np.ascontiguousarray(weights.T, dtype)))
-    return y if (bias := node.optional(5)) is None else node.emit("add", y, bias)
+    return y if bias is None else node.emit("add", y, bias)
+
+
+def _product_of_bits(node: Node, a: SSAValue, packed: NDArray, scales: NDArray, zeros: NDArray) -> SSAValue:
+    """`a` times the transpose of rows of packed numbers, of whose blocks `scales` and `zeros` are."""
+    import numpy as np
+
+    units = len(packed)
+    *leading, depth = shape_of(a)
+    factors = [np.ascontiguousarray(x.T[None]) for x in (packed, scales, zeros)]
+    if np.all(zeros == zeros[0, 0]):
+        factors[2] = zeros[0, 0].reshape(())
+    said = {"units": units, "bits": node.integer("bits", 4), "weight_layout": f"NK{units}n"}
+    data = node.reshape(a, [prod(leading), depth])
+    return node.reshape(
+        node.emit("nn.contrib_dense_few_bits", data, *map(node.constant, factors), **said), [*leading, units]
+    )
 
 
 def _matmul_of_given(node: Node) -> SSAValue:

@@ -320,6 +320,14 @@ relay.func @packed_weights_of_a_batch_for_one_matrix(%x: tensor<2x3xf32>, %w: te
 
 // -----
 
+relay.func @bytes_that_are_no_blocks(%x: tensor<2x6xf32>, %w: tensor<1x3x4xui8>, %s: tensor<1x2x4xf32>, %z: tensor<f32>) {
+  // expected-error@+1 {{3 bytes for each column are not 2 blocks}}
+  %r = relay.nn.contrib_dense_few_bits %x, %w, %s, %z {units = 4 : i64, weight_layout = "NK4n"} : (tensor<2x6xf32>, tensor<1x3x4xui8>, tensor<1x2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  relay.return
+}
+
+// -----
+
 relay.func @norm_along_an_axis_out_of_range(%x: tensor<2x4xf32>) {
   // expected-error@+1 {{axis 2 is out of range for a tensor of rank 2}}
   %r = relay.nn.l2_normalize %x {eps = 1.0e-06 : f64, axis = array<i64: 2>} : tensor<2x4xf32>
