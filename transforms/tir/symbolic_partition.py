@@ -64,7 +64,7 @@ from .rest_tilings import RestTilings
 from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
 
-FEW_ROWS = 9
+FEW_ROWS = 14
 """Rows up to which there may be code for a rest of every height."""
 
 

@@ -31,10 +31,10 @@ MIN_STRIDED_MERIT = 0.2
 """Of these, below which vectors whose elements lie apart are not worth putting together."""
 
 
-MAX_OPEN_ROWS, MAX_FAR_ROWS = 8, 9
+MAX_OPEN_ROWS, MAX_FAR_ROWS = 8, 14
 """Rows of a tile along an extent that is a symbol: what is left over is taken in tiles of 4, 2 and 1. Where they share
 more than the nearest cache holds, what is left over is one tile (`symbolic_partition`), and there are as many as fit 32
-registers with three vectors each."""
+registers with two vectors each: up to so many rows all that they share comes by once."""
 
 
 OPEN_EXTENT = 2520
