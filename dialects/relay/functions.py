@@ -79,7 +79,7 @@ def is_for(op: Operation, compiler: str = "") -> bool:
 def unknown_function(op: Operation, callee: SymbolRefAttr) -> Diagnostic:
     """What is said where an operation names a function that its module has not."""
     name = callee.string_value()
-    return Diagnostic.at(op, f"there is no relay.func @{name}", hint=did_you_mean(name, symbol_names(op, FuncOp)))
+    return Diagnostic.at(op, f"there is no relay.func @{name}", hint=did_you_mean(name, symbol_names(op, FuncOp.name)))
 
 
 class _FuncCallable(CallableOpInterface):

@@ -61,7 +61,7 @@ from .looks import (
     plain_look,
     sight_of,
 )
-from .symbols import lookup_symbol
+from .symbols import check_name, lookup_symbol
 
 Demand: TypeAlias = Callable[[Operation], None]
 """Raises a `VerifyException` or a `Diagnostic` where an operation is wrong."""
@@ -170,7 +170,11 @@ def _judge_of(kind: type[Operation]) -> Judge:
         looking = _looking(within, ends, sight)
     return Judge(
         definitions=(*map(definition_check, found), *by_looks),
-        each_time=(*(_quick(kind, each) for each in each_time), *([own] if own is not None and sight is None else [])),
+        each_time=(
+            *(_quick(kind, each) for each in each_time),
+            *([own] if own is not None and sight is None else []),
+            *([partial(check_name, *REFERENCES[kind.name])] if kind.name in REFERENCES else []),
+        ),
         own=own if sight is not None else None,
         looking=looking,
         is_constant=looking is look_without_value and kind.name in CONSTANTS,
@@ -252,6 +256,12 @@ def _empty(trait: OpTrait, op: Operation) -> None:
 
 CALLEES = {"func.call": "func.func", "llvm.call": "llvm.func"}
 """Calls, and what they are calls of."""
+
+REFERENCES = {
+    "memref.get_global": ("name", ("memref.global",)),
+    "llvm.mlir.addressof": ("global_name", ("llvm.mlir.global", "llvm.func")),
+}
+"""Operations that name others, of which xDSL does not look for them: by which property, and of which kinds."""
 
 
 def _quick(kind: type[Operation], demand: Demand) -> Demand:
