@@ -32,6 +32,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.arguments import checked
 from ..support.diagnostics import Diagnostic, did_you_mean
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
@@ -266,6 +267,7 @@ class FuncOp(IRDLOperation):
         """
         return _trees().call(self, args)
 
+    @checked
     def with_attr(self, attr: str | Mapping[str, Value | SupportsInt], value: Value | SupportsInt = None) -> FuncOp:
         """A copy with an attribute, or several, such as `Compiler`; an integer may be TVM's `IntImm`."""
         copy = self.clone()

@@ -16,6 +16,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 
+from ..support.arguments import checked
 from ..support.columns import Part, attribute_parts, print_parts, to_text
 from ..support.diagnostics import Diagnostic, UsageError
 from ..support.hints import isa
@@ -124,6 +125,7 @@ class PrimFuncOp(IRDLOperation):
             **{name: value_of(each) for name, each in self.attributes.items()},
         }
 
+    @checked
     def with_attr(self, attr_key_or_dict: str | Mapping[str, object], attr_value: object = None) -> PrimFuncOp:
         """A copy of the function with attributes of these values; `global_symbol` is its name.
 

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.relay.data import AdtOp, ConstructOp
 from ...dialects.relay.types import AdtType, ParamType, instance, merged
-from ...dialects.support.arguments import checked
+from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
 from .expr import Expr, Operand, as_value
@@ -155,6 +155,7 @@ class Constructor:
         return f"relay constructor {self.name_hint} of {self.belong_to.name_hint}"
 
 
+@checked_methods
 @dataclass(eq=False)
 class TypeData:
     """The definition of a data type: its parameters, and its constructors.
@@ -184,6 +185,7 @@ class TypeData:
         return AdtOp(self.header.name_hint, [each.label.data for each in self.type_vars], fields)
 
     @staticmethod
+    @checked
     def of(definition: AdtOp) -> TypeData:
         """What an operation defines."""
         header = GlobalTypeVar(definition.sym_name.data)

@@ -19,6 +19,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ...dialects.relay.core import TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import DEFAULT, AdtOp, MatchOp
 from ...dialects.relay.types import AdtType, IncompleteType, instance, merged, tuple_type
+from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
 from .data import Constructor, TypeData
@@ -41,6 +42,7 @@ class PatternVar(Pattern):
     var: Var
 
 
+@checked_methods
 @dataclass(frozen=True)
 class PatternConstructor(Pattern):
     """What a constructor made of fields that have the forms of patterns; of any fields, without patterns.
@@ -75,6 +77,7 @@ class Clause:
     rhs: Operand
 
 
+@checked
 def match(data: Operand, clauses: Sequence[Clause], complete: bool = True) -> Expr:
     """What the first clause gives whose pattern `data` has.
 

@@ -65,6 +65,7 @@ class IRModule(ModuleOp):
         return module
 
     @staticmethod
+    @checked
     def of(module: ModuleOp) -> IRModule:
         """An xDSL module as one of these; itself, if it is one."""
         if isinstance(module, IRModule):

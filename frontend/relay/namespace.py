@@ -6,6 +6,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
 from .lookup_tables import canonicalizations
@@ -32,6 +33,7 @@ def find(name: str) -> Operator:
     raise AttributeError(f"relay has no operator '{name}'" + (f"; {near}" if near else ""))
 
 
+@checked
 def get(name: str) -> Op:
     """The operator of that name, as what is called.
 

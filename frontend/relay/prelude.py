@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.types import ParamType
+from ...dialects.support.arguments import checked
 from .data import Constructor, GlobalTypeVar, TypeData
 from .expr import Expr, GlobalVar, If, Operand, Tuple, Var, as_value, const, var
 from .kinds import Function, Match
@@ -233,6 +234,7 @@ class Prelude:
         mod: the module to which they are added; a new one without.
     """
 
+    @checked
     def __init__(self, mod: IRModule | None = None):
         self.mod = IRModule() if mod is None else mod
         import_prelude(self.mod)

@@ -64,6 +64,10 @@ def segment_sum(data: Operand, segment_ids: Operand, num_segments: int | None = 
     `num_segments` says, or as the largest number does, which then has to be known when the program runs, and none
     may be negative. Slices for which there is no number are left out."""
     data, ids = Expr(as_value(data)), Expr(as_value(segment_ids))
+    if not data.shape or not ids.shape:
+        raise UsageError(
+            f"segments are of the first dimension, and {'data' if not data.shape else 'segment_ids'} has none"
+        )
     if data.shape[0] == OPEN or data.shape[0] != ids.shape[0]:
         data = operator("slice_like")(data, ids, axes=(0,))
     rest = data.shape[1:]

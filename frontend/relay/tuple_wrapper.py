@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import TupleType
 
 from ...dialects.relay.types import IncompleteType
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, TupleGetItem
 
@@ -22,6 +23,7 @@ class TupleWrapper(Expr):
 
     size: int
 
+    @checked
     def __init__(self, tuple_value: Expr, size: int):
         super().__init__(tuple_value.value)
         type = self.value.type

@@ -229,6 +229,7 @@ class Target(TargetAnswers):
         return found
 
     @staticmethod
+    @checked
     def canon_target_map_and_host(
         target_map: Mapping[Any, Any], target_host: str | Target | Mapping[str, object] | None = None
     ) -> tuple[dict[Target, Any], Target | None]:

@@ -334,7 +334,8 @@ def check_operations(body: Block) -> None:
         if type(op) in _PLAIN or isinstance(op, BRANCHING | CHECKED):
             continue
         computes = op.name.startswith(("arith.", "math.")) or is_side_effect_free(op)
-        if op.regions or not computes:
+        gives = bool(op.results) or isinstance(op, UndefOp)
+        if op.regions or not computes or not gives:
             raise Diagnostic.at(
                 op,
                 "cannot be lowered in a tir.block",

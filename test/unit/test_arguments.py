@@ -19,6 +19,7 @@ from weft.dialects.support.arguments import ANYTHING, ArgumentError, checked, ch
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.runtime.graph_executor import GraphModule
 from weft.transforms.relay.fuse_ops import FuseOpsPass
+from weft.transforms.relay.merge_composite import MergeCompositePass
 
 if TYPE_CHECKING:
     from weft.transforms.infra.timing import Profile
@@ -246,11 +247,37 @@ def test_values_of_another_type_are_refused_in_one_family(call: Callable[[], obj
         lambda: arith.floordiv(WORD, 2),
         lambda: arith.intersect(WORD),
         lambda: arith.Analyzer(WORD),
+        lambda: relay.IRModule.of(FIVE),
+        lambda: relay.Match(relay.const(1), FIVE),
+        lambda: relay.Op.get(FIVE),
+        lambda: relay.PatternConstructor(FIVE),
+        lambda: relay.Prelude(FIVE),
+        lambda: relay.TupleWrapper(FIVE, 2),
+        lambda: relay.TypeData(WORD, WORD),
+        lambda: relay.Function([], relay.const(1)).with_attr(FIVE),
+        lambda: relay.Function([], relay.const(1)).with_attr("k", cast(Any, object())),
+        lambda: te.create_prim_func([A, C]).with_attr(FIVE),
+        lambda: tir.Instruction(FIVE, [], [], []),
+        lambda: tir.InstructionKind.get(cast(Any, [])),
+        lambda: tir.TensorIntrin.register(WORD, FIVE, FIVE),
+        lambda: weft.Target.canon_target_map_and_host(FIVE),
+        lambda: MergeCompositePass.of(FIVE),
     ],
 )
 def test_constructors_and_functions_of_every_namespace_refuse_what_they_do_not_take(call: Callable[[], object]) -> None:
     with pytest.raises(ArgumentError):
         call()
+
+
+def test_powers_of_two_that_nobody_can_write_are_refused() -> None:
+    assert str(arith.shift_left(1, 70)) == str(2**70)
+    with pytest.raises(UsageError, match="too many digits"):
+        arith.shift_left(1, 10**30)
+
+
+def test_segments_of_a_number_are_refused() -> None:
+    with pytest.raises(UsageError, match="data has none"):
+        relay.segment_sum(relay.const(3), relay.const([0]))
 
 
 def test_a_constant_holds_the_integers_that_it_is_given() -> None:

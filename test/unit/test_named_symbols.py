@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from native import parse
 
-from weft.dialects.support.diagnostics import Diagnostics
+from weft.dialects.support.diagnostics import Diagnostic, Diagnostics
+from weft.lowering.tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
+from weft.transforms.infra.registry import new_ir_context
 
 GLOBAL = """
 memref.global "private" constant @ones : memref<4xf32> = dense<1.0>
@@ -50,3 +52,11 @@ def test_a_function_is_no_memory() -> None:
 def test_memory_is_of_the_type_that_its_global_has(text: str) -> None:
     with pytest.raises(Diagnostics, match=r"'@ones' is of type memref<4xf32>, not memref<5xf32>"):
         parse(text.format("@ones", 5))
+
+
+def test_what_gives_nothing_and_is_not_known_is_no_part_of_a_block() -> None:
+    text = BLOCK.format("@ones", 4).replace(
+        "%g = memref", '"builtin.unrealized_conversion_cast"() : () -> ()\n %g = memref'
+    )
+    with pytest.raises(Diagnostic, match=r"cannot be lowered in a tir.block"):
+        ConvertTirToLoopsPass().apply(new_ir_context(), parse(text))

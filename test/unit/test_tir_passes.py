@@ -70,7 +70,7 @@ def test_options_of_a_pass_are_configured_by_themselves_or_all_at_once() -> None
         PassContext(config={"tir.UnrollLoop": {"auto_max_extend": 5}})
     with pytest.raises(ConfigError, match="has type int"):
         PassContext(config={"tir.UnrollLoop": {"auto_max_extent": "five"}})
-    with pytest.raises(ValueError, match="auto-max-step is negative"):
+    with pytest.raises(ValueError, match="'auto-max-step' must be at least 0"):
         get_pass("UnrollLoop", auto_max_step=-1)
 
 

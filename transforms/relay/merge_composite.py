@@ -25,6 +25,7 @@ from xdsl.context import Context
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.functions import COMPOSITE
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ..infra import FunctionPass, report_changed
 from .backends import PatternEntry, get_backend
@@ -45,6 +46,7 @@ class MergeCompositePass(FunctionPass):
     table: tuple[PatternEntry, ...] = field(default=(), init=False)
 
     @classmethod
+    @checked
     def of(cls, table: Sequence[PatternEntry]) -> Self:
         """The pass for a table."""
         made = cls()

@@ -24,6 +24,7 @@ it: rolled loops compile faster, and LLVM unrolls them. Counterpart of TVM's Unr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import memref
@@ -62,11 +63,11 @@ class UnrollLoopPass(PrimFuncPass):
     auto_max_depth: int = 8
     auto_max_extent: int = 0
     explicit_unroll: bool = True
-
-    def __post_init__(self) -> None:
-        for option in ("auto_max_step", "auto_max_depth", "auto_max_extent"):
-            if getattr(self, option) < 0:
-                raise ValueError(f"{option.replace('_', '-')} is negative")
+    ranges: ClassVar[dict[str, tuple[int, int | None]]] = {
+        "auto_max_step": (0, None),
+        "auto_max_depth": (0, None),
+        "auto_max_extent": (0, None),
+    }
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         unroller = _Unroller(self)

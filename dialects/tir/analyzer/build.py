@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd
 
+from ...support.diagnostics import UsageError
 from .nodes import (
     FALSE,
     OPERATORS,
@@ -309,10 +310,16 @@ def any_of(*conditions: ExprLike) -> IntExpr:
     return _combine(Any_, conditions, FALSE)
 
 
+MAX_EXPONENT = 1 << 16
+"""The greatest power of two that is written out."""
+
+
 def power_of_two(exponent: ExprLike) -> IntExpr:
     """`2 ** exponent`, for an exponent that is not negative."""
     exponent = as_expr(exponent)
     if type(exponent) is Const and exponent.value >= 0:
+        if exponent.value > MAX_EXPONENT:
+            raise UsageError(f"2 ** {exponent.value} is a number of too many digits")
         return const(1 << exponent.value)
     return op(PowerOfTwo, exponent)
 

@@ -21,6 +21,7 @@ from typing import ClassVar, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from ....dialects.support.arguments import checked
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.fingerprint import fingerprint
 from ....dialects.support.forks import hold_over_forks
@@ -81,6 +82,7 @@ class TensorIntrin:
         return made
 
     @classmethod
+    @checked
     def of(
         cls,
         name: str,

@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE
 from ....dialects.schedule.core import Instruction as InstructionOp
+from ....dialects.support.arguments import checked
 from ....dialects.support.diagnostics import UsageError, did_you_mean
 from ....dialects.support.python_values import attribute_of, value_of
 from ..schedule.checks import LAST
@@ -58,6 +59,7 @@ class InstructionKind:
     attrs: tuple[str, ...]
 
     @staticmethod
+    @checked
     def get(name: str) -> InstructionKind:
         """The kind of a name.
 
@@ -152,6 +154,7 @@ class Instruction:
         UsageError: the kind takes others, or an output is given by another instruction.
     """
 
+    @checked
     def __init__(
         self, kind: InstructionKind, inputs: Sequence[object], attrs: Sequence[object], outputs: Sequence[Handle]
     ):
