@@ -264,9 +264,9 @@ def test_a_worker_has_the_number_of_its_seat_however_many_there_are(count: int, 
         found = np.zeros(1024, np.int64)
         run(found.ctypes.data, count)
         numbers = {place: int(thread) for place, thread in enumerate(found) if thread}
-        assert numbers[0] == threading.get_ident() and len(set(numbers.values())) == len(numbers)
+        assert numbers.pop(0) == threading.get_ident() not in numbers.values()  # a worker may come back to another seat
         seen |= numbers.keys()
-    assert seen <= set(range(count)) and len(seen) > 1
+    assert seen and seen <= set(range(1, count))
 
 
 def test_a_region_is_not_left_while_a_worker_is_in_it(oversubscribed: None) -> None:
