@@ -43,6 +43,11 @@ def test_indices_are_compared_by_pythons_operators_and_by_nodes() -> None:
     assert tir.And(tir.EQ(i, 3), tir.LT(j, 1)) is tir.And(i == 3, tir.GE(0, j))
     assert tir.FloorMod(tir.Add(i, 4), 4) is i % 4
     assert IndexMap.from_func(lambda k: [tir.Min(k, 3)]).map_indices([7]) == [arith.const(3)]
+    both: Any = tir.EQ(i == 0, j == 0)
+    assert str(both) == str((i == 0) == (j == 0)) == "(i == 0) == (j == 0)"
+    for first, second in ((0, 0), (0, 1), (1, 0), (1, 2)):
+        assert arith.evaluate(both, {i: first, j: second}) == ((first == 0) == (second == 0))
+    assert tir.Add(i == 0, j) is tir.Add(j, (i == np.int64(0)).to_int_expr())
     assert i in (j, i) and i not in (j,) and {i: 1}[i] == 1 and (i, j) != (j, i)
 
 
@@ -50,6 +55,8 @@ def test_what_is_not_known_of_indices_has_no_truth() -> None:
     unknown: list[Callable[[IntExpr, IntExpr], object]] = [
         lambda i, j: 0 if i == 0 else i,
         lambda i, j: 0 if i != j else i,
+        lambda i, j: 0 if i == np.int64(0) else i,
+        lambda i, j: 0 if (i == 0) == (j == 0) else i,
         lambda i, j: [i, 3] if i // 4 == j // 4 else [j, i],
         lambda i, j: i if i in (j, i) else j,
         lambda i, j: i if i < 3 else j,

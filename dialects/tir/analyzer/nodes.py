@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakValueDictionary
@@ -199,6 +200,14 @@ class Equality:
         """1 where the condition holds, else 0, in an integer type."""
         return self.to_int_expr().astype(dtype)
 
+    def __eq__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.to_int_expr() == other
+
+    def __ne__(self, other: object) -> Equality:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.to_int_expr() != other
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         if (isinstance(self.rhs, int) or _ASKS_FOR_VALUES.get()) and type(known := self.to_int_expr()) is not Const:
             raise NoTruth(known)
@@ -224,8 +233,10 @@ def asking_for_values() -> Generator[None]:
 
 
 def _equality(lhs: IntExpr, rhs: object, *, differ: bool) -> Equality:
-    if isinstance(rhs, IntExpr | int):
+    if isinstance(rhs, IntExpr):
         return Equality(lhs, rhs, differ)
+    if isinstance(rhs, Integral):
+        return Equality(lhs, int(rhs), differ)
     if (convert := getattr(rhs, "to_int_expr", None)) is not None:
         return Equality(lhs, convert(), differ)
     return NotImplemented

@@ -53,6 +53,7 @@ from ...te.vectors import Ramp as Ramp
 from ...te.vectors import operand
 from ..analyzer import IntExpr, functions
 from ..analyzer.nodes import Equality as IntEquality
+from ..analyzer.nodes import as_expr as as_integer
 from .types import PointerType, PrimType
 
 P = ParamSpec("P")
@@ -116,11 +117,15 @@ _OF_FORMS: dict[B, Callable[[Any, Any], object]] = {
 """What a kind is of the analyzer's expressions."""
 
 
+def _of_forms(kind: B, a: Any, b: Any) -> object:
+    return _OF_FORMS[kind](as_integer(a), as_integer(b))
+
+
 def _binary(kind: B) -> Node[[Given, Given]]:
     @checked
     def make(a: Given, b: Given) -> Any:
         if isinstance(a, IntExpr | IntEquality) or isinstance(b, IntExpr | IntEquality):
-            return _OF_FORMS[kind](a, b)
+            return _of_forms(kind, a, b)
         return binary(kind, operand(a, b), operand(b, a))
 
     return Node(make, lambda e: isinstance(e, Binary) and e.kind == kind)
