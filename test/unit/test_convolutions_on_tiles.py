@@ -47,9 +47,9 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, int], set[str]]] =
     ((1, 32, 9, 20), (48, 32, 3, 3), {}, {"rows 16 stride 16 bytes 48", "rows 4 stride 16 bytes 48"}),
     ((2, 32, 9, 33), (16, 32, 3, 3), {"stride": 2}, {"rows 16 stride 32 bytes 48", "rows 1 stride 32 bytes 48"}),
     # Taps that do not lie side by side are walked through one by one, and so are those that fill more than a tile.
-    ((1, 16, 12, 12), (64, 16, 3, 3), {"dilation": 2, "padding": 2}, {"rows 12 stride 16 bytes 16"}),
-    ((1, 16, 8, 8), (32, 16, 5, 5), {"padding": 2}, {"rows 8 stride 16 bytes 16"}),
-    ((1, 64, 5, 7), (32, 64, 1, 1), {"padding": 0}, {"rows 7 stride 16 bytes 16"}),
+    ((1, 64, 12, 12), (64, 64, 3, 3), {"dilation": 2, "padding": 2}, {"rows 12 stride 16 bytes 16"}),
+    ((1, 16, 8, 16), (32, 16, 5, 5), {"padding": 2}, {"rows 16 stride 16 bytes 16"}),
+    ((1, 512, 3, 15), (32, 512, 1, 1), {"padding": 0}, {"rows 15 stride 16 bytes 16"}),
     # An image of three colours, filled up to four.
     (
         (1, 3, 14, 40),
@@ -79,15 +79,16 @@ def test_channels_and_taps_that_lie_side_by_side_are_steps_of_tiles(
 @on_tiles
 @pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
 def test_convolutions_of_all_signs_are_exact_on_tiles(lhs: str, rhs: str) -> None:
-    x, w = bytes_of(DTYPES[lhs], (1, 16, 6, 9), 0), bytes_of(DTYPES[rhs], (32, 16, 3, 3), 1)
+    x, w = bytes_of(DTYPES[lhs], (1, 32, 6, 9), 0), bytes_of(DTYPES[rhs], (32, 32, 3, 3), 1)
     run = compiled(x, w, "llvm", padding=(1, 1))
     assert "rt.tile_dot" in run.ir["loops"]
     np.testing.assert_array_equal(np.asarray(run(x)), convolved(x, w, 1, 1, 1, 1))
 
 
 @pytest.mark.parametrize(("data", "weight"), [
-    ((1, 16, 9, 3), (32, 16, 3, 3)),  # lines of three pixels
-    ((1, 16, 3, 5), (32, 16, 3, 3)),  # fifteen pixels
+    ((1, 64, 9, 3), (32, 64, 3, 3)),  # lines of three pixels
+    ((1, 64, 3, 5), (32, 64, 3, 3)),  # fifteen pixels
+    ((1, 128, 32, 32), (32, 128, 1, 1)),  # tiles of a quarter of the steps, too few times for what sums cost in memory
     ((1, 3, 20, 20), (32, 3, 1, 1)),  # one step
 ])  # fmt: skip
 def test_convolutions_that_do_not_fill_tiles_are_summed_in_vectors(

@@ -19,7 +19,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
-from ....dialects.rt.tiles import TileProduct
+from ....dialects.rt.tiles import ROWS, TileProduct
 from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import Linear, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
@@ -30,8 +30,9 @@ COLUMNS = 16
 """Columns of a tile: numbers of 32 bits in a row."""
 STEPS = 16
 """Rows of the right side's tile, at most: steps of `k` that one instruction takes."""
-MIN_STEPS = 4
-"""Of these, from which on tiles pay: with fewer, products in lanes are as fast."""
+DOT_CYCLES, ROW_CYCLES, LANES_PER_CYCLE = 16, 16, 2
+"""What a product of tiles takes, however few their steps; what it takes that a row of 16 sums goes through memory to
+what follows, and not straight on in its register; and how many vectors of sums get products in lanes in a cycle."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def _side(op: object) -> tuple[memref.LoadOp, str] | None:
 def way_of(block: BlockOp, matrix: Collection[str]) -> str | None:
     """By which of the target's `matrix` a block can be computed that has not been scheduled; `None` where by none.
 
-    It has whole tiles of columns and, on tiles, steps enough to keep them busy, and both sides lie as they are read.
+    It has whole tiles of columns and, on tiles, steps enough to keep them busy, so that products in lanes would take
+    longer; and both sides lie as they are read.
     """
     product = narrow_product(block)
     way = None if product is None else product.way(matrix)
@@ -115,7 +117,12 @@ def way_of(block: BlockOp, matrix: Collection[str]) -> str | None:
         sums = walks.sums
         return way if len(sums) == 2 and sums[0][1:] == (2, 2 * COLUMNS) and sums[1] == (2, 1, 1) else None
     steps = prod(taken_at_once(walks.sums, product.together).values()) // product.together
-    return way if steps >= MIN_STEPS else None
+    if steps == STEPS:
+        return way
+    rows = min(walks.rows, ROWS)
+    vectors = rows * prod(size for size, _, _ in walks.sums) // product.together
+    trips = vectors // (rows * steps) if steps else 0
+    return way if trips and vectors / LANES_PER_CYCLE >= DOT_CYCLES * trips + ROW_CYCLES * rows else None
 
 
 def outer_column(block: BlockOp) -> int | None:
@@ -150,10 +157,11 @@ def taken_at_once(sums: Sequence[tuple[int, int, int]], together: int, most: int
 
 @dataclass(frozen=True)
 class _Walks:
-    """How both sides move along the iterators over sums: `(size, step of the left side, of the right side)`; and the
-    iterator of columns before that of the row, if there is one."""
+    """How both sides move along the iterators over sums: `(size, step of the left side, of the right side)`; how many
+    rows there are; and the iterator of columns before that of the row, if there is one."""
 
     sums: list[tuple[int, int, int]]
+    rows: int
     column: int | None
 
 
@@ -181,7 +189,7 @@ def _walks_of(block: BlockOp, product: NarrowProduct) -> _Walks | None:
         if len(sums) < len(moves):
             continue
         columns = [n for n in range(rank - 2) if sizes[n] > 1 and lhs.step(dims[n]) == 0 and rhs.step(dims[n])]
-        return _Walks(sums, columns[-1] if columns else None)
+        return _Walks(sums, sizes[rank - 2], columns[-1] if columns else None)
     return None
 
 
