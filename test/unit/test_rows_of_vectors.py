@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pytest
 from native import parse
 from strict_c import STRICT, needs_compiler
 
@@ -14,6 +17,8 @@ from weft import relay
 from weft.dialects.tir.core import PrimFuncOp
 from weft.kernel import build_kernel
 from weft.lowering.loops_to_c.compile import compiler_command
+
+NDArray = npt.NDArray[Any]
 
 PARTS = """
 tir.prim_func @parts(%x: memref<3x12xf32>, %y: memref<3x12xf32>) {
@@ -83,3 +88,40 @@ def test_sums_of_as_many_lanes_as_a_symbol_says_stay_in_registers() -> None:
         np.testing.assert_allclose(
             np.asarray(exe(lhs, rhs), np.float32), np.maximum(lhs @ rhs, 0), rtol=1e-4, atol=1e-4
         )
+
+
+def encoded(x: NDArray, factors: NDArray) -> NDArray:
+    """Sines and cosines of all products of a row's elements and the factors, after these elements."""
+    angles = (x[:, :, None] * factors).reshape(len(x), -1)
+    return np.concatenate([x, np.sin(angles), np.cos(angles)], axis=1)
+
+
+@pytest.mark.parametrize(("columns", "factors"), [(3, 10), (2, 16), (5, 4), (2, 33), (3, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_axes_that_are_seen_as_one_are_vectors_between_their_multiples(columns: int, factors: int, dtype: str) -> None:
+    """Of 30 columns that are 3 times 10, read at a tenth and at a remainder, each ten are a vector; those of a
+    concatenation are loops for each of its parts."""
+    scale = np.linspace(0.5, 2, factors).astype(dtype)
+    x = relay.var("x", shape=(37, columns), dtype=dtype)
+    products = relay.multiply(relay.expand_dims(x, 2), relay.const(scale, dtype=dtype))
+    angles = relay.reshape(products, (37, columns * factors))
+    joined = relay.concatenate([x, relay.sin(angles), relay.cos(angles)], 1)
+    exe: Any = weft.compile(relay.Function([x], joined), threads=1)
+    if (factors, dtype) == (10, "float32"):
+        text = exe.ir["schedule"]
+        assert text.count("tir.for vectorized") == 2 and "scf.if" not in text
+        assert "= 3 to 33 {" in text and "= 33 to 63 {" in text
+    given = np.random.default_rng(0).standard_normal((37, columns)).astype(dtype)
+    tolerance = 4e-3 if dtype == "float16" else 1e-5
+    np.testing.assert_allclose(np.asarray(exe(given)), encoded(given, scale), rtol=tolerance, atol=tolerance)
+
+
+def test_a_row_whose_divisor_leaves_a_rest_is_taken_one_by_one() -> None:
+    """Of 25 elements that are read at a tenth, the last vector would be of five."""
+    x, y = relay.var("x", shape=(37, 3)), relay.var("y", shape=(37, 25))
+    each = relay.strided_slice(relay.repeat(x, 10, 1), [0, 0], [37, 25])
+    exe: Any = weft.compile(relay.Function([x, y], relay.nn.softmax(relay.add(each, y))), threads=1)
+    a, b = (np.random.default_rng(0).standard_normal(shape).astype(np.float32) for shape in ((37, 3), (37, 25)))
+    exponentials = np.exp(np.repeat(a, 10, 1)[:, :25] + b)
+    found = np.asarray(exe(a, b))
+    np.testing.assert_allclose(found, exponentials / exponentials.sum(1, keepdims=True), rtol=1e-5)

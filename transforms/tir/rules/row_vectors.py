@@ -4,17 +4,26 @@ A row of a softmax or a norm is short, or leaves a rest: 49, 77, 197 elements. L
 one by one, which may cost more than all vectors before. So the innermost loop of each block that goes straight along
 its row is split by the lanes of a register, of which the last are masked off, or, where it adds up, takes so many steps
 at a time (`lowering/tir_to_loops/lane_reductions.py`).
+
+What goes straight between multiples of a number alone, as where the last axes of what is read are seen as one, is split
+by that first: 30 elements that are 3 times 10 are 3 vectors of 10 lanes. What decides branches, as a concatenation, is
+cut where they are decided.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
 
 from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
 from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.deciding import deciding_iterators
-from ..analysis.strides import flat_accesses, steps_along
-from ..scheduling.recorded import in_lanes, set_kind, split
+from ..analysis.strides import flat_accesses, steps_along, steps_within
+from ..scheduling.recorded import in_lanes, in_parts, set_kind, split
 from .choosing import is_chosen
 from .registers import VectorRegisters
 
@@ -22,11 +31,30 @@ LEAST_LANES = 4
 """Fewer lanes than these are not worth a vector; nor are rows of half a vector, of which LLVM takes several at once."""
 
 
+DIVIDED = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
+
+
 def vectorize_rows(top: ForOp, registers: VectorRegisters) -> None:
     """Take the innermost loops of the blocks under `top`, a loop over rows, in vectors where they go straight along."""
     for block in blocks_under(top):
-        if enclosing_loops(block)[-1] is not top:
+        loop = enclosing_loops(block)[-1]
+        if loop is top:
+            continue
+        if _decides(block, loop) and is_chosen("parts", block):
+            in_parts(loop)
+        else:
             vectorize_along(block, registers)
+
+
+def _decides(block: BlockOp, loop: ForOp) -> bool:
+    """Whether the side of a branch that an element is computed on depends on `loop`, of a known extent."""
+    iterator = _along(block, loop)
+    return (
+        iterator is not None
+        and isinstance(loop.size, int)
+        and block.kinds[iterator] == IterKind.SPATIAL
+        and block.iters[iterator] in deciding_iterators(block)
+    )
 
 
 def vectorize_along(block: BlockOp, registers: VectorRegisters) -> None:
@@ -35,13 +63,33 @@ def vectorize_along(block: BlockOp, registers: VectorRegisters) -> None:
     if loop.for_kind != ForKind.SERIAL or loop.annotations is not None:
         return
     iterator = _along(block, loop)
-    if lanes < LEAST_LANES or 2 * loop.likely_trips <= lanes or iterator is None or not _is_straight(block, iterator):
+    if lanes < LEAST_LANES or 2 * loop.likely_trips <= lanes or iterator is None:
         return
-    if block.kinds[iterator] == IterKind.REDUCE:
+    if not _is_straight(block, iterator, steps_along(block, iterator)):
+        size = _straight_within(block, iterator)
+        if size is not None and is_chosen("vectorize", block):
+            _vectorize(split(loop, [size])[-1], lanes)
+    elif block.kinds[iterator] == IterKind.REDUCE:
         if block.init is None and is_chosen("lanes", block):
             in_lanes(loop, lanes)
     elif (isinstance(loop.size, int) or _divides(lanes, loop.size)) and is_chosen("vectorize", block):
         _vectorize(loop, lanes)
+
+
+def _straight_within(block: BlockOp, iterator: int) -> int | None:
+    """Of how many neighbours along an iterator of elements each access goes straight, where it is divided by a number
+    that divides its extent; the most there are."""
+    extent = block.sizes[iterator]
+    if not isinstance(extent, int) or block.kinds[iterator] != IterKind.SPATIAL:
+        return None
+    indices = (index for access in block.accesses() if access.map is not None for index in access.map.results)
+    parts = [part for index in indices for part in index.dfs() if isinstance(part, AffineBinaryOpExpr)]
+    divided = (part.rhs.value for part in parts if part.kind in DIVIDED and isinstance(part.rhs, AffineConstantExpr))
+    sizes = {size for by in divided if LEAST_LANES <= (size := gcd(by, extent)) < extent}
+    for size in sorted(sizes, reverse=True):
+        if _is_straight(block, iterator, steps_within(block, iterator, size)):
+            return size
+    return None
 
 
 def _divides(lanes: int, size: Extent) -> bool:
@@ -73,12 +121,11 @@ def _along(block: BlockOp, loop: ForOp) -> int | None:
     return bound[0]
 
 
-def _is_straight(block: BlockOp, iterator: int) -> bool:
-    """Whether all accesses go from neighbour to neighbour along an iterator, or stand still, and one of them goes; what
-    is written goes where the iterator is of elements, and stands still where it is of steps."""
+def _is_straight(block: BlockOp, iterator: int, steps: Sequence[int | None]) -> bool:
+    """Whether all accesses go from neighbour to neighbour along an iterator, by these `steps`, or stand still, and one
+    of them goes; what is written goes where the iterator is of elements, and stands still where it is of steps."""
     if block.conditions or block.iters[iterator] in deciding_iterators(block):
         return False
-    steps = steps_along(block, iterator)
     written = 0 if block.kinds[iterator] == IterKind.REDUCE else 1
     for access, step in zip(flat_accesses(block), steps, strict=True):
         if step not in (0, 1) or (access.is_write and step != written):
