@@ -203,6 +203,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
     from ..transforms.relay.sink_dequantize import SinkDequantizePass
     from ..transforms.relay.sink_reshape import SinkReshapePass
+    from ..transforms.relay.sink_transpose import SinkTransposePass
     from ..transforms.relay.specialize_functions import SpecializeFunctionsPass
     from ..transforms.relay.unroll_scans import UnrollScansPass
 
@@ -216,6 +217,7 @@ def graph(target: Target) -> list[ModulePass]:
         *([SinkDequantizePass(data=LEFT_FACTORS[dot])] if (dot := _dot(target)) else []),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
+        SinkTransposePass(),
         FoldConstantPass(),
         FoldScaleAxisPass(),
         SimplifyExprPass(),

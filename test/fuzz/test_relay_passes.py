@@ -59,6 +59,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "dense-to-sparse": [{}],
     "sink-dequantize": [{}, {"data": "uint8"}],
     "sink-reshape": [{}],
+    "sink-transpose": [{}],
     "specialize-functions": [{}],
     "unroll-scans": [{}],
     "split-args": [{"max_function_args": 3}],

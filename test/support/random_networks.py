@@ -99,10 +99,10 @@ class Network:
     def any_value(self) -> Expr:
         return self.one_of(self.values[-5:] if self.chance(70) else self.values)
 
-    def grow(self) -> None:
-        """Append an operator, or several; nothing, where what was drawn does not fit."""
+    def grow(self, growths: Sequence[Growth] = ()) -> None:
+        """Append an operator, or several, of `growths` or any; nothing, where what was drawn does not fit."""
         try:
-            made = self.one_of(GROWTHS)(self)
+            made = self.one_of(growths or GROWTHS)(self)
         except (Diagnostic, VerifyException):
             return
         for each in made if isinstance(made, list) else [made]:

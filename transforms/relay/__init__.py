@@ -61,6 +61,7 @@ PASSES: dict[str, str] = {
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
     "sink-dequantize": "sink_dequantize:SinkDequantizePass",
     "sink-reshape": "sink_reshape:SinkReshapePass",
+    "sink-transpose": "sink_transpose:SinkTransposePass",
     "specialize-functions": "specialize_functions:SpecializeFunctionsPass",
     "split-args": "split_args:SplitArgsPass",
     "to-a-normal-form": "to_a_normal_form:ToANormalFormPass",

@@ -27,7 +27,7 @@ Counterpart of TVM's `ConvertLayout`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -123,10 +123,14 @@ class LayoutConverter:
         self.changed = False
         self.values = ReorderedValues()
 
+    def new_values(self) -> ReorderedValues:
+        """What values there are before the walk over a block."""
+        return ReorderedValues()
+
     def run(self, block: Block) -> None:
-        self.values = ReorderedValues()
+        self.values = self.new_values()
         for op in list(block.ops):
-            self._step(op)
+            self.step(op)
         self.changed |= bool(self.values.replaced)
         for op in reversed(self.values.replaced):
             op.detach()
@@ -136,7 +140,8 @@ class LayoutConverter:
                 op.detach()
                 op.erase()
 
-    def _step(self, op: Operation) -> None:
+    def step(self, op: Operation) -> None:
+        """Put into an operation's place what computes it, or give it its operands as they were."""
         if isinstance(op, RelayOp) and self._is_asked(op) and not self._skips():
             if (rule := self.rules.get(type(op))) is not None:
                 if self._by_rule(op, rule):
@@ -144,8 +149,8 @@ class LayoutConverter:
             else:
                 self._convert(op)
                 return
-        if not self._follows(op):
-            self._restore(op)
+        if not self.follows(op):
+            self.restore(op)
 
     def _is_asked(self, op: RelayOp) -> bool:
         return type(op) in self.rules if self.wanted is None else op.name.removeprefix("relay.") in self.wanted
@@ -188,8 +193,8 @@ class LayoutConverter:
         chosen = self._layouts(op)
         if not chosen:
             remarks.missed(NAME, op, "its layout cannot be chosen")
-            if not self._follows(op):
-                self._restore(op)
+            if not self.follows(op):
+                self.restore(op)
             return
         texts = [chosen[name] for name in op.LAYOUTS[: len(op.operands)]]
         old = [parse_layout(text) for text in layouts_of(op)]
@@ -204,13 +209,13 @@ class LayoutConverter:
         self._name_axes(op)
         if any(layout.is_blocked for layout in old):
             remarks.missed(NAME, op, f"it is in blocks already: {', '.join(layout.text for layout in old)}")
-            self._restore(op)
+            self.restore(op)
             return
         if any(is_split(order) for order in orders):
             self._convert_to_blocks(op, changed, orders)
             return
         if all(order == identity(len(order)) for order in orders):
-            self._restore(op)
+            self.restore(op)
             return
         operands = [
             self.values.get(value, orders[index], op) if index < len(orders) else self.values.plain(value, op)
@@ -230,7 +235,7 @@ class LayoutConverter:
             remarks.missed(
                 NAME, op, f"the blocks of {', '.join(map(str, changed.values()))} do not divide its channels"
             )
-            self._restore(op)
+            self.restore(op)
             return
         operands = [
             values.get(value, forms[index], op) if index < len(forms) else values.plain(value, op)
@@ -251,7 +256,7 @@ class LayoutConverter:
             new.erase()
             obstacle = f"the result has {shape_of(op.results[0])[1]} channels, which are no blocks"
         remarks.missed(NAME, op, f"it cannot be computed in these blocks: {obstacle}")
-        self._restore(op)
+        self.restore(op)
 
     def _layouts(self, op: RelayOp) -> dict[str, str]:
         """The layouts wanted of an operator by the properties that name them; none where it has none to choose.
@@ -278,11 +283,11 @@ class LayoutConverter:
                 texts[index] = default
         return dict(zip(properties, texts, strict=True))
 
-    def _follows(self, op: Operation) -> bool:
+    def follows(self, op: Operation) -> bool:
         """Take over the order of operands, where an operator can; return whether it did."""
         values = self.values
         match op:
-            case TupleOp() if _is_joined(op):
+            case TupleOp() if is_joined(op):
                 return any(map(values.is_reordered, op.fields))  # what joins it looks at the fields
             case TupleOp() if any(map(values.is_reordered, op.fields)) and _is_taken_apart(op):
                 values.replaced.append(op)
@@ -337,9 +342,11 @@ class LayoutConverter:
     def _concatenate(self, op: ConcatenateOp | QnnConcatenateOp, fields: TupleOp) -> bool:
         values = self.values
         first = next((value for value in fields.fields if values.is_reordered(value)), None)
-        if first is None:
-            return False
-        order, letters = values.order(first), values.letters(first)
+        return first is not None and self.join(op, fields, values.order(first), values.letters(first))
+
+    def join(self, op: ConcatenateOp | QnnConcatenateOp, fields: TupleOp, order: Form, letters: str) -> bool:
+        """Join fields in an order, where that can be done; return whether it was."""
+        values = self.values
         rule = reblocked(op, order)
         if rule is None or any(shape_in(order, shape_of(value)) is None for value in fields.fields):
             remarks.missed(NAME, op, "the blocks do not divide what is joined")
@@ -365,18 +372,19 @@ class LayoutConverter:
         for made in emit.ops:
             self.values.insert(made, op)
         for made in emit.ops:
-            self._step(made)
+            self.step(made)
         self.values.name_axes(op.result, self.values.letters(norm.data))
         self.values.assign(op.result, self.values.computed(value), [self.values.order(value)])
         self.values.replaced.append(op)
         return True
 
     def _take_over(self, op: RelayOp) -> bool:
+        lead = lead_among(op, self.values.is_reordered)
+        return lead is not None and self.compute_in(op, self.values.order(lead), self.values.letters(lead))
+
+    def compute_in(self, op: RelayOp, order: Form, letters: str) -> bool:
+        """Compute an operator on operands in an order, where that can be done; return whether it was."""
         values = self.values
-        lead = self._lead(op)
-        if lead is None:
-            return False
-        order, letters = values.order(lead), values.letters(lead)
         if (rule := reblocked(op, order)) is None:
             remarks.missed(NAME, op, "its operands have to have their axes as they are")
             return False
@@ -398,15 +406,6 @@ class LayoutConverter:
         values.replaced.append(op)
         return True
 
-    def _lead(self, op: RelayOp) -> SSAValue | None:
-        """The operand whose order an operator takes over."""
-        if not op.has_trait(Pointwise):
-            first = op.operands[0]
-            return first if isinstance(first.type, TensorType) and self.values.is_reordered(first) else None
-        rank = len(shape_of(op.results[0]))
-        reordered = (value for value in op.operands if self.values.is_reordered(value))
-        return next((value for value in reordered if len(shape_of(value)) == rank), None)
-
     def _rebuilt(self, op: RelayOp, rule: Reordered, order: Form, letters: str) -> RelayOp:
         operands = [
             self.values.fit(value, order, letters, op) if index in rule.along else self.values.plain(value, op)
@@ -414,7 +413,7 @@ class LayoutConverter:
         ]
         return type(op)(*operands, **{**op.properties, **rule.properties})
 
-    def _restore(self, op: Operation) -> None:
+    def restore(self, op: Operation) -> None:
         """Give an operation its operands, and those of its branches, as they were."""
         for index, operand in enumerate(op.operands):
             op.operands[index] = self.values.plain(operand, op)
@@ -430,7 +429,16 @@ class LayoutConverter:
         self.values.replaced.append(op)
 
 
-def _is_joined(op: TupleOp) -> bool:
+def lead_among(op: RelayOp, is_reordered: Callable[[SSAValue], bool]) -> SSAValue | None:
+    """The operand whose order an operator takes over."""
+    if not op.has_trait(Pointwise):
+        first = op.operands[0] if op.operands else None
+        return first if first is not None and isinstance(first.type, TensorType) and is_reordered(first) else None
+    rank = len(shape_of(op.results[0]))
+    return next((value for value in op.operands if is_reordered(value) and len(shape_of(value)) == rank), None)
+
+
+def is_joined(op: TupleOp) -> bool:
     """Whether a tuple is there to be concatenated, in its own block."""
     users = [use.operation for use in op.result.uses]
     joins = all(isinstance(user, ConcatenateOp | QnnConcatenateOp) and user.data is op.result for user in users)

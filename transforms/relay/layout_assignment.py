@@ -9,7 +9,7 @@ channel by itself, in depthwise convolutions and pools, do not vectorise in the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
@@ -22,7 +22,7 @@ from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.planes import SeePlanesOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
-from .minimum_cut import INFINITE, MinimumCut
+from .minimum_cut import MinimumCut
 
 WINDOW_CYCLES = 9.6
 """What a sliding window in full vectors saves for each element of the result. An element that is transformed moves to
@@ -59,7 +59,8 @@ def assign_blocks(
     for value, users in uses.items():
         if cost := _cost(value):
             producer = _producer(value)
-            _link(cut, None if producer is None else nodes.get(producer), [nodes.get(user) for user in users], cost)
+            made = None if producer is None else nodes.get(producer)
+            cut.link_value(made, [nodes.get(user) for user in users], cost)
     labels = cut.solve()
     return {op: blocks[op] for index, op in enumerate(connected) if labels[index]}
 
@@ -130,23 +131,3 @@ def _cost(value: SSAValue) -> int:
         return 0
     shape = [TYPICAL_EXTENT if n == DYNAMIC else n for n in shape_of(value)]
     return prod(shape) if prod(shape[-2:]) > 1 else 0
-
-
-def _link(cut: MinimumCut, producer: int | None, users: Sequence[int | None], cost: int) -> None:
-    """Pay `cost` once if a user has another label than the producer; `None` stands for what is always plain."""
-    if producer is not None:
-        some_plain = cut.add_node()
-        cut.link(producer, some_plain, cost)
-        for user in users:
-            if user is None:
-                cut.fix(some_plain, False)
-            else:
-                cut.link(some_plain, user, INFINITE)
-    some_blocked = cut.add_node()
-    for user in users:
-        if user is not None:
-            cut.link(user, some_blocked, INFINITE)
-    if producer is None:
-        cut.prefer(some_blocked, False, cost)
-    else:
-        cut.link(some_blocked, producer, cost)

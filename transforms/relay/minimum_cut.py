@@ -13,6 +13,8 @@ Source: E. A. Dinic, "Algorithm for solution of a problem of maximum flow in net
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 INFINITE = 1 << 60
 _SOURCE, _SINK = 0, 1
 
@@ -47,6 +49,26 @@ class MinimumCut:
     def fix(self, node: int, label: bool) -> None:
         """No other label for `node`."""
         self.prefer(node, label, INFINITE)
+
+    def link_value(self, producer: int | None, users: Sequence[int | None], penalty: int) -> None:
+        """`penalty` once for each of the two forms of a value in which it is needed and not made: some of the nodes
+        `users` have another label than the node `producer`. `None` stands for what is always labelled `False`."""
+        if producer is not None:
+            some_false = self.add_node()
+            self.link(producer, some_false, penalty)
+            for user in users:
+                if user is None:
+                    self.fix(some_false, False)
+                else:
+                    self.link(some_false, user, INFINITE)
+        some_true = self.add_node()
+        for user in users:
+            if user is not None:
+                self.link(user, some_true, INFINITE)
+        if producer is None:
+            self.prefer(some_true, False, penalty)
+        else:
+            self.link(some_true, producer, penalty)
 
     def solve(self) -> list[bool]:
         """The labels of the nodes, in the order in which they were added."""

@@ -99,7 +99,7 @@ class ReorderedValues:
         if current == order:
             return main
         if (value, order) not in self._forms:
-            self._forms[value, order] = self._transform(main, self.letters(value), current, order, at)
+            self._forms[value, order] = self.transform(main, self.letters(value), current, order, at)
         return self._forms[value, order]
 
     def plain(self, value: SSAValue, at: Operation) -> SSAValue:
@@ -115,7 +115,7 @@ class ReorderedValues:
             part = self.insert(TupleGetOp(main, index), at)
             plain = identity(len(order_of(order)))
             letters = self.letters(value, len(plain))
-            fields.append(part if order == plain else self._transform(part, letters, order, plain, at))
+            fields.append(part if order == plain else self.transform(part, letters, order, plain, at))
         return self.insert(TupleOp(*fields), at)
 
     def fit(self, value: SSAValue, order: Form, letters: str, at: Operation) -> SSAValue:
@@ -135,9 +135,10 @@ class ReorderedValues:
         form = _whole(order, wide)
         if len(shape) < rank:
             plain = self.insert(ExpandDimsOp(plain, axis=0, num_newaxis=rank - len(shape)), at)
-        return self._transform(plain, letters, identity(rank), form, at)
+        return self.transform(plain, letters, identity(rank), form, at)
 
-    def _transform(self, value: SSAValue, letters: str, source: Form, target: Form, at: Operation) -> SSAValue:
+    def transform(self, value: SSAValue, letters: str, source: Form, target: Form, at: Operation) -> SSAValue:
+        """A value whose axes are called `letters`, brought from one form into another before `at`."""
         texts = [form_text(form, letters) for form in (source, target)]
         return self.insert(LayoutTransformOp(value, src_layout=texts[0], dst_layout=texts[1]), at)
 
