@@ -192,6 +192,37 @@ def test_groups_that_share_blocks_of_channels_are_padded_band_by_band(
     assert_computes(func, stage)
 
 
+@pytest.mark.parametrize(("l2", "bands"), [(1 << 18, 7), (1 << 15, 0)])
+def test_bands_are_outside_of_columns_that_stay_near_while_they_pass(
+    l2: int, bands: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights of 36 KiB, all of which meet each band of pixels."""
+    monkeypatch.setattr(padded_bands, "MIN_BANDS", 3)
+    x, w = te.placeholder((1, 2, 16, 14, 8), f32, "x"), te.placeholder((8, 2, 3, 3, 8, 8), f32, "w")
+    padded = te.compute(
+        (1, 2, 18, 16, 8),
+        lambda n, c, h, v, i: te.select(te.all_of([h >= 1, h < 17, v >= 1, v < 15]), x[n, c, h - 1, v - 1, i], 0.0),
+        "padded",
+    )
+    outer, inner = te.reduce_axis(2, "outer"), te.reduce_axis(8, "inner")
+    ky, kx = te.reduce_axis(3, "y"), te.reduce_axis(3, "z")
+    total = te.compute(
+        (1, 8, 8, 7, 8),
+        lambda n, c, h, v, o: te.sum(
+            padded[n, outer, h * 2 + ky, v * 2 + kx, inner] * w[c, outer, ky, kx, inner, o], (outer, inner, ky, kx)
+        ),
+        "total",
+    )
+    stage = [x, w], [total]
+    func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=l2)))
+    pad = next(block for block in blocks_under(func) if block.block_name == "padded")
+    buffer = pad.writes[0].owner
+    assert isinstance(buffer, AllocBufferOp)
+    assert (buffer.scope.data == "local") == bool(bands)
+    assert not bands or enclosing_loops(pad)[0].likely_trips == bands
+    assert_computes(func, stage)
+
+
 def test_tiles_that_fill_their_loops_are_no_bands() -> None:
     """Of a padded row of 80 in tiles of several vectors, each is computed once, and without a condition."""
     x = te.placeholder((1, 4, 400), f32, "x")

@@ -27,7 +27,7 @@ from ....dialects.support.facts import while_unchanged
 from ....dialects.support.machine_model import MachineModel
 from ....dialects.support.walking import all_within
 from ....dialects.tir.blocks import accessing_blocks
-from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.buffers import buffer_bytes, shape_of
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -270,6 +270,10 @@ def _apply(
     outer = [*strips, *outermost, *order_tiles(block, columns, others, rows)]
     around = [] if panel is None else _around(panel, loops)
     bands = None if around else _bands(block, epilogue, outer, loops.numbers, machine)
+    if bands is None and not around and others and columns and _columns_stay_near(block, tile, machine):
+        outside = [*strips, *outermost, *others, *columns, *rows]
+        if (bands := _bands(block, epilogue, outside, loops.numbers, machine)) is not None:
+            outer = outside
     inside: list[ForOp] = []
     if around:
         within = [loop for loop in (*loops.others, *loops.rows) if loop not in around]
@@ -319,6 +323,15 @@ def _bands(
             break  # each tile of the last band would ask whether it is there
         walks.append(Walk(number, trips, step))
     return propose_bands(block, walks, machine)
+
+
+def _columns_stay_near(block: BlockOp, tile: Tile, machine: MachineModel) -> bool:
+    """Whether all that columns have, and rows share, stays in the second cache while bands of rows pass."""
+    if tile.row is None:
+        return False
+    target, row = written_buffer(block), dimension(tile.row)
+    shared = {read.buffer for read in strides(block) if read.buffer is not target and read.along(row) == 0}
+    return 2 * sum(map(buffer_bytes, shared)) <= machine.l2
 
 
 def _order_bands(
