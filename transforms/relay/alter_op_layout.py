@@ -16,8 +16,8 @@ it (`BlockedValues.channel_block`). Where a vector does not divide the number, t
 operators that treat each channel by itself compute it, a convolution does not read it, and it goes where a value
 becomes plain. Data with too few channels, such as images, are read as they are, in blocks of one.
 
-Convolutions are computed in blocks. Where one has groups, a block is a part of a group, or as many groups as fill it,
-with zeros between them; arithmetic on the result has the same. Arithmetic, pools, padding, concatenation and splits
+Convolutions are computed in blocks. Where one has groups, a block is a group whose last vector is half full, a part of
+a group, or as many groups as fill it, with zeros between them; arithmetic on the result has the same. Arithmetic, pools, padding, concatenation and splits
 along channels, means over pixels, and depthwise convolutions can be (each operator's class says how), and are where
 that makes for the least to be transformed (`layout_assignment.py`). All else gets plain values. A `layout_transform` is
 made where the layouts of producer and consumer differ, once for each value and layout (`blocked_values.py`), so that

@@ -326,8 +326,9 @@ def _bands(
 
 
 def _columns_stay_near(block: BlockOp, tile: Tile, machine: MachineModel) -> bool:
-    """Whether all that columns have, and rows share, stays in the second cache while bands of rows pass."""
-    if tile.row is None:
+    """Whether all that columns have, and rows share, stays in the second cache while bands of rows pass, of which there
+    is a known number."""
+    if tile.row is None or not all(isinstance(size, int) for size in block.sizes):
         return False
     target, row = written_buffer(block), dimension(tile.row)
     shared = {read.buffer for read in strides(block) if read.buffer is not target and read.along(row) == 0}
