@@ -17,12 +17,12 @@ operators that treat each channel by itself compute it, a convolution does not r
 becomes plain. Data with too few channels, such as images, are read as they are, in blocks of one.
 
 Convolutions are computed in blocks. Where one has groups, a block is a group whose last vector is half full, a part of
-a group, or as many groups as fill it, with zeros between them; arithmetic on the result has the same. Arithmetic, pools, padding, concatenation and splits
-along channels, means over pixels, and depthwise convolutions can be (each operator's class says how), and are where
-that makes for the least to be transformed (`layout_assignment.py`). All else gets plain values. A `layout_transform` is
-made where the layouts of producer and consumer differ, once for each value and layout (`blocked_values.py`), so that
-they stand only at the borders, and no two of them cancel. Dense layers with constant weights get their weights in
-blocks of columns.
+a group, or as many groups as fill it, with zeros between them; arithmetic on the result has the same. Arithmetic,
+pools, padding, concatenation and splits along channels, means over pixels, and depthwise convolutions can be (each
+operator's class says how), and are where that makes for the least to be transformed (`layout_assignment.py`). All else
+gets plain values. A `layout_transform` is made where the layouts of producer and consumer differ, once for each value
+and layout (`blocked_values.py`), so that they stand only at the borders, and no two of them cancel. Dense layers with
+constant weights get their weights in blocks of columns.
 
 Left in NCHW, with a remark: convolutions whose weights are no constants, in other layouts, or with so odd a number of
 channels, or of those of a group, that most of a vector would stay empty. `fold-constant` should follow.
