@@ -95,7 +95,8 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
         wanted = [from_affine(substitute(e, reader)) for e in read.index]
     if known:
         analyzer.assume(*known)
-    digits = _Digits(analyzer, {numbers[loop.var]: loop for loop in own})
+    known_least = [from_affine(c) for c in holding]
+    digits = _Digits(analyzer, {numbers[loop.var]: loop for loop in own}, known_least)
     ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in (*around, *own)}
     written = [substitute(e, writer) for e in write.index]
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
@@ -104,7 +105,7 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     for condition in write.block.conditions:
         # `known` conditions would hide which digits are of one number
         needed = plain.simplify(replaced(from_affine(substitute(condition, writer)), values))
-        if not any(analyzer.can_prove(needed >= from_affine(c)) for c in holding):
+        if not any(analyzer.can_prove(needed >= least) for least in known_least):
             digits.need(needed)
     return digits.unproved
 
@@ -140,15 +141,16 @@ def _analyzer_of(given: _Facts) -> Analyzer:
 class _Digits:
     """The values of the loops of the writer alone, of which each may be a digit of one index."""
 
-    def __init__(self, analyzer: Analyzer, loops: Mapping[int, ForOp]):
+    def __init__(self, analyzer: Analyzer, loops: Mapping[int, ForOp], holding: Sequence[IntExpr]):
         self.analyzer = analyzer
         self.loops = loops
+        self.holding = holding
         self.known: dict[int, IntExpr] = {}
         self.unproved: list[IntExpr] = []
 
     def need(self, value: IntExpr) -> None:
-        """Note `value` if it is not shown to be at least 0."""
-        if not self.analyzer.can_prove(value >= 0):
+        """Note `value` if it is not shown to be at least 0, or what is known not to be negative."""
+        if not any(self.analyzer.can_prove(value >= least) for least in (const(0), *self.holding)):
             self.unproved.append(value)
 
     def solve(self, written: AffineExpr, wanted: IntExpr, ranges: Mapping[AffineExpr, Range]) -> bool:
