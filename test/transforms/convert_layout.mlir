@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW","nn.max_pool3d:NDHWC","qnn.conv2d:NCHW","nn.deformable_conv2d:NCHW","qnn.conv2d_transpose:NCHW","vision.roi_align:NCHW","nn.batch_norm:NHWC"}' | filecheck %s
+// RUN: weft-opt %s -p 'convert-layout{desired-layouts="nn.conv2d:NCHW16c:OIHW16i16o"}' | filecheck %s --check-prefix=BLOCKS
 
 // CHECK-LABEL: relay.func @arithmetic_and_pools_go_along
 // CHECK: %[[X:.*]] = relay.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"}
@@ -219,4 +220,28 @@ relay.func @norms_go_along_all_the_same(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x
   %1 = relay.nn.batch_norm %0, %v, %v, %v, %v {axis = 3 : i64} : (tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>>
   %2 = relay.tuple_get %1[0] : tuple<tensor<1x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>> -> tensor<1x4x4x2xf32>
   relay.return %2 : tensor<1x4x4x2xf32>
+}
+
+// BLOCKS-LABEL: relay.func @fields_that_blocks_do_not_divide_are_joined_as_they_were
+// BLOCKS: %[[plain:.*]] = relay.layout_transform {{.*}} {src_layout = "NCHW16c", dst_layout = "NCHW"}
+// BLOCKS-NEXT: relay.tuple(%[[plain]], %y)
+// BLOCKS-NEXT: relay.concatenate
+relay.func @fields_that_blocks_do_not_divide_are_joined_as_they_were(%x: tensor<1x16x4x4xf32>, %y: tensor<1x8x4x4xf32>, %w: tensor<16x16x1x1xf32>) -> tensor<1x24x4x4xf32> {
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %1 = relay.tuple(%0, %y) : (tensor<1x16x4x4xf32>, tensor<1x8x4x4xf32>) -> tuple<tensor<1x16x4x4xf32>, tensor<1x8x4x4xf32>>
+  %2 = relay.concatenate %1 {axis = 1 : i64} : (tuple<tensor<1x16x4x4xf32>, tensor<1x8x4x4xf32>>) -> tensor<1x24x4x4xf32>
+  relay.return %2 : tensor<1x24x4x4xf32>
+}
+
+// BLOCKS-LABEL: relay.func @fields_that_are_joined_twice
+// BLOCKS: relay.concatenate {{.*}} -> tensor<1x2x4x4x16xf32>
+// BLOCKS: relay.concatenate {{.*}} -> tensor<1x1x8x4x16xf32>
+relay.func @fields_that_are_joined_twice(%x: tensor<1x16x4x4xf32>, %w: tensor<16x16x1x1xf32>) -> tuple<tensor<1x32x4x4xf32>, tensor<1x16x8x4xf32>> {
+  %0 = relay.nn.conv2d %x, %w : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %r = relay.nn.relu %0 : tensor<1x16x4x4xf32>
+  %1 = relay.tuple(%0, %r) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tuple<tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>>
+  %2 = relay.concatenate %1 {axis = 1 : i64} : (tuple<tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>>) -> tensor<1x32x4x4xf32>
+  %3 = relay.concatenate %1 {axis = 2 : i64} : (tuple<tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>>) -> tensor<1x16x8x4xf32>
+  %4 = relay.tuple(%2, %3) : (tensor<1x32x4x4xf32>, tensor<1x16x8x4xf32>) -> tuple<tensor<1x32x4x4xf32>, tensor<1x16x8x4xf32>>
+  relay.return %4 : tuple<tensor<1x32x4x4xf32>, tensor<1x16x8x4xf32>>
 }

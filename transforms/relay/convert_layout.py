@@ -356,9 +356,14 @@ class LayoutConverter:
         joined = values.insert(TupleOp(*(values.get(value, order, op) for value in fields.fields)), op)
         rest = (values.plain(value, op) for value in op.operands[1:])
         self._replace(op, type(op)(joined, *rest, **{**op.properties, **rule.properties}), rule.orders)
-        if all(use.operation in values.replaced for use in fields.result.uses):
-            values.replaced.insert(values.replaced.index(op), fields)
+        self._drop(fields)
         return True
+
+    def _drop(self, fields: TupleOp) -> None:
+        """Let a tuple go, after all that has read it, if nothing else does."""
+        replaced, users = self.values.replaced, [use.operation for use in fields.result.uses]
+        if all(user in replaced for user in users):
+            replaced.insert(min(map(replaced.index, users), default=len(replaced)), fields)
 
     def _only_infers(self, op: BatchNormOp) -> bool:
         """Whether a batch norm reads blocks, which its channels are not one axis of, and gives no statistics."""
@@ -416,7 +421,13 @@ class LayoutConverter:
     def restore(self, op: Operation) -> None:
         """Give an operation its operands, and those of its branches, as they were."""
         for index, operand in enumerate(op.operands):
-            op.operands[index] = self.values.plain(operand, op)
+            fields = operand.owner
+            if isinstance(fields, TupleOp) and any(map(self.values.is_reordered, fields.fields)):
+                plain = TupleOp(*(self.values.plain(value, op) for value in fields.fields))
+                op.operands[index] = self.values.insert(plain, op)
+                self._drop(fields)
+            else:
+                op.operands[index] = self.values.plain(operand, op)
         if op.regions:
             for value in free_values(op):
                 if self.values.is_reordered(value):
