@@ -9,17 +9,16 @@ processors, unless whoever started the process has said how they wait.
 from __future__ import annotations
 
 import ctypes
-import os
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
+from ..dialects.support.knobs import environment
 from .linker import LoadError
 
 _MARKS = {b"GOMP_": ("libgomp.so.1", "gomp"), b"__kmpc_": ("libomp.so", "omp")}
 """What an object mentions that needs a library: GCC's, or LLVM's."""
 
-_WAITING = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"}
-"""What says how threads wait."""
+_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+"""What says how its threads wait."""
 
 _loaded: set[bytes] = set()
 
@@ -38,7 +37,7 @@ def load_for(objects: Sequence[bytes]) -> None:
         for name in (names[0], find_library(names[1])):
             try:
                 if name is not None:
-                    with _waiting_asleep():
+                    with environment("OMP_WAIT_POLICY", "passive", unless=_WAITING):
                         ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
                     _loaded.add(mark)
                     break
@@ -46,19 +45,6 @@ def load_for(objects: Sequence[bytes]) -> None:
                 continue
         else:
             raise LoadError(f"OpenMP's library {names[0]} is not installed", hint="it comes with the C compiler")
-
-
-@contextmanager
-def _waiting_asleep() -> Generator[None]:
-    """What is loaded meanwhile has its threads sleep when they wait, unless the environment says how they do."""
-    if not _WAITING.isdisjoint(os.environ):
-        yield
-        return
-    os.environ["OMP_WAIT_POLICY"] = "passive"
-    try:
-        yield
-    finally:
-        del os.environ["OMP_WAIT_POLICY"]
 
 
 def libraries_for(objects: Sequence[bytes]) -> list[str]:

@@ -9,7 +9,7 @@ A value that cannot be read is a usage error that names the variable.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Generic, TypeVar, cast
@@ -97,3 +97,17 @@ CACHE_LIMIT = Knob(
 JOBS = Knob("WEFT_JOBS", 0, "processes that lower and compile kernels; as many as there are processors where unset")
 CUDA_LIBRARY = Knob("WEFT_CUDA_LIBRARY", "libcuda.so.1", "the library of the CUDA driver")
 CC = Knob("CC", "cc", "the C compiler, of the target c and for linking exported libraries")
+
+
+@contextmanager
+def environment(name: str, value: str, *, unless: Collection[str]) -> Generator[None]:
+    """What is loaded meanwhile, a library that reads its own variables, sees this one; unless one of others is there
+    already, by which whoever started the process has decided."""
+    if not os.environ.keys().isdisjoint(unless):
+        yield
+        return
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
