@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 from tvmscript_texts import refused, scheduled
-from xdsl.ir.affine import AffineExpr
 
 import weft
 from weft import arith
 from weft.dialects.support.arguments import ArgumentError
 from weft.dialects.tir.analyzer import evaluate
 from weft.dialects.tir.analyzer.index_map import Mapping
+from weft.dialects.tir.analyzer.nodes import IntExpr
 from weft.dialects.tir.interpreter import Interpreter
 from weft.tir import IndexMap, from_source
 from weft.transforms.tir.scheduling.index_maps import IndexMap as ScheduleMap
@@ -77,7 +77,7 @@ def f(x: T.Buffer[(14, 5), "float32"], y: T.Buffer[(14,), "float32"]):
 """
 
 
-def blocked(i: AffineExpr) -> object:
+def blocked(i: IntExpr) -> object:
     return [(i + 1) // 4, (i + 1) % 4]
 
 
