@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 
-from ..dialects.support.knobs import environment
 from .linker import LoadError
 
 _MARKS = {b"GOMP_": ("libgomp.so.1", "gomp"), b"__kmpc_": ("libomp.so", "omp")}
@@ -33,6 +32,8 @@ def load_for(objects: Sequence[bytes]) -> None:
         if mark in _loaded or not any(mark in image for image in objects):
             continue
         from ctypes.util import find_library  # which imports what starts processes
+
+        from ..dialects.support.knobs import environment
 
         for name in (names[0], find_library(names[1])):
             try:
