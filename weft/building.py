@@ -88,9 +88,7 @@ def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -
             if args is None:
                 raise UsageError("a te schedule is lowered for arguments", hint="weft.lower(s, [A, B, C])")
             return translate(inp, args, name).mod
-        case PrimFuncOp():
-            module = IRModule([inp.clone()])
-        case ModuleOp():
+        case PrimFuncOp() | ModuleOp():
             module = IRModule.of(inp)
     if args is not None:
         raise UsageError("arguments are given for a te schedule only; a function has its own")

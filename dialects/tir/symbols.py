@@ -153,12 +153,12 @@ LIKELY_SIZE = 1009
 """What schedule rules take a symbol for: a prime, since what is chosen must suit sizes that nothing divides."""
 
 
-def likely(extent: Extent) -> int:
-    """What schedule rules take an extent for where they choose; never what correctness rests on. One that is open is
-    several: its iterators have loops, which those of extent 1 have not."""
+def likely(extent: Extent, size: int = LIKELY_SIZE) -> int:
+    """What schedule rules take an extent for where they choose, each symbol being `size`; never what correctness rests
+    on. One that is open is several: its iterators have loops, which those of extent 1 have not."""
     if isinstance(extent, int):
         return extent
-    return max(2, with_sizes(extent, dict.fromkeys(symbols_in(extent), LIKELY_SIZE)).eval([], []))
+    return max(2, with_sizes(extent, dict.fromkeys(symbols_in(extent), size)).eval([], []))
 
 
 def product(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:

@@ -154,6 +154,17 @@ def test_data_is_padded_band_by_band_where_windows_hardly_overlap(
     assert_computes(func, stage)
 
 
+def check_bands(stage: Stage, bands: int, l2: int) -> None:
+    """What is padded in `stage` is filled in so many bands, or as a whole where there are none; the numbers are right."""
+    func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=l2)))
+    pad = next(block for block in blocks_under(func) if block.block_name == "padded")
+    buffer = pad.writes[0].owner
+    assert isinstance(buffer, AllocBufferOp)
+    assert (buffer.scope.data == "local") == bool(bands)
+    assert not bands or enclosing_loops(pad)[0].likely_trips == bands
+    assert_computes(func, stage)
+
+
 @pytest.mark.parametrize(("groups", "height", "stride", "bands"), [(4, 3, 1, 4), (2, 8, 2, 4), (2, 8, 1, 0)])
 def test_groups_that_share_blocks_of_channels_are_padded_band_by_band(
     groups: int, height: int, stride: int, bands: int, monkeypatch: pytest.MonkeyPatch
@@ -183,13 +194,7 @@ def test_groups_that_share_blocks_of_channels_are_padded_band_by_band(
         "total",
     )
     stage = [x, w], [total]
-    func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=1 << 20)))
-    pad = next(block for block in blocks_under(func) if block.block_name == "padded")
-    buffer = pad.writes[0].owner
-    assert isinstance(buffer, AllocBufferOp)
-    assert (buffer.scope.data == "local") == bool(bands)
-    assert not bands or enclosing_loops(pad)[0].likely_trips == bands
-    assert_computes(func, stage)
+    check_bands(stage, bands, 1 << 20)
 
 
 @pytest.mark.parametrize(("l2", "bands"), [(1 << 18, 7), (1 << 15, 0)])
@@ -214,13 +219,7 @@ def test_bands_are_outside_of_columns_that_stay_near_while_they_pass(
         "total",
     )
     stage = [x, w], [total]
-    func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=l2)))
-    pad = next(block for block in blocks_under(func) if block.block_name == "padded")
-    buffer = pad.writes[0].owner
-    assert isinstance(buffer, AllocBufferOp)
-    assert (buffer.scope.data == "local") == bool(bands)
-    assert not bands or enclosing_loops(pad)[0].likely_trips == bands
-    assert_computes(func, stage)
+    check_bands(stage, bands, l2)
 
 
 def test_tiles_that_fill_their_loops_are_no_bands() -> None:

@@ -61,11 +61,9 @@ from ...dialects.tir.core import (
 from ...dialects.tir.symbols import as_affine, as_extent, dimension, symbols_in
 from .analysis.producers import function_of
 from .rest_tilings import RestTilings
+from .rules.choose_tile import MAX_FAR_ROWS
 from .schedule.loops import drop_proved_conditions
 from .schedule.rebind import ValueExpr, assign, rebind
-
-FEW_ROWS = 14
-"""Rows up to which there may be code for a rest of every height."""
 
 
 def linear_in(block: BlockOp, condition: AffineExpr, var: SSAValue) -> tuple[int, Linear] | None:
@@ -144,7 +142,7 @@ def _take_in_tiles(whole: ForOp, rest: ForOp, inner_loops: Sequence[ForOp]) -> b
         copy.size = as_extent(count)
 
     far, full = step == 1 and _shares_far(rest, rows), height
-    while height > (FEW_ROWS if far else 1):
+    while height > (MAX_FAR_ROWS if far else 1):
         height //= 2
         count = _simple(left // (height * step))
         part(height, count)

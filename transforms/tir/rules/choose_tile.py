@@ -34,7 +34,8 @@ MIN_STRIDED_MERIT = 0.2
 MAX_OPEN_ROWS, MAX_FAR_ROWS = 8, 14
 """Rows of a tile along an extent that is a symbol: what is left over is taken in tiles of 4, 2 and 1. Where they share
 more than the nearest cache holds, what is left over is one tile (`symbolic_partition`), and there are as many as fit 32
-registers with two vectors each: up to so many rows all that they share comes by once."""
+registers with two vectors each: up to so many rows all that they share comes by once. Up to so many a rest of every
+height may have code of its own, too."""
 
 
 OPEN_EXTENT = 2520

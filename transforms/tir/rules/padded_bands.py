@@ -11,7 +11,7 @@ tir.for parallel %channels_band {
 }
 ```
 
-Along an extent that is a symbol, all bands but the last are of the size that is chosen for `LIKELY_SIZE`.
+Along an extent that is a symbol, all bands but the last are of the size that is chosen for `LIKELY_PIXELS`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ....dialects.support.machine_model import MachineModel
 from ....dialects.tir.affine import Range, linear
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, Scope, enclosing_loops, memref_of
-from ....dialects.tir.symbols import Extent, symbols_in, with_sizes
+from ....dialects.tir.symbols import likely
 from ..analysis.producers import consumers, defining_block, written_buffer
 from ..analysis.strides import iterator_ranges, strides
 from ..scheduling.recorded import compute_at, set_kind, set_scope
@@ -50,8 +50,8 @@ MAX_AGAIN = 1.5
 MIN_BANDS = 16
 """So many bands divide among a few threads."""
 
-LIKELY_SIZE = 64
-"""What symbols are taken for: rows and columns of images are no more where most of a network is."""
+LIKELY_PIXELS = 64
+"""What symbols are taken for here: rows and columns of images are no more where most of a network is."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) 
     maps = [access.map for access in block.touches() if access.buffer is buffer]
     if len(maps) != 1 or maps[0] is None:
         return None
-    extents = dict(enumerate(map(likely, block.sizes)))
-    whole = prod(map(likely, shape_of(buffer)))
+    extents = {number: likely(extent, LIKELY_PIXELS) for number, extent in enumerate(block.sizes)}
+    whole = prod(likely(extent, LIKELY_PIXELS) for extent in shape_of(buffer))
     width = byte_width(memref_of(buffer).element_type)
     for number, (iterator, trips, step) in enumerate(loops):
         bands = prod(outer.trips for outer in loops[:number])
@@ -110,13 +110,6 @@ def _divide(block: BlockOp, padding: BlockOp, loops: Sequence[Walk], most: int) 
             if part * width <= most and count >= MIN_BANDS:
                 return Bands(padding, number, size) if count * part <= MAX_AGAIN * whole else None
     return None
-
-
-def likely(extent: Extent) -> int:
-    """What an extent is taken for."""
-    if isinstance(extent, int):
-        return extent
-    return max(1, with_sizes(extent, dict.fromkeys(symbols_in(extent), LIKELY_SIZE)).eval([], []))
 
 
 def _part(block: BlockOp, map: AffineMap, extents: dict[int, int]) -> int | None:

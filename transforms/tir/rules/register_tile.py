@@ -37,7 +37,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
-from ....dialects.tir.symbols import dimension
+from ....dialects.tir.symbols import dimension, likely
 from ..analysis.narrow_products import COLUMNS, outer_column, way_of
 from ..analysis.producers import consumers, is_before, nest_of, written_buffer
 from ..analysis.strides import strides
@@ -56,7 +56,7 @@ from .choose_tile import Tile, propose_tiles
 from .choosing import is_chosen
 from .loop_orders import order_strips, order_sums, order_tiles, strips_of_rows, unroll_steps, vectors_of
 from .packed_panels import Panel, copy_panel, propose_panel
-from .padded_bands import Bands, Walk, fill_in, likely, propose_bands
+from .padded_bands import LIKELY_PIXELS, Bands, Walk, fill_in, propose_bands
 from .pixels import fuse_pixels
 from .preceding import preceding
 from .registers import VectorRegisters
@@ -274,14 +274,14 @@ def _apply(
         outside = [*strips, *outermost, *others, *columns, *rows]
         if (bands := _bands(block, epilogue, outside, loops.numbers, machine)) is not None:
             outer = outside
-    inside: list[ForOp] = []
+    over_bands: list[ForOp] = []
     if around:
         within = [loop for loop in (*loops.others, *loops.rows) if loop not in around]
         reorder(*around, *within, *loops.inner)
         around = around if set(around) & set(ragged) else _fused(around)
         tiles, shared = [*around, *within], _long_enough(around) or around[0]
     elif bands is not None:
-        inside, tiles, shared = _order_bands(bands, outer, ragged, loops.inner)
+        over_bands, tiles, shared = _order_bands(bands, outer, ragged, loops.inner)
     else:
         tiles, shared = _order_tiles(epilogue, outer, ragged, loops.inner)
     parallel = None if work < MIN_PARALLEL_WORK or shared.likely_trips <= 1 else shared
@@ -293,7 +293,7 @@ def _apply(
         compute_at(each, top)
         set_scope(written_buffer(each), Scope.LOCAL)
     if bands is not None:
-        fill_in(bands, next(loop for loop in reversed(tiles) if loop in inside))
+        fill_in(bands, next(loop for loop in reversed(tiles) if loop in over_bands))
     if panel is not None and around:
         copy_panel(panel, around[-1])
     # Kinds last: what is moved into loops that run at the same time has to be tried on a copy.
@@ -317,8 +317,8 @@ def _bands(
     """Bands of what is padded, which stay near: along one of the outermost loops that were not split."""
     walks: list[Walk] = []
     for loop in takewhile(lambda loop: loop in numbers, outer):
-        number, trips = numbers[loop], likely(loop.size)
-        step = likely(epilogue.sizes[number]) // trips
+        number, trips = numbers[loop], likely(loop.size, LIKELY_PIXELS)
+        step = likely(epilogue.sizes[number], LIKELY_PIXELS) // trips
         if loop.is_symbolic and step > 1:
             break  # each tile of the last band would ask whether it is there
         walks.append(Walk(number, trips, step))
