@@ -29,8 +29,9 @@ from .dialects.support.diagnostics import Diagnostic
 from .dialects.support.dtypes import byte_width, numpy_dtype
 from .dialects.support.hints import isa
 from .dialects.tir.buffers import memref_of
-from .dialects.tir.core import PrimFuncOp
-from .dialects.tir.specialize import known_shape, sizes_of_call
+from .dialects.tir.core import PrimFuncOp, blocks_under
+from .dialects.tir.legality.definedness import check_results
+from .dialects.tir.specialize import known_shape, sizes_of_call, symbols_of
 from .dialects.tir.symbols import with_sizes
 from .lowering.abi import RUN
 from .lowering.check_sites import CHECKS
@@ -107,6 +108,7 @@ class Kernel:
             self._entry = _add_entry(module, name, self._types)
             self.source = {"ll": emit_llvm_ir(module)}
         self._code = self._compiled(target, codegen_level)
+        self._checked_inputs: set[int] = set()
 
     def _compiled(self, target: Target, level: int) -> LoadedObjects | NoCompilerError:
         """The code, loaded; of C, which is of use by itself, the reason where there is no compiler."""
@@ -132,9 +134,10 @@ class Kernel:
         What the function's symbols are follows from the shapes of the inputs; `sizes` gives others by name.
 
         Raises:
-            Diagnostic: an array does not fit, or a symbol is not known.
+            Diagnostic: an array does not fit, a symbol is not known, or elements of a result are not written.
         """
         arguments = self.function.region.block.args
+        self._check_results(len(inputs))
         known = sizes_of_call(self.function, [array.shape for array in inputs], sizes or {})
         memories: list[NDArray] = []
         for number, argument in enumerate(arguments):
@@ -152,6 +155,15 @@ class Kernel:
             memories.append(array)
         self.update(memories, known)
         return memories[len(inputs) :]
+
+    def _check_results(self, inputs: int) -> None:
+        """All elements of the buffers after the first `inputs` are written, where sizes do not decide which are."""
+        if symbols_of(self.function) or inputs in self._checked_inputs:
+            return
+        for finding in check_results(blocks_under(self.function), self.function.region.block.args[inputs:]):
+            if finding.certain:
+                raise finding.diagnostic()
+        self._checked_inputs.add(inputs)
 
     def update(self, buffers: Sequence[NDArray], sizes: Mapping[int, int]) -> None:
         """Run on arrays for all buffers, dense and at multiples of `ALIGNMENT`, which are written in place; `sizes` are
