@@ -1,9 +1,9 @@
 """OpenMP's library, for programs that were compiled from C source with it.
 
 Its threads wait for one another by spinning, unless it is told otherwise when it is loaded. Where other processes want
-the processors as well, they spin for as long as these have them: a network that takes 12 ms of processor time took more
-than a minute. So they are told to sleep (`OMP_WAIT_POLICY=passive`), which costs a tenth where nobody else wants the
-processors, unless whoever started the process has said how they wait.
+the processors as well, they spin for as long as these have them: a network that takes 12 ms of processor time could
+take more than a minute. So they are told to sleep (`OMP_WAIT_POLICY=passive`), which costs a tenth where nobody else
+wants the processors, unless whoever started the process has said how they wait.
 """
 
 from __future__ import annotations
