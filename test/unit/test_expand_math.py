@@ -167,7 +167,9 @@ def test_functions_of_two_f32_are_accurate_everywhere(op: str) -> None:
 def test_vectors_give_what_scalars_give(op: str) -> None:
     operands = [arguments(256, seed) for seed in ((5, 6) if op in BINARY else (5,))]
     scalars, vectors = (run(op, "f32", np.float32, *operands, width=width) for width in (1, 16))
-    np.testing.assert_array_equal(scalars.view(np.uint32), vectors.view(np.uint32))
+    is_nan = np.isnan(scalars)  # whose sign processors choose
+    np.testing.assert_array_equal(is_nan, np.isnan(vectors))
+    np.testing.assert_array_equal(scalars.view(np.uint32)[~is_nan], vectors.view(np.uint32)[~is_nan])
 
 
 @pytest.mark.parametrize("op", ["exp", "sin", "cos", "tan"])

@@ -174,4 +174,4 @@ def test_factors_of_a_longer_type_than_the_operands_of_a_product_stay(kind: str,
     y = product(x, w, out_dtype="float32") * relay.const(np.float32(3.3))
     module = relay.IRModule.from_expr(relay.Function(arguments, y))
     wanted, found = (cast(Any, relay.create_executor(each, module).evaluate())(*given) for each in ("debug", "aot"))
-    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
