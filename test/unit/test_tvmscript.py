@@ -25,7 +25,7 @@ from weft.dialects.tir.specialize import specialize
 from weft.lowering.relay_to_tir.lower_te import LowerTEPass
 from weft.script import ir_module
 from weft.script import tir as T
-from weft.tir import IRModule, Schedule, assert_structural_equal, from_source, structural_equal
+from weft.tir import IRModule, Schedule, assert_structural_equal, from_source, structural_equal, structural_hash
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass
 
@@ -236,6 +236,27 @@ def test_the_kernels_of_operators_survive_printing(first: int) -> None:
             if isinstance(func, PrimFuncOp) and not structural_equal(from_source(func.script()), func):
                 differing.append(str(example))
     assert len(COMPILED) > 150 and not differing
+
+
+def test_values_that_are_used_twice_by_what_is_used_twice_are_compared_once() -> None:
+    """As a tree, 64 squares of squares have 2**64 leaves."""
+
+    def squares(kind: str) -> PrimFuncOp:
+        steps = "\n".join(f"%{n + 1} = arith.{kind} %{n}, %{n} : f32" for n in range(64))
+        text = f"""tir.prim_func @f(%x: memref<f32>, %y: memref<f32>) {{
+  tir.block @b() = [] reads(%x[] : memref<f32>) writes(%y[] : memref<f32>) {{
+    %0 = memref.load %x[] : memref<f32>
+    {steps}
+    memref.store %64, %y[] : memref<f32>
+  }}
+}}"""
+        func = parse_module(text, new_ir_context()).body.block.first_op
+        assert isinstance(func, PrimFuncOp)
+        return func
+
+    assert structural_equal(squares("mulf"), squares("mulf"))
+    assert structural_hash(squares("mulf")) == structural_hash(squares("mulf"))
+    assert not structural_equal(squares("mulf"), squares("addf"))
 
 
 def test_what_is_read_back_computes_the_same() -> None:

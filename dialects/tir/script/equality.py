@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import TypeAlias
 
 from xdsl.dialects import arith, memref, scf
@@ -239,7 +240,7 @@ class _BodyForm:
         self.bound = bound
         self.dims = over_dimensions(block.args)
         self.epochs: dict[SSAValue, int] = {}
-        self.known: dict[SSAValue, Form] = {}
+        self.known: dict[SSAValue, bytes] = {}
         self.effects = self._effects(block)
 
     def _effects(self, block: Block) -> tuple[Form, ...]:
@@ -276,7 +277,7 @@ class _BodyForm:
                 case CallOp() if not op.is_pure:
                     found.append(self._call(op))
                     if op.results:
-                        self.known[op.results[0]] = ("called", len(found), op.callee.data)
+                        self.known[op.results[0]] = f"called {len(found)} {op.callee.data}".encode()
                     self._change(op)
                 case scf.YieldOp() | scf.ConditionOp() | AddressOfOp():
                     pass
@@ -302,9 +303,10 @@ class _BodyForm:
             for buffer in written:
                 self.epochs[buffer] = self.epochs.get(buffer, 0) + 1
 
-    def value(self, value: SSAValue) -> Form:
+    def value(self, value: SSAValue) -> bytes:
+        """A digest of the value's expression: as a tree one whose parts are used twice has 2**depth nodes."""
         if (known := self.known.get(value)) is None:
-            known = self.known[value] = self._value(value)
+            known = self.known[value] = sha256(repr(self._value(value)).encode()).digest()
         return known
 
     def _value(self, value: SSAValue) -> Form:
@@ -322,7 +324,7 @@ class _BodyForm:
                 place = tuple(self.value(each) for each in op.indices)
                 return ("load", self.function.number(op.memref), self.epochs.get(op.memref, 0), place)
             case scf.IfOp():
-                sides: list[Form] = []
+                sides: list[bytes] = []
                 for region in op.regions:
                     end = region.block.last_op
                     assert isinstance(end, scf.YieldOp)
