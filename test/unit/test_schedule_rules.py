@@ -155,7 +155,7 @@ def test_data_is_padded_band_by_band_where_windows_hardly_overlap(
 
 
 def check_bands(stage: Stage, bands: int, l2: int) -> None:
-    """What is padded in `stage` is filled in so many bands, or as a whole where there are none; the numbers are right."""
+    """What is padded in `stage` is filled in so many bands, as a whole where there are none; the numbers are right."""
     func = scheduled(stage, VectorRegisters(bytes=32, machine=MachineModel(l2=l2)))
     pad = next(block for block in blocks_under(func) if block.block_name == "padded")
     buffer = pad.writes[0].owner
