@@ -212,7 +212,9 @@ class Expr:
         return len(self.value.type.types.data)
 
     def __getitem__(self, index: int) -> Expr:
-        """Field `index` of a tuple."""
+        """Field `index` of a tuple; of one that was made here, what it was made of."""
+        if isinstance(owner := self.value.owner, TupleOp):
+            return expr_of(owner.fields[_place(index, len(owner.fields))])
         return TupleGetItem(self, index)
 
     def __iter__(self) -> Iterator[Expr]:
@@ -476,7 +478,10 @@ def TupleGetItem(tuple_value: Operand, index: int) -> Expr:
         return Expr(TupleGetOp(value, index).result)
     if not isinstance(value.type, TupleType):
         raise UsageError(f"a value of type {value.type} is no tuple")
-    count = len(value.type.types.data)
+    return Expr(TupleGetOp(value, _place(index, len(value.type.types.data))).result)
+
+
+def _place(index: int, count: int) -> int:
     if not -count <= index < count:
         raise IndexError(f"field {index} of a tuple of {count}")
-    return Expr(TupleGetOp(value, index % count).result)
+    return index % count

@@ -415,6 +415,16 @@ def test_a_tuple_of_a_type_that_is_not_known_has_a_size() -> None:
         relay.TupleWrapper(relay.Tuple([relay.const(1.0)]), 2)
 
 
+def test_a_field_of_a_tuple_that_was_made_is_what_it_was_made_of() -> None:
+    x, two = relay.var("x", shape=(3,)), relay.const(2.0)
+    pair = relay.Tuple([x, two])
+    assert pair[0] == x and pair[-1] == two and list(pair) == pair.fields
+    folded = relay.transform.FoldConstant()(relay.IRModule.from_expr(relay.Tuple([x, two + two])))
+    assert folded["main"].body[1].data == 4.0
+    with pytest.raises(IndexError, match="field 2 of a tuple of 2"):
+        pair[2]
+
+
 def test_a_walk_that_says_nothing_of_a_kind_is_not_implemented() -> None:
     for visited in (relay.const(1.0), relay.GlobalVar("f"), relay.op.get("exp"), relay.Function([], relay.const(1))):
         with pytest.raises(NotImplementedError, match="ExprFunctor does not say what to do with"):
