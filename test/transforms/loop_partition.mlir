@@ -337,6 +337,29 @@ tir.prim_func @a_loop_to_a_symbol_is_cut_where_the_last_part_begins(%x: memref<?
   }
 }
 
+// What windows leave of %n elements is no fewer than none, as the function may assume.
+// CHECK-LABEL: tir.prim_func @a_loop_is_cut_where_what_is_assumed_says_that_it_may_be
+// CHECK-NEXT:      attributes
+// CHECK-NEXT:    tir.for %a = 0 to (%n + 2) floordiv 4 + -1 {
+// CHECK-NEXT:      tir.for vectorized %b = 0 to 4 {
+// CHECK-NEXT:        tir.block @copy(%v: spatial %n + -2) = [%a * 4 + %b] reads
+// CHECK:           tir.for %a_1 = 0 to 1 {
+// CHECK-NEXT:      tir.for vectorized %b_1 = 0 to (%n + 2) mod 4 {
+tir.prim_func @a_loop_is_cut_where_what_is_assumed_says_that_it_may_be(%x: memref<?xf32>, %y: memref<?xf32>, %n: index)
+    shapes(%x[%n], %y[%n - 2]) attributes {assumed = [affine_map<()[s0, s1, s2] -> (s2 - 3)>]} {
+  tir.for %a = 0 to (%n + 1) floordiv 4 {
+    tir.for vectorized %b = 0 to 4 {
+      tir.block @copy(%v: spatial %n - 2) = [%a * 4 + %b] where [%n - %a * 4 - %b - 3]
+          reads(%x[%v + 2] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+        %two = arith.constant 2 : index
+        %0 = arith.addi %v, %two : index
+        %1 = memref.load %x[%0] : memref<?xf32>
+        memref.store %1, %y[%v] : memref<?xf32>
+      }
+    }
+  }
+}
+
 // The threads of one launch run all of it, and those beyond the end do nothing.
 // CHECK-LABEL: tir.prim_func @loops_of_threads_stay_whole
 // CHECK-NEXT:    tir.for thread_binding "blockIdx.x" %o = 0 to 4 {

@@ -45,7 +45,7 @@ from ...dialects.support.dtypes import byte_width
 from ...dialects.support.vector_unit import vector_unit_of
 from ...dialects.support.walking import all_within
 from ...dialects.tir.affine import Linear, Range, linear, substitute
-from ...dialects.tir.analyzer import Analyzer, from_affine, sym, to_affine
+from ...dialects.tir.analyzer import Analyzer, from_affine, to_affine
 from ...dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -58,7 +58,7 @@ from ...dialects.tir.core import (
     loop_of,
     memref_of,
 )
-from ...dialects.tir.symbols import as_affine, as_extent, dimension, symbols_in
+from ...dialects.tir.symbols import as_affine, as_extent, assume_symbols, assumed_around, dimension, symbols_in
 from .analysis.producers import function_of
 from .rest_tilings import RestTilings
 from .rules.choose_tile import MAX_FAR_ROWS
@@ -87,7 +87,7 @@ def partition_symbolic(loop: ForOp) -> None:
         return
     (cut,) = cuts
     end = as_affine(loop.size)
-    analyzer = _analyzer(cut, end)
+    analyzer = _analyzer(cut, end, around=loop)
     first, last = from_affine(cut), from_affine(end)
     if not (analyzer.can_prove(first >= 0) and analyzer.can_prove(first <= last)):
         return
@@ -289,7 +289,7 @@ def shorten_symbolic(loop: ForOp) -> bool:
     (end,) = ends
     if not any(True for _ in symbols_in(end)) or loop.start != 0:
         return False
-    analyzer = _analyzer(end, as_affine(loop.size))
+    analyzer = _analyzer(end, as_affine(loop.size), around=loop)
     if not analyzer.can_prove(from_affine(end) <= from_affine(as_affine(loop.size))):
         return False
     loop.size = as_extent(end)
@@ -313,10 +313,13 @@ def _simple(expr: AffineExpr) -> AffineExpr:
     return linear(expr).to_expr() if simple is None else linear(simple).to_expr()
 
 
-def _analyzer(*exprs: AffineExpr) -> Analyzer:
+def _analyzer(*exprs: AffineExpr, around: ForOp | None = None) -> Analyzer:
+    """What is known of the symbols in `exprs`, and what the function around a loop takes for granted."""
     analyzer = Analyzer()
-    for number in {symbol for expr in exprs for symbol in symbols_in(expr)}:
-        analyzer.assume(sym(number) >= 0)
+    assumed = () if around is None else tuple(assumed_around(around))
+    assume_symbols(analyzer, (*exprs, *assumed))
+    for expr in assumed:
+        analyzer.assume(from_affine(expr) >= 0)
     return analyzer
 
 
