@@ -90,6 +90,23 @@ def test_sums_of_as_many_lanes_as_a_symbol_says_stay_in_registers() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("shape", "shared"), [((1, 12, None, None), "0 to 12 {"), ((None, 3, None, None), "0 to %x_d0 * 3 {")]
+)
+def test_threads_share_what_stands_before_rows_of_which_there_are_any_number(
+    shape: tuple[int | None, ...], shared: str
+) -> None:
+    """Only the outermost loop of a nest is shared, and one that is open is not fused into another."""
+    x = relay.var("x", shape=[relay.Any() if extent is None else extent for extent in shape])
+    exe: Any = weft.compile(relay.Function([x], relay.nn.softmax(x)), threads=2)
+    (parallel,) = (line for line in exe.ir["schedule"].splitlines() if "tir.for parallel" in line)
+    assert parallel.startswith("    tir.for") and parallel.endswith(shared)
+    for size in (1, 7):
+        given = np.random.default_rng(size).standard_normal([extent or size for extent in shape]).astype(np.float32)
+        wanted = np.exp(given)
+        np.testing.assert_allclose(np.asarray(exe(given)), wanted / wanted.sum(-1, keepdims=True), rtol=1e-5)
+
+
 def encoded(x: NDArray, factors: NDArray) -> NDArray:
     """Sines and cosines of all products of a row's elements and the factors, after these elements."""
     angles = (x[:, :, None] * factors).reshape(len(x), -1)

@@ -18,6 +18,7 @@ from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
     ForKind,
+    ForOp,
     Scope,
     blocks_under,
     enclosing_loops,
@@ -72,10 +73,10 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     loops = enclosing_loops(output)
     rows = loops[: sum(1 for n in output.likely_extents[:depth] if n > 1)]
     if rows:
-        top = fuse_known(rows)
+        shared, top = _fuse_rows(rows)
     else:
-        top = add_unit_loop(loops[0] if loops else output)
-    steps = top.likely_trips
+        shared = top = add_unit_loop(loops[0] if loops else output)
+    steps = shared.likely_trips
     for block in blocks[-2::-1]:
         buffer = written_buffer(block)
         compute_at(block, top)
@@ -89,8 +90,17 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     for block in blocks_under(top):
         work += prod(loop.likely_trips for loop in enclosing_loops(block))
     if steps > 1 and work >= PARALLEL_MIN_STEPS:
-        set_kind(top, ForKind.PARALLEL)
+        set_kind(shared, ForKind.PARALLEL)
     return True
+
+
+def _fuse_rows(loops: list[ForOp]) -> tuple[ForOp, ForOp]:
+    """Fuse loops over rows as far as they can be: the outermost that is left, which threads share, and the innermost,
+    which goes from row to row."""
+    shared = top = fuse_known(loops)
+    while outer := enclosing_loops(shared):
+        shared = fuse_known(outer)
+    return shared, top
 
 
 def _schedule_several(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
@@ -128,11 +138,11 @@ def _schedule_several(blocks: list[BlockOp], registers: VectorRegisters) -> bool
     if not loops:
         return True
     innermost = rows > 1 and all(len(enclosing_loops(block)) == rows for block in every)
-    top = fuse_known(loops[:-1] if innermost else loops)
+    shared, top = _fuse_rows(loops[:-1] if innermost else loops)
     vectorize_rows(top, registers)
     work = sum(prod(loop.likely_trips for loop in enclosing_loops(block)) for block in blocks_under(top))
-    if top.likely_trips > 1 and work >= PARALLEL_MIN_STEPS:
-        set_kind(top, ForKind.PARALLEL)
+    if shared.likely_trips > 1 and work >= PARALLEL_MIN_STEPS:
+        set_kind(shared, ForKind.PARALLEL)
     return True
 
 
