@@ -106,7 +106,7 @@ def test_means_of_images_of_any_size_are_taken_in_vectors_of_channels():
         [(1, 1), (7, 9)],
         lambda x: [relay.nn.global_avg_pool2d(relay.nn.conv2d(x, k, channels=48))],
     )
-    *_, pool = str(exe.ir["schedule"]).partition("@fused_nn_global_avg_pool2d(%p0: memref<1x3x?x?x16xf32>")
+    *_, pool = str(exe.ir["schedule"]).partition("@fused_nn_global_avg_pool2d(%p0: memref<1x")
     assert "vectorized" in pool.partition("@pool_sum(")[0] and "minsi" not in pool.partition("tir.prim_func")[0]
 
 
