@@ -68,7 +68,7 @@ def compile_graph(
     target: Target,
     *,
     start: str = "import",
-    codegen_level: int = 3,
+    codegen_level: int | None = None,
     jobs: int | None = None,
     counted: Callable[[CacheCounts], None] | None = None,
     verified: bool = False,
@@ -78,16 +78,17 @@ def compile_graph(
     """Compile a module that is at phase `start` (which it no longer is afterwards) to object code, by the rules of the
     current `PassContext`.
 
-    `codegen_level` is LLVM's, 0 to 3. `jobs` processes generate code: as many as there are processors, unless given.
-    `counted` is told where the kernels came from. `verified` says that the module was verified already. `fused` is
-    shown the module at the end of phase `fuse`, before any kernel is compiled, and may refuse it. `known` is given the
-    graph's constants when there is nothing left to do but to wait for code.
+    `codegen_level` is LLVM's, 0 to 3; the target's, unless given. `jobs` processes generate code: as many as there are
+    processors, unless given. `counted` is told where the kernels came from. `verified` says that the module was
+    verified already. `fused` is shown the module at the end of phase `fuse`, before any kernel is compiled, and may
+    refuse it. `known` is given the graph's constants when there is nothing left to do but to wait for code.
 
     Raises:
         TargetError: no code is made for the target.
         Diagnostic: the module is not valid, something in it cannot be lowered, or a constant's data is missing.
     """
     check_made(target)
+    codegen_level = target.codegen_level if codegen_level is None else codegen_level
     if (generate := target.generator) is not None:
         if not verified:
             verify(module)

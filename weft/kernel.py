@@ -66,16 +66,18 @@ def build_kernel(
     *,
     threads: int = 1,
     start: str = "tir",
-    codegen_level: int = 3,
+    codegen_level: int | None = None,
 ) -> Kernel:
     """`prim_func` as machine code for this machine, made by LLVM or, for the target `c`, by the C compiler.
 
     `start` is the phase that it is at: `schedule`, if it is not to be scheduled any more. `threads` run each call.
+    `codegen_level` is 0 to 3; the target's, unless given.
 
     Raises:
         Diagnostic: the function is not valid, or something in it cannot be lowered.
     """
-    return Kernel(prim_func, target or Target.parse("llvm -mcpu=native"), threads, start, codegen_level)
+    target = target or Target.parse("llvm -mcpu=native")
+    return Kernel(prim_func, target, threads, start, target.codegen_level if codegen_level is None else codegen_level)
 
 
 class Kernel:

@@ -37,8 +37,9 @@ class CodegenError(Diagnostic):
     """LLVM refused a module: the message says why, and shows the line where there is one."""
 
 
-def compile_module(module: ModuleOp | str, target: Target, opt_level: int = 3) -> bytes:
-    """Compile a module of the llvm dialect, or the text of LLVM IR, to an object file's bytes.
+def compile_module(module: ModuleOp | str, target: Target, opt_level: int | None = None) -> bytes:
+    """Compile a module of the llvm dialect, or the text of LLVM IR, to an object file's bytes, at the target's level
+    unless one is given.
 
     Raises:
         CodegenError: LLVM does not accept the module.
@@ -46,16 +47,16 @@ def compile_module(module: ModuleOp | str, target: Target, opt_level: int = 3) -
     """
     text = module if isinstance(module, str) else emit_llvm_ir(module)
     try:
-        return target.machine(opt_level).object(text)
+        return target.machine(target.codegen_level if opt_level is None else opt_level).object(text)
     except LLVMError as error:
         raise _explained(error, text) from None
 
 
-def compile_to_assembly(module: ModuleOp | str, target: Target, opt_level: int = 3) -> str:
+def compile_to_assembly(module: ModuleOp | str, target: Target, opt_level: int | None = None) -> str:
     """The same, as assembly text."""
     text = module if isinstance(module, str) else emit_llvm_ir(module)
     try:
-        return target.machine(opt_level).assembly(text)
+        return target.machine(target.codegen_level if opt_level is None else opt_level).assembly(text)
     except LLVMError as error:
         raise _explained(error, text) from None
 

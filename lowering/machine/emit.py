@@ -15,7 +15,7 @@ Format = Literal["llvm", "asm", "obj", "c"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
-def emit(module: ModuleOp, format: str, target: Target | str = "llvm", opt_level: int = 3) -> bytes:
+def emit(module: ModuleOp, format: str, target: Target | str = "llvm", opt_level: int | None = None) -> bytes:
     """The module in one of `FORMATS`; `llvm` is the text before LLVM's own passes, `c` is made of a module at phase
     `loops`.
 

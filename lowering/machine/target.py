@@ -23,7 +23,7 @@ from .llvm_facts import USED, Facts, ask
 from .target_answers import MissingTargetError, TargetAnswers
 from .target_forms import Options, TargetError, read_object, read_text
 from .target_kinds import GPU_LIMITS as GPU_LIMITS
-from .target_kinds import UNHEARD, TargetKind, kind_named, kinds
+from .target_kinds import OPT_LEVEL, UNHEARD, TargetKind, kind_named, kinds
 
 if TYPE_CHECKING:
     from .target_kinds import Generator
@@ -277,6 +277,11 @@ class Target(TargetAnswers):
         return StringAttr(str(self))
 
     @property
+    def codegen_level(self) -> int:
+        """How much LLVM or the C compiler does, 0 to 3, which is what it is unless the target says less."""
+        return int(self.processor.option(OPT_LEVEL) or 3)
+
+    @property
     def is_gpu(self) -> bool:
         """Whether all that can be is run by a GPU."""
         return self.kind == "cuda"
@@ -377,7 +382,7 @@ def _made(kind: TargetKind, given: Options) -> Target:
     """A target of a kind by its options.
 
     Raises:
-        TargetError: a limit is no number, the host is a GPU too, or a machine cannot be read.
+        TargetError: a limit or a level is no such number, the host is a GPU too, or a machine cannot be read.
     """
     options = {**kind.preset, **given}
     if "machine" in options:
@@ -385,6 +390,8 @@ def _made(kind: TargetKind, given: Options) -> Target:
             MachineModel().told(str(options["machine"]))
         except ValueError as error:
             raise TargetError(str(error), hint="-machine=l2=512K,fmas=1") from None
+    if OPT_LEVEL in kind.options() and str(options.get(OPT_LEVEL, 3)) not in {"0", "1", "2", "3"}:
+        raise TargetError(f"the target option '-{OPT_LEVEL}' is 0 to 3, not '{options[OPT_LEVEL]}'")
     fields: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
     limits: list[tuple[str, int]] = []

@@ -39,8 +39,11 @@ DESCRIPTIONS = ("keys", "device", "model", "libs", "num-cores")
 LISTED = ("libs", "cl-opt", "llvm-options")
 """The options that are lists."""
 
+OPT_LEVEL = "opt-level"
+"""How much the code generator does, LLVM or the C compiler: 0 to 3."""
+
 FAST_MATH = tuple(f"fast-math{each}" for each in ("", "-nnan", "-ninf", "-nsz", "-arcp", "-contract", "-reassoc"))
-UNHEARD = ("mfloat-abi", "mabi", "opt-level", "cl-opt", "march", *FAST_MATH)
+UNHEARD = ("mfloat-abi", "mabi", "cl-opt", "march", *FAST_MATH)
 """What TVM's targets may say of how code is made, and Weft does not do: no code is made for a target that says so."""
 
 
@@ -91,7 +94,7 @@ class TargetKind:
         if self.name == "cuda":
             own = {**GPU_OPTIONS, **{name: "" for name in GPU_LIMITS}, "host": "host"}
         else:
-            own = {**PROCESSOR_OPTIONS, **{name: "" for name in UNHEARD}}
+            own = {**PROCESSOR_OPTIONS, **{name: "" for name in (OPT_LEVEL, *UNHEARD)}}
         return {**own, **{name: "" for name in (*self.attributes, *DESCRIPTIONS)}}
 
 

@@ -101,7 +101,7 @@ def as_floats(array: npt.NDArray[np.generic]) -> Array:
 
 
 def compiled(graph: FuncOp) -> Executable:
-    return weft.compile(graph, threads=2)
+    return weft.compile(graph, "llvm -opt-level=1", threads=2)
 
 
 def results(executable: Executable, *inputs: Array) -> tuple[Array, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
 
 import weft
+from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.vector_unit import ATTRIBUTE, VectorUnit, set_vector_unit, vector_unit_of
 from weft.lowering.abi import Platform
@@ -42,6 +44,7 @@ LINUX = "-mtriple=x86_64-unknown-linux-gnu"
             "code is for llvm, c, cuda",
         ),
         ("llvm -mfloat-abi=hard", "no code is made as the target's option '-mfloat-abi' says", "leave it out"),
+        ("llvm -opt-level=4", "the target option '-opt-level' is 0 to 3, not '4'", None),
         ("c -fast-math=1", "no code is made as the target's option '-fast-math' says", None),
     ],
 )
@@ -53,6 +56,18 @@ def test_what_llvm_does_not_know_is_refused_before_it_is_asked_for_code(
     if hint is not None:
         assert error.value.hint is not None and hint in error.value.hint
     assert capfd.readouterr().err == ""
+
+
+def test_a_target_says_how_much_the_code_generator_does() -> None:
+    x = relay.var("x", shape=(4, 64))
+    graph = relay.Function([x], relay.nn.dense(x, relay.const(np.ones((32, 64), np.float32))))
+    texts = {
+        level: weft.compile(graph, f"llvm{level}", threads=1).asm for level in ("", " -opt-level=3", " -opt-level=0")
+    }
+    assert texts[""] == texts[" -opt-level=3"] != texts[" -opt-level=0"]
+    for target in ("llvm -opt-level=0", "c -opt-level=0"):
+        exe = weft.compile(graph, target, threads=1)
+        assert np.asarray(exe(np.ones((4, 64), np.float32))).sum() == 4 * 32 * 64
 
 
 def test_a_compilation_refuses_an_unknown_processor() -> None:
