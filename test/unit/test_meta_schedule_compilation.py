@@ -166,6 +166,8 @@ def test_tasks_are_scheduled_by_contexts_of_ones_own() -> None:
     (context,) = contexts
     assert weights == [2.0] and context.task_name == tasks[0].task_name and context.rand_state == 3
     assert structural_equal(context.mod, tasks[0].dispatched[0])
+    (drawn,), _ = ms.relay_integration.extracted_tasks_to_tune_contexts(tasks)
+    assert drawn.rand_state >= 0
     measured = ms.database.MemoryDatabase()
     ms.relay_integration.tune_tasks(
         tasks=contexts, task_weights=weights, work_dir=".", max_trials_global=2, num_trials_per_iter=2,

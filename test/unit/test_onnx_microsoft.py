@@ -304,6 +304,9 @@ def test_what_is_not_converted_is_refused() -> None:
     made, _ = model("RotaryEmbedding", [floats(2, 3, 8), np.zeros(1, np.int64), *[floats(9, 4)] * 2], scale=2.0)
     with pytest.raises(Diagnostic, match=r"attribute 'scale' is 2\.0"):
         from_onnx(made)
+    made, _ = model("MultiHeadAttention", [floats(1, 2, 8)] * 3, num_heads=3)
+    with pytest.raises(Diagnostic, match="8 numbers do not make 3 heads"):
+        from_onnx(made)
     made, _ = model("Gelu", [floats(3)], invented=1)
     with pytest.raises(Diagnostic, match="attribute 'invented'"):
         from_onnx(made)

@@ -6,8 +6,9 @@ import pytest
 from native import parse
 from xdsl.ir.affine import AffineExpr
 
+from weft.dialects.tir.affine import Linear
 from weft.dialects.tir.blocks import BlockOp
-from weft.transforms.tir.schedule.boxes import Part, span_of
+from weft.transforms.tir.schedule.boxes import Part, part_of_sum, span_of
 
 FUNCTION = """
 tir.prim_func @f(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
@@ -46,3 +47,19 @@ ROW, COLUMN, SIZE, ZERO = (
 def test_the_values_of_an_index_in_one_iteration(index: AffineExpr, outer: int, part: Part | None) -> None:
     (block,) = (op for op in parse(FUNCTION).walk() if isinstance(op, BlockOp))
     assert span_of(block, index, list(block.loop_vars)[:outer]) == part
+
+
+@pytest.mark.parametrize(
+    ("rows", "extent", "part"),
+    [
+        (Part(ZERO, 3), 5, Part(ZERO, 12)),
+        (Part(AffineExpr.constant(2), 3), 5, Part(AffineExpr.constant(8), 12)),
+        (Part(ZERO, SIZE), 5, None),
+        (Part(ZERO, 3), SIZE, None),
+    ],
+    ids=str,
+)
+def test_the_values_of_a_place_in_rows(rows: Part, extent: int | AffineExpr, part: Part | None) -> None:
+    """Four to a row: `row * 4 + column`, of some rows and all columns."""
+    place = Linear({ROW: 4, COLUMN: 1}, 0)
+    assert part_of_sum(place, [rows, Part(ZERO, 4)], [extent, 4], []) == part

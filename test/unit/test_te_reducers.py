@@ -54,6 +54,13 @@ def test_a_reducer_of_ones_own_is_one_that_there_is() -> None:
             te.comm_reducer(combine, lambda dtype: te.const(0, dtype))(x[k], axis=k)
 
 
+def test_each_result_of_a_reducer_is_tried() -> None:
+    x, y, k = te.placeholder((7,), name="x"), te.placeholder((7,), name="y"), te.reduce_axis((0, 7), "k")
+    sums = te.comm_reducer(lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda s, t: (te.const(0, s), te.const(1, t)))
+    with pytest.raises(UsageError, match=r"\(0\.0, 1\.0\) is no identity"):
+        sums((x[k], y[k]), axis=k)
+
+
 def test_a_reducer_may_have_several_results() -> None:
     def greater(x: tuple[te.Expr, ...], y: tuple[te.Expr, ...]) -> tuple[te.Expr, ...]:
         keep = x[1] >= y[1]

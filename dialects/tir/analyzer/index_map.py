@@ -54,6 +54,22 @@ class AxisSeparator:
 AXIS_SEPARATOR = AxisSeparator()
 
 
+def call_with_indices(function: Callable[..., object], indices: Sequence[IntExpr]) -> object:
+    """What a function of indices gives; parameters by name only, behind any number of others, are the last ones.
+
+    Raises:
+        TypeError: it takes another number of indices.
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except ValueError:  # of a built-in function
+        parameters = []
+    named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    first = max(0, len(indices) - len(named))
+    with asking_for_values():
+        return function(*indices[:first], **dict(zip(named, indices[first:], strict=False)))
+
+
 @checked_methods
 @dataclass(frozen=True, eq=False)
 class IndexMap:
@@ -76,16 +92,17 @@ class IndexMap:
             ArgumentError: it is not known how many, or it gives something else.
         """
         parameters = list(inspect.signature(mapping_function).parameters.values())
-        plain = [each.name for each in parameters if each.kind is not each.VAR_POSITIONAL]
-        if len(plain) < len(parameters):
-            if ndim is None or ndim < len(plain):
+        plain = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        count = len(plain) + len(named)
+        if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+            if ndim is None or ndim < count:
                 raise ArgumentError("an index map of any number of indices", hint="say how many: ndim=2")
-            plain += [f"i{number}" for number in range(len(plain), ndim)]
-        elif ndim is not None and ndim != len(plain):
-            raise ArgumentError(f"the index map takes {len(plain)} indices, and not {ndim}")
-        initial = [var(name) for name in plain]
-        with asking_for_values():
-            given = cast("Callable[..., object]", mapping_function)(*initial)
+            plain += [f"i{number}" for number in range(len(plain), ndim - len(named))]
+        elif ndim is not None and ndim != count:
+            raise ArgumentError(f"the index map takes {count} indices, and not {ndim}")
+        initial = [var(name) for name in plain + named]
+        given = call_with_indices(mapping_function, initial)
         results = cast("Sequence[Any]", given if isinstance(given, list | tuple) else [given])
         return IndexMap(tuple(initial), tuple(map(as_expr, results)))
 

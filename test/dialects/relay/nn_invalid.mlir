@@ -264,6 +264,14 @@ relay.func @transformation_of_a_weight_of_five_taps(%w: tensor<4x3x5x5xf32>) {
 
 // -----
 
+relay.func @transformation_of_a_weight_along_one_axis(%w: tensor<4x3x3xf32>) {
+  // expected-error@+1 {{expected a weight of 3x3 taps in OIHW, got [4, 3, 3]}}
+  %r = relay.nn.contrib_conv2d_winograd_weight_transform %w {tile_size = 4 : i64} : (tensor<4x3x3xf32>) -> tensor<6x6x4x3xf32>
+  relay.return
+}
+
+// -----
+
 relay.func @transformation_for_tiles_of_three(%w: tensor<4x3x3x3xf32>) {
   // expected-error@+1 {{'tile_size' is 3; it can be 2 or 4}}
   %r = relay.nn.contrib_conv2d_winograd_weight_transform %w {tile_size = 3 : i64} : (tensor<4x3x3x3xf32>) -> tensor<5x5x4x3xf32>

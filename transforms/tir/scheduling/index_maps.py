@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
 
@@ -12,8 +11,8 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from ....dialects.support.arguments import ArgumentError
 from ....dialects.tir.analyzer.convert import dim, to_affine
 from ....dialects.tir.analyzer.index_map import IndexMap as OwnMap
-from ....dialects.tir.analyzer.index_map import is_affine
-from ....dialects.tir.analyzer.nodes import IntExpr, as_expr, asking_for_values
+from ....dialects.tir.analyzer.index_map import call_with_indices, is_affine
+from ....dialects.tir.analyzer.nodes import IntExpr, as_expr
 from ....dialects.tir.core import memref_of
 from ..schedule.errors import ScheduleError
 
@@ -63,7 +62,7 @@ def layout_of(map: IndexMap, rank: int) -> tuple[AffineMap, list[int]]:
     if isinstance(map, AffineMap):
         return map, []
     try:
-        given = _called(cast("Callable[..., object]", map), [dim(number) for number in range(rank)])
+        given = call_with_indices(map, [dim(number) for number in range(rank)])
     except ArgumentError as error:
         raise ScheduleError(f"the index map is not affine: {error.message}", hint=error.hint) from error
     except TypeError as error:
@@ -83,15 +82,3 @@ def layout_of(map: IndexMap, rank: int) -> tuple[AffineMap, list[int]]:
     if len(set(separators)) != len(separators) or any(not 0 < each < len(results) for each in separators):
         raise ScheduleError("a separator of the index map does not stand between two indices")
     return AffineMap(rank, 0, tuple(results)), separators
-
-
-def _called(function: Callable[..., object], indices: Sequence[IntExpr]) -> object:
-    """What a function of indices gives; parameters by name only, behind any number of others, are the last ones."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except ValueError:  # of a built-in function
-        parameters = []
-    named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-    first = max(0, len(indices) - len(named))
-    with asking_for_values():
-        return function(*indices[:first], **dict(zip(named, indices[first:], strict=True)))
