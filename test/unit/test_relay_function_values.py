@@ -249,6 +249,16 @@ def test_a_mutator_makes_anew_what_is_made_of_what_changed() -> None:
     np.testing.assert_array_equal(evaluate(function)(np.array([2], np.float32)), 2 * np.concatenate([ONE, ONE]))
 
 
+def test_a_mutator_changes_parameters_that_nothing_reads() -> None:
+    class Renamed(relay.ExprMutator):
+        def visit_var(self, var: relay.Var) -> relay.Expr:
+            return relay.var("z", shape=(2,)) if var.name_hint == "y" else var
+
+    x, y = relay.var("x", shape=(1,)), relay.var("y", shape=(1,))
+    renamed = Renamed().visit(relay.Function([x, y], relay.exp(x)))
+    assert [(each.name_hint, each.shape) for each in renamed.params] == [("x", (1,)), ("z", (2,))]
+
+
 def test_a_walk_without_a_visit_says_so() -> None:
     with pytest.raises(UsageError, match="it has no `visit_var`"):
         relay.ExprFunctor().visit(vector("x"))

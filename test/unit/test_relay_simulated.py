@@ -46,6 +46,13 @@ def test_a_number_may_say_the_type_when_it_runs(dtype: str) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+def test_a_vector_of_one_number_serves_all() -> None:
+    x = relay.var("x", shape=(2, 3))
+    quantized = relay.qnn.simulated_quantize(x, relay.const(SCALES[:1]), relay.const(ZEROS[:1]))
+    found = relay.create_executor().evaluate(relay.Function([x], quantized))(DATA)
+    np.testing.assert_array_equal(found, np.clip(np.round(DATA / SCALES[0]) + ZEROS[0], -128, 127))
+
+
 def test_what_does_not_fit_is_refused() -> None:
     x = relay.var("x", shape=(2, 3))
     with pytest.raises(UsageError, match="there is no type 'int4' to simulate"):

@@ -151,12 +151,15 @@ def test_a_package_brings_implementations_and_lowerings(monkeypatch: pytest.Monk
         "from weft import strategies, te\n"
         "def compute(op, x): return te.compute(x.shape, lambda i: x[i] + x[i], 'brought')\n"
         "def lower(function, target): return None\n"
-        "STRATEGIES = [strategies.Implementation('exp', compute, 'brought'), lower, 5]\n"
+        "BROUGHT = strategies.Implementation('exp', compute, 'brought')\n"
+        "STRATEGIES = [lower, 5]\n"
     )
     information = tmp_path / "brought-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Name: brought\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[weft.strategies]\nmine = brought:STRATEGIES\n")
+    (information / "entry_points.txt").write_text(
+        "[weft.strategies]\none = brought:BROUGHT\nmore = brought:STRATEGIES\n"
+    )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setattr(plugins, "_broken", dict[str, str]())
     warnings: list[str] = []
