@@ -120,11 +120,16 @@ def test_half_covered_is_covered_and_rows_without_a_score_stay():
 
 
 def test_boxes_of_all_classes_are_in_the_order_of_their_classes_and_then_of_their_scores():
-    boxes = np.array([[[0, 0, 0.3, 0.3], [0.5, 0.5, 0.4, 0.4], [0, 0, 0.5, 0.5], [0.5, 0.5, 0.9, 0.9]]], np.float32)
-    scores = np.array([[[0.1, 0.2, 0.6, 0.9], [0.95, 0.2, 0.6, 0.3]]], np.float32)
+    image = [[0, 0, 0.3, 0.3], [0.5, 0.5, 0.4, 0.4], [0, 0, 0.5, 0.5], [0.5, 0.5, 0.9, 0.9]]
+    boxes = np.array([image, image], np.float32)
+    scores = np.array(
+        [[[0.1, 0.2, 0.6, 0.9], [0.95, 0.2, 0.1, 0.3]], [[0.1, 0.5, 0.2, 0.3], [0.6, 0.2, 0.7, 0.3]]], np.float32
+    )
     limits = (relay.const(np.int64(2)), relay.const(np.float32(0.8)), relay.const(np.float32(0.4)))
     b, s = var("b", boxes), var("s", scores)
     made = relay.vision.all_class_non_max_suppression(b, s, *limits, output_format="tensorflow")
     indices, kept, counts = run(made, [b, s], [boxes, scores])
-    assert indices[0, :4].tolist() == [[0, 3], [0, 2], [1, 0], [1, 2]] and counts.tolist() == [4]
-    np.testing.assert_array_equal(kept[0], np.array([0.9, 0.6, 0.95, 0.6, 0, 0, 0, 0], np.float32))
+    assert indices[:, :3].tolist() == [[[0, 3], [0, 2], [1, 0]], [[0, 1], [1, 2], [1, 0]]]
+    assert counts.tolist() == [3, 3]
+    wanted = [[0.9, 0.6, 0.95, 0, 0, 0, 0, 0], [0.5, 0.7, 0.6, 0, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(kept, np.array(wanted, np.float32))
