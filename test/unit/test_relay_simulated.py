@@ -53,8 +53,9 @@ def test_a_vector_of_one_number_serves_all() -> None:
     np.testing.assert_array_equal(found, np.clip(np.round(DATA / SCALES[0]) + ZEROS[0], -128, 127))
 
 
-def test_so_many_numbers_may_be_known_when_it_runs() -> None:
-    x, scales = relay.var("x", shape=(2, 3)), relay.var("scales", shape=(relay.Any(),))
+@pytest.mark.parametrize(("columns", "count"), [(3, relay.Any()), (relay.Any(), 3)], ids=["numbers", "data"])
+def test_how_many_there_are_may_be_known_when_it_runs(columns: Any, count: Any) -> None:
+    x, scales = relay.var("x", shape=(2, columns)), relay.var("scales", shape=(count,))
     quantized = relay.qnn.simulated_quantize(x, scales, 0)
     found = relay.create_executor().evaluate(relay.Function([x, scales], quantized))(DATA, SCALES)
     np.testing.assert_array_equal(found, np.clip(np.round(DATA / SCALES), -128, 127))
