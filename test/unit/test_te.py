@@ -238,6 +238,19 @@ def test_a_stage_may_read_a_stage_twice():
     np.testing.assert_allclose(evaluate([y], {x: data})[0], data**2 + data[::-1] ** 2, rtol=1e-6)
 
 
+@pytest.mark.parametrize("over", [(), (3,), (3, 2), (0,)])
+def test_statements_are_run_for_each_point(over: tuple[int, ...]) -> None:
+    def fill(do: te.Steps, y: te.Tensor) -> None:
+        place: te.Expr = te.const(0, IndexType())
+        for axis, extent in zip(do.axes, over, strict=True):
+            place = place * extent + axis
+        do.store(y[place], te.cast(place, f32) + 1.0)
+
+    (y,) = te.procedure([((7,), f32, "y")], fill, over=over)
+    count = math.prod(over)
+    np.testing.assert_array_equal(evaluation.evaluate([y], {})[0], [*range(1, count + 1), *[0] * (7 - count)])
+
+
 def test_scalars_and_empty_tensors_have_their_shapes():
     x, empty = te.placeholder((), f32), te.placeholder((0, 3), f32)
     y = te.compute((), lambda: x[()] + 1.0)
