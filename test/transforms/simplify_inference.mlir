@@ -137,3 +137,15 @@ relay.func @squares_of_half_width_floats_are_formed_in_f32(%x: tensor<2x3x4xf16>
   %0 = relay.nn.layer_norm %x, %g, %b : (tensor<2x3x4xf16>, tensor<4xf16>, tensor<4xf16>) -> tensor<2x3x4xf16>
   relay.return %0 : tensor<2x3x4xf16>
 }
+
+// CHECK-LABEL: relay.func @weights_of_open_extents_meet_data_less_their_zero_point
+// CHECK: %[[X:.*]] = relay.subtract
+// CHECK: %[[W:.*]] = relay.subtract
+// CHECK: relay.nn.conv2d %[[X]], %[[W]] {padding = array<i64: 1, 1>, out_dtype = "int32"}
+relay.func @weights_of_open_extents_meet_data_less_their_zero_point(%x: tensor<1x4x5x5xui8>, %w: tensor<?x4x?x?xi8>) -> tensor<1x?x?x?xi32> {
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %n = relay.constant dense<0> : tensor<i32>
+  %0 = relay.qnn.conv2d %x, %w, %z, %n, %s, %s {padding = array<i64: 1, 1>} : (tensor<1x4x5x5xui8>, tensor<?x4x?x?xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<1x?x?x?xi32>
+  relay.return %0 : tensor<1x?x?x?xi32>
+}
