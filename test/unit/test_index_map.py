@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -126,24 +126,33 @@ def test_the_number_of_indices_is_told_or_given() -> None:
         IndexMap.from_func(lambda i: "i")
 
 
-def test_the_last_indices_may_be_named() -> None:
-    def last_first(*outer: IntExpr, row: IntExpr, column: IntExpr) -> list[IntExpr]:
-        return [column, row, *outer]
+def last_first(*outer: IntExpr, row: IntExpr, column: IntExpr) -> list[IntExpr]:
+    return [column, row, *outer]
 
-    named = IndexMap.from_func(last_first, ndim=4)
+
+def turned_by_name(*, row: IntExpr, column: IntExpr) -> list[IntExpr]:
+    return [column, row]
+
+
+def of_three(*, a: IntExpr, b: IntExpr, c: IntExpr) -> list[IntExpr]:
+    return [a, b, c]
+
+
+def test_the_last_indices_may_be_named() -> None:
+    outer, two, three = cast("tuple[Any, Any, Any]", (last_first, turned_by_name, of_three))
+    named = IndexMap.from_func(outer, ndim=4)
     assert [str(v) for v in named.initial_indices] == ["i0", "i1", "row", "column"]
     assert named.map_indices([1, 2, 3, 4]) == [arith.const(v) for v in (4, 3, 1, 2)]
     with pytest.raises(ArgumentError, match="any number of indices"):
-        IndexMap.from_func(last_first, ndim=1)
+        IndexMap.from_func(outer, ndim=1)
     with pytest.raises(ArgumentError, match="takes 2 indices, and not 3"):
-        IndexMap.from_func(lambda *, row, column: [column, row], ndim=3)
+        IndexMap.from_func(two, ndim=3)
     x = te.placeholder((6, 8), name="x")
-    function = te.create_prim_func([x, te.compute((6, 8), lambda i, j: x[i, j] + 1.0, name="y")])
-    schedule = Schedule(function)
-    schedule.transform_layout("y", ("read", 0), lambda *rows, column: [column, *rows])
+    schedule = Schedule(te.create_prim_func([x, te.compute((6, 8), lambda i, j: x[i, j] + 1.0, name="y")]))
+    schedule.transform_layout("y", ("read", 0), two)
     assert "memref<8x6xf32>" in str(schedule.mod)
     with pytest.raises(ScheduleError, match="does not take 2 indices"):
-        schedule.transform_layout("y", ("read", 0), lambda *, a, b, c: [a, b, c])
+        schedule.transform_layout("y", ("read", 0), three)
 
 
 def test_schedules_take_maps() -> None:

@@ -50,7 +50,7 @@ def test_a_vector_of_one_number_serves_all() -> None:
     x = relay.var("x", shape=(2, 3))
     quantized = relay.qnn.simulated_quantize(x, relay.const(SCALES[:1]), relay.const(ZEROS[:1]))
     found = relay.create_executor().evaluate(relay.Function([x], quantized))(DATA)
-    np.testing.assert_array_equal(found, np.clip(np.round(DATA / SCALES[0]) + ZEROS[0], -128, 127))
+    np.testing.assert_array_equal(found, np.clip(np.round(DATA / SCALES[:1]) + ZEROS[:1], -128, 127))
 
 
 @pytest.mark.parametrize(("columns", "count"), [(3, relay.Any()), (relay.Any(), 3)], ids=["numbers", "data"])

@@ -55,8 +55,14 @@ def test_a_reducer_of_ones_own_is_one_that_there_is() -> None:
 
 
 def test_each_result_of_a_reducer_is_tried() -> None:
+    def added(a: tuple[te.Expr, ...], b: tuple[te.Expr, ...]) -> tuple[te.Expr, ...]:
+        return a[0] + b[0], a[1] + b[1]
+
+    def none_and_one(t0: str, t1: str) -> tuple[te.Expr, ...]:
+        return te.const(0, t0), te.const(1, t1)
+
     x, y, k = te.placeholder((7,), name="x"), te.placeholder((7,), name="y"), te.reduce_axis((0, 7), "k")
-    sums = te.comm_reducer(lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda s, t: (te.const(0, s), te.const(1, t)))
+    sums = te.comm_reducer(added, none_and_one)
     with pytest.raises(UsageError, match=r"\(0\.0, 1\.0\) is no identity"):
         sums((x[k], y[k]), axis=k)
 
