@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import OpTrait
 
+from .diagnostics import Diagnostic, did_you_mean
 from .facts import remembered
+from .symbols import lookup_symbol, symbol_names
 
 
 @dataclass(frozen=True)
@@ -28,13 +31,27 @@ class KernelCall:
     """What the kernel is passed as its symbols; `None` where that are numbers which the graph does not know yet."""
 
 
+FORMS = ("tir.prim_func", "relay.func", "func.func", "llvm.func", "mem.graph")
+"""What a kernel may be, from one phase to the next."""
+
+
 @dataclass(frozen=True)
 class CallsKernel(OpTrait, ABC):
-    """An operation that calls a kernel."""
+    """An operation that calls a kernel, which stands in its module."""
 
     @abstractmethod
     def call(self, op: Operation) -> KernelCall | None:
         """The call that `op` is; `None` where it is not well formed."""
+
+    def verify(self, op: Operation) -> None:
+        """
+        Raises:
+            Diagnostic: there is no such kernel.
+        """
+        if (call := self.call(op)) is None or lookup_symbol(op, SymbolRefAttr(call.callee)) is not None:
+            return
+        hint = did_you_mean(call.callee, symbol_names(op, *FORMS))
+        raise Diagnostic.at(op, f"there is no function @{call.callee}", hint=hint)
 
 
 @remembered

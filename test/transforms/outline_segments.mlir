@@ -30,6 +30,7 @@ relay.func @kernels_between_branches(%x: tensor<4xf32>, %c: tensor<i1>) -> tenso
   }
   relay.return %y : tensor<4xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -47,6 +48,7 @@ relay.func @tuples_between_kernels(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = relay.ref_create %t : (tuple<tensor<4xf32>, tensor<4xf32>>) -> !relay.ref<tuple<tensor<4xf32>, tensor<4xf32>>>
   relay.return %1 : tensor<4xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -59,6 +61,7 @@ relay.func @a_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = relay.call_lowered @k(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -79,3 +82,5 @@ relay.func @segments_on_several_devices(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = relay.ref_create %1 : (tensor<4xf32>) -> !relay.ref<tensor<4xf32>>
   relay.return %2 : tensor<4xf32>
 }
+func.func private @k() -> ()
+func.func private @copy() -> ()

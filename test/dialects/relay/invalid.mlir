@@ -871,6 +871,7 @@ relay.func @a_copy_that_is_shorter(%x: tensor<4xf32>) -> tensor<8xf32> {
   %0 = relay.call_lowered @k(%x) {copies} : (tensor<4xf32>) -> tensor<8xf32>
   relay.return %0 : tensor<8xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -879,6 +880,7 @@ relay.func @a_copy_from_behind_the_end(%x: tensor<4xf32>) -> tensor<2xf32> {
   %0 = relay.call_lowered @k(%x) {copies, start = 3 : i64} : (tensor<4xf32>) -> tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -887,6 +889,7 @@ relay.func @a_copy_from_before_the_start(%x: tensor<4xf32>) -> tensor<2xf32> {
   %0 = relay.call_lowered @k(%x) {copies, start = -1 : i64} : (tensor<4xf32>) -> tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -895,6 +898,7 @@ relay.func @a_start_of_two(%x: tensor<4xf32>) -> tensor<7xf32> {
   %0 = relay.call_lowered @k(%x, %x) {copies, start = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<7xf32>
   relay.return %0 : tensor<7xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -903,6 +907,7 @@ relay.func @a_start_of_what_is_computed(%x: tensor<4xf32>) -> tensor<2xf32> {
   %0 = relay.call_lowered @k(%x) {start = 2 : i64} : (tensor<4xf32>) -> tensor<2xf32>
   relay.return %0 : tensor<2xf32>
 }
+func.func private @k() -> ()
 
 // -----
 
@@ -910,6 +915,15 @@ relay.func @a_copy_with_two_results(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor
   // expected-error @+1 {{copies give one tensor, not 2}}
   %0, %1 = relay.call_lowered @k(%x) {copies} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   relay.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @k() -> ()
+
+// -----
+
+relay.func @a_call_of_no_kernel(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'relay.call_lowered': there is no function @nobody}}
+  %0 = relay.call_lowered @nobody(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  relay.return %x : tensor<4xf32>
 }
 
 // -----
