@@ -45,6 +45,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .definitions import definition_check
+from .handing import HANDED, llvm_results_around
 from .insides import successors_of
 from .looks import (
     Look,
@@ -169,7 +170,7 @@ def _judge_of(kind: type[Operation]) -> Judge:
     elif found and _is_repeated(kind) and (sight is not None or not within):
         looking = _looking(within, ends, sight)
     return Judge(
-        definitions=(*map(definition_check, found), *by_looks),
+        definitions=(*map(definition_check, found), *by_looks, *([HANDED[kind.name]] if kind.name in HANDED else [])),
         each_time=(
             *(_quick(kind, each) for each in each_time),
             *([own] if own is not None and sight is None else []),
@@ -230,15 +231,24 @@ def _results_around(op: Operation) -> Sequence[Attribute] | None:
     return type.outputs.data if isinstance(type, FunctionType) else None
 
 
-SIGHTS: dict[str, Sight] = {"func.return": _results_around, "scf.for": _ends}
-"""Of classes of xDSL's."""
+SIGHTS: dict[str, Sight] = {
+    "func.return": _results_around,
+    "llvm.return": llvm_results_around,
+    "scf.execute_region": _ends,
+    "scf.for": _ends,
+    "scf.if": _ends,
+    "scf.while": _ends,
+}
+"""Of classes of xDSL's, with what `handing` sees of them."""
 
 
 def _sight_of(kind: type[Operation], found: Sequence[OpDef], demand: Demand) -> Sight | None:
     """What a class looks at in what it demands itself beside the looks; `None` where nobody says."""
+    if kind.__module__.startswith("xdsl.") and kind.name in SIGHTS:
+        return SIGHTS[kind.name]
     if demand is Operation.verify_ or (not found[0].regions and _is_plain(kind)):
         return nothing_more
-    return SIGHTS.get(kind.name) if kind.__module__.startswith("xdsl.") else sight_of(demand)
+    return None if kind.__module__.startswith("xdsl.") else sight_of(demand)
 
 
 def _says_nothing(verify: Callable[..., None]) -> bool:

@@ -41,6 +41,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     ModuleOp,
     StringAttr,
+    TensorType,
     TupleType,
     UnitAttr,
 )
@@ -67,7 +68,7 @@ from ...dialects.mem.core import (
 )
 from ...dialects.mem.graph import GraphOp
 from ...dialects.relay import core as relay
-from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, missing_facets
+from ...dialects.relay.base import RelayOp, Tensor, flatten_types, is_static, leaf_types, missing_facets
 from ...dialects.relay.calls import SYMBOLS
 from ...dialects.relay.copying import copied_from
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
@@ -173,20 +174,17 @@ class _Bufferization:
 
     def run(self, depth_first: bool) -> GraphOp:
         arguments, end = self.function.body.block.args, self.function.return_op
+        taken = [self._static(each.type, f"argument {each.name_hint or each.index}") for each in arguments]
+        results = self.function.function_type.outputs.data
+        made = [self._tensors(result, f"result {number}", self.function) for number, result in enumerate(results)]
         inputs, outputs = names_of(self.function)
         given = argument_devices(self.function, PARAMETER_DEVICES, len(arguments))
-        for argument, device in zip(arguments, given, strict=True):
-            types = self._static(argument.type, f"argument {argument.name_hint or argument.index}")
+        for argument, types, device in zip(arguments, taken, given, strict=True):
             self.buffers[argument] = [self._argument(type, device) for type in types]
         self._name(self.block.args, [a.name_hint for a in arguments] if len(arguments) == len(inputs) else [])
         num_inputs = len(self.block.args)
-        results = self.function.function_type.outputs.data
         wanted = argument_devices(self.function, RESULT_DEVICES, len(results))
-        targets = [
-            self._argument(type, device)
-            for result, device in zip(results, wanted, strict=True)
-            for type in flatten_types([result])
-        ]
+        targets = [self._argument(type, device) for types, device in zip(made, wanted, strict=True) for type in types]
         self._name(targets, numbered("out", len(targets)))
         if len(targets) == len(end.arguments):
             self.targets = dict(zip(end.arguments, targets, strict=True))
@@ -285,8 +283,15 @@ class _Bufferization:
         return alloc.result
 
     def _static(self, type: Attribute, what: str, op: Operation | None = None) -> list[Tensor]:
+        tensors = self._tensors(type, what, op or self.function)
         if not is_static(type) and not self.symbol_names:
             raise Diagnostic.at(op or self.function, f"{what} has the dynamic type {type}", hint=give_shapes())
+        return tensors
+
+    @staticmethod
+    def _tensors(type: Attribute, what: str, op: Operation) -> list[Tensor]:
+        if odd := [leaf for leaf in leaf_types([type]) if not isinstance(leaf, TensorType)]:
+            raise Diagnostic.at(op, f"{what} has the type {odd[0]}, and a graph is of tensors")
         return flatten_types([type])
 
     def _target(self, result: SSAValue, op: Operation) -> SSAValue:
@@ -335,15 +340,19 @@ class _Bufferization:
             case relay.CallLoweredOp():
                 self._lower_call(op, op.copied_from)
             case relay.ViewOp():
-                shape = (lowered_shapes(op) or [])[0]
                 element = flatten_types([op.result.type])[0].element_type
                 source = self.buffers[op.source][0]
+                shape = self._view_shape(op)
                 view = AliasOp(source, self._type(element, shape, buffer_type(source).memory_space))
                 self._add(view, op)
                 self.shapes[view.result] = shape
                 self.buffers[op.result] = [view.result]
             case relay.ReadExtentOp():
                 number = op.symbol.value.data
+                if not 0 <= number < len(self.symbols):
+                    raise Diagnostic.at(op, f"decides symbol {number} of a graph that has {len(self.symbols)}")
+                if op.source not in self.read:
+                    raise Diagnostic.at(op, "reads what the function does not return behind its results")
                 read = ReadExtentOp(self.read[op.source], self.symbols[number])
                 read.result.name_hint = self.symbol_names[number]
                 self._add(read, op)
@@ -354,6 +363,17 @@ class _Bufferization:
                 self._lower_call(op, copied_from(kernel))
             case _:
                 raise why_not_lowered(op)
+
+    def _view_shape(self, op: relay.ViewOp) -> AffineMapAttr:
+        """The extents of a view: as it says, else as its type does."""
+        if (shapes := lowered_shapes(op)) is not None:
+            if len(shapes) != 1:
+                raise Diagnostic.at(op, f"has one result, and '{SHAPES}' for {len(shapes)}")
+            return shapes[0]
+        if not is_static(op.result.type):
+            raise Diagnostic.at(op, f"does not say the extents of its result, {op.result.type}, as '{SHAPES}'")
+        extents = flatten_types([op.result.type])[0].get_shape()
+        return AffineMapAttr(affine_map(0, [as_affine(n) for n in extents]))
 
     def _kernel(self, op: relay.CallLoweredOp | relay.CallOp) -> Kernel | None:
         return self.kernels.get(op.callee.root_reference.data)

@@ -41,6 +41,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
+    TensorType,
     f32,
     f64,
 )
@@ -100,13 +101,14 @@ OF_F64: dict[type[Operation], Expansion] = {
 
 @dataclass(frozen=True)
 class ExpandMathPass(ModulePass):
-    """Replace math operations by arithmetic."""
+    """Replace math operations on numbers and vectors by arithmetic; those on tensors stay."""
 
     name = "expand-math"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for found in [inner for inner in within(op) if type(inner) in _RULES]:
-            _RULES[type(found)](found)
+            if not any(isinstance(operand.type, TensorType) for operand in found.operands):
+                _RULES[type(found)](found)
 
 
 def _expand_float(op: Operation) -> None:
@@ -221,7 +223,8 @@ def _expand_ipowi(op: Operation) -> None:
     """Squaring, once for each bit of the exponent; of negative exponents, what integer division gives."""
     scope = Scope(op)
     base, exponent = (Expr(scope, operand) for operand in op.operands)
-    width = cast(IntegerType, element_type(base.type)).bitwidth
+    element = element_type(base.type)
+    width = element.bitwidth if isinstance(element, IntegerType) else 64  # an index
     first, end, step = (scope.constant(IntegerAttr(n, IndexType()), IndexType()) for n in (0, width, 1))
     one = base.like(1)
     body = Block(arg_types=[IndexType(), *(base.type,) * 3])

@@ -200,3 +200,14 @@ func.func @a_remainder(%x: f32, %y: f32) -> f32 {
   %z = arith.remf %x, %y : f32
   func.return %z : f32
 }
+
+// -----
+
+// CHECK-LABEL: func.func @tensors_stay
+// CHECK-NEXT: math.ipowi %x, %x : tensor<8xi32>
+// CHECK-NEXT: math.exp %y : tensor<8xf32>
+func.func @tensors_stay(%x: tensor<8xi32>, %y: tensor<8xf32>) -> (tensor<8xi32>, tensor<8xf32>) {
+  %0 = math.ipowi %x, %x : tensor<8xi32>
+  %1 = math.exp %y : tensor<8xf32>
+  func.return %0, %1 : tensor<8xi32>, tensor<8xf32>
+}

@@ -40,3 +40,26 @@ relay.func @what_is_updated_is_not_returned(%x: tensor<2xf32>) -> tensor<2xf32> 
   relay.return %1 : tensor<2xf32>
 }
 func.func private @k(memref<2xf32>, memref<2xf32>, !rt.slots<1>, index) -> ()
+
+// -----
+
+// expected-error @+1 {{argument a has the type bf16, and a graph is of tensors}}
+relay.func @numbers(%a: bf16) -> bf16 {
+  relay.return %a : bf16
+}
+
+// -----
+
+relay.func @a_view_of_unknown_extents(%x: tensor<8xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{does not say the extents of its result, tensor<?xf32>, as 'shapes'}}
+  %0 = relay.view %x : (tensor<8xf32>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+
+// -----
+
+relay.func @a_symbol_that_is_none(%x: tensor<1xi64>) -> tensor<1xi64> {
+  // expected-error @+1 {{decides symbol 1 of a graph that has 0}}
+  relay.read_extent %x {symbol = 1 : i64} : tensor<1xi64>
+  relay.return %x : tensor<1xi64>
+}
