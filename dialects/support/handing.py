@@ -85,11 +85,11 @@ def _llvm_function(op: Operation) -> None:
 
 
 def _llvm_return(op: Operation) -> None:
-    if (results := llvm_results_around(op)) is not None:
+    if (results := _llvm_results_around(op)) is not None:
         _check_handed(op.operand_types, results, "returns", "the function's type says")
 
 
-def llvm_results_around(op: Operation) -> Sequence[Attribute] | None:
+def _llvm_results_around(op: Operation) -> Sequence[Attribute] | None:
     """The types of what the `llvm.func` around an operation returns: one, or none."""
     function = op.parent_op()
     if function is None or function.name != "llvm.func":

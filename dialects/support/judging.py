@@ -45,7 +45,6 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .definitions import definition_check
-from .handing import HANDED, llvm_results_around
 from .insides import successors_of
 from .looks import (
     Look,
@@ -170,7 +169,7 @@ def _judge_of(kind: type[Operation]) -> Judge:
     elif found and _is_repeated(kind) and (sight is not None or not within):
         looking = _looking(within, ends, sight)
     return Judge(
-        definitions=(*map(definition_check, found), *by_looks, *([HANDED[kind.name]] if kind.name in HANDED else [])),
+        definitions=(*map(definition_check, found), *by_looks, *_handed(kind)),
         each_time=(
             *(_quick(kind, each) for each in each_time),
             *([own] if own is not None and sight is None else []),
@@ -231,9 +230,25 @@ def _results_around(op: Operation) -> Sequence[Attribute] | None:
     return type.outputs.data if isinstance(type, FunctionType) else None
 
 
+def _function_around(op: Operation) -> Sequence[Attribute] | None:
+    """The type of the function around an operation."""
+    function = op.parent_op()
+    type = None if function is None else function.properties.get("function_type")
+    return None if type is None else (type,)
+
+
+def _handed(kind: type[Operation]) -> Sequence[Demand]:
+    """What is demanded of control flow (`handing`, which nobody need load who has none)."""
+    if kind.dialect_name() not in ("cf", "llvm", "scf"):
+        return ()
+    from .handing import HANDED
+
+    return (HANDED[kind.name],) if kind.name in HANDED else ()
+
+
 SIGHTS: dict[str, Sight] = {
     "func.return": _results_around,
-    "llvm.return": llvm_results_around,
+    "llvm.return": _function_around,
     "scf.execute_region": _ends,
     "scf.for": _ends,
     "scf.if": _ends,
