@@ -38,7 +38,7 @@ from ..abi import CONSTANTS_TABLE
 from ..tir_to_loops.in_place import MAY_ALIAS
 from . import scalars
 from .types import IN_HEADERS, element, float_literal, int_literal, is_float, lanes, pointee, scalar
-from .unit import ATOM, OTHER, PRODUCT, SUM, NoCounterpartError, Text, Unit
+from .unit import ATOM, OTHER, PRODUCT, SUM, NoCounterpartError, Text, Unit, is_pure
 from .vectors import VectorText
 
 SHARES = 4
@@ -108,6 +108,8 @@ class FunctionText(VectorText):
         Raises:
             Diagnostic: it has no counterpart in C.
         """
+        if is_pure(op) and self.live.isdisjoint(op.results):
+            return
         rule = _STATEMENTS.get(type(op))
         try:
             if rule is not None:
@@ -122,9 +124,9 @@ class FunctionText(VectorText):
             raise NoCounterpartError.at(op, error.message, hint=error.hint) from None
 
     def _compute(self, op: Operation) -> None:
-        (result,) = op.results
-        if result not in self.live:
-            return
+        if len(op.results) != 1:
+            raise Diagnostic("has no counterpart in C")
+        result = op.results[0]
         if lanes(result.type):
             self.compute_lanes(op, result)
             return

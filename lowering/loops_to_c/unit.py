@@ -108,7 +108,7 @@ class Unit:
                     live |= {op.operands[place] for place in self.taken(op.callee.root_reference.data)}
                     continue
                 is_needed = any(result in live for result in op.results)
-                if is_needed or not (scalars.is_pure(op.name) or isinstance(op, _PURE)):
+                if is_needed or not is_pure(op):
                     live |= {value for value in op.operands if not isinstance(value.type, SlotsType)}
             self._live[name] = live
         return self._live[name]
@@ -167,3 +167,8 @@ _PURE = (
     memref.ReinterpretCastOp, ConstantOp, vector.LoadOp, vector.MaskedLoadOp,
     vector.BroadcastOp, vector.CreateMaskOp, vector.InsertOp, vector.ShuffleOp, vector.ReductionOp, SlotsOp, RecordOp,
 )  # fmt: skip
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether there is no need of an operation where nobody needs what it gives."""
+    return scalars.is_pure(op.name) or isinstance(op, _PURE)

@@ -134,6 +134,8 @@ class BodyEmitter:
             self.at.insert(scf.ConditionOp(self._value(op.condition, scope), *(self._value(v, scope) for v in op.args)))
         elif isinstance(op, scf.YieldOp):
             self.at.insert(scf.YieldOp(*(self._value(v, scope) for v in op.operands)))
+        elif any(isinstance(v.type, MemRefType) for v in op.operands):
+            raise Diagnostic.at(op, "takes a buffer, and in a block only loads, stores and calls do")
         else:
             operands = [self._value(v, scope) for v in op.operands]
             if any(isinstance(v.type, VectorType) for v in operands):
