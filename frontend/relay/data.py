@@ -19,6 +19,7 @@ from zlib import crc32
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
+from ...dialects.relay import types
 from ...dialects.relay.data import AdtOp, ConstructOp
 from ...dialects.relay.types import AdtType, ParamType, instance, merged
 from ...dialects.support.arguments import checked, checked_methods
@@ -45,13 +46,35 @@ def TypeVar(name_hint: str, kind: TypeKind | int = TypeKind.Type) -> ParamType:
     Raises:
         UsageError: it is to stand for something else than a type, such as an extent.
     """
+    _check_kind(f"the type variable '{name_hint}'", kind)
+    return ParamType(name_hint)
+
+
+def _check_kind(what: str, kind: TypeKind | int) -> None:
     if kind != TypeKind.Type:
-        what = TypeKind(kind).name if kind in set(TypeKind) else kind
+        other = TypeKind(kind).name if kind in set(TypeKind) else kind
         raise UsageError(
-            f"the type variable '{name_hint}' is to stand for a {what}, and types are made of types",
+            f"{what} is to stand for a {other}, and types are made of types",
             hint="an extent that is not known is relay.Any()",
         )
-    return ParamType(name_hint)
+
+
+class _Incomplete(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, types.IncompleteType)
+
+
+class IncompleteType(metaclass=_Incomplete):
+    """A type that is not known yet; all of them are one.
+
+    Raises:
+        UsageError: it is to stand for something else than a type, such as an extent.
+    """
+
+    @checked
+    def __new__(cls, kind: TypeKind | int = TypeKind.Type) -> types.IncompleteType:
+        _check_kind("an incomplete type", kind)
+        return types.IncompleteType()
 
 
 class GlobalTypeVar:

@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import TupleType as _TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import Tensor
-from ...dialects.relay.types import IncompleteType, RefType, tuple_type
+from ...dialects.relay.types import RefType, tuple_type
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from .data import IncompleteType
 from .expr import AnyExtent as Any
 from .expr import tensor_type as TensorType
 

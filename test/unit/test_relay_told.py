@@ -47,6 +47,15 @@ def test_a_dynamic_form_computes_what_the_static_one_does() -> None:
     assert padded.dtype == np.float32 and padded.tolist() == [7, 0, 0, 0, 0, 0, 0, 7, 7]
 
 
+def test_a_slice_of_the_first_dimensions_keeps_the_extents_of_the_others() -> None:
+    data, at = relay.var("data", shape=(4, 5, 6)), relay.var("at", shape=(1,), dtype="int64")
+    rows = relay.strided_slice(data, at, at + relay.const([2], "int64"))
+    assert name(rows) == "dyn.strided_slice" and rows.shape == (-1, 5, 6)
+    array = np.arange(120, dtype=np.float32).reshape(4, 5, 6)
+    run = relay.create_executor().evaluate(relay.Function([data, at], rows))
+    assert (run(array, np.array([1])) == array[1:3]).all()
+
+
 def test_what_the_dynamic_form_lacks_is_refused() -> None:
     with pytest.raises(UsageError, match="'axes' needs what the others say to be constants"):
         relay.strided_slice(X, relay.take(S, relay.const([0])), [4], axes=[0])

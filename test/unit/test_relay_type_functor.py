@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from weft import relay
+from weft.dialects.support.diagnostics import UsageError
 
 relay: Any = relay
 A = relay.TypeVar("a")
@@ -29,6 +30,14 @@ def test_every_kind_is_visited_and_made_again(type: Any) -> None:
         relay.TypeFunctor().visit(type)
     relay.TypeVisitor().visit(type)
     assert relay.TypeMutator().visit(type) == type
+
+
+def test_an_incomplete_type_stands_for_a_type() -> None:
+    incomplete = relay.IncompleteType(relay.TypeKind.Type)
+    assert incomplete == relay.IncompleteType() == relay.exp(relay.Var("x")).checked_type
+    assert isinstance(incomplete, relay.IncompleteType) and not isinstance(FLOATS, relay.IncompleteType)
+    with pytest.raises(UsageError, match="an incomplete type is to stand for a ShapeVar, and types are made of types"):
+        relay.IncompleteType(relay.TypeKind.ShapeVar)
 
 
 def test_definitions_and_names_are_visited() -> None:

@@ -349,10 +349,11 @@ class DynStridedSliceOp(OfData):
 
     def open_type(self) -> Attribute:
         counts = {count_of(value, name) for value, name in zip(self.told(), self.TOLD, strict=True)}
-        rank = len(shape_of(self.data))
-        if len(counts) != 1 or max(counts) > rank:
-            raise VerifyException(f"begin, end and strides have not a number for each dimension of {self.data.type}")
-        return open_tensor(tensor(self.data).element_type, rank)
+        data = tensor(self.data)
+        shape = data.get_shape()
+        if len(counts) != 1 or (cut := max(counts)) > len(shape):
+            raise VerifyException(f"begin, end and strides have not a number for each dimension of {data}")
+        return TensorType(data.element_type, [DYNAMIC] * cut + list(shape[cut:]))
 
 
 @irdl_op_definition
