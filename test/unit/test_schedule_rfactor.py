@@ -10,7 +10,7 @@ from te_samples import dense, softmax
 from tir_run import Stage, assert_computes, prim_func
 from tvmscript_texts import only, refused
 
-from weft.dialects.tir.core import BlockOp
+from weft.dialects.tir.core import BlockOp, ForOp
 from weft.tir import Interpreter, Schedule, ScheduleError, from_source
 
 
@@ -109,6 +109,95 @@ def test_what_cannot_be_factored_is_refused() -> None:
     k = other.get_loops(dense_block)[2]
     other.decompose_reduction(dense_block, k)
     refused(lambda: other.rfactor(k, 0), other, "blocks, not one|has no init")
+
+
+IN_A_NEST = """@T.prim_func
+def f(A: T.Buffer((4, 6, 8), "float32"), F: T.Buffer((4, 6), "float32")):
+    C = T.alloc_buffer((4, 6), "float32")
+    for i in range(4):
+        for j in range(6):
+            for k0, k1 in T.grid(2, 4):
+                with T.block("C"):
+                    ci, cj = T.axis.remap("SS", [i, j])
+                    ck = T.axis.R(8, k0 * 4 + k1)
+                    with T.init():
+                        C[ci, cj] = T.float32(0)
+                    C[ci, cj] = C[ci, cj] + A[ci, cj, ck]
+        for j in range(6):
+            for k in range(8):
+                with T.block("F"):
+                    fi, fj, fk = T.axis.remap("SSR", [i, j, k])
+                    with T.init():
+                        F[fi, fj] = T.float32(1)
+                    F[fi, fj] = F[fi, fj] + A[fi, fj, fk] * C[fi, fj]
+"""
+"""Two reductions that share a loop, of which the second reads what the first gives."""
+
+
+@pytest.mark.parametrize("place", [2, 3])
+def test_parts_of_a_reduction_that_shares_a_loop_come_before_all_of_the_nest(place: int) -> None:
+    schedule = Schedule(from_source(IN_A_NEST), debug_mask="all")
+    block = schedule.get_block("C")
+    partial = schedule.rfactor(schedule.get_loops(block)[place], 2)
+    loops = [len(schedule.get_loops(each)) for each in (partial, block)]
+    assert loops == [4, 3]
+    assert not {*schedule.get_loops(partial)} & {*schedule.get_loops("F")}
+    assert schedule.get(schedule.get_loops(block)[0]) is schedule.get(schedule.get_loops("F")[0])
+    a = np.random.default_rng(0).random((4, 6, 8), np.float32)
+    ((found),) = Interpreter(only(schedule))([a])
+    assert np.allclose(found.astype(np.float32), 1 + a.sum(2) ** 2, rtol=1e-5)
+
+
+def test_parts_are_not_computed_before_what_they_are_made_of() -> None:
+    schedule = Schedule(from_source(IN_A_NEST), debug_mask="all")
+    k = schedule.get_loops("F")[2]
+    refused(lambda: schedule.rfactor(k, 0), schedule, "reads %C, which block @C writes in its nest")
+
+
+def test_a_loop_of_the_reduction_that_is_around_other_blocks_too_keeps_its_parts_where_they_are() -> None:
+    text = """@T.prim_func
+def f(A: T.Buffer((4, 6, 8), "float32"), C: T.Buffer((6,), "float32"), D: T.Buffer((4,), "float32")):
+    for i in range(4):
+        for j, k in T.grid(6, 8):
+            with T.block("C"):
+                vj, vi, vk = T.axis.remap("SRR", [j, i, k])
+                with T.init():
+                    C[vj] = T.float32(0)
+                C[vj] = C[vj] + A[vi, vj, vk]
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = A[vi, 0, 0]
+"""
+    schedule = Schedule(from_source(text), debug_mask="all")
+    k = schedule.get_loops("C")[2]
+    refused(lambda: schedule.rfactor(k, 0), schedule, "is a loop of the reduction of block @C, and around other blocks")
+
+
+def test_what_a_reduction_begins_is_what_it_goes_on_with() -> None:
+    text = """@T.prim_func
+def f(A: T.Buffer((4, 4), "float32"), C: T.Buffer((4, 4), "float32")):
+    for i, j, k in T.grid(4, 4, 4):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vj, vi] = C[vj, vi] + A[vi, vk]
+"""
+    schedule = Schedule(from_source(text))
+    k = schedule.get_loops("C")[2]
+    refused(lambda: schedule.rfactor(k, 0), schedule, "begins another element than it goes on with")
+
+
+def test_what_puts_the_parts_together_has_the_loops_that_do_not_reduce() -> None:
+    schedule = of(DENSE)
+    dense_block = schedule.get_block("dense")
+    i, _, k = schedule.get_loops(dense_block)
+    schedule.split(i, [None, 4])
+    k_0, _ = schedule.split(k, [None, 4])
+    schedule.rfactor(k_0, 0)
+    extents = [cast("ForOp", schedule.get(each)).size for each in schedule.get_loops(dense_block)]
+    assert extents == [2, 4, 16, 3]
+    assert_computes(only(schedule), DENSE, threads=[1])
 
 
 def test_what_starts_a_reduction_has_the_annotations_of_its_block() -> None:

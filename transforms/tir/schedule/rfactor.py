@@ -38,22 +38,23 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<1xf32>) {
       }
     }
   }
-  tir.for %v = 0 to 1 {
-    tir.for %k = 0 to 4 {
-      tir.block @sum(%vk: reduce 4, %v_1: spatial 1) = [%k, %v]
-          reads(%y_rf[%vk, %v_1] : memref<4x1xf32>) writes(%y[%v_1] : memref<1xf32>) {
-        %0 = memref.load %y[%v_1] : memref<1xf32>
-        %1 = memref.load %y_rf[%vk, %v_1] : memref<4x1xf32>
-        %2 = arith.addf %0, %1 : f32
-        memref.store %2, %y[%v_1] : memref<1xf32>
-      } init(%vk_1, %v_2) {
-        %0 = arith.constant 0.0 : f32
-        memref.store %0, %y[%v_2] : memref<1xf32>
-      }
+  tir.for %k = 0 to 4 {
+    tir.block @sum(%vk: reduce 4, %v: spatial 1) = [%k, 0]
+        reads(%y_rf[%vk, %v] : memref<4x1xf32>) writes(%y[%v] : memref<1xf32>) {
+      %0 = memref.load %y[%v] : memref<1xf32>
+      %1 = memref.load %y_rf[%vk, %v] : memref<4x1xf32>
+      %2 = arith.addf %0, %1 : f32
+      memref.store %2, %y[%v] : memref<1xf32>
+    } init(%vk_1, %v_1) {
+      %0 = arith.constant 0.0 : f32
+      memref.store %0, %y[%v_1] : memref<1xf32>
     }
   }
 }
 ```
+
+Loops that the block shares with others are copied for the partial results, which are computed before all of them; they
+are put together where the block stood.
 
 The order of additions changes, and with it the rounding of floats, as any schedule of a reduction may. A reduction may
 have several results, each combined by an operation of its own, or several chosen by one comparison of what there is
@@ -64,6 +65,7 @@ places are compared too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import cast
 
 from xdsl.dialects import memref
@@ -78,34 +80,34 @@ from ....dialects.tir.core import (
     BlockOp,
     ForOp,
     IterKind,
-    accessing_blocks,
+    OuterBlockOp,
     blocks_under,
     enclosing_loops,
     memref_of,
 )
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.symbols import arguments_around
-from ..analysis.producers import nest_of
+from ..analysis.producers import nest_of, writers
 from ..analysis.reducers import Reduction, reduction_of
 from .checks import check_elements, check_live, check_sole_writer
-from .copies import drop_unused, free_block_name, index_ops, nest_over, new_block, new_body
+from .copies import drop_unused, empty_loop, free_block_name, index_ops, new_block, new_body
 from .errors import ScheduleError
+from .rebind import ValueExpr, rebind
 
 
 def check_rfactor(loop: ForOp, axis: int) -> Reduction:
     """Whether the reduction in `loop` can be factored along it.
 
     Raises:
-        ScheduleError: there is not one block in the loop's whole nest, or not one that reduces along it, with an init
-            of all that it writes;
-            the loop is bound to a spatial iterator too; the block has a predicate; its result is not combined by one
-            known operation from a start that may be taken more than once; or there is no such axis.
+        ScheduleError: there is not one block in the loop, or not one that reduces along it, with an init of all that it
+            writes, where it writes it; another block in the nest shares a loop of the reduction, or writes what is
+            reduced; the loop is bound to a spatial iterator too; the block has a predicate; its result is not combined
+            by one known operation from a start that may be taken more than once; or there is no such axis.
     """
     check_live(loop)
-    top = nest_of(loop)
-    inner = blocks_under(top)
+    inner = blocks_under(loop)
     if len(inner) != 1:
-        raise ScheduleError.at(loop, f"its nest has {len(inner)} blocks, not one")
+        raise ScheduleError.at(loop, f"has {len(inner)} blocks in it, not one")
     block = inner[0]
     name = f"block @{block.block_name}"
     if block.init is None:
@@ -136,25 +138,61 @@ def check_rfactor(loop: ForOp, axis: int) -> Reduction:
         if isinstance(each, ForOp) and each.start != 0:
             raise ScheduleError.at(each, "does not start at 0")
     stores = check_elements(block)
-    begun = {op.memref for op in block.init.walk() if isinstance(op, memref.StoreOp)}
+    places = [block.iters.index(index) for index in stores[0].indices if isinstance(index, BlockArgument)]
+    begun = [op for op in block.init.walk() if isinstance(op, memref.StoreOp)]
     for store in stores:
         check_sole_writer(block, store.memref)
-        if store.memref not in begun:
+        if all(op.memref is not store.memref for op in begun):
             raise ScheduleError.at(block, f"{name} has no init for {buffer_name(store.memref)}: no part would begin")
-    readers = {reader for store in stores for reader in accessing_blocks(store.memref) if reader is not block}
-    if any(nest_of(reader) is top for reader in readers):
-        raise ScheduleError.at(block, f"the result of {name} is read in its nest")
+    for op in begun:
+        if list(op.indices) != [block.init.block.args[number] for number in places]:
+            raise ScheduleError.at(op, f"{name} begins another element than it goes on with")
+    _check_comes_first(block, reduces)
     rank = len(stores[0].indices)
     if not -rank - 1 <= axis <= rank:
         raise ScheduleError.at(block, f"there is no axis {axis}: the result of {name} has {rank} dimensions")
     return reduction_of(block, stores)
 
 
+def _shared_loops(block: BlockOp) -> list[ForOp]:
+    """The loops around `block` that are around other blocks too."""
+    return [each for each in enclosing_loops(block) if len(blocks_under(each)) > 1]
+
+
+def _check_comes_first(block: BlockOp, reduces: set[int]) -> None:
+    """The parts may be computed before all that stands in the nest of `block` beside it, and put together in it.
+
+    Args:
+        reduces: which of its loop variables the reduction is bound to.
+    """
+    name = f"block @{block.block_name}"
+    shared = _shared_loops(block)
+    for each in shared:
+        if each.var in [block.loop_vars[d] for d in reduces]:
+            raise ScheduleError.at(each, f"is a loop of the reduction of {name}, and around other blocks too")
+        if each.annotations is not None:
+            raise ScheduleError.at(each, "has annotations, which its copy would lose", hint="annotate last")
+    if not shared:
+        return
+    top = shared[0]
+    for outer in (op for op in top.walk() if isinstance(op, OuterBlockOp) and op.is_ancestor(block)):
+        raise ScheduleError.at(outer, f"stands between {name} and a loop that it shares with other blocks")
+    for buffer in set(block.reads) - set(block.writes):
+        if isinstance(buffer.owner, AllocBufferOp) and top.is_ancestor(buffer.owner):
+            raise ScheduleError.at(block, f"{name} reads {buffer_name(buffer)}, which is allocated in its nest")
+        for other in writers(buffer):
+            if top.is_ancestor(other):
+                raise ScheduleError.at(
+                    block, f"{name} reads {buffer_name(buffer)}, which block @{other.block_name} writes in its nest"
+                )
+
+
 def rfactor(loop: ForOp, axis: int) -> BlockOp:
     """Factor the reduction in `loop` along it: its partial results are dimension `axis` of a new buffer.
 
-    Returns the block that computes them, in the place of the old one; that stands in loops of its own after, and adds
-    them up. Counterpart of TVM's `rfactor`.
+    Returns the block that computes them, in the loops of the old one; that stands in copies of those loops after, but
+    for those of the reduction that are not factored, and adds them up. Loops that other blocks share are copied for the
+    parts instead. Counterpart of TVM's `rfactor`.
 
     Raises:
         ScheduleError: as `check_rfactor` says.
@@ -173,14 +211,26 @@ def rfactor(loop: ForOp, axis: int) -> BlockOp:
         alloc.buffer.name_hint = f"{store.memref.name_hint or block.block_name}_rf"
         top.parent.insert_op_before(alloc, top)
         buffers.append(alloc.buffer)
+    shared = _shared_loops(block)
+    own = enclosing_loops(block)[len(shared)]
     partial = _partial_block(found, loop, axis, buffers)
-    whole = _whole_nest(found, loop, axis, buffers)
-    assert block.parent is not None
+    nest, final = _whole_nest(found, loop, axis, buffers, enclosing_loops(own))
+    assert block.parent is not None and own.parent is not None
     block.parent.insert_op_before(partial, block)
     block.detach()
-    nest, final = whole
     _take_over(block, final)
-    top.parent.insert_op_after(nest if nest is not final else block, top)
+    own.parent.insert_op_after(nest, own)
+    if shared:
+        copies = [empty_loop(each) for each in shared]
+        for outer, inner in pairwise(copies):
+            outer.body.block.add_op(inner)
+        top.parent.insert_op_before(copies[0], top)
+        own.detach()
+        copies[-1].body.block.add_op(own)
+        again: dict[SSAValue, ValueExpr] = {
+            each.var: ValueExpr.of(copy.var) for each, copy in zip(shared, copies, strict=True)
+        }
+        rebind(partial, again)
     return partial
 
 
@@ -266,8 +316,11 @@ def _redirect(body: Block, old: SSAValue, new: SSAValue, axis: int, index: SSAVa
             op.operands = operands
 
 
-def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAValue]) -> tuple[Operation, BlockOp]:
-    """The block that combines the partial results, in loops of its own."""
+def _whole_nest(
+    found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAValue], around: Sequence[ForOp]
+) -> tuple[Operation, BlockOp]:
+    """The block that combines the partial results, and the outermost of the loops that it has to itself: those of the
+    old block within `around` that do not reduce, and `loop`."""
     block = found.block
     spatial = [n for n, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
     iters = [(IterKind.REDUCE, loop.size)] + [(IterKind.SPATIAL, block.sizes[n]) for n in spatial]
@@ -300,16 +353,29 @@ def _whole_nest(found: Reduction, loop: ForOp, axis: int, buffers: Sequence[SSAV
     }
     for op in block.init.block.ops:
         start.add_op(op.clone(mapping))
-    extents = [*(block.sizes[n] for n in spatial), loop.size]
-    loops, bindings = nest_over(extents, [_loop_name(name) for name in (*names[1:], names[0])], unit=True)
-    bound = AffineMap(len(loops), 0, (bindings[-1], *bindings[:-1]))
-    made = BlockOp(block.block_name, iters, bound, [each.var for each in loops], Region(body), Region(start))
-    if not loops:
-        return made, made
+    reduced = {v for n, kind in enumerate(block.kinds) if kind == IterKind.REDUCE for v in _bound_to(block, n)}
+    loops: list[ForOp] = []
+    copied: dict[SSAValue, ValueExpr] = {}
+    for each in enclosing_loops(block):
+        if each is loop:
+            copy = ForOp(loop.size, name_hint=loop.var.name_hint)  # whatever its kind: it reduces
+        elif each in around or each.var in reduced:
+            continue
+        else:
+            copy = empty_loop(each)
+        copied[each.var] = ValueExpr.of(copy.var)
+        if loops:
+            loops[-1].body.block.add_op(copy)
+        loops.append(copy)
+    dims = block.bindings.data.num_dims
+    place = AffineDimExpr(list(block.loop_vars).index(loop.var))
+    bound = AffineMap(dims, 0, (place, *(block.bindings.data.results[n] for n in spatial)))
+    made = BlockOp(block.block_name, iters, bound, block.loop_vars, Region(body), Region(start))
     loops[-1].body.block.add_op(made)
+    rebind(made, copied)
     return loops[0], made
 
 
-def _loop_name(iterator: str) -> str:
-    short = iterator.removeprefix("v")
-    return short if SSAValue.is_valid_name(short) else iterator
+def _bound_to(block: BlockOp, number: int) -> list[SSAValue]:
+    """The loop variables that an iterator is bound to."""
+    return [block.loop_vars[d] for d in block.bindings.data.results[number].used_dims()]
