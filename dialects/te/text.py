@@ -39,6 +39,7 @@ _OPERATORS: Mapping[B, ast.operator] = {
 _COMPARISONS: Mapping[B, ast.cmpop] = {
     B.EQ: ast.Eq(), B.NE: ast.NotEq(), B.LT: ast.Lt(), B.LE: ast.LtE(), B.GT: ast.Gt(), B.GE: ast.GtE(),
 }  # fmt: skip
+_CONDITIONS: Mapping[B, type[ast.boolop]] = {B.AND: ast.And, B.OR: ast.Or}
 _CALLS: Mapping[B, str] = {B.MIN: "min", B.MAX: "max", B.POW: "pow", B.ATAN2: "atan2", B.COPYSIGN: "copysign"}
 
 
@@ -146,8 +147,10 @@ def _binary(kind: B, lhs: ast.expr, rhs: ast.expr, type: Attribute) -> ast.expr:
     is_float = isinstance(type, AnyFloat)
     if kind in _COMPARISONS:
         return ast.Compare(lhs, [_COMPARISONS[kind]], [rhs])
-    if type == i1 and kind in (B.AND, B.OR):
-        return ast.BoolOp(ast.And() if kind == B.AND else ast.Or(), [lhs, rhs])
+    if type == i1 and kind in _CONDITIONS:
+        op = _CONDITIONS[kind]
+        before = lhs.values if isinstance(lhs, ast.BoolOp) and isinstance(lhs.op, op) else [lhs]
+        return ast.BoolOp(op(), [*before, rhs])
     if kind == B.DIV:
         return ast.BinOp(lhs, ast.Div(), rhs) if is_float else word("truncdiv", lhs, rhs)
     if kind == B.TRUNCMOD:

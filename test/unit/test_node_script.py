@@ -21,6 +21,7 @@ PRINTED = {
     "a number alone": (te.const(-3, "int8"), "T.int8(-3)"),
     "a number of 32 bits": (i - 3, 'i = T.var("int32")\ni - 3'),
     "a condition": (tir.And(i < 3, tir.Not(i == 1)), 'i = T.var("int32")\ni < 3 and (not i == 1)'),
+    "several conditions": (tir.Or(tir.Or(i < 1, i > 5), i == 3), 'i = T.var("int32")\ni < 1 or i > 5 or i == 3'),
     "a conversion": (tir.Cast("float64", a), 'a = T.var("float32")\nT.Cast("float64", a)'),
     "lanes": (tir.Ramp(i, 2, 8), 'i = T.var("int32")\nT.Ramp(i, 2, 8)'),
     "a lane for all": (tir.Broadcast(a, 4), 'a = T.var("float32")\nT.Broadcast(a, 4)'),
