@@ -14,6 +14,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..support.hints import isa
 
+LAYOUT_FREE_BUFFERS = "layout_free_buffers"
+"""The attribute of a function that says which of its parameters, by number, may lie in memory in any order."""
+
 
 def _is_natural(value: Attribute) -> bool:
     return isinstance(value, IntegerAttr) and value.value.data >= 0

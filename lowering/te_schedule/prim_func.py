@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -18,17 +18,23 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.builtin import IntegerType as _IntegerType
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.hints import isa
+from ...dialects.support.python_values import attribute_of
 from ...dialects.te.tensor import TensorOp, check_reads
+from ...dialects.tir.annotation_keys import LAYOUT_FREE_BUFFERS, verify_annotations
 from ...dialects.tir.argument_order import ARGUMENTS
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
 from ...dialects.tir.nodes import tree as tree  # functions are trees of nodes, too
 from ..relay_to_tir.te_to_tir import computation_of
 from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
+
+LAYOUT_FREE_PLACEHOLDERS = "layout_free_placeholders"
+"""The attribute of a computation that says which tensors that it reads may lie in memory in any order."""
 
 Argument: TypeAlias = te.Tensor | te.Var
 """What callers give: an array, or the number that a symbol is."""
@@ -42,18 +48,53 @@ def create_prim_func(
     are called as the tensors are: placeholders first, symbols last, whatever the order of `ops` (callers keep to
     theirs).
 
-    Each axis of a tensor is a loop, also one of one value, as in TVM.
+    Each axis of a tensor is a loop, also one of one value, as in TVM. What `attrs` of a computation say is said of its
+    block, a tensor by its name. Placeholders whose layout is free (`layout_free_placeholders`) are the function's
+    `layout_free_buffers`, by number, where they are its arguments.
 
     `index_dtype_override` is TVM's: indices are as wide as the machine's here, and so hold those of either type.
 
     Raises:
-        UsageError: a tensor is given twice, what is computed needs a placeholder that is not given, or an index is to
-            be neither.
+        UsageError: a tensor is given twice, what is computed needs a placeholder that is not given, an index is to be
+            neither, or `attrs` have a value that is no attribute.
     """
     if index_dtype_override not in (None, "int32", "int64"):
         raise UsageError(f"indices are int32 or int64, and not {index_dtype_override}")
     arguments = [each.tensor if isinstance(each, TensorOp) else each for each in ops]
-    return function_of(name, arguments, unit_loops=True)[0]
+    function, blocks = function_of(name, arguments, unit_loops=True)
+    tensors = [each for each in arguments if isinstance(each, te.Tensor)]
+    _say_attrs(function, blocks, sorted(tensors, key=lambda each: each.producer is not None))
+    return function
+
+
+def _say_attrs(function: PrimFuncOp, blocks: Mapping[te.Tensor, BlockOp], passed: Sequence[te.Tensor]) -> None:
+    """Put what `attrs` of the computations say on their blocks, and on the function what they say of those that are
+    `passed`, in the order of its parameters."""
+    free: set[int] = set()
+    for tensor, block in blocks.items():
+        assert tensor.producer is not None
+        for key, value in tensor.producer.attrs.items():
+            if key == LAYOUT_FREE_PLACEHOLDERS and isinstance(value, list | tuple):
+                tensors = cast("Sequence[object]", value)
+                free |= {passed.index(each) for each in tensors if each in passed}
+                value = [each for each in tensors if each not in passed]
+                if not value:
+                    continue
+            try:
+                said = attribute_of(_named(value))
+                verify_annotations({key: said})
+            except (TypeError, VerifyException) as error:
+                raise UsageError(f"te: attribute '{key}' of '{tensor.name}': {error}") from None
+            block.attributes[key] = said
+    if free:
+        function.attributes[LAYOUT_FREE_BUFFERS] = attribute_of(sorted(free))
+
+
+def _named(value: object) -> object:
+    """A value with the names of tensors for them."""
+    if isinstance(value, list | tuple):
+        return [_named(each) for each in cast("Sequence[object]", value)]
+    return value.name if isinstance(value, te.Tensor) else value
 
 
 def function_of(

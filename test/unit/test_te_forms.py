@@ -276,6 +276,19 @@ def test_tags_and_attributes_are_kept_for_schedules_of_ones_own() -> None:
     assert te.compute((4,), lambda i: x[i]).op.tag == ""
 
 
+def test_what_attributes_say_of_a_computation_is_on_its_block() -> None:
+    x, w = te.placeholder((4, 4), name="x"), te.placeholder((4, 4), name="w")
+    y = te.compute((4, 4), lambda i, j: x[i, j] * w[j, i], name="y", attrs={"layout_free_placeholders": [w]})
+    z = te.compute((4, 4), lambda i, j: y[i, j], name="z", attrs={"tile": [4, 8], "layout_free_placeholders": [w, y]})
+    func = te.create_prim_func([z, x, w])
+    script = func.script()
+    assert "T.block_attr({'tile': [4, 8], 'layout_free_placeholders': ['y']})" in script
+    assert script.count("T.block_attr") == 1 and "'layout_free_buffers': [1]" in script
+    odd = te.compute((4, 4), lambda i, j: x[i, j], name="odd", attrs={"word": object()})
+    with pytest.raises(UsageError, match="attribute 'word' of 'odd': there is no attribute for a object"):
+        te.create_prim_func([x, odd])
+
+
 def test_stages_of_a_group_move_together() -> None:
     x = te.placeholder((8, 12), name="x")
     a = te.compute((8, 12), lambda i, j: x[i, j] + 1.0, name="a")

@@ -11,6 +11,7 @@ from ..dialects.support.hints import isa
 from ..dialects.te.expr import Var
 from ..dialects.tir.affine import substitute
 from ..dialects.tir.analyzer.index_map import IndexMap
+from ..dialects.tir.annotation_keys import LAYOUT_FREE_BUFFERS
 from ..dialects.tir.buffers import memref_of, shape_of
 from ..dialects.tir.core import BlockOp, PrimFuncOp, enclosing_loops
 from ..dialects.tir.nodes.affine_expressions import expression
@@ -25,8 +26,6 @@ from .conditions import handle_of_block, op_of
 from .postprocs import functions_of
 from .rule import Postproc
 
-LAYOUT_FREE = "layout_free_buffers"
-"""The attribute of a function that says which of its parameters, by number, may lie in memory in any order."""
 PREPROCESSED = "meta_schedule.layout_rewrite_preproc"
 """The annotation of a block that only lays such a parameter out anew: it can be done before the function is called."""
 
@@ -54,11 +53,11 @@ def _numbers(func: PrimFuncOp) -> list[int]:
     Raises:
         UsageError: one is no buffer's.
     """
-    said = func.attributes.get(LAYOUT_FREE)
+    said = func.attributes.get(LAYOUT_FREE_BUFFERS)
     found = [each.value.data for each in said] if isa(said, ArrayAttr[IntegerAttr]) else []
     for number in found:
         if not 0 <= number < len(func.region.block.args) or is_symbol(func.region.block.args[number]):
-            raise UsageError(f"{LAYOUT_FREE}: @{func.sym_name.data} has no buffer of number {number}")
+            raise UsageError(f"{LAYOUT_FREE_BUFFERS}: @{func.sym_name.data} has no buffer of number {number}")
     return found
 
 
