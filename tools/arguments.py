@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import NoReturn, TypeVar
 
 from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
+
+T = TypeVar("T")
 
 EXIT_STATUS = "exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error"
 
@@ -57,6 +60,29 @@ def tolerance(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise UsageError(f"'{text}' is no tolerance", hint="it is a number from 0 on, such as 1e-3")
     return number
+
+
+def by_name(given: Iterable[tuple[str, T]], flag: str) -> dict[str, T]:
+    """What the occurrences of a flag say, by the names in them.
+
+    Raises:
+        UsageError: two are of one name.
+    """
+    found: dict[str, T] = {}
+    for name, value in given:
+        if name in found:
+            raise UsageError(f"'{name}' is given twice", Place(flag))
+        found[name] = value
+    return found
+
+
+def parse_shapes(texts: Iterable[str]) -> dict[str, list[int]]:
+    """What `--shape` says each time, by the names of inputs and dimensions.
+
+    Raises:
+        UsageError: one reads otherwise, or two are of one name.
+    """
+    return by_name(map(parse_shape, texts), "--shape")
 
 
 def parse_shape(text: str) -> tuple[str, list[int]]:

@@ -59,6 +59,8 @@ class Result:
     """What the machine can do, where that was measured."""
     warm: bool = False
     """Whether each kernel was timed alone."""
+    target: str = ""
+    """What the code is for."""
 
     def ratio(self, peer: str) -> float:
         """Weft's median over the peer's: below 1, Weft is faster."""
@@ -142,17 +144,17 @@ def _size(count: int) -> str:
     return f"{count >> 20} MiB" if count >> 20 else f"{count >> 10} KiB"
 
 
-def as_json(results: Sequence[Result], rounds: int, target: str) -> dict[str, object]:
+def as_json(results: Sequence[Result], rounds: int) -> dict[str, object]:
     """Everything, with what it was measured on."""
     return {
         "machine": {"processor": processor(), "cores": os.cpu_count(), "system": platform.platform()},
         "versions": {name: _version(name) for name in (WEFT, "llvmlite", "onnxruntime", "openvino")},
         "rounds": rounds,
-        "target": target,
         "results": [
             {
                 "model": result.model,
                 "threads": result.threads,
+                "target": result.target,
                 "compile_s": round(result.compile_seconds, 3),
                 "kernels_made": result.made,
                 "systems": {

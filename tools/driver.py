@@ -24,6 +24,7 @@ from ..transforms.infra.registry import canonical_name, get_pass_type, new_ir_co
 from ..transforms.infra.remarks import Remark, sent_to
 from ..transforms.infra.reproducer import Reproducer
 from ..transforms.infra.timing import timed
+from .arguments import by_name
 from .entry import internal_error, trace_if_debugging, use_color
 from .instrumentation import Instrumentation
 from .options import Options
@@ -175,7 +176,7 @@ class Job:
         if options.shape:
             from ..transforms.relay.bind_shapes import bind_shapes
 
-            bind_shapes(module, dict(options.shape))
+            bind_shapes(module, by_name(options.shape, "--shape"))
         if options.verify_roundtrip:
             check_roundtrip(module, self.context)
         self._run_passes(module)
@@ -227,7 +228,7 @@ class Job:
         if options.emit != "mlir":
             from .emission import emit
 
-            return emit(module, options.emit, options.target or DEFAULT_TARGET)
+            return emit(module, options.emit, DEFAULT_TARGET if options.target is None else options.target)
         if options.output != "-":
             self.arrays = resources(module)
         return module_text(module, generic=options.print_op_generic, debuginfo=options.print_debuginfo)

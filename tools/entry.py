@@ -53,6 +53,8 @@ def guarded(work: Callable[[], int]) -> int:
             _give_up_output()
             return 141
         except Exception as error:
+            if _is_interrupt(error):
+                return 130
             if isinstance(error, OSError) and error.errno == ENOSPC and error.filename is None:
                 _give_up_output()
                 error = Diagnostic("cannot be written: no space left on device", Place("<stdout>"))
@@ -60,6 +62,14 @@ def guarded(work: Callable[[], int]) -> int:
     except Diagnostic as error:  # a knob that cannot be read, found while reporting
         print_to(sys.stderr)(error)
         return error.exit_code
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether an exception tells of an interrupt: before Python 3.12, what comes from an attribute of a class that is
+    being made is told of by another."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def _print_what_is_no_text(stream: object) -> None:

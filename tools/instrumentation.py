@@ -18,6 +18,7 @@ from ..transforms.infra.printing import DumpIR, PrintIRAfter, PrintIRAfterFailur
 from ..transforms.infra.registry import all_passes, canonical_name
 from ..transforms.infra.reproducer import CrashReproducer
 from ..transforms.infra.timing import PassTimingInstrument
+from .arguments import by_name
 from .options import Options
 from .plan import Plan
 
@@ -48,7 +49,7 @@ class Instrumentation:
             [*_known("--required-pass", options.required_pass), *named],
             _known("--disable-pass", options.disable_pass),
             self._instruments(),
-            dict(_setting(text) for text in options.pass_config)
+            by_name(map(_setting, options.pass_config), "--pass-config")
             | ({BOUNDS_CHECKS: True} if options.bounds_checks else {}),
             ir_context=context,
         )

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,13 +79,23 @@ def write_module(path: str, data: str | bytes, arrays: Mapping[str, NDArray]) ->
         raise _unwritable(path, error) from error
 
 
-def refuse_overwriting(model: str, path: str | None, flag: str) -> None:
-    """What is written goes to another file than the model and its weights are in.
+def check_output(model: str, path: str | None, flag: str) -> None:
+    """See, before anything is computed, that a file can be written at its end, and is none of the model's.
 
     Raises:
-        UsageError: it does not.
+        UsageError: the model or its weights are in it.
+        Diagnostic: it is a folder, or its folder is not there or cannot be written to.
     """
-    if path is None or not os.path.isfile(path):
+    if path is None or path == "-" or _descriptor(path) is not None or _is_stream(path):
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if not path or not os.path.isdir(folder):
+        raise _unwritable(path, OSError(ENOENT, os.strerror(ENOENT)))
+    if os.path.isdir(path):
+        raise _unwritable(path, OSError(EISDIR, os.strerror(EISDIR)))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unwritable(path, OSError(EACCES, os.strerror(EACCES)))
+    if not os.path.isfile(path):
         return
     for each in files_of(Path(model)):
         if each.exists() and os.path.samefile(each, path):

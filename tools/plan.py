@@ -156,7 +156,7 @@ def _with_phases(options: Options, pipeline: Sequential | None, last: str | None
     end = _index(names, last) if last is not None else len(names) - 1
     if end < first:
         raise UsageError(f"the phase '{last}' comes before '{options.compile_from}'", Place("weft-opt"))
-    target = options.target or DEFAULT_TARGET
+    target = DEFAULT_TARGET if options.target is None else options.target
     Target.parse(target)
     directory = None
     if options.dump_phases_to is not None:

@@ -49,11 +49,22 @@ GRAPHS = ("import", "graph", "fuse")
 class Settings:
     """How a program is compiled and run."""
 
-    target: Target
-    opt_level: int | None
-    threads: int | None
+    target: Target | None = None
+    """What code is made for; this machine, unless given."""
+    opt_level: int | None = None
+    threads: int | None = None
     bounds_checks: bool = False
     tuning_records: str | None = None
+
+    def of_compilation(self) -> list[str]:
+        """The flags that were given and say how to compile."""
+        flags = {
+            "--target": self.target is not None,
+            "-O": self.opt_level is not None,
+            "--bounds-checks": self.bounds_checks,
+            "--tuning-records": self.tuning_records is not None,
+        }
+        return [flag for flag, is_given in flags.items() if is_given]
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,8 @@ class Program:
             Diagnostic: the program cannot be compiled.
         """
         match name:
+            case "graph" if self.module is None:
+                raise UsageError("a saved executable holds no graph to run node by node", Place(self.path))
             case "aot" | "graph":
                 phase = None if self.module is None else phase_of(self.module)
                 compiled = self.compiled(settings, NODE_BY_NODE if name == "graph" else {})
@@ -104,9 +117,8 @@ class Program:
     def compiled(self, settings: Settings, config: Mapping[str, object] | None = None) -> Executable:
         """The program as machine code, compiled with this `config`."""
         if self.saved is not None:
-            for flag, given in (("bounds-checks", settings.bounds_checks), ("tuning-records", settings.tuning_records)):
-                if given:
-                    raise UsageError("a saved executable is compiled already", Place(f"--{flag}"))
+            for flag in settings.of_compilation():
+                raise UsageError("a saved executable is compiled already", Place(flag))
             if settings.threads is not None:
                 self.saved.threads = settings.threads
             return self.saved
@@ -116,7 +128,7 @@ class Program:
         with PassContext(level, config={**checks, **(config or {})}):
             return compile(
                 self.module,
-                settings.target,
+                settings.target or Target.parse("llvm"),
                 threads=settings.threads,
                 function=self.function,
                 tuning_records=settings.tuning_records,

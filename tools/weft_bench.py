@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from weft.dialects.support.diagnostics import Place, UsageError
 from weft.dialects.support.processors import available_processors
-from weft.tools.arguments import ArgumentParser, parse_shape, seed
+from weft.tools.arguments import ArgumentParser, parse_shapes, seed
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--warm", action="store_true", help="with --kernels: each alone, its data in the caches")
     parser.add_argument("--json", metavar="OUT", help="write all results to a file")
-    parser.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
+    parser.add_argument("--target", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     parser.add_argument(
         "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
     )
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     register_weft()
     from weft.lowering.machine.target import Target
     from weft.tools.bench_report import as_json, kernel_table, processor, table
-    from weft.tools.output import refuse_overwriting, write_output
+    from weft.tools.output import check_output, write_output
     from weft.tools.peers import check_runs, find_peer
     from weft.tools.run_program import Settings, programs
 
@@ -84,13 +84,16 @@ def run(arguments: argparse.Namespace) -> int:
         find_peer(peer)
         for path in arguments.files:
             check_runs(peer, path)
-    settings = Settings(
-        Target.parse(arguments.target), arguments.opt_level, threads[0], tuning_records=arguments.tuning_records
-    )
-    shapes = dict(parse_shape(text) for text in arguments.shape)
+    target = None if arguments.target is None else Target.parse(arguments.target)
+    settings = Settings(target, arguments.opt_level, threads[0], tuning_records=arguments.tuning_records)
+    shapes = parse_shapes(arguments.shape)
     for path in arguments.files:
-        refuse_overwriting(path, arguments.json, "--json")
+        check_output(path, arguments.json, "--json")
     found = [program for path in arguments.files for program in programs(path, (), shapes)]
+    saved = [program.path for program in found if program.saved is not None]
+    if arguments.warm and saved:
+        hint = "without it they are timed within the program"
+        raise UsageError(f"{saved[0]}: a saved executable has no kernels by themselves", Place("--warm"), hint=hint)
     results: list[Result] = []
     for program in found:
         results += _measure(program, threads, peers, settings, arguments)
@@ -99,9 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         if result.kernels:
             print(f"\n{kernel_table(result)}")
     if arguments.json:
-        write_output(
-            arguments.json, json.dumps(as_json(results, arguments.rounds, str(settings.target)), indent=1) + "\n"
-        )
+        write_output(arguments.json, json.dumps(as_json(results, arguments.rounds), indent=1) + "\n")
     return 0
 
 
@@ -140,7 +141,8 @@ def _measure(
             systems[name] = partial(open_peer(name, program.path, count).run, inputs)
         timings = interleaved(systems, arguments.rounds)
         made = "" if exe.kernel_counts is None else str(exe.kernel_counts)
-        result = Result(Path(program.path).stem, count, seconds, timings, made=made, warm=arguments.warm)
+        model, target = Path(program.path).stem, str(exe.target)
+        result = Result(model, count, seconds, timings, made=made, warm=arguments.warm, target=target)
         if arguments.kernels:
             taken = [inputs[spec.name] for spec in exe.inputs]
             kernels = time_kernels(exe) if arguments.warm else kernels_within(exe, taken, RUNS * arguments.rounds)

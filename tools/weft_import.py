@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..dialects.support.diagnostics import UsageError
-from .arguments import ArgumentParser, parse_shape
+from .arguments import ArgumentParser, parse_shapes
 from .entry import guarded
-from .output import refuse_overwriting, write_module
+from .output import check_output, write_module
 
 if TYPE_CHECKING:
     pass
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.model is None:
         raise UsageError("a model is needed", hint="weft-import MODEL.onnx -o MODEL.mlir")
-    refuse_overwriting(arguments.model, arguments.output, "--output")
-    module = from_onnx(arguments.model, dict(parse_shape(text) for text in arguments.shape))
+    check_output(arguments.model, arguments.output, "--output")
+    module = from_onnx(arguments.model, parse_shapes(arguments.shape))
     module.verify()
     text = module_text(module, generic=arguments.mlir_print_op_generic, debuginfo=arguments.mlir_print_debuginfo)
     write_module(arguments.output, text, resources(module))

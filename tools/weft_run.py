@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from weft.dialects.support.diagnostics import Place, UsageError, did_you_mean
 from weft.executors import EXECUTORS
-from weft.tools.arguments import ArgumentParser, parse_shape, seed, tolerance
+from weft.tools.arguments import ArgumentParser, by_name, parse_shapes, seed, tolerance
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def argument_parser() -> argparse.ArgumentParser:
         metavar="NAME=1x3x224x224",
         help="the shape of an input that the model leaves open; of an ONNX model also a dimension by its name: batch=1",
     )
-    what.add_argument("--target", default="llvm", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
+    what.add_argument("--target", help="what code is made for: 'llvm -mcpu=native -mattr=-avx512f'")
     what.add_argument(
         "-O", dest="opt_level", type=int, choices=range(5), metavar="N", help="optimisation level, 0 to 4"
     )
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_executor(arguments.executor)
     register_weft()
     from weft.lowering.machine.target import Target
-    from weft.tools.output import refuse_overwriting
+    from weft.tools.output import check_output
     from weft.tools.run_program import Settings, programs
     from weft.tools.run_values import complete, read_input, read_npz
 
@@ -103,16 +103,20 @@ def run(arguments: argparse.Namespace) -> int:
             Place("--threads"),
             hint="without it there are as many as processors",
         )
-    refuse_overwriting(arguments.file, arguments.save, "--save")
-    refuse_overwriting(arguments.file, arguments.outputs, "--outputs")
-    target = Target.parse(arguments.target)
+    if arguments.expect is None and not arguments.compare:
+        for flag, limit in (("--atol", arguments.atol), ("--rtol", arguments.rtol)):
+            if limit is not None:
+                raise UsageError("nothing is compared", Place(flag), hint="--compare interpreter, or --expect OUT.npz")
+    check_output(arguments.file, arguments.save, "--save")
+    check_output(arguments.file, arguments.outputs, "--outputs")
+    target = None if arguments.target is None else Target.parse(arguments.target)
     records = arguments.tuning_records
     settings = Settings(target, arguments.opt_level, arguments.threads, arguments.bounds_checks, records)
     given = read_npz(arguments.inputs) if arguments.inputs is not None else {}
-    direct = dict(read_input(text) for text in arguments.input)
+    direct = by_name(map(read_input, arguments.input), "--input")
     given |= direct
     expected = read_npz(arguments.expect) if arguments.expect is not None else None
-    shapes = dict(parse_shape(text) for text in arguments.shape)
+    shapes = parse_shapes(arguments.shape)
     found = programs(arguments.file, arguments.function, shapes)
     if open_inputs := {name for program in found for name in program.open_inputs() if name in given}:
         shapes |= {name: list(given[name].shape) for name in open_inputs}

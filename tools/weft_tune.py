@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from weft.dialects.support.diagnostics import Diagnostic, Place, UsageError
-from weft.tools.arguments import ArgumentParser, parse_shape, seed
+from weft.tools.arguments import ArgumentParser, parse_shapes, seed
 from weft.tools.entry import guarded, register_weft
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"{arguments.threads} threads: at least one is needed", Place("--threads"))
     register_weft()
-    from weft.tools.output import refuse_overwriting
+    from weft.tools.output import check_output
 
     model: str = arguments.file
     if arguments.report is not None or arguments.export is not None:
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"{model}: these are records, and no model", hint="weft-tune RECORDS --report OUT.svg shows them"
         )
-    refuse_overwriting(model, arguments.records, "--records")
+    check_output(model, arguments.records, "--records")
     if not os.path.exists(model):
         raise Diagnostic("no such file or directory", Place(model))
     return _tune(model, arguments.records or Path(model).stem + SUFFIX, arguments)
@@ -142,7 +142,7 @@ def _tune(model: str, path: str, arguments: argparse.Namespace) -> int:
             target=arguments.target,
             opt_level=arguments.opt_level,
             threads=arguments.threads,
-            shapes=dict(parse_shape(text) for text in arguments.shape),
+            shapes=parse_shapes(arguments.shape),
             function=arguments.function,
             space=SpaceGenerator.create(arguments.space),
             trials=arguments.trials,

@@ -26,6 +26,10 @@ class Finder:
         if name == "weft.{module}":
             {what}
 
+class Attribute:
+    def __set_name__(self, owner, name):
+        interrupt()
+
 class Dropped:
     def __del__(self):
         interrupt()
@@ -55,6 +59,15 @@ def test_an_interrupt_while_the_tool_is_imported_shows_no_traceback() -> None:
 
 def test_an_interrupt_while_the_tool_runs_shows_no_traceback() -> None:
     assert interrupted("tools.information", "interrupt()") == (130, "", "")
+
+
+def test_an_interrupt_while_a_class_is_made_shows_no_error() -> None:
+    assert interrupted("tools.information", 'type("Made", (), {"attribute": Attribute()})') == (130, "", "")
+
+
+def test_python_looks_for_no_garbage_behind_the_end_of_a_tool() -> None:
+    told = "import atexit, gc; atexit.register(lambda: print(gc.get_count()[0] < gc.get_freeze_count()))"
+    assert interrupted("tools.information", told)[1].splitlines()[-1] == "True"
 
 
 def test_an_interrupt_where_nothing_can_be_raised_ends_the_tool() -> None:

@@ -51,6 +51,38 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(
     assert sorted(path.relative_to(folder) for path in folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("place", ["out", "nowhere/x", "relu.onnx/x", "closed/x"])
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        (weft_run.main, ["perceptron.mlir", "--save"]),
+        (weft_bench.main, ["perceptron.mlir", "--json"]),
+        (weft_tune.main, ["perceptron.mlir", "--trials=1", "--records"]),
+    ],
+)
+def test_what_could_not_be_written_in_the_end_is_told_before_anything_is_compiled(
+    tool: Callable[[list[str]], int],
+    words: list[str],
+    place: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (folder / "closed").mkdir(0o555)
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "closed" not in str(path) and access(path, mode))  # root may
+    for driver in ("weft.tools.run_program.compile", "weft.tuning.tune.load_static"):
+        monkeypatch.setattr(driver, lambda *_args, **_kwargs: pytest.fail("it is compiled"))
+    assert tool([*words, place]) == 1
+    told = capsys.readouterr().err
+    assert f"{place}: error: " in told and ("cannot be written: " in told or "in a regular file" in told)
+
+
+def test_records_are_not_read_from_a_device_that_never_ends(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert weft_tune.main(["perceptron.mlir", "--trials=1", "--records", "/dev/zero"]) == 1
+    assert "/dev/zero: error: records are kept in a regular file" in capsys.readouterr().err
+
+
 def test_no_module_is_left_whose_weights_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "new.weights.npz").mkdir()
     assert weft_opt.main(["perceptron.mlir", "-o", "new.mlir"]) == 1

@@ -227,6 +227,14 @@ def test_a_saved_executable_cannot_be_interpreted(
     assert weft_run([saved, "--threads", "2", "--quiet"]) == 0
     assert weft_run([saved, "--executor", "interpreter"]) == 2
     assert "holds no graph to interpret" in capsys.readouterr().err
+    assert weft_run([saved, "--executor", "graph"]) == 2
+    assert "holds no graph to run node by node" in capsys.readouterr().err
+    assert weft_bench([saved, "--kernels", "--warm"]) == 2
+    assert "--warm: error: " in capsys.readouterr().err
+    for flag in (["--target", "llvm"], ["-O", "2"], ["--tuning-records", "none"]):
+        for tool in (weft_run, weft_bench):
+            assert tool([saved, *flag]) == 2
+            assert f"{flag[0]}: error: a saved executable is compiled already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["graph.bin", "graph", "graph.mlir"])
@@ -239,6 +247,21 @@ def test_a_saved_executable_is_known_by_what_it_holds(
     printed = capsys.readouterr().out
     assert weft_run([saved, "--input", "x=2x3xf32=0"]) == 0
     assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "x=2x3xf32=0", "--input", "x=2x3xf32=1"], "--input: error: 'x' is given twice"),
+        (["--shape", "x=2x3", "--shape", "x=3x3"], "--shape: error: 'x' is given twice"),
+        (["--rtol", "1e-3"], "--rtol: error: nothing is compared"),
+    ],
+)
+def test_nothing_that_is_asked_for_is_left_out(
+    graph: str, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert weft_run([graph, *arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_another_archive_is_no_saved_executable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,13 @@ from ..transforms.infra import PassContext
 from ..transforms.infra.config import DATABASE, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.walk import clone
 from ..transforms.relay.bind_params import bind_params
-from ..transforms.tir.scheduling.tuning_records import TuningRecord, append_record, best_records, read_records
+from ..transforms.tir.scheduling.tuning_records import (
+    TuningRecord,
+    append_record,
+    best_records,
+    check_appendable,
+    read_records,
+)
 from .bench import Timer, time_pairs
 from .cost_model import CostModel
 from .features import features_of
@@ -149,6 +155,7 @@ def tune(
     begun, path, resolved = perf_counter(), os.fspath(records), Target.parse(target)
     if resolved.kind != "llvm":
         raise UsageError(f"schedules are measured in machine code, not for the target '{resolved}'")
+    check_appendable(path)
     current = PassContext.current()
     level = DEFAULT_OPT_LEVEL if opt_level is None and current.is_default else opt_level
     threads = Executable.usable(threads)

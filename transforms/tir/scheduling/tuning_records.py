@@ -96,6 +96,22 @@ class TuningRecord:
         return json.dumps({"format": FORMAT, **asdict(self), "status": self.status.value}, allow_nan=False)
 
 
+def check_appendable(path: str) -> None:
+    """See, before anything is measured, that records can be added to a file, which may have yet to be made.
+
+    Raises:
+        Diagnostic: it is no regular file, or cannot be written.
+    """
+    place = Place(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Diagnostic("records are kept in a regular file, which this is not", place)
+    folder = os.path.dirname(os.path.realpath(path))
+    if not path or not os.path.isdir(folder):
+        raise Diagnostic("cannot be written: no such file or directory", place)
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise Diagnostic("cannot be written: permission denied", place)
+
+
 def append_record(path: str, record: TuningRecord) -> None:
     """Add a record to a file, whole.
 
