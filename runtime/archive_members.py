@@ -11,11 +11,10 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
-from threading import Thread
 from typing import BinaryIO, Self
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..dialects.support.digests import BLOCK, digest_of_blocks
+from ..dialects.support.digests import BLOCK, digest_of_blocks, start_thread
 from .memory import aligned_bytes
 
 
@@ -122,8 +121,9 @@ class Archive:
 
 
 class AlignedMember:
-    """A member that is being read, and its digest (`digests`) taken, if that is wanted: by a thread, and by whoever
-    waits for it. Two threads give new memory its pages as well. It is read no further when its `with` block ends."""
+    """A member that is being read, and its digest (`digests`) taken, if that is wanted: by a thread, where one can be
+    started, and by whoever waits for it. Two threads give new memory its pages as well. It is read no further when its
+    `with` block ends."""
 
     def __init__(self, descriptor: int, name: str, begin: int, size: int, digested: bool):
         self.memory = aligned_bytes(size).data
@@ -133,8 +133,7 @@ class AlignedMember:
         self._starts: Iterator[tuple[int, int]] = iter(list(enumerate(starts)))
         self._read: list[int] = []
         self._digests = [b""] * len(starts)
-        self._thread = Thread(target=self._run, name="weft-read", daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._run, "weft-read")
 
     def _run(self) -> None:
         with suppress(OSError):
@@ -150,7 +149,8 @@ class AlignedMember:
 
     def __exit__(self, *_: object) -> None:
         self._starts = iter(())
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def wait(self) -> str:
         """See that all is read: its digest, if that is wanted.
@@ -159,7 +159,8 @@ class AlignedMember:
             ArtefactError: it is cut off.
         """
         self._run()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
         if sum(self._read) != len(self.memory):
             raise ArtefactError(f"'{self._name}' is cut off")
         return digest_of_blocks(self._digests) if self._digested else ""

@@ -56,6 +56,11 @@ class Settings:
     bounds_checks: bool = False
     tuning_records: str | None = None
 
+    @property
+    def made_for(self) -> Target:
+        """What code is made for, given or not."""
+        return self.target or Target.parse("llvm")
+
     def of_compilation(self) -> list[str]:
         """The flags that were given and say how to compile."""
         flags = {
@@ -128,7 +133,7 @@ class Program:
         with PassContext(level, config={**checks, **(config or {})}):
             return compile(
                 self.module,
-                settings.target or Target.parse("llvm"),
+                settings.made_for,
                 threads=settings.threads,
                 function=self.function,
                 tuning_records=settings.tuning_records,

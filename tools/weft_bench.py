@@ -141,7 +141,8 @@ def _measure(
             systems[name] = partial(open_peer(name, program.path, count).run, inputs)
         timings = interleaved(systems, arguments.rounds)
         made = "" if exe.kernel_counts is None else str(exe.kernel_counts)
-        model, target = Path(program.path).stem, str(exe.target)
+        model = Path(program.path).stem
+        target = str(settings.made_for if program.saved is None else exe.target)
         result = Result(model, count, seconds, timings, made=made, warm=arguments.warm, target=target)
         if arguments.kernels:
             taken = [inputs[spec.name] for spec in exe.inputs]

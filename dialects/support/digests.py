@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -45,7 +45,7 @@ class Digest:
         rest = memoryview(piece)
         while rest:
             part = rest[: self._room]
-            if len(part) == self._block and self._blocks:
+            if len(part) == self._block and self._blocks and self._have_threads():
                 self._leave(part)
             else:
                 self._count(part)
@@ -59,17 +59,18 @@ class Digest:
             self._blocks.append(self._begun.digest())
             self._begun, self._room = sha256(), self._block
 
-    def _leave(self, block: memoryview) -> None:
-        """Leave a whole block to another thread."""
+    def _have_threads(self) -> bool:
+        """Whether there are other threads, once some were to be started."""
         if not self._threads:
             from queue import Queue
 
             self._waiting = Queue(_AHEAD)
-            self._threads = [
-                threading.Thread(target=self._run, name="weft-digest", daemon=True) for _ in range(_THREADS)
-            ]
-            for thread in self._threads:
-                thread.start()
+            started = [start_thread(self._run, "weft-digest") for _ in range(_THREADS)]
+            self._threads = [thread for thread in started if thread is not None]
+        return bool(self._threads)
+
+    def _leave(self, block: memoryview) -> None:
+        """Leave a whole block to another thread."""
         self._blocks.append(b"")
         self._waiting.put((len(self._blocks) - 1, block))
 
@@ -118,3 +119,14 @@ def digest_of_bytes(data: bytes | memoryview) -> str:
     with Digest() as digest:
         digest.update(data)
     return digest.hexdigest()
+
+
+def start_thread(work: Callable[[], object], name: str) -> threading.Thread | None:
+    """A thread that does `work`, which the process does not wait for at its end; `None` where none can be started: the
+    system has no more, or the interpreter is an isolated one within another."""
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread

@@ -65,6 +65,14 @@ def misspelt_properties(op: Operation) -> list[tuple[str, str]]:
     return found
 
 
+def property_hint(op: Operation) -> str | None:
+    """What may be meant by a property of `op` that its operation does not have."""
+    if not isinstance(op, IRDLOperation):
+        return None
+    known = type(op).get_irdl_definition().properties
+    return next((near for name in op.properties.keys() - known if (near := did_you_mean(name, known))), None)
+
+
 def _is_default(op: IRDLOperation, name: str) -> bool:
     """Whether a property may have been filled in, as one with a default is where the text leaves it out."""
     return op.properties[name] == type(op).get_irdl_definition().properties[name].default_value

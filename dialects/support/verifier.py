@@ -22,6 +22,7 @@ from .insides import next_of, operands_of, successors_of, type_of
 from .judging import Judge, judge_of
 from .looks import Look, Looks, plain_look
 from .symbols import is_table
+from .syntax import property_hint
 
 MAX_REPORTED = 20
 
@@ -210,7 +211,9 @@ def _placed(error: Exception, op: Operation) -> Diagnostic:
     diagnostic = as_diagnostic(error, place)
     assert diagnostic is not None
     message = diagnostic.message.removeprefix("Operation does not verify: ").removeprefix(f"'{op.name}' ")
-    return Diagnostic(f"'{op.name}': {message}", place, notes=diagnostic.notes, hint=diagnostic.hint)
+    return Diagnostic(
+        f"'{op.name}': {message}", place, notes=diagnostic.notes, hint=diagnostic.hint or property_hint(op)
+    )
 
 
 @cache

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import stat
+import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -90,6 +91,15 @@ def test_what_is_saved_is_loaded(saved: Path) -> None:
         np.testing.assert_array_equal(found, expected)
         assert found.ctypes.data % ALIGNMENT == 0
     assert artefact.digest(loaded) == artefact.digest(made)
+
+
+def test_a_graph_is_loaded_where_no_thread_can_be_started(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    expected = artefact.digest(artefact.load(saved))
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert artefact.digest(artefact.load(saved)) == expected
 
 
 def test_the_same_graph_gives_the_same_file(saved: Path, tmp_path: Path) -> None:

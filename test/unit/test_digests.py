@@ -42,6 +42,22 @@ def test_blocks_in_another_order_have_another_digest() -> None:
     assert digest_of_bytes(first) != digest_of_bytes(first + b"\0") != digest_of_bytes(first * 2)
 
 
+@pytest.mark.parametrize("started", [0, 1])
+def test_a_digest_is_the_same_where_no_more_threads_can_be_started(
+    started: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, counted = threading.Thread.start, iter(range(100))
+
+    def limited(thread: threading.Thread) -> None:
+        if next(counted) >= started:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    data = bytes(BLOCK * 3)
+    assert digest_of_bytes(data) == expected(data)
+
+
 def test_no_thread_is_left_where_reading_fails() -> None:
     before = threading.active_count()
     with pytest.raises(OSError, match="torn"), Digest() as digest:

@@ -135,6 +135,14 @@ def test_a_misspelt_property_is_warned_about() -> None:
     assert "has no property 'axsi'" in warning.message and warning.place is not None and warning.place.line == 2
 
 
+def test_a_misspelt_property_of_the_generic_form_has_a_near_name() -> None:
+    text = """relay.func @f(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = "relay.nn.softmax"(%x) <{axsi = 0 : i64}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  relay.return %y : tensor<2x3xf32>
+}"""
+    assert refused(text).hint == "did you mean 'axis'?"
+
+
 def test_a_property_that_stands_among_the_attributes_is_a_property() -> None:
     """`llvm.func` writes `no_unwind` among its attributes in one form and among its properties in the other."""
     text = '"llvm.func"() <{sym_name = "f", function_type = !llvm.func<void ()>, CConv = #llvm.cconv<ccc>, linkage = #llvm.linkage<"external">, visibility_ = 0 : i64, no_unwind}> ({}) : () -> ()'  # noqa: E501
