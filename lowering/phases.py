@@ -13,7 +13,7 @@ run this pipeline or the beginning of it. A pass from elsewhere joins by what it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,11 +23,15 @@ from xdsl.passes import ModulePass
 
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.verifier import verify
+from ..transforms.infra import remarks
 from ..transforms.infra.apart import Apart, Memo
 from ..transforms.infra.by_target import ByTarget
 from ..transforms.infra.config import BOUNDS_CHECKS, LOWER_ONLY, PASS_EXTENTS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
+from ..transforms.infra.info import info_of
 from ..transforms.infra.parts import Sink, symbol_name
+from ..transforms.infra.registry import canonical_name, get_pass_type
+from ..transforms.infra.requirements import order_requirements
 from ..transforms.infra.sequential import Sequential
 from ..transforms.infra.timing import timed
 from .joining_passes import add_joining
@@ -43,6 +47,14 @@ LEFT_FACTORS = {"vnni": "uint8", "dotprod": "int8", "amx": None}
 
 WHOLE = ("graph", "fuse", "tir")
 """The phases that need the whole module."""
+
+MAKERS: Mapping[str, tuple[str, ...]] = {
+    "fuse": ("outline-primitives",),
+    "tir": ("outline-open-segments", "lower-te"),
+    "loops": ("convert-tir-to-loops", "convert-tir-to-gpu", "outline-segments", "materialize-memory"),
+    "llvm": ("expand-math", "convert-loops-to-llvm", "convert-control-to-llvm", "add-entry-point"),
+}
+"""The passes without which the module is not what a phase promises. Nor is it without what they require."""
 
 Observer: TypeAlias = Callable[[str, ModuleOp, "str | None"], None]
 """Told of the end of each phase: its name, the module, and the kernel's name where the module holds but one."""
@@ -129,7 +141,38 @@ def pipeline(
         parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
         left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
         steps.append(Apart(parts, left, sink, None if memo is None else memo(parts.members_text)))
-    return Sequential(steps, name="compile")
+    return Compilation(steps, names)
+
+
+class Compilation(Sequential):
+    """Phases, one after the other. What they cannot do without runs where it stands in them, even if it is disabled,
+    as what a pass requires does."""
+
+    needed: Sequence[str]
+
+    def __init__(self, steps: Sequence[ModulePass], phases: Sequence[str]):
+        super().__init__(steps, name="compile")
+        object.__setattr__(self, "needed", [name for phase in phases for name in MAKERS.get(phase, ())])
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """
+        Raises:
+            Diagnostic: a pass cannot do its work.
+        """
+        context = PassContext.current()
+        disabled = {name: canonical_name(name) for name in context.disabled_pass}
+        if not disabled or disabled.keys().isdisjoint(needed := self._all_needed()):
+            super().apply(ctx, op)
+            return
+        for name in filter(needed.__contains__, disabled):
+            remarks.analysis(name, op, "runs although it is disabled: compiling needs it")
+        kept = [name for name, pass_name in disabled.items() if pass_name not in needed]
+        with context.at_level(context.opt_level, disabled_pass=kept):
+            super().apply(ctx, op)
+
+    def _all_needed(self) -> set[str]:
+        required = {r.name for name in self.needed for r in order_requirements(info_of(get_pass_type(name)()))}
+        return required | set(self.needed)
 
 
 def _between(start: str, end: str) -> tuple[str, ...]:

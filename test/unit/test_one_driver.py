@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 from memory_graphs import GRAPHS
 from native import parse
@@ -539,12 +538,22 @@ def test_what_is_there_already_is_not_done_again() -> None:
     assert [name for name in events.log if name not in ("enter", "exit", "sequential")] == ["lower-te"]
 
 
-def test_a_disabled_pass_that_compiling_needs_runs_all_the_same() -> None:
-    with PassContext(opt_level=3, disabled_pass=["fuse-ops"], instruments=[events := Events()]):
-        exe = weft.compile(parse(CHAIN))
-    x = np.linspace(-2, 2, 8, dtype=np.float32)
-    assert events.times("fuse-ops") == 1
-    np.testing.assert_array_equal(exe(x), np.maximum(-x, 0))
+NEEDED = (
+    "fuse-ops", "OutlinePrimitives", "lower-te", "convert-tir-to-loops", "bufferize-graph", "plan-memory",
+    "materialize-memory", "expand-math", "convert-loops-to-llvm", "add-entry-point",
+)  # fmt: skip
+
+
+def test_disabled_passes_that_compiling_needs_run_all_the_same_as_they_stand_there() -> None:
+    model = parse(CHAIN.replace("relay.nn.relu", "relay.tanh"))
+    usual = weft.compile(model.clone(), opt_level=3).ir["llvm"]
+    for names in (NEEDED, ["lower-te"], ["add-entry-point"]):
+        heard: list[Remark] = []
+        with PassContext(opt_level=3, disabled_pass=names, remarks=[heard.append], instruments=[e := Events()]):
+            lower(module := model.clone(), HOST, "llvm")
+        assert broken(str(module)) == usual
+        assert sum("runs although it is disabled: compiling needs it" in r.message for r in heard) == len(names)
+        assert e.times("fuse-ops") == 1
 
 
 @pytest.mark.parametrize(
