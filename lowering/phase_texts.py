@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.support.columns import broken
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.mapped_files import MappedFiles
-from ..transforms.infra import PassContext
+from ..transforms.infra import PassContext, PassInfo, PassInstrument
 from ..transforms.infra.walk import clone
 from .compiler import code_units, lower
 from .machine.codegen import compile_to_assembly
@@ -22,6 +24,27 @@ _ALIASES = {"relay": "graph"}
 
 class PhaseError(UsageError, KeyError):
     """There is no text of a phase of that name."""
+
+
+class Answers(PassInstrument):
+    """Notes which passes have run, by how often they were to, and lets the same ones run again (`again`): what the
+    instruments of users would answer another time is not known."""
+
+    def __init__(self, ran: frozenset[tuple[str, int]] | None = None):
+        self._given = ran
+        self._asked: Counter[str] = Counter()
+        self._ran: set[tuple[str, int]] = set()
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        self._asked[info.name] += 1
+        return self._given is None or (info.name, self._asked[info.name]) in self._given
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self._ran.add((info.name, self._asked[info.name]))
+
+    def again(self) -> Answers:
+        """What gives the same answers."""
+        return Answers(frozenset(self._ran))
 
 
 class PhaseTexts(Mapping[str, str]):
@@ -40,7 +63,16 @@ class PhaseTexts(Mapping[str, str]):
         self._start = start
         self.target = target
         self._options = (context.opt_level, context.required_pass, context.disabled_pass, context.config)
+        self._answers: Answers | None = None
         self._texts: dict[str, str] = {}
+
+    def followed(self) -> AbstractContextManager[object]:
+        """In the `with` block the module is compiled: what instruments keep from running does not run for texts."""
+        context = PassContext.current()
+        if not context.instruments:
+            return nullcontext()
+        self._answers = Answers()
+        return context.at_level(context.opt_level, also=[self._answers])
 
     def __getitem__(self, phase: str) -> str:
         phase = _ALIASES.get(phase, phase)
@@ -64,7 +96,8 @@ class PhaseTexts(Mapping[str, str]):
             self._files.check("since it was compiled, so that there is no text of this program")
         module = clone(self._module)
         level, required, disabled, config = self._options
-        with PassContext(level, required, disabled, config=config):
+        answers = [] if self._answers is None else [self._answers.again()]
+        with PassContext(level, required, disabled, answers, config):
             lower(module, self.target, phase, self._start)
         return module
 

@@ -162,7 +162,8 @@ def build(
         graph = graph_of(function, own)
         texts = PhaseTexts(clone(graph), "schedule", own, PassContext.current())
         arguments = [Argument(*described) for described in described_arguments(function)]
-        executable = _executable(graph, own, threads, texts)
+        with texts.followed():
+            executable = _executable(graph, own, threads, texts)
         functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
     targets = targets or [resolved]
     return Module(functions, targets[0].kind, str(module), _llvm_file(targets))

@@ -100,10 +100,11 @@ def _compile(
         if nodes is not None:
             nodes.check_start(start)
         write = None if nodes is None else nodes.write
-        graph = compile_graph(
-            module, target, start=start, counted=counts.append, verified=not params, fused=write,
-            known=request.begin_keeping,
-        )  # fmt: skip
+        with texts.followed():
+            graph = compile_graph(
+                module, target, start=start, counted=counts.append, verified=not params, fused=write,
+                known=request.begin_keeping,
+            )  # fmt: skip
         files.check("while it was compiled")
         graph = request.keep(graph)
         with timed("loading"):

@@ -158,6 +158,30 @@ def test_the_text_that_an_executable_shows_is_the_text_compiled(submitted: dict[
     check_shown(exe.ir, submitted)
 
 
+class Budget(PassInstrument):
+    """Says no to some passes, and after some more to any that may be left out: another answer each time."""
+
+    def __init__(self, without: str, left: int):
+        self.without = without
+        self.left = left
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        self.left -= info.name == "schedule-rules"
+        return info.name != self.without and (info.name != "schedule-rules" or self.left >= 0)
+
+
+@pytest.mark.parametrize(
+    ("without", "text"),
+    [("schedule-rules", SOFTMAX_OF_MATMUL), ("elide-copies", JOINED_TWICE), ("fold-constant", CHAIN)],
+)
+def test_what_an_instrument_kept_from_running_is_not_in_the_text_either(
+    without: str, text: str, submitted: dict[str, str]
+) -> None:
+    with PassContext(opt_level=3, instruments=[Budget(without, left=1)]):
+        exe = weft.compile(parse(text))
+    check_shown(exe.ir, submitted)
+
+
 @pytest.mark.parametrize("name", ["a softmax"])
 def test_the_assembly_shown_is_that_of_the_text_compiled(name: str, submitted: dict[str, str]) -> None:
     exe = weft.compile(model(name), opt_level=3)
