@@ -22,7 +22,7 @@ def report(weft: float, kernels: tuple[KernelResult, ...] = ()) -> dict[str, Any
     """What is written of a model that takes `weft` seconds, and two peers 0.001 and 0.002."""
     timings = {name: Timing((seconds,)) for name, seconds in (("weft", weft), ("one", 0.001), ("other", 0.002))}
     limits = Limits(100.0, (1 << 14, 1 << 24), (80.0, 10.0))
-    return json.loads(json.dumps(as_json([Result("net", 1, 0.5, timings, kernels, limits=limits)], 1, "llvm")))
+    return json.loads(json.dumps(as_json([Result("net", 1, 0.5, timings, kernels, limits=limits, target="llvm")], 1)))
 
 
 def test_the_roofline_has_a_dot_for_each_kernel_and_a_roof_for_each_memory() -> None:
