@@ -96,7 +96,7 @@ from ..relay_to_tir.place_calls import (
 from ..sizes import Size
 from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .data_extents import DataExtents
-from .signature import GRAPH_ATTRIBUTES, UPDATES, names_of, numbered
+from .signature import GRAPH_ATTRIBUTES, UPDATES, check_has_types, names_of, numbered
 
 TURN = "turn"
 """Attribute of a graph that a `mem.scan` runs, once for each turn."""
@@ -173,6 +173,7 @@ class _Bufferization:
         """What kernels are passed that is known."""
 
     def run(self, depth_first: bool) -> GraphOp:
+        check_has_types(self.function)
         arguments, end = self.function.body.block.args, self.function.return_op
         taken = [self._static(each.type, f"argument {each.name_hint or each.index}") for each in arguments]
         results = self.function.function_type.outputs.data

@@ -38,11 +38,10 @@ def graph_signature(function: FuncOp) -> dict[str, Attribute]:
     return described(inputs, flatten_types(types.inputs.data), outputs, flatten_types(types.outputs.data))
 
 
-def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
-    """The names of a graph's inputs and outputs, one for each tensor: the model's own where it has them.
-
+def check_has_types(function: FuncOp) -> None:
+    """
     Raises:
-        Diagnostic: it is for values of any types, of which machine code is made where others call it.
+        Diagnostic: a graph is for values of any types, of which machine code is made where others call it.
     """
     if left_open := sorted(type_params(function.function_type)):
         raise Diagnostic.at(
@@ -50,6 +49,15 @@ def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
             f"@{function.sym_name.data} takes or gives values of any type ({', '.join(left_open)})",
             hint="machine code is made for the types that it is called with: call it from a function that names them",
         )
+
+
+def names_of(function: FuncOp) -> tuple[list[str], list[str]]:
+    """The names of a graph's inputs and outputs, one for each tensor: the model's own where it has them.
+
+    Raises:
+        Diagnostic: it is for values of any types.
+    """
+    check_has_types(function)
     arguments = function.body.block.args
     inputs, outputs = (
         len(flatten_types(t.data)) for t in (function.function_type.inputs, function.function_type.outputs)
