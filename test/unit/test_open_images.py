@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sampling import one_in
 
 import weft
 from weft import relay
@@ -43,6 +44,11 @@ def check(
 
 
 SIZES = [(8, 9), (7, 4), (13, 20)]
+
+WINDOWS_THAT_ENLARGE = (
+    (2, 2, 0, 0), (4, 2, 1, 0), (3, 2, 1, 1), (5, 3, 2, 0), (3, 1, 2, 0), (1, 2, 0, 1), (9, 1, 8, 0)
+)  # fmt: skip
+"""Their extent along each axis, the stride and padding along the first, and how much more there is at its end."""
 
 
 def test_windows_slide_over_images_of_any_size():
@@ -149,10 +155,16 @@ def test_lines_of_any_length_are_computed_in_blocks_of_channels(images: int | No
 
 
 @pytest.mark.parametrize(
-    ("kernel", "stride", "padding", "more"),
-    [(2, 2, 0, 0), (4, 2, 1, 0), (3, 2, 1, 1), (5, 3, 2, 0), (3, 1, 2, 0), (1, 2, 0, 1), (9, 1, 8, 0)],
+    ("kernel", "stride", "padding", "more", "axes"),
+    one_in(
+        2,
+        [
+            pytest.param(*window, axes, id="-".join(map(str, (axes, *window))))
+            for axes in (1, 2)
+            for window in WINDOWS_THAT_ENLARGE
+        ],
+    ),
 )
-@pytest.mark.parametrize("axes", [1, 2])
 def test_images_of_any_size_are_enlarged_by_the_phases_of_a_convolution(
     kernel: int, stride: int, padding: int, more: int, axes: int
 ):
