@@ -127,7 +127,7 @@ func.func @if_no_else(%c: i1, %a: index) -> index {
   // expected-error @+1 {{'scf.if': has results, but a region that is empty and yields none}}
   %0 = "scf.if"(%c) ({
     scf.yield %a : index
-  }, { 
+  }, {
   }) : (i1) -> index
   func.return %0 : index
 }
@@ -139,8 +139,8 @@ func.func @if_args(%c: i1, %a: index) {
   "scf.if"(%c) ({
   ^bb0(%x: index):
     %y = arith.addi %x, %a : index
-    scf.yield 
-  }, { 
+    scf.yield
+  }, {
   }) : (i1) -> ()
   func.return
 }
