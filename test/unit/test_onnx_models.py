@@ -18,7 +18,7 @@ from weft.frontend.onnx import from_onnx
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 MODELS = sorted(path for path in LIGHT.glob("light_*.onnx") if path.stem != "light_squeezenet")
-"""All but SqueezeNet, whose softmax is of equal numbers so large that its result is that of their rounding."""
+"""All but SqueezeNet, whose softmax is of equal numbers of 9e9: what it gives is that of their rounding."""
 
 
 @pytest.mark.parametrize("path", one_in(3, [pytest.param(p, id=p.stem) for p in MODELS]))
@@ -38,3 +38,17 @@ def test_a_light_model_gives_its_recorded_output(path: Path):
 
 def test_all_nine_light_models_are_there():
     assert len(list(LIGHT.glob("light_*.onnx"))) == 9
+
+
+def test_the_numbers_that_squeezenet_gives_softmax_are_equal() -> None:
+    """As its recorded output, a thousandth for each, says."""
+    model = onnx.load(LIGHT / "light_squeezenet.onnx")
+    softmax = model.graph.node.pop()
+    model.graph.output[0].name = softmax.input[0]
+    function = from_onnx(model).body.block.first_op
+    assert softmax.op_type == "Softmax" and isinstance(function, FuncOp)
+    shape = shape_of(function.body.block.args[0])
+    count = np.prod(shape)
+    [got] = evaluate_function(function, [(np.arange(count).reshape(shape) / count).astype(np.float32)])
+    assert got.shape == (1, 1000, 1, 1) and got.min() > 1e9
+    np.testing.assert_allclose(got, got.max(), rtol=1e-6)
