@@ -12,11 +12,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from threading import Thread
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.digests import start_thread
 from ..dialects.support.file_cache import PROGRAM_SUFFIX, FileCache
 from . import artefact
 
@@ -50,10 +51,9 @@ class ProgramWriter:
     def __init__(self, key: str, constants: Sequence[NDArray]):
         self._rest: Future[CompiledGraph] = Future()
         self._cache = FileCache.from_environment()
-        self._thread: Thread | None = None
+        self._thread: threading.Thread | None = None
         if self._cache is not None and sum(each.nbytes for each in constants) <= self._cache.limit // 2:
-            self._thread = Thread(target=self._write, args=(key, constants, self._cache), name=WRITER, daemon=True)
-            self._thread.start()
+            self._thread = start_thread(partial(self._write, key, constants, self._cache), WRITER)
 
     def _write(self, key: str, constants: Sequence[NDArray], cache: FileCache) -> None:
         with suppress(OSError, AttributeError):
@@ -66,7 +66,7 @@ class ProgramWriter:
         """Have what lacks written, if there is a graph; else wait until nothing is there."""
         if self._rest.done():
             return
-        if graph is None or self._cache is None or kept_bytes(graph) > self._cache.limit // 2:
+        if graph is None or self._thread is None or self._cache is None or kept_bytes(graph) > self._cache.limit // 2:
             self._rest.cancel()
         else:
             self._rest.set_result(graph)

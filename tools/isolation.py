@@ -10,7 +10,8 @@ import os
 import pickle
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic, Place
+from weft.dialects.support.lifelines import end_with
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,6 +57,16 @@ class _Failure:
         return Diagnostic(self.message, self.place, hint=self.hint)
 
 
+@contextmanager
+def _pipe() -> Generator[tuple[int, int]]:
+    ends = os.pipe()
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            os.close(end)
+
+
 @dataclass(frozen=True)
 class Isolated:
     """Runs an executor of a module at one of `OPEN_PHASES` in a child process."""
@@ -70,9 +82,11 @@ class Isolated:
             CheckError: a check in the program has failed.
             Diagnostic: the process has died.
         """
-        with tempfile.TemporaryFile() as file:
+        with tempfile.TemporaryFile() as file, _pipe() as (lifeline, ours):
             child = os.fork()
             if child == 0:
+                os.close(ours)
+                end_with(lifeline)
                 self._run_in_child(inputs, file.fileno())
             try:
                 _, status = os.waitpid(child, 0)

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
@@ -31,6 +31,7 @@ import numpy as np
 
 from .dialects.support import diagnostics, knobs, plugins
 from .dialects.support.diagnostics import Diagnostic, Place
+from .dialects.support.digests import start_thread
 from .dialects.support.file_cache import MEGABYTE, PROGRAM_SUFFIX, CacheCounts, FileCache, mark_used
 from .dialects.support.file_facts import FileFacts
 from .dialects.support.model_files import Unknown, digest_of, external_files, takes_long
@@ -102,8 +103,7 @@ class Request:
         """Import the compiler while a large file is read that nobody has read before: most likely it is needed."""
         thread = None
         if takes_long(Path(self._path())):
-            thread = Thread(target=self._import_compiler, daemon=True)
-            thread.start()
+            thread = start_thread(self._import_compiler, "weft-import")
         try:
             yield
         finally:

@@ -232,6 +232,8 @@ def as_diagnostic(error: Exception, place: Place | None = None) -> Diagnostic | 
         message = str(error)
     elif isinstance(error, MemoryError):
         message = f"there is not enough memory: {error}".rstrip(": ")
+    elif isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        message = "the system gives this process no more threads"
     else:
         return None
     diagnostic = Diagnostic(message.strip(), place, notes=notes)

@@ -20,12 +20,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.digests import start_thread
 from ..llvm_ir.module import emit_llvm_ir
 from .binding import LLVMError
 from .kernel_cache import CacheCounts, KernelCache, MemoryCache
@@ -124,8 +126,7 @@ class CodegenPool:
         if self._workers is not None:
             self._tasks = {name: self._workers.run(name) for name in tasks or ()}
             if self._meanwhile is not None:  # not before: who is forked must not have other threads
-                self._thread = threading.Thread(target=_quietly, args=(self._meanwhile,), daemon=True)
-                self._thread.start()
+                self._thread = start_thread(partial(_quietly, self._meanwhile), "weft-meanwhile")
         return self._workers is not None
 
     def done(self, name: str) -> bytes | None:

@@ -3,20 +3,17 @@
 A worker is forked, so it has all that this process has made until then: a task that it is to do by name (`Workers.run`)
 may use any of it, and nothing has to be sent but the name and what comes of it.
 
-However that process ends, nothing of it may stay behind: not a worker, and not a pipe that a worker holds open for
-those who read what the process prints. A worker therefore ends when it is told to, when the system says that its parent
-died (Linux), and when the pipe closes whose other end is only the parent's. It does not answer an interrupt from the
-keyboard, which goes to the whole group: the parent does.
+However that process ends, nothing of it stays behind (`lifelines`); a worker also ends when it is told to. It does not
+answer an interrupt from the keyboard, which goes to the whole group: the parent does. Where the system gives no process
+or no thread any more, there are no workers, and whoever wanted them does the work.
 """
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -25,9 +22,9 @@ from typing import TypeAlias
 
 from ...dialects.support import knobs
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.digests import start_thread
+from ...dialects.support.lifelines import end_with
 from ...dialects.support.processors import available_processors
-
-_PR_SET_PDEATHSIG = 1
 
 Task: TypeAlias = Callable[[], "bytes | None"]
 """What a worker may be asked to do by name."""
@@ -39,9 +36,13 @@ class Workers:
     Args:
         jobs: how many.
         tasks: what they can be asked to do by name.
+
+    Raises:
+        NoWorkers: the system gives no processes, or no threads to look after them.
     """
 
     def __init__(self, jobs: int, tasks: Mapping[str, Task] | None = None):
+        _check_threads()
         self._jobs = jobs
         lifeline, self._end = os.pipe()
         context = multiprocessing.get_context("fork")
@@ -51,6 +52,10 @@ class Workers:
         try:
             with _no_interrupts():
                 self.pool.submit(available_processors)  # the first task has the executor start them all
+        except (RuntimeError, OSError) as error:
+            self._tell()
+            os.close(self._end)
+            raise NoWorkers from error
         finally:
             os.close(lifeline)
 
@@ -61,10 +66,37 @@ class Workers:
     def close(self, *, at_once: bool = False) -> None:
         """Stop them; tasks that have not begun are dropped, and with `at_once` those that have begun as well."""
         if at_once:
-            with suppress(OSError):
-                os.write(self._end, bytes(self._jobs))  # where another's workers hold it too, closing is not enough
+            self._tell()
         self.pool.shutdown(wait=True, cancel_futures=True)
         os.close(self._end)
+
+    def _tell(self) -> None:
+        """Have them end; where another's workers hold the pipe too, closing it is not enough."""
+        with suppress(OSError):
+            os.write(self._end, bytes(self._jobs))
+
+
+class NoWorkers(Exception):
+    """The system gives no processes, or no threads."""
+
+
+_THREADS = 2
+"""That Python's pools of processes have in this process."""
+
+
+def _check_threads() -> None:
+    """Whether the threads can be started that an executor needs: it would never be done without one of them.
+
+    Raises:
+        NoWorkers: they cannot.
+    """
+    enough = threading.Event()
+    threads = [start_thread(enough.wait, "weft-trial") for _ in range(_THREADS)]
+    enough.set()
+    for thread in filter(None, threads):
+        thread.join()  # who is forked has no other threads
+    if None in threads:
+        raise NoWorkers
 
 
 def start_workers(jobs: int | None = None, tasks: Mapping[str, Task] | None = None) -> Workers | None:
@@ -77,7 +109,12 @@ def start_workers(jobs: int | None = None, tasks: Mapping[str, Task] | None = No
     """
     jobs = _jobs() if jobs is None else jobs
     forks = "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
-    return Workers(jobs, tasks) if jobs > 1 and forks else None
+    if jobs <= 1 or not forks:
+        return None
+    try:
+        return Workers(jobs, tasks)
+    except NoWorkers:
+        return None
 
 
 def _jobs() -> int:
@@ -116,16 +153,6 @@ def _begin(parent: int, lifeline: int, end: int, tasks: Mapping[str, Task]) -> N
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     os.close(end)
-    threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with(lifeline, when_told=True)
     if os.getppid() != parent:
         os._exit(1)
-
-
-def _end_with_parent(lifeline: int) -> None:
-    """Wait until nobody holds the other end of the pipe, or somebody writes to it."""
-    with suppress(OSError):
-        os.read(lifeline, 1)
-    os._exit(1)

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.lifelines import end_with
 from ..dialects.support.packed import get_global_func
 
 
@@ -51,7 +52,7 @@ def work_apart(work: Callable[[], object], seconds: float) -> object:
     when its time is up."""
     context = get_context("fork")  # functions need not be found by their names in another process
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(work, theirs))
+    process = context.Process(target=_work, args=(work, ours, theirs))
     process.start()
     theirs.close()
     assert process.pid is not None
@@ -73,8 +74,10 @@ def work_apart(work: Callable[[], object], seconds: float) -> object:
     return result
 
 
-def _work(work: Callable[[], object], connection: Connection) -> None:
+def _work(work: Callable[[], object], ours: Connection, connection: Connection) -> None:
     os.setsid()
+    ours.close()
+    end_with(connection.fileno())
     try:
         result = work()
     except BaseException:

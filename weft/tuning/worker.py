@@ -1,7 +1,8 @@
 """The process that measures: it takes jobs from a pipe and answers, one after the other, until the pipe is closed.
 
 Machine code runs in it that nobody has run before. It may end the process, or never end: whoever started the process
-(`measure`) waits only so long, and sees when it dies. A clock of its own ends it where nobody waits any more.
+(`measure`) waits only so long, and sees when it dies. It ends with who started it; where that lives on, but does not
+wait any more, a clock of its own ends it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import cast
 
 from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.lifelines import end_with
 from ..lowering.machine.target import Target
 from .bench import Reference, measure
 from .jobs import Job, Measurement, NoMeasurement
@@ -50,6 +52,7 @@ def serve(connection: Connection) -> None:
 def main() -> int:
     """Serve the pipe whose number is the argument. What kernels or libraries print goes to standard error."""
     connection = Connection(int(sys.argv[1]))
+    end_with(connection.fileno())
     os.dup2(2, 1)
     import_module("..universe", __package__)  # which makes all of Weft's dialects and passes known
     serve(connection)
