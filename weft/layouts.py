@@ -7,7 +7,8 @@ change.forward_index([0, 18, 6, 6])     # (0, 1, 6, 6, 2)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -17,6 +18,10 @@ from .dialects.relay.layout import parse_layout
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError
 from .dialects.te.element_types import element_type
+from .frontend.relay.extents import AnyExtent
+
+Extent: TypeAlias = te.Dim | AnyExtent
+"""An extent, a number or index arithmetic, or one that is not known: `relay.Any()`."""
 
 
 @checked_methods
@@ -80,12 +85,12 @@ class BijectiveLayout:
         """Where the element at `index` of the second layout stands in the first."""
         return _moved(self._dst, self._src, index)
 
-    def forward_shape(self, shape: Sequence[te.Dim]) -> tuple[te.Dim, ...]:
+    def forward_shape(self, shape: Sequence[Extent]) -> tuple[Extent, ...]:
         """The extents in the second layout of a tensor that has these; one that a block does not divide is rounded
-        up."""
+        up. What comes of extents that are not known is not known, unless it is that of a block."""
         return _reshaped(self._src, self._dst, shape)
 
-    def backward_shape(self, shape: Sequence[te.Dim]) -> tuple[te.Dim, ...]:
+    def backward_shape(self, shape: Sequence[Extent]) -> tuple[Extent, ...]:
         """The extents in the first layout of a tensor that has these in the second."""
         return _reshaped(self._dst, self._src, shape)
 
@@ -95,17 +100,23 @@ def _moved(src: Axes, dst: Axes, index: Sequence[te.ExprLike]) -> tuple[te.Expr,
     return dst.split(src.join([te.as_expr(each, te.index) for each in index]))
 
 
-def _reshaped(src: Axes, dst: Axes, shape: Sequence[te.Dim]) -> tuple[te.Dim, ...]:
+def _reshaped(src: Axes, dst: Axes, shape: Sequence[Extent]) -> tuple[Extent, ...]:
     _check(src, shape, "extents")
+    whole: dict[str, Extent] = {}
     for axis, extent in zip(src.axes, shape, strict=True):
-        if axis.factor and not te.same(extent, axis.factor):
+        if isinstance(extent, AnyExtent):
+            if not axis.factor:
+                whole[axis.name] = extent
+        elif not axis.factor:
+            whole[axis.name] = te.product((extent, src.block(axis.name)))
+        elif not te.same(extent, axis.factor):
             raise UsageError(f"layout {src.text} has blocks of {axis.factor}{axis.name}, and not of {extent}")
-    whole: Mapping[str, te.Dim] = {
-        axis.name: te.product((extent, src.block(axis.name)))
-        for axis, extent in zip(src.axes, shape, strict=True)
-        if not axis.factor
-    }
-    return tuple(axis.factor or te.ceil_divided(whole[axis.name], dst.block(axis.name)) for axis in dst.axes)
+    return tuple(axis.factor or _outer(whole[axis.name], dst.block(axis.name)) for axis in dst.axes)
+
+
+def _outer(extent: Extent, block: int) -> Extent:
+    """How many blocks hold an extent."""
+    return extent if isinstance(extent, AnyExtent) else te.ceil_divided(extent, block)
 
 
 def _check(layout: Axes, given: Sequence[object], what: str) -> None:

@@ -43,8 +43,8 @@ TARGET_KINDS: dict[str, str] = {
 """The first word of a target -> the type of the devices that its code runs on."""
 
 
-class DeviceError(UsageError):
-    """A device that there is not, or whose parts contradict one another."""
+class DeviceError(UsageError, ValueError):
+    """A device that there is not, or whose parts contradict one another; as in TVM a `ValueError`."""
 
 
 def device_type(name: str | int) -> str:

@@ -6,7 +6,12 @@ import inspect
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relay.devices import FREE
+from ...dialects.relay.layout import parse_layout
 from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import UsageError
 from .bit_serial import BIT_SERIAL
 from .depthwise import BLOCKED, DEPTHWISE
 from .expr import Expr, Operand, Tuple, as_value, const
@@ -15,7 +20,7 @@ from .random_numbers import RANDOM
 from .rearranging import fifo_buffer, reverse_reshape, sliding_window, yolo_reorg
 from .requantizing import requantize
 from .simulated import simulated_dequantize, simulated_quantize
-from .sparse import SPARSE
+from .sparse import OPEN, SPARSE
 from .spectral import stft
 from .told import rebound
 
@@ -176,6 +181,39 @@ def _input_first(name: str) -> Operator:
     return rebound(make, call)
 
 
+def _freed_on_device() -> Operator:
+    """The builder of `on_device`, which names no device where nothing has to be on it."""
+    make = operator("on_device")
+
+    def call(bound: inspect.BoundArguments) -> Expr:
+        bound.apply_defaults()
+        if not bound.arguments["constrain_body"] and not bound.arguments["constrain_result"]:
+            bound.arguments["device"] = FREE
+        return make(**bound.arguments)
+
+    return rebound(make, call)
+
+
+def _in_known_blocks() -> Operator:
+    """The builder of `layout_transform`, for which the extent of a block is what the layout says, where the data's is
+    not known."""
+    make = operator("layout_transform")
+
+    def call(bound: inspect.BoundArguments) -> Expr:
+        data, layout = Expr(as_value(bound.arguments["data"])), str(bound.arguments["src_layout"])
+        try:
+            blocks = [axis.factor for axis in parse_layout(layout).axes]
+        except VerifyException as error:
+            raise UsageError(f"relay.layout_transform: {error}") from None
+        if len(blocks) == len(data.shape) and any(
+            block and n == OPEN for block, n in zip(blocks, data.shape, strict=True)
+        ):
+            bound.arguments["data"] = operator("reshape")(data, blocks)
+        return make(*bound.args, **bound.kwargs)
+
+    return rebound(make, call)
+
+
 def _number(value: Operand, dtype: str) -> Expr:
     """A number as a constant of `dtype`; an expression as it is."""
     return value if isinstance(value, Expr) else const(value, dtype)  # pyright: ignore[reportArgumentType]
@@ -216,12 +254,13 @@ COMPOSITES = {
     "mean_variance": mean_variance,
     "mean_std": mean_std,
     "logsumexp": logsumexp,
+    "layout_transform": _in_known_blocks(),
     "arange": arange,
     "one_hot": one_hot,
     "full": full,
     "matrix_set_diag": matrix_set_diag,
     "annotation.checkpoint": checkpoint,
-    "annotation.on_device": operator("on_device"),
+    "annotation.on_device": _freed_on_device(),
     "reverse_reshape": reverse_reshape,
     "sliding_window": sliding_window,
     "stft": stft,

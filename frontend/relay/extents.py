@@ -23,6 +23,9 @@ from ...dialects.te.expr import Var as Symbol
 class AnyExtent:
     """An extent that is not known when the graph is made: TVM's `relay.Any()`."""
 
+    def __repr__(self) -> str:
+        return "relay.Any()"
+
 
 Extent: TypeAlias = "int | AnyExtent | IndexExpr"
 """What an extent of a type may be: a number, TVM's `IntImm` among them, a variable of `te`, or not known. What is

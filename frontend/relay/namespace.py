@@ -10,7 +10,7 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
 from .lookup_tables import canonicalizations
-from .op_class import Op
+from .op_class import Op, UnknownOperatorError
 from .operators import Operator, operator, operator_classes
 from .requantizing import requantize_config
 from .told import is_told, told
@@ -25,12 +25,11 @@ def find(name: str) -> Operator:
     """The function of that name.
 
     Raises:
-        AttributeError: there is none; the message names near ones.
+        UnknownOperatorError: there is none; the hint names near ones.
     """
     if name in COMPOSITES or name in operator_classes():
         return _builder(name)
-    near = did_you_mean(name, operator_names())
-    raise AttributeError(f"relay has no operator '{name}'" + (f"; {near}" if near else ""))
+    raise UnknownOperatorError(f"relay has no operator '{name}'", hint=did_you_mean(name, operator_names()))
 
 
 @checked
@@ -38,7 +37,7 @@ def get(name: str) -> Op:
     """The operator of that name, as what is called.
 
     Raises:
-        AttributeError: there is none; the message names near ones.
+        UnknownOperatorError: there is none; the hint names near ones.
     """
     find(name)
     return Op(name)

@@ -20,6 +20,10 @@ def operator_classes() -> dict[str, type[RelayOp]]:
     return {op.name.removeprefix("relay."): op for op in Relay.operations if issubclass(op, RelayOp)}
 
 
+class UnknownOperatorError(UsageError, AttributeError):
+    """There is no operator of that name; as in TVM an `AttributeError`."""
+
+
 LEVEL = 10
 """That of an attribute for which none is given."""
 
@@ -60,7 +64,7 @@ class Op:
         """The operator of a name: `Op.get("nn.relu")`.
 
         Raises:
-            AttributeError: there is none; the message names near ones.
+            UnknownOperatorError: there is none; the hint names near ones.
         """
         return Op.lookup(op_name)
 

@@ -11,6 +11,7 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, Operand, as_value, const
 from .operators import operator
+from .told import number_of
 
 OPEN = -1
 """An extent of an expression's `shape` that is not known."""
@@ -50,12 +51,34 @@ def sparse_transpose(x: object) -> Expr:
 
 @checked
 def sparse_to_dense(
-    sparse_indices: Operand, output_shape: Sequence[int], sparse_values: Operand, default_value: Operand = 0
+    sparse_indices: Operand, output_shape: Sequence[int] | Expr, sparse_values: Operand, default_value: Operand = 0
 ) -> Expr:
-    """A tensor that has values at indices, and `default_value` elsewhere."""
+    """A tensor that has values at indices, and `default_value` elsewhere. Its shape may be known only when the program
+    runs: then it is a vector of integers, `[rank]`.
+
+    Raises:
+        UsageError: shapes do not fit together.
+    """
     values = Expr(as_value(sparse_values))
     default = default_value if isinstance(default_value, Expr) else const(np.asarray(default_value), values.dtype)
-    return operator("sparse_to_dense")(sparse_indices, values, default, output_shape=output_shape)
+    shape = number_of(output_shape)
+    if not isinstance(shape, Expr):
+        return operator("sparse_to_dense")(sparse_indices, values, default, output_shape=shape)
+    return _scattered(Expr(as_value(sparse_indices)), shape, values, default)
+
+
+def _scattered(indices: Expr, shape: Expr, values: Expr, default: Expr) -> Expr:
+    """Values at indices, a number, `[n]` or `[n, rank]`, of a tensor of `shape` full of `default`."""
+    if len(indices.shape) > 2 or len(values.shape) > 1:
+        raise UsageError(
+            "relay.sparse_to_dense takes a number, [n] or [n, rank] for the indices, and a number or [n] for the"
+            f" values, and got {indices!r} and {values!r}"
+        )
+    columns = {0: (1, 1), 1: (-1, 1)}.get(len(indices.shape))
+    rows = indices if columns is None else operator("reshape")(indices, columns)
+    one_by_one = operator("broadcast_to_like")(values, operator("take")(rows, const(0), 1))
+    full = operator("dyn.full")(default, shape, values.dtype)
+    return operator("scatter_nd")(full, operator("transpose")(rows, (1, 0)), one_by_one, "update")
 
 
 @checked

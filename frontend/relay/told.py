@@ -39,7 +39,7 @@ def told(name: str, make: Operator) -> Operator:
     signature = inspect.signature(make)
 
     def call(bound: inspect.BoundArguments) -> Expr:
-        numbers = {key: _number(value) for key, value in bound.arguments.items() if key in properties}
+        numbers = {key: number_of(value) for key, value in bound.arguments.items() if key in properties}
         if not any(map(_is_open, numbers.values())):
             return make(**{**bound.arguments, **numbers})
         bound.apply_defaults()
@@ -70,10 +70,10 @@ def rebound(make: Operator, call: Callable[[inspect.BoundArguments], Expr]) -> O
     return bind
 
 
-def _number(value: object) -> object:
+def number_of(value: object) -> object:
     """What a constant holds, as Python's numbers; all else as it is."""
     if isinstance(value, list | tuple):
-        return [_number(each) for each in cast("Sequence[object]", value)]
+        return [number_of(each) for each in cast("Sequence[object]", value)]
     if (
         isinstance(value, Expr)
         and isinstance(op := value.value.owner, ConstantOp)

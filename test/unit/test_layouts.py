@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft import te, tir
+from weft import relay, te, tir
 from weft.dialects.relay.layout import parse_layout, transform_array
 from weft.dialects.support.diagnostics import UsageError
 
@@ -43,6 +43,14 @@ def test_extents_may_be_symbols() -> None:
     change, n = tir.bijective_layout("NC", "NC8c"), te.var("n")
     assert change is not None and str(change.forward_shape((n, 20))) == str((n, 3, 8))
     assert [str(each) for each in change.forward_index([n, n])] == ["n", "n // 8", "n % 8"]
+
+
+def test_extents_that_are_not_known_stay_so_but_for_those_of_blocks() -> None:
+    change, unknown = tir.bijective_layout("NCHW8c", "NHWC16c"), relay.Any()
+    assert change is not None
+    there = change.forward_shape((unknown, 4, 7, unknown, unknown))
+    assert there == (unknown, 7, unknown, 2, 16) and there[0] is unknown
+    assert change.backward_shape(there) == (unknown, 4, 7, unknown, 8)
 
 
 def test_layouts_of_other_axes_have_no_way_between_them() -> None:

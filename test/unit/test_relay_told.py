@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weft
 from weft import relay
 from weft.dialects.support.diagnostics import UsageError
 
@@ -61,3 +62,61 @@ def test_what_the_dynamic_form_lacks_is_refused() -> None:
         relay.strided_slice(X, relay.take(S, relay.const([0])), [4], axes=[0])
     with pytest.raises(UsageError, match="missing a required argument"):
         relay.reshape(X)
+
+
+@pytest.mark.parametrize(
+    ("indices", "count", "extents", "wanted"),
+    [
+        (2, (), [4], [0.5, 0.5, 1, 0.5]),
+        ([3, 0], (2,), [5], [2, 0.5, 0.5, 1, 0.5]),
+        ([[0, 1], [1, 0]], (2,), [2, 2], [[0.5, 1], [2, 0.5]]),
+        ([[0, 1], [1, 0]], (), [2, 3], [[0.5, 1, 0.5], [1, 0.5, 0.5]]),
+    ],
+)
+@pytest.mark.parametrize("executor", ["debug", "vm"])
+def test_values_at_indices_are_of_a_tensor_whose_shape_is_told(
+    executor: str, indices: Any, count: Any, extents: list[int], wanted: Any
+) -> None:
+    places = np.asarray(indices, np.int32)
+    values = np.array([1, 2] if count else 1, np.float32)
+    i, v = relay.var("i", shape=places.shape, dtype="int32"), relay.var("v", shape=count)
+    shape = relay.var("shape", shape=(len(extents),), dtype="int64")
+    made = relay.op.sparse_to_dense(i, shape, v, 0.5)
+    run = relay.create_executor(executor).evaluate(relay.Function([i, shape, v], made))
+    assert run(places, np.asarray(extents, np.int64), values).tolist() == wanted
+
+
+def test_places_of_values_of_a_told_shape_are_a_matrix_at_most() -> None:
+    places = relay.var("i", shape=(1, 2, 2), dtype="int32")
+    with pytest.raises(UsageError, match=r"takes a number, \[n\] or \[n, rank\] for the indices"):
+        relay.op.sparse_to_dense(places, S, relay.const([1.0]))
+
+
+def test_the_extent_of_a_block_is_what_the_layout_says() -> None:
+    data = relay.var("data", relay.TensorType((relay.Any(), relay.Any(), 3, relay.Any()), "float32"))
+    moved = relay.layout_transform(data, "NCW4c", "NCW2c")
+    assert moved.shape == (-1, -1, 3, 2)
+    array = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+    for executor in ("debug", "vm"):
+        run = relay.create_executor(executor).evaluate(relay.Function([data], moved))
+        assert (run(array).numpy()[0, :, 0].ravel() == [0, 1, 2, 3, 12, 13, 14, 15]).all()
+        with pytest.raises(weft.Diagnostic):
+            run(array.reshape(1, 4, 3, 2))
+    with pytest.raises(UsageError, match="'NCW4' is not a layout"):
+        relay.layout_transform(data, "NCW4", "NCW2c")
+
+
+def test_what_has_to_be_nowhere_names_no_device() -> None:
+    free = relay.annotation.on_device(X, "cuda", constrain_result=False, constrain_body=False).attrs
+    assert free.virtual_device.device_type_int == -1 and not free.constrain_body and not free.constrain_result
+    assert relay.annotation.on_device(X, "cuda", constrain_body=False, constrain_result=True).attrs.constrain_result
+    assert relay.annotation.on_device(X, "cuda").attrs.virtual_device.type == "cuda"
+
+
+def test_what_there_is_not_is_a_message_of_the_kind_that_tvm_has() -> None:
+    with pytest.raises(weft.Diagnostic, match=r"relay has no operator 'nn\.rellu'") as operator:
+        relay.Op.get("nn.rellu")
+    with pytest.raises(weft.Diagnostic, match="there is no device type 'cud'") as device:
+        weft.device("cud")
+    assert isinstance(operator.value, AttributeError) and isinstance(device.value, ValueError)
+    assert "did you mean 'nn.relu'" in str(operator.value) and not hasattr(relay, "rellu")
