@@ -77,6 +77,11 @@ def is_shared(buffer: SSAValue) -> bool:
     return isinstance(buffer.owner, AllocBufferOp) and buffer.owner.scope.data in SHARED
 
 
+def is_of_several(buffer: SSAValue) -> bool:
+    """Whether the threads of a block have a buffer together: one of scope `shared` or `global`, or a parameter."""
+    return not isinstance(buffer.owner, AllocBufferOp) or buffer.owner.scope.data in ("global", *SHARED)
+
+
 def is_of_warp(buffer: SSAValue) -> bool:
     """Whether a buffer is one for the threads along `threadIdx.x` of a block."""
     return isinstance(buffer.owner, AllocBufferOp) and is_of_warp_in(buffer.owner.scope.data)

@@ -111,3 +111,49 @@ tir.prim_func @other_memory_is_left_alone(%x: memref<8xf32>, %y: memref<8xf32>) 
     }
   }
 }
+
+// Memory of all threads is memory that those of a block have together.
+// CHECK-LABEL: tir.prim_func @threads_wait_for_what_others_wrote_to_global_memory
+// CHECK:         tir.block @fill
+// CHECK:         tir.storage_sync "shared"
+// CHECK-NEXT:    tir.for thread_binding "threadIdx.x"
+// CHECK-NEXT:      tir.block @turn
+// CHECK-NOT:     tir.storage_sync
+tir.prim_func @threads_wait_for_what_others_wrote_to_global_memory(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %g = tir.alloc_buffer "global" : memref<4x8xf32>
+  tir.for thread_binding "blockIdx.x" %b = 0 to 4 {
+    tir.for thread_binding "threadIdx.x" %t = 0 to 8 {
+      tir.block @fill(%w: spatial 4, %v: spatial 8) = [%b, %t] reads(%x[%w, %v] : memref<4x8xf32>) writes(%g[%w, %v] : memref<4x8xf32>) {
+        %0 = memref.load %x[%w, %v] : memref<4x8xf32>
+        memref.store %0, %g[%w, %v] : memref<4x8xf32>
+      }
+    }
+    tir.for thread_binding "threadIdx.x" %t = 0 to 8 {
+      tir.block @turn(%w: spatial 4, %v: spatial 8) = [%b, %t] reads(%g[%w, 7 - %v] : memref<4x8xf32>) writes(%y[%w, %v] : memref<4x8xf32>) {
+        %c7 = arith.constant 7 : index
+        %i = arith.subi %c7, %v : index
+        %0 = memref.load %g[%w, %i] : memref<4x8xf32>
+        memref.store %0, %y[%w, %v] : memref<4x8xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_thread_does_not_wait_for_its_own_in_global_memory
+// CHECK-NOT:     tir.storage_sync
+tir.prim_func @a_thread_does_not_wait_for_its_own_in_global_memory(%x: memref<8x4xf32>, %y: memref<8xf32>) {
+  tir.for thread_binding "threadIdx.x" %t = 0 to 8 {
+    tir.block @start(%v: spatial 8) = [%t] reads() writes(%y[%v] : memref<8xf32>) {
+      %0 = arith.constant 0.0 : f32
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+    tir.for %k = 0 to 4 {
+      tir.block @add(%v: spatial 8, %r: reduce 4) = [%t, %k] reads(%x[%v, %r] : memref<8x4xf32>, %y[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+        %0 = memref.load %x[%v, %r] : memref<8x4xf32>
+        %1 = memref.load %y[%v] : memref<8xf32>
+        %2 = arith.addf %1, %0 : f32
+        memref.store %2, %y[%v] : memref<8xf32>
+      }
+    }
+  }
+}

@@ -10,12 +10,13 @@ tir.for thread_binding "threadIdx.x" %t = 0 to 8 {      tir.for thread_binding "
 ```
 
 Statements are followed in their order, loops twice, so that what an iteration leaves meets what the next does. Where a
-block or a loop touches an element of a buffer of scope `shared` that another thread perhaps has touched since threads
-last waited, and one of the two writes, they wait in front of it: in front of the whole loop, where that is enough. No
-wait is needed where it is proved that only the same thread meets itself.
+block or a loop touches an element that another thread perhaps has touched since threads last waited, and one of the two
+writes, they wait in front of it: in front of the whole loop, where that is enough. That is so for buffers of scope
+`shared`, and for global ones and parameters, which the threads of a block have together too: a barrier orders all
+memory. No wait is needed where it is proved that only the same thread meets itself.
 
-Barriers that stand there already are kept, and count. Does not: order accesses of global memory, which no two threads
-of a launch may have in common. Counterpart of TVM's ThreadSync.
+Barriers that stand there already are kept, and count. Does not: order what different blocks of a launch do, for which
+there is no barrier; `bind` and `verify-gpu-code` see that they have nothing in common. Counterpart of TVM's ThreadSync.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from ...dialects.tir.core import BlockOp, ForOp, PrimFuncOp, StorageSyncOp, bloc
 from ...dialects.tir.legality.decide import Verdict
 from ...dialects.tir.legality.dependence import Touch, never_meet
 from ...dialects.tir.outer_blocks import OuterBlockOp
-from ...dialects.tir.thread_axes import axis_of, is_of_block, is_shared
+from ...dialects.tir.thread_axes import axis_of, is_of_block, is_of_several
 from ..infra import PrimFuncPass, report_changed
 
 
 @dataclass(frozen=True)
 class ThreadSyncPass(PrimFuncPass):
-    """Insert `tir.storage_sync` where threads of a block would meet in shared memory."""
+    """Insert `tir.storage_sync` where threads of a block would meet in memory that they have together."""
 
     name = "thread-sync"
     tvm_name = "ThreadSync"
@@ -117,6 +118,6 @@ def _both(one: Sequence[Touch], other: Sequence[Touch]) -> list[Touch]:
 
 
 def _touches(op: Operation) -> list[Touch]:
-    """The accesses of shared memory in a statement."""
+    """The accesses in a statement of memory that threads have together."""
     blocks = [op] if isinstance(op, BlockOp) else blocks_under(op)
-    return [Touch(block, access) for block in blocks for access in block.touches() if is_shared(access.buffer)]
+    return [Touch(block, access) for block in blocks for access in block.touches() if is_of_several(access.buffer)]
