@@ -142,13 +142,16 @@ class VirtualDevice:
         return VirtualDevice(type, id, target, memory_scope)
 
     def default(self, other: VirtualDevice) -> VirtualDevice:
-        """The same, with what is free taken from `other`: its target only where that is for this type of device."""
+        """The same, with what is free taken from `other`: its target and its memory scope only where they are for this
+        type of device."""
         type = other.type if self.type is None else self.type
         target = self.target
         if target is None and other.target is not None and type_of_target(other.target) == type:
             target = other.target
         id = other.id if self.id is None else self.id
-        memory_scope = other.memory_scope if self.memory_scope is None else self.memory_scope
+        memory_scope = self.memory_scope
+        if memory_scope is None and type == other.type:
+            memory_scope = other.memory_scope
         return VirtualDevice(type, id, target, memory_scope)
 
     def _parts(self) -> tuple[str | int | None, ...]:

@@ -810,3 +810,16 @@ relay.func @an_id_is_not_taken_from_a_device_of_another_type(%x: tensor<5x7xf32>
   %3 = relay.on_device %2 {virtual_device = #relay.virtual_device<cpu>} : tensor<5x7xf32>
   relay.return %1, %3 : tensor<5x7xf32>, tensor<5x7xf32>
 }
+
+// A memory scope is one of its kind of device: the host has none of that name.
+// CHECK-LABEL: relay.func @a_memory_scope_stays_with_its_device(%x: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cpu, id = 0>],
+// CHECK-NEXT:          result_virtual_devices = [#relay.virtual_device<cuda, id = 0, memory_scope = "inner">]} {
+// CHECK-NEXT:    %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu, id = 0>,
+// CHECK-NEXT:        dst_virtual_device = #relay.virtual_device<cuda, id = 0, memory_scope = "inner">} : tensor<4xf32>
+// CHECK-NEXT:    relay.return %0 : tensor<4xf32>
+// CHECK-NEXT:  }
+relay.func @a_memory_scope_stays_with_its_device(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<cuda, memory_scope = "inner">} : tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
