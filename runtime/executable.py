@@ -70,7 +70,7 @@ class Executable(Runnable):
         self._sizes = Sizes(graph) if is_open else None
         decided = 0 if self._sizes is None else self._sizes.decided
         self.outputs: tuple[TensorSpec, ...] = graph.outputs[: len(graph.outputs) - decided]
-        self._gives = () if is_open else tuple(Output(spec) for spec in graph.outputs)
+        self._gives = () if is_open else tuple(Output(spec.shape, spec.dtype, spec.bytes) for spec in graph.outputs)
         self._input_table = Struct(f"={len(graph.inputs)}Q").pack
         self._output_table = Struct(f"={len(graph.outputs)}Q").pack
         self.kernel_counts: CacheCounts | None = None
@@ -188,26 +188,29 @@ class Executable(Runnable):
         takes = self._takes
         if len(arrays) != len(takes):
             raise self.wrong_number(len(arrays))
-        held: list[NDArray] = []
-        places: list[int] = []
-        if self._sizes is not None:
-            binding = Binding(self, [wanted.checked(array) for array, wanted in zip(arrays, takes, strict=True)])
-            binding()
-            return binding.outputs[0] if len(binding.outputs) == 1 else binding.outputs
-        for array, wanted in zip(arrays, takes, strict=True):
-            if (
-                type(array) is not np.ndarray
-                or array.dtype is not wanted.dtype
-                or array.shape != wanted.shape
-                or not array.flags.c_contiguous
-            ):
-                array = wanted.checked(array)
-                held.append(array)
-            places.append(address(array))
+        sizes, layout = self._sizes, None
+        if sizes is None:
+            held: list[NDArray] = []
+            places: list[int] = []
+            for array, wanted in zip(arrays, takes, strict=True):
+                if (
+                    type(array) is not np.ndarray
+                    or array.dtype is not wanted.dtype
+                    or array.shape != wanted.shape
+                    or not array.flags.c_contiguous
+                ):
+                    array = wanted.checked(array)
+                    held.append(array)
+                places.append(address(array))
+            gives, table = self._gives, self._input_table(*places)
+        else:
+            held = [with_room(wanted.checked(array)) for array, wanted in zip(arrays, takes, strict=True)]
+            layout = sizes.layout_for(held)
+            gives, table = layout.gives, self._input_table(*map(address, held)) + layout.words
         outputs: list[NDArray] = []
         results: list[int] = []
         try:
-            for given in self._gives:
+            for given in gives:
                 memory = np.empty(given.bytes + ALIGNMENT, np.uint8)
                 start = address(memory)
                 offset = -start % ALIGNMENT
@@ -220,11 +223,15 @@ class Executable(Runnable):
             context = free.pop()
         except IndexError:
             context = program.new_context()
-        status = program.entry(self._input_table(*places), self._output_table(*results), context.address, self._threads)
+        if layout is not None and context.arena.nbytes < layout.arena_bytes:
+            context = program.new_context(layout.arena_bytes)
+        status = program.entry(table, self._output_table(*results), context.address, self._threads)
         failure = program.failure(status, context) if status else None
         free.append(context)
         if failure is not None:
             raise failure
+        if layout is not None and sizes is not None and sizes.has_results:
+            outputs = [*sizes.results(outputs, layout)]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     @checked
@@ -334,9 +341,9 @@ class Binding:
         if layout is self._layout:
             return
         self._layout, self._arena_bytes = layout, layout.arena_bytes
-        self.outputs = self.written = layout.outputs()
+        self.outputs = self.written = tuple([given.new() for given in layout.gives])
         """What the graph writes: with what tells what data has decided, and as much as that may be at most."""
-        if sizes.decided or sizes.finds:
+        if sizes.has_results:
             self._decided = sizes, layout, self.outputs
         self._tables = self._addresses(layout.words)
 

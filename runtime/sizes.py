@@ -19,8 +19,8 @@ import numpy as np
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
 from ..lowering.abi import Argument, CompiledGraph, TensorSpec
 from ..lowering.sizes import Range, Size, SymbolExtents, evaluate, range_of, read_extents
-from .memory import NotEnoughMemory, aligned_bytes
-from .tensors import InputError
+from .memory import NotEnoughMemory
+from .tensors import InputError, Output
 
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
@@ -36,7 +36,7 @@ class Layout:
     """A call of certain sizes: the symbols as words, the shapes and bytes of outputs, the bytes of the arena; where
     data decides an extent, these are for what it is at most."""
 
-    __slots__ = ("_made", "arena_bytes", "arenas", "output_bytes", "output_shapes", "symbols", "words")
+    __slots__ = ("arena_bytes", "arenas", "gives", "symbols", "words")
 
     def __init__(self, graph: CompiledGraph, ranges: Sequence[Range]):
         """
@@ -45,29 +45,19 @@ class Layout:
         """
         self.symbols = symbols = tuple([most for _, most in ranges])
         self.words = Struct(f"={len(symbols)}q").pack(*symbols)
-        self.output_shapes = tuple(_greatest_shape(spec, ranges) for spec in graph.outputs)
-        dtypes = ["int64" if spec.is_found else spec.dtype for spec in graph.outputs]
-        sizes = [prod(shape) * item_bytes(dtype) for shape, dtype in zip(self.output_shapes, dtypes, strict=True)]
-        self.output_bytes = tuple(sizes)
-        self._made = tuple(
-            (shape, numpy_dtype_of(dtype), max(size, _room(shape) * item_bytes(dtype)))
-            for dtype, shape, size in zip(dtypes, self.output_shapes, sizes, strict=True)
-        )
+        gives: list[Output] = []
+        for spec in graph.outputs:
+            shape, dtype = _greatest_shape(spec, ranges), "int64" if spec.is_found else spec.dtype
+            gives.append(Output(shape, dtype, max(prod(shape), _room(shape)) * item_bytes(dtype)))
+        self.gives = tuple(gives)
+        """The outputs, with room for what is read of nothing."""
         # What a failed check reads instead of an element that is not there has to be in memory, even of nothing.
         room = [max(1, symbol) for symbol in symbols]
         self.arena_bytes = graph.arena_bytes + _pool_bytes(graph.pools, room)
         self.arenas = tuple(each.arena_bytes + _pool_bytes(each.pools, room) for each in graph.devices)
-        for bytes in (*sizes, self.arena_bytes, *self.arenas):
+        for bytes in (*(each.bytes for each in gives), self.arena_bytes, *self.arenas):
             if bytes >= TOO_MUCH:
                 raise NotEnoughMemory(f"there is no memory for {bytes:,} bytes")
-
-    def outputs(self) -> tuple[NDArray, ...]:
-        """Uninitialised arrays for the outputs, with room for what is read of nothing.
-
-        Raises:
-            NotEnoughMemory: the system has not so much.
-        """
-        return tuple([np.ndarray(shape, dtype, aligned_bytes(size)) for shape, dtype, size in self._made])
 
 
 def _pool_bytes(pools: Iterable[Sequence[Size]], symbols: Sequence[int]) -> int:
@@ -143,8 +133,12 @@ class Sizes:
         given = [n for n in range(len(graph.symbols)) if n not in defined]
         self._places = {n: place for n in given if (place := place_of(graph, n)) is not None}
         self._elements = {n: element_of(graph, self._extents, n) for n in given if n not in self._places}
-        self.finds = any(spec.is_found for spec in graph.outputs)
+        self._found = tuple(numpy_dtype_of(spec.dtype) if spec.is_found else None for spec in graph.outputs)
+        """The dtypes of the results that the program finds memory for."""
+        self.finds = any(dtype is not None for dtype in self._found)
         """Whether the program finds memory for results."""
+        self.has_results = self.finds or bool(self._extents.read)
+        """Whether what the outputs are is known after a call (`results`)."""
         self.reads_elements = bool(self._elements or self._extents.held)
         """Whether elements of the inputs say sizes."""
         self._decided = {number for number, _ in self._extents.read}
@@ -206,19 +200,24 @@ class Sizes:
 
     def results(self, arrays: Sequence[NDArray], layout: Layout) -> tuple[NDArray, ...]:
         """What the outputs hold that a call has written, without the last, where data has decided their extents."""
-        count = len(arrays) - self.decided
-        found = list(layout.symbols)
-        for (number, _), said in zip(self._extents.read, arrays[count:], strict=True):
-            found[number] = min(max(0, int(said[0])), layout.symbols[number])
-        for number, size in self._extents.defined:
-            found[number] = max(0, evaluate(size, found))
-        specs = self._graph.outputs
-        return tuple(
-            [
-                handed_over(array, specs[n]) if specs[n].is_found else _beginning(array, shape_of(specs[n], found))
-                for n, array in enumerate(arrays[:count])
-            ]
-        )
+        count, shapes = len(arrays), None
+        if decided := self.decided:
+            count -= decided
+            found = list(layout.symbols)
+            for (number, _), said in zip(self._extents.read, arrays[count:], strict=True):
+                found[number] = min(max(0, int(said[0])), layout.symbols[number])
+            for number, size in self._extents.defined:
+                found[number] = max(0, evaluate(size, found))
+            shapes = [shape_of(spec, found) for spec in self._graph.outputs]
+        results: list[NDArray] = []
+        for number in range(count):
+            array, dtype = arrays[number], self._found[number]
+            if dtype is not None:
+                array = handed_over(array, dtype)
+            elif shapes is not None:
+                array = _beginning(array, shapes[number])
+            results.append(array)
+        return tuple(results)
 
     def graph_for(self, arrays: Sequence[NDArray], written: Sequence[NDArray] = ()) -> CompiledGraph:
         """What the graph is in a call with `arrays` that has `written` these outputs, of which the last say what data
@@ -294,28 +293,24 @@ def element_of(graph: CompiledGraph, extents: SymbolExtents, number: int) -> tup
     )
 
 
-class _Held:
-    """Memory that a program has made for a result, as an array without dimensions of its own; it is given back when
-    nothing sees it any more."""
+@lru_cache(maxsize=1)
+def _held() -> Callable[[int], object]:
+    """What stands for memory at an address that a program has made for a result: it is given back when no array sees it
+    any more. How much there is, the arrays say."""
+    free, place_of = _free(), ctypes.addressof
+    all_there_may_be = ctypes.c_uint8 * TOO_MUCH
 
-    def __init__(self, place: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]):
-        self._place, self._give_back = place, _free()
-        self.__array_interface__ = {
-            "shape": (prod(shape) * dtype.itemsize,),
-            "typestr": "|u1",
-            "data": (place, False),
-            "version": 3,
-        }
+    class Held(all_there_may_be):
+        def __del__(self) -> None:
+            free(place_of(self))
 
-    def __del__(self) -> None:
-        self._give_back(self._place)
+    return Held.from_address
 
 
-def handed_over(cell: NDArray, spec: TensorSpec) -> NDArray:
+def handed_over(cell: NDArray, dtype: np.dtype[np.generic]) -> NDArray:
     """The tensor that a program has found memory for: `cell` has its address and its extents."""
-    place, *extents = (int(word) for word in cell)
-    dtype, shape = numpy_dtype_of(spec.dtype), tuple(extents)
-    return np.asarray(_Held(place, shape, dtype)).view(dtype).reshape(shape)
+    place, *extents = cell.tolist()
+    return np.ndarray(extents, dtype, _held()(place))  # pyright: ignore[reportArgumentType]
 
 
 @lru_cache(maxsize=1)

@@ -100,6 +100,8 @@ class Input:
         )
 
     def _array(self, value: object) -> NDArray:
+        if type(value) is np.ndarray:
+            return cast("NDArray", value)
         mask = getattr(value, "mask", None)  # of a `numpy.ma.MaskedArray`, which takes time to import
         if isinstance(mask, np.ndarray | np.bool_) and mask.any():
             raise InputError(
@@ -135,10 +137,11 @@ class Output:
 
     __slots__ = ("bytes", "dtype", "shape")
 
-    def __init__(self, spec: TensorSpec):
-        self.shape = spec.shape
-        self.dtype = numpy_dtype_of(spec.dtype)
-        self.bytes = spec.bytes
+    def __init__(self, shape: tuple[int, ...], dtype: str, bytes: int):
+        self.shape = shape
+        self.dtype = numpy_dtype_of(dtype)
+        self.bytes = bytes
+        """At least those of its elements."""
 
     def new(self) -> NDArray:
         """An uninitialised array in aligned memory."""

@@ -55,6 +55,11 @@ relay.func @main(%x: tensor<?x2xf32>, %i: tensor<i64>, %r: tensor<2xf32>) -> (te
 """`%b` may be changed where it stands, `%a` and the caller's `%x` may not."""
 
 
+def _pages() -> int:
+    """Those that this process has in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+
 def reference(text: str, inputs: Sequence[NDArray]) -> Sequence[Any]:
     module = parse_mlir(text, "program")
     (main,) = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
@@ -91,6 +96,19 @@ def test_results_outlive_the_program_and_one_another(doubling: Executable):
     gc.collect()
     other, _ = doubling(np.array(2), ones * 3, ones)
     assert (kept == 2).all() and (other == 4).all() and (sums == 4).all()
+
+
+def test_memory_of_results_is_given_back_with_the_last_array_that_sees_it(doubling: Executable):
+    ones, turns = np.ones((100_000, 2), np.float32), np.array(0)
+    for _ in range(2):
+        rows, _ = doubling(turns, ones, ones)
+    before = _pages()
+    for number in range(40):
+        rows, _ = doubling(turns, ones * number, ones)
+        kept = rows[5:7]
+        del rows
+        assert (kept == number + 1).all()
+    assert (_pages() - before) * 4096 < 10 * ones.nbytes
 
 
 def test_a_saved_program_finds_the_extents_of_its_results(doubling: Executable, tmp_path: Path):
@@ -365,18 +383,15 @@ relay.func @main(%c: tensor<i1>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> (tenso
 }
 """
 
-    def pages() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1])
-
     executable: Any = weft.compile(parse_mlir(text, "leak"), threads=1)
     x = np.ones(500_000, np.float32)
     executable(np.array(True), x, np.ones(3, np.float32))
-    before = pages()
+    before = _pages()
     for _ in range(40):
         with pytest.raises(CheckError, match="has 4 elements in dimension 0, and not 3"):
             executable(np.array(True), x, np.ones(4, np.float32))
     gc.collect()  # what tracebacks hold
-    assert (pages() - before) * 4096 < 20 * x.nbytes
+    assert (_pages() - before) * 4096 < 20 * x.nbytes
 
 
 def test_memory_of_values_is_used_again_within_a_call_and_given_back_after_it():
@@ -397,17 +412,14 @@ relay.func @main(%n: tensor<i64>, %x: tensor<?xf32>) -> tensor<?xf32> {
 }
 """
 
-    def pages() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1])
-
     executable: Any = weft.compile(parse_mlir(text, "again"), threads=1)
     lengths = (0, 1, 16, 240, 480, 481, 5000)
     for length in lengths:
         x = np.arange(length, dtype=np.float32)
         np.testing.assert_array_equal(executable(np.array(300), x), x + 300)
-    before = pages()
+    before = _pages()
     for length in (*lengths, *reversed(lengths)):
         x = np.zeros(length, np.float32)
         for _ in range(10):
             assert (executable(np.array(1000), x) == 1000).all()
-    assert (pages() - before) * 4096 < 1 << 21  # values of one length alone are 2 KB for each of 10,000 turns
+    assert (_pages() - before) * 4096 < 1 << 21  # values of one length alone are 2 KB for each of 10,000 turns
