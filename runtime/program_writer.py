@@ -59,8 +59,9 @@ class ProgramWriter:
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICEST)
         with suppress(OSError, Diagnostic, CancelledError):
-            artefact.save_as_known(constants, self._rest.result, cache.room(key + PROGRAM_SUFFIX), kept_as=key)
-            cache.trim()
+            path = cache.room(key + PROGRAM_SUFFIX)
+            artefact.save_as_known(constants, self._rest.result, path, kept_as=key)
+            cache.keep_within_limit(path)
 
     def end(self, graph: CompiledGraph | None) -> None:
         """Have what lacks written, if there is a graph; else wait until nothing is there."""

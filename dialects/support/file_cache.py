@@ -2,8 +2,9 @@
 
 Several processes may write at once, and any of them may end at any moment: a file appears whole, by renaming, and what
 a writer has left behind is swept away an hour later. A directory that grows beyond its limit loses what was used
-longest ago. One that cannot be written is no error, and a file that was damaged is made again, or one that stands under
-another's name.
+longest ago: each process looks through it when it first stores something there, and then each time that it has stored a
+sixty-fourth of the limit. One that cannot be written is no error, and a file that was damaged is made again, or one
+that stands under another's name.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ FACTS_SUFFIX = ".facts"
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _HOUR = 3600.0
 """Seconds; after one, a file that was not renamed is nobody's any more."""
+_PARTS = 64
+"""One part in so many of the limit is stored between two looks through a directory."""
+_since_trimmed: dict[Path, int] = {}
+"""The bytes that this process has stored in each directory since it last looked through it."""
 
 
 @dataclass
@@ -152,6 +157,11 @@ class FileCache:
             self._make_folder(path)
             with replacing(path, mode=0o600) as file:
                 file.write(_digest(key, object_file) + object_file)
+            self._note(_DIGEST_BYTES + len(object_file))
+
+    def _note(self, stored: int) -> None:
+        if self.directory in _since_trimmed:
+            _since_trimmed[self.directory] += stored
 
     def objects(self) -> Iterator[Entry]:
         """The compiled kernels, in no order."""
@@ -163,21 +173,27 @@ class FileCache:
 
     def entries(self) -> Iterator[Entry]:
         """What is stored, in no order."""
-        for path in self._files():
-            if not path.name.startswith("."):
-                with suppress(OSError):
-                    status = path.stat()
-                    yield Entry(path, status.st_size, status.st_mtime)
+        return (entry for entry in self._files() if not _is_unfinished(entry))
+
+    def keep_within_limit(self, written: str | Path | None = None) -> None:
+        """`trim`, where this process has stored so much that the directory may have grown beyond its limit. `written`
+        is what was stored last where that was not by `put`: the file in the `room` of it."""
+        if written is not None:
+            with suppress(OSError):
+                self._note(os.stat(written).st_size)
+        if _since_trimmed.get(self.directory, self.limit) * _PARTS >= self.limit:
+            self.trim()
 
     def trim(self) -> int:
         """Remove what was used longest ago, until the rest is within the limit, and what writers that were killed have
         left. Gives how many compiled kernels and programs were removed."""
-        for path in self._files():
-            with suppress(OSError):
-                if path.name.startswith(".") and path.stat().st_mtime < time.time() - _HOUR:
-                    path.unlink()
-        limit = self.limit
-        entries = sorted(self.entries(), key=lambda entry: entry.used)
+        _since_trimmed[self.directory] = 0
+        limit, found = self.limit, list(self._files())
+        for entry in found:
+            if _is_unfinished(entry) and entry.used < time.time() - _HOUR:
+                with suppress(OSError):
+                    entry.path.unlink()
+        entries = sorted((each for each in found if not _is_unfinished(each)), key=lambda entry: entry.used)
         total, removed = sum(entry.bytes for entry in entries), 0
         for entry in entries:
             if total <= limit:
@@ -191,17 +207,22 @@ class FileCache:
     def clear(self) -> int:
         """Remove all; gives how many compiled kernels and programs there were."""
         removed = 0
-        for path in list(self._files()):
+        for entry in list(self._files()):
             with suppress(OSError):
-                path.unlink()
-                removed += _is_counted(path)
+                entry.path.unlink()
+                removed += _is_counted(entry.path)
         return removed
 
-    def _files(self) -> Iterator[Path]:
-        with suppress(OSError):
-            for folder in self.directory.iterdir():
-                with suppress(OSError):
-                    yield from (path for path in folder.iterdir() if path.is_file())
+    def _files(self) -> Iterator[Entry]:
+        """All files, those among them that are being written."""
+        with suppress(OSError), os.scandir(self.directory) as folders:
+            for folder in folders:
+                with suppress(OSError), os.scandir(folder) as files:
+                    for file in files:
+                        with suppress(OSError):
+                            if file.is_file():
+                                status = file.stat()
+                                yield Entry(Path(file.path), status.st_size, status.st_mtime)
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / key[2:]
@@ -233,6 +254,11 @@ def _is_own(place: Path) -> bool:
         with suppress(OSError):
             return each.stat().st_uid == os.geteuid()
     return False
+
+
+def _is_unfinished(entry: Entry) -> bool:
+    """Whether it is being written, or whoever wrote it was killed."""
+    return entry.path.name.startswith(".")
 
 
 def _is_counted(path: Path) -> bool:

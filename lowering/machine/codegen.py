@@ -232,7 +232,7 @@ class CodegenPool:
             self._thread = None
         self._tasks.clear()
         if self._stored and self._cache is not None:
-            self._cache.trim()
+            self._cache.keep_within_limit()
             self._stored = False
 
     def __enter__(self) -> Self:

@@ -6,6 +6,7 @@ A case is a number, from which everything in it follows: `--cases 1 --first-case
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -37,9 +38,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(f"{kind}_cases", shards, ids=names)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def kernels_are_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The pool of threads is the same in all graphs, and takes as long to compile as they do."""
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels_are_kept(kernels: Path) -> Iterator[None]:
+    """The pool of threads is the same in all graphs, and takes as long to compile as they do. For no other tests: these
+    need not write what they compile to a disk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WEFT_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        patch.setenv("WEFT_CACHE_DIR", str(kernels))
         yield

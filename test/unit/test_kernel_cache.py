@@ -22,6 +22,7 @@ import weft
 from weft import PassContext
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.file_cache import Entry
 from weft.frontend.mlir import parse_mlir
 from weft.lowering import kept_kernels
 from weft.lowering.kernel_memo import kernel_memo
@@ -358,6 +359,36 @@ def test_storing_keeps_within_the_limit(tmp_path: Path) -> None:
             pool.result("k")
         assert sum(entry.bytes for entry in cache.entries()) <= 3000
     assert 0 < len(list(cache.entries())) < 6
+
+
+def test_a_directory_is_looked_through_each_time_that_much_was_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each compilation would look at all that was ever kept."""
+    looks: list[Path] = []
+    files = KernelCache._files  # pyright: ignore[reportPrivateUsage]
+
+    def watched(self: KernelCache) -> Iterator[Entry]:
+        looks.append(self.directory)
+        return files(self)
+
+    monkeypatch.setattr(KernelCache, "_files", watched)
+    cache = KernelCache(tmp_path / "one", limit=6400)
+    cache.put("00key", b"")
+    cache.keep_within_limit()
+    assert len(looks) == 1, "a process does at first"
+    cache.put("01key", b"x" * 67)
+    KernelCache(tmp_path / "one", limit=6400).keep_within_limit()
+    assert len(looks) == 1
+    cache.put("02key", b"x")
+    KernelCache(tmp_path / "one", limit=6400).keep_within_limit()
+    assert len(looks) == 2
+    cache.keep_within_limit(cache.path("01key"))
+    assert len(looks) == 2
+    cache.keep_within_limit(cache.path("00key"))
+    assert len(looks) == 3, "of what others write there its size is told"
+    KernelCache(tmp_path / "two", limit=6400).keep_within_limit()
+    assert looks[3:] == [tmp_path / "two"]
 
 
 def test_what_a_killed_writer_left_is_swept_away(tmp_path: Path) -> None:
