@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.support.given_devices import Device, check_given
 from ..lowering.abi import CompiledGraph
@@ -42,6 +43,7 @@ class Library(Exported):
 
     type_key = "GraphExecutorFactory"
 
+    @checked
     def __init__(
         self,
         graph: GraphJson,

@@ -48,6 +48,7 @@ from .transforms.relay.partition_graph import PartitionGraphPass
 from .transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 
 
+@checked
 def MergeComposite(pattern_table: Sequence[PatternEntry]) -> MergeCompositePass:
     """The pass that finds the patterns of a table: names, patterns of `dataflow_pattern`, checks of what matches.
 
@@ -63,11 +64,13 @@ def _checking_expressions(entry: PatternEntry) -> PatternEntry:
     return name, pattern, lambda found: check[0](MatchedExpr(found, pattern))  # pyright: ignore[reportArgumentType]
 
 
+@checked
 def AnnotateTarget(targets: str | Sequence[str], include_non_call_ops: bool = True) -> AnnotateTargetPass:
     """The pass that bounds what backends take, the most wanted first."""
     return AnnotateTargetPass(targets if isinstance(targets, str) else tuple(targets), include_non_call_ops)
 
 
+@checked
 def DeadCodeElimination(inline_once: bool = False, ignore_impurity: bool = False) -> DeadCodeEliminationPass:
     """The pass that drops what nobody uses. `inline_once` says nothing here, since a value has no binding."""
     return DeadCodeEliminationPass(ignore_impurity)
@@ -94,6 +97,7 @@ def EliminateCommonSubexpr(
 def Defunctionalization() -> DefunctionalizationPass: ...
 @overload
 def Defunctionalization(func: FuncOp, mod: IRModule) -> FuncOp: ...
+@checked
 def Defunctionalization(func: FuncOp | None = None, mod: IRModule | None = None) -> DefunctionalizationPass | FuncOp:
     """The pass that writes function values as data. With a function and its module, as TVM has it: the function after
     the pass, whose data types and functions are put into the module.
@@ -110,26 +114,31 @@ def Defunctionalization(func: FuncOp | None = None, mod: IRModule | None = None)
     return mod[name]
 
 
+@checked
 def FoldScaleAxis() -> FoldScaleAxisPass:
     """The passes that move factors into weights, and what is added; as in TVM into those given at run time too."""
     return FoldScaleAxisPass(always=True)
 
 
+@checked
 def ForwardFoldScaleAxis() -> ForwardFoldScaleAxisPass:
     """The pass that moves factors down into weights, and what is added; as in TVM into those given at run time too."""
     return ForwardFoldScaleAxisPass(always=True)
 
 
+@checked
 def BackwardFoldScaleAxis() -> BackwardFoldScaleAxisPass:
     """The pass that moves factors up into weights, and what is added; as in TVM into those given at run time too."""
     return BackwardFoldScaleAxisPass(always=True)
 
 
+@checked
 def Inline() -> InlinePass:
     """The pass that puts functions marked `Inline` where they are called, and erases them."""
     return InlinePass(marked_only=True)
 
 
+@checked
 def FlexibleShapeDispatch(
     buckets: Sequence[int],
     axis: int = 0,
@@ -144,12 +153,14 @@ def FlexibleShapeDispatch(
     return FlexibleShapeDispatchPass(tuple(buckets), axis, auto_pad, pad_value, numbers, affects_output)
 
 
+@checked
 def ChangeBatch(data: Mapping[Var | str, int], batch_size: int = 16) -> ChangeBatchPass:
     """The pass that gives inputs, each with the axis that is the batch, another batch size."""
     names = tuple(each if isinstance(each, str) else each.name_hint for each in data)
     return ChangeBatchPass(names, tuple(data.values()), batch_size)
 
 
+@checked
 def Conv2dToSparse(
     weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]], layout: str = "NHWC", kernel_size: int = 1
 ) -> Conv2dToSparsePass:
@@ -158,6 +169,7 @@ def Conv2dToSparse(
     return Conv2dToSparsePass(tuple(weight_name), numbers, layout, kernel_size)
 
 
+@checked
 def Conv2dToSparse2(
     layout: str, kernel_size: int, blocksize: Sequence[int], sparsity_threshold: float
 ) -> Conv2dToSparse2Pass:
@@ -165,16 +177,19 @@ def Conv2dToSparse2(
     return Conv2dToSparse2Pass(layout, kernel_size, tuple(blocksize), sparsity_threshold)
 
 
+@checked
 def DenseToSparse(weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]]) -> DenseToSparsePass:
     """The pass that takes weights of dense layers as sparse matrices; of each, five extents."""
     return DenseToSparsePass(tuple(weight_name), tuple(number for shape in weight_shape for number in shape))
 
 
+@checked
 def RemoveUnusedFunctions(entry_functions: Sequence[str] = ("main",)) -> RemoveUnusedFunctionsPass:
     """The pass that drops functions that no entry calls, themselves or by others; `@main` is one unless given."""
     return RemoveUnusedFunctionsPass(tuple(entry_functions))
 
 
+@checked
 def partition_for(
     module: ModuleOp, *backends: str, mod_name: str = "default", bind_constants: bool = True, merge: bool = True
 ) -> ModuleOp:

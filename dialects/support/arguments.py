@@ -84,12 +84,22 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def checked_methods(cls: type[C]) -> type[C]:
-    """`checked`, for the constructor and the public methods of a class: its own, and a constructor that `dataclass` has
-    made."""
-    for name, method in list(vars(cls).items()):
-        if isinstance(method, types.FunctionType) and (name in ("__init__", "__getitem__") or not name.startswith("_")):
-            setattr(cls, name, checked(method))
+    """`checked`, for the constructor and the public methods of a class, static ones and the class's too: its own, and a
+    constructor that `dataclass` has made."""
+    for name in list(vars(cls)):
+        if name in ("__init__", "__getitem__") or not name.startswith("_"):
+            check_method(cls, name)
     return cls
+
+
+def check_method(cls: type, name: str) -> None:
+    """`checked`, for one method that a class defines itself; what is no method stays as it is."""
+    method: object = vars(cls).get(name)
+    kind = cast(Any, type(method))
+    inner = getattr(method, "__func__", None) if kind in (staticmethod, classmethod) else method
+    if isinstance(inner, types.FunctionType):
+        made = checked(inner)
+        setattr(cls, name, made if inner is method else kind(made))
 
 
 def rules_of(function: Callable[..., object]) -> dict[str, Rule]:

@@ -35,7 +35,7 @@ class CheckError(Diagnostic):
     """
 
     def __init__(self, text: str, index: int, extent: int, place: Place | None = None):
-        super().__init__(text.replace("{index}", str(index)).replace("{extent}", str(extent)), place)
+        super().__init__(str(text).replace("{index}", str(index)).replace("{extent}", str(extent)), place)
         self.text = text
         self.index = index
         self.extent = extent
@@ -43,7 +43,7 @@ class CheckError(Diagnostic):
     @classmethod
     def of(cls, op: Operation, text: str, index: int, extent: int) -> Self:
         """The failure of a check that `op` makes."""
-        return cls(text, index, extent, Place.of_location(op.location))
+        return cls(text, index, extent, Place.of_operation(op))
 
     def within(self, op: Operation) -> Self:
         """The same, at the place of `op` unless it has one."""

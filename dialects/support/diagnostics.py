@@ -70,6 +70,13 @@ class Place:
         return Place(span.input.name, text.count("\n", 0, start) + 1, start - begin + 1, length, line)
 
     @staticmethod
+    def of_operation(op: Operation) -> Place | None:
+        """The place that an operation was parsed or imported from."""
+        if not hasattr(op, "location"):
+            raise TypeError(f"what is told of is at an operation, and not at {op!r}")
+        return Place.of_location(op.location)
+
+    @staticmethod
     def of_location(location: LocationAttr) -> Place | None:
         """The place in a file that a location stands for; of several, the first.
 
@@ -134,6 +141,8 @@ class Diagnostic(DiagnosticException, RuntimeError):
         hint: str | None = None,
         severity: Severity = Severity.ERROR,
     ):
+        if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"the message of a {type(self).__name__} is text, and not {message!r}")
         message = _cut(message)
         super().__init__(message)
         self.message = message
@@ -153,8 +162,8 @@ class Diagnostic(DiagnosticException, RuntimeError):
         severity: Severity = Severity.ERROR,
     ) -> Self:
         """A diagnostic about an operation, placed where the operation was parsed or imported from."""
-        message = f"'{op.name}': {message}"
-        return cls(message, Place.of_location(op.location), notes=notes, hint=hint, severity=severity)
+        place = Place.of_operation(op)
+        return cls(f"'{op.name}': {message}", place, notes=notes, hint=hint, severity=severity)
 
     def each(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that this exception stands for."""

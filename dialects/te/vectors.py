@@ -6,6 +6,8 @@ A number beside a vector is that number in each lane; types of elements meet as 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Number
+from typing import cast as cast_type
 
 from xdsl.dialects.builtin import VectorType, i1, i32
 from xdsl.ir import Attribute
@@ -28,6 +30,8 @@ def operand(value: ExprLike, other: ExprLike) -> Expr:
         return value
     if isinstance(other, Expr):
         return as_expr(value, other.type)
+    if not isinstance(cast_type("object", value), Number):
+        raise ArgumentError(f"te: no number and no expression: {value!r}")
     return const(value, i1 if isinstance(value, bool) else i32 if isinstance(value, int) else element_type("float32"))
 
 

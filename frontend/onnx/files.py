@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...dialects.support.arguments import ArgumentError
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, UsageError
 from .large_weights import load_apart
 
@@ -51,6 +52,8 @@ def load(model: str | os.PathLike[str] | ModelProto) -> Loaded:
 
     if isinstance(model, onnx.ModelProto):
         return Loaded(model, model.graph.name or "model")
+    if not isinstance(model, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError(f"an ONNX model is a path or an onnx.ModelProto, and not {model!r:.60}")
     path = Path(model)
     try:
         with warnings.catch_warnings():

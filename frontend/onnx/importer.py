@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.graph_arguments import DIM_NAMES
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
 from .control import WITH_GRAPHS, convert_graphs
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from .tensors import NDArray
 
 
+@checked
 def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None = None) -> ModuleOp:
     """Import an ONNX model: a module with the function `@main`, from the model's inputs to its outputs.
 

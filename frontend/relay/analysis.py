@@ -21,6 +21,7 @@ from ...dialects.relay.control import FnOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
 from ...dialects.relay.data import AdtOp, MatchOp
 from ...dialects.relay.types import AdtType, ParamType, type_params
+from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import Diagnostic, UsageError
 from ...transforms.infra.visitors import dataflow_post_order
 from ...transforms.infra.walk import walk
@@ -52,6 +53,7 @@ def _root(graph: Graph) -> Operation:
     return Function(_free_vars(graph), graph) if isinstance(graph, Expr) else graph
 
 
+@checked
 def post_order_visit(expr: Graph, fvisit: Callable[[Expr | Operation], object]) -> None:
     """Call `fvisit` once with every value that `expr` is made of, operands first: a `Var`, or an `Expr`. A function
     comes after what it gives, a module's functions one after the other."""
@@ -83,6 +85,7 @@ def _visit(values: list[SSAValue], fvisit: Callable[[Expr | Operation], object])
         visit(value)
 
 
+@checked
 def well_formed(expr: Graph) -> bool:
     """Whether a graph is right: every value is defined before it is used, and of the type that it is used as."""
     try:
@@ -92,6 +95,7 @@ def well_formed(expr: Graph) -> bool:
     return True
 
 
+@checked
 def check_constant(expr: Graph) -> bool:
     """Whether an expression is a constant, or a tuple of constants."""
     if not isinstance(expr, Expr):
@@ -106,16 +110,19 @@ def check_constant(expr: Graph) -> bool:
     return True
 
 
+@checked
 def check_basic_block_normal_form(expr: Graph) -> bool:
     """Whether what several branches share is computed before them: true of every graph that is `well_formed`."""
     return well_formed(expr)
 
 
+@checked
 def free_vars(expr: Graph) -> list[Var]:
     """The variables of an expression that no function binds, in the order in which they are met."""
     return _free_vars(expr) if isinstance(expr, Expr) else []
 
 
+@checked
 def bound_vars(expr: Graph) -> list[Var]:
     """The parameters of the functions in a graph, and what cases of a `match` bind, in the order of the text."""
     if isinstance(expr, Expr):
@@ -124,11 +131,13 @@ def bound_vars(expr: Graph) -> list[Var]:
     return [Var(argument) for block in blocks for argument in block.args]
 
 
+@checked
 def all_vars(expr: Graph) -> list[Var]:
     """The variables of a graph, free and bound."""
     return [*free_vars(expr), *bound_vars(expr)]
 
 
+@checked
 def bound_type_vars(expr: Graph | Attribute) -> list[ParamType]:
     """The type variables of a type, or of the types of the functions in a graph, by name: what a function leaves open
     is for its calls to say."""
@@ -139,12 +148,14 @@ def bound_type_vars(expr: Graph | Attribute) -> list[ParamType]:
     return _type_vars([op.function_type for op in _functions(expr)])
 
 
+@checked
 def free_type_vars(expr: Graph | Attribute) -> list[ParamType]:
     """The type variables that no function's type has, by name."""
     bound = bound_type_vars(expr)
     return [each for each in all_type_vars(expr) if each not in bound]
 
 
+@checked
 def all_type_vars(expr: Graph | Attribute) -> list[ParamType]:
     """The type variables of a type, or of all values in a graph, by name."""
     if isinstance(expr, Attribute):
@@ -171,11 +182,13 @@ def _type_vars(types: Iterable[Attribute]) -> list[ParamType]:
     return [ParamType(label) for label in sorted({label for type in types for label in type_params(type)})]
 
 
+@checked
 def all_dtypes(expr: Graph) -> set[str]:
     """The names of the element types in a graph."""
     return element_types(_root(expr))
 
 
+@checked
 def get_total_mac_number(expr: Graph) -> int:
     """The multiplications with addition of convolutions and matrix products.
 
@@ -185,27 +198,32 @@ def get_total_mac_number(expr: Graph) -> int:
     return total_macs(_root(expr))
 
 
+@checked
 def list_op_freqs(mod: Graph) -> dict[str, int]:
     """How often each operator stands in a graph, by name: `{"nn.conv2d": 21}`."""
     return op_frequencies(_root(mod))
 
 
+@checked
 def list_fake_quantized_op_freqs(mod: Graph) -> dict[str, int]:
     """How often each operator on floats stands between `qnn.dequantize` and `qnn.quantize`, by name."""
     return dict(Counter(fake_quantized_operators(_root(mod))))
 
 
+@checked
 def count_layers(expr: Graph, valid_ops: Collection[str]) -> int:
     """How many operators of these names stand behind one another at most, in `@main` of a module."""
     return layer_depth(main_function(_root(expr)), valid_ops)
 
 
+@checked
 def detect_feature(a: Graph, b: ModuleOp | None = None) -> set[Feature]:
     """Which parts of the language `a` makes use of, and the module `b` where it is given."""
     found = detect_features(_root(a))
     return found if b is None else found | detect_features(b)
 
 
+@checked
 def unmatched_cases(match: MatchOp | Expr, mod: ModuleOp | None = None) -> list[Pattern]:
     """Forms of values that a `relay.match` has no case for. A module that verifies has no such match, but partial ones.
 
@@ -230,6 +248,7 @@ def unmatched_cases(match: MatchOp | Expr, mod: ModuleOp | None = None) -> list[
     return unmatched_patterns(op, found)
 
 
+@checked
 def search_fc_transpose(expr: FuncOp | ModuleOp) -> list[str]:
     """The names of the arguments that are transposed to be the weight of a dense layer: what
     `SimplifyFCTranspose` may be told to take transposed."""
@@ -237,11 +256,13 @@ def search_fc_transpose(expr: FuncOp | ModuleOp) -> list[str]:
     return [argument.name_hint or "" for func in functions for argument in transposed_weights(func)]
 
 
+@checked
 def extract_fused_functions(mod: ModuleOp) -> dict[str, FuncOp]:
     """The kernels that fusion at level 3 makes of a module, each as a function `@main` of its own, by number."""
     return {str(index): func for index, func in enumerate(fused_functions(mod))}
 
 
+@checked
 def extract_intermdeiate_expr(mod: ModuleOp, expr_id: int) -> ModuleOp:
     """The module that gives what operation number `expr_id` of `@main` does (spelt as in TVM).
 

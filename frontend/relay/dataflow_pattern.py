@@ -71,11 +71,13 @@ class ExprPattern(_patterns.ExprPattern):
         return expr_of(self.value)
 
 
+@checked
 def is_expr(expr: Operand) -> ExprPattern:
     """A pattern of one expression, or of a constant equal to it."""
     return ExprPattern(as_value(expr))
 
 
+@checked
 def match(pattern: DFPattern, expr: FuncOp | Operand) -> bool:
     """Whether an expression, or a function as a value, matches."""
     return pattern.matches(as_value(expr))
@@ -102,6 +104,7 @@ class MatchedExpr(Expr):
 
     _found: Match
 
+    @checked
     def __init__(self, found: Match, pattern: DFPattern):
         super().__init__(found[pattern])
         object.__setattr__(self, "_found", found)
@@ -163,6 +166,7 @@ class _Adapted(_rewriting.DFPatternCallback):
         return values.get(new.value, new.value)
 
 
+@checked
 def rewrite(callbacks: DFPatternCallback | Sequence[DFPatternCallback], expr: FuncOp | Operand) -> FuncOp | Expr:
     """An expression, or a function, with what matches replaced until nothing does; what is given stays as it is.
 

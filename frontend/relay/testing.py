@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.functions import name_of
+from ...dialects.support.arguments import checked
 from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.nd import as_nd
 from .expr import Expr, Function, Operand, Var, const, free_vars, var
@@ -38,6 +39,7 @@ P = ParamSpec("P")
 nn = OperatorNamespace("nn")
 
 
+@checked
 def create_workload(
     net: FuncOp | Operand, initializer: Callable[[str, NDArray], object] | None = None, seed: int = 0
 ) -> tuple[IRModule, dict[str, NDArray]]:

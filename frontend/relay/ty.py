@@ -52,6 +52,7 @@ def FuncType(
     return FunctionType.from_lists(list(arg_types), [ret_type])
 
 
+@checked
 def is_dynamic(type: Attribute) -> bool:
     """Whether a tensor's type, or one in a tuple's, has an extent that is not known."""
     from ...dialects.relay.base import flatten_types, is_static

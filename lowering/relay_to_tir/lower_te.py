@@ -86,6 +86,7 @@ class LowerTEPass(ModulePass):
     pass_extents: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.gpu not in (None, "cuda"):
             raise ValueError(f"there is no code for GPUs of the kind '{self.gpu}'; there is for cuda")
 

@@ -132,6 +132,7 @@ class ConvertTirToLoopsPass(ModulePass):
     scopes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if wrong := [each for each in self.scopes if each.rpartition("=")[2] not in tuple(Scope) or "=" not in each]:
             raise ValueError(f"'{wrong[0]}' does not say what a scope is to code, such as scratchpad=local")
         VectorUnit().with_dot(self.dot).with_matrix(self.matrix)

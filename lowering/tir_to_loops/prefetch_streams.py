@@ -103,6 +103,7 @@ class PrefetchStreamsPass(ModulePass):
     machine: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         VectorUnit().with_machine(self.machine)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

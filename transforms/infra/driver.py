@@ -35,6 +35,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike, HasFolder
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from ...dialects.support.arguments import checked_methods
 from ...dialects.support.diagnostics import InternalError, Place
 from ...dialects.support.insides import operands_of
 from . import execution, walk
@@ -68,6 +69,7 @@ def observed_by(*listeners: PatternRewriterListener) -> Generator[None]:
         _OBSERVERS.reset(token)
 
 
+@checked_methods
 class RewriteDriver:
     """Applies patterns to everything inside a module or operation.
 

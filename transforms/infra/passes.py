@@ -31,7 +31,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.arg_spec import ArgSpec
 
 from ...dialects.relay.core import FuncOp
-from ...dialects.support.arguments import ArgumentError, Rule, refusal, rule_of
+from ...dialects.support.arguments import ArgumentError, Rule, check_method, checked, refusal, rule_of
 from ...dialects.support.diagnostics import Diagnostic
 from . import remarks
 from .driver import RewriteDriver
@@ -108,6 +108,7 @@ class Pass(xdsl_passes.ModulePass):
         super().__init_subclass__(**kwargs)
         if isinstance(name := getattr(cls, "name", None), str):
             note_name(name)
+        check_method(cls, "holds_in")
 
     def __post_init__(self) -> None:
         for option, rule in _option_rules(type(self)).items():
@@ -132,6 +133,7 @@ class Pass(xdsl_passes.ModulePass):
         return replace(self, **options)
 
     @classmethod
+    @checked
     def from_spec(cls, spec: ArgSpec) -> Self:
         """An instance from a pipeline element; options that the element does not name count as not given."""
         given = frozenset(spec.normalize_parameter_names().parameters)

@@ -16,7 +16,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.relay.weights import save_weights
-from ...dialects.support.arguments import checked_methods
+from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from .context import DEFAULT_OPT_LEVEL, PassContext
 from .info import PassInfo
@@ -54,6 +54,7 @@ class Reproducer:
         return "\n".join(lines) + "\n" + self.module
 
     @staticmethod
+    @checked
     def parse(text: str) -> Reproducer:
         """Read what `text` writes.
 

@@ -77,6 +77,7 @@ class AlterOpLayoutPass(FunctionPass):
     config_keys: ClassVar[dict[str, str]] = {"relay.winograd": "winograd"}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         VectorUnit().with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
         if self.winograd not in (0, *FILTERINGS):
             raise ValueError(f"'winograd' is {self.winograd}; it can be 0, {', '.join(map(str, FILTERINGS))}")

@@ -68,6 +68,7 @@ class ConvToConv2dPass(FunctionPass):
     machine: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         VectorUnit().with_machine(self.machine)
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:

@@ -46,6 +46,7 @@ from ...dialects.relay.ops.qnn.arithmetic import QnnConcatenateOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.relay.ops.transform import TransposeOp
 from ...dialects.relay.reordering import Form, Inner, Order, Reordered, is_split, order_of, shape_in
+from ...dialects.support.arguments import refusal, rule_of
 from ...dialects.support.diagnostics import Diagnostic
 from ..infra import FunctionPass, remarks, report_changed
 from ..infra.walk import walk
@@ -77,6 +78,9 @@ class ConvertLayoutPass(FunctionPass):
     def __post_init__(self) -> None:
         given = cast("object", self.desired_layouts)
         if isinstance(given, Mapping):
+            rule = rule_of(Mapping[str, str | Sequence[str]])
+            if not rule.fits(cast("object", given)):
+                raise refusal(f"the option 'desired-layouts' of {NAME}", rule, cast("object", given))
             pairs = cast("Mapping[str, Iterable[str]]", given).items()
             lists = {name: [layouts] if isinstance(layouts, str) else layouts for name, layouts in pairs}
             texts = tuple(":".join((name, *layouts)) for name, layouts in lists.items())

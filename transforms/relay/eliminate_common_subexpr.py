@@ -25,6 +25,7 @@ from xdsl.ir import Operation
 from ...dialects.relay.control import ApplyOp
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp
 from ...dialects.relay.ops.annotation import OnDeviceOp
+from ...dialects.support.arguments import checked
 from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .device_planning.devices import speaks_of_devices
@@ -44,6 +45,7 @@ class EliminateCommonSubexprPass(FunctionPass):
     skips: Callable[[Operation], bool] | None = field(default=None, init=False)
 
     @classmethod
+    @checked
     def of(cls, skips: Callable[[Operation], bool]) -> Self:
         """The pass that leaves operations alone of which a function says so."""
         made = cls()

@@ -25,6 +25,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.types import IncompleteType
+from ...dialects.support.arguments import checked
 from .emitter import Emitter
 
 
@@ -59,6 +60,7 @@ def skipped_layers() -> tuple[int, ...]:
 class LayoutConfig(AbstractContextManager["LayoutConfig"]):
     """While it is open, `convert-layout` leaves operators by their numbers, counted among those to be converted."""
 
+    @checked
     def __init__(self, skip_layers: Sequence[int] = ()):
         self.skip_layers = tuple(skip_layers)
         self._tokens: list[Token[tuple[int, ...]]] = []

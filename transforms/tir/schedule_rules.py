@@ -76,6 +76,7 @@ class ScheduleRulesPass(PrimFuncPass):
     record_to: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         VectorUnit().with_dot(self.dot).with_matrix(self.matrix).with_machine(self.machine)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from ..dialects.support.arguments import checked_methods
+from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from .feature_extractor import FeatureExtractor, FunctionFeatures
 from .records import MeasureCandidate
@@ -42,6 +42,7 @@ class CostModel(Named):
         raise NotImplementedError(f"{type(self).__name__} has no method predict")
 
     @staticmethod
+    @checked
     def create(kind: str = "tree", **parameters: object) -> CostModel:
         """The model of a name: `"tree"`, `"random"`; `"xgb"`, TVM's, is `"tree"`.
 

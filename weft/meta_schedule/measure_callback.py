@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from .builder import BuilderResult
 from .cost_model import CostModel
@@ -51,6 +52,7 @@ class MeasureCallback(Named):
         raise NotImplementedError(f"{type(self).__name__} has no method apply")
 
     @staticmethod
+    @checked
     def create(kind: str = "default") -> list[MeasureCallback] | MeasureCallback:
         """The callback of a name, or all of them, as TVM has them by default.
 

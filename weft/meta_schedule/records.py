@@ -16,6 +16,7 @@ from typing import Self
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.hints import isa
 from ..dialects.tir.core import PrimFuncOp
@@ -67,6 +68,7 @@ class Workload:
         return Workload(node)
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class MeasureCandidate:
     """A schedule that is to be measured, and the arguments of its function. Counterpart of TVM's class of that name."""
@@ -84,6 +86,7 @@ class Seconds(float):
         return float(self)
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class TuningRecord:
     """A trace that was measured. Counterpart of TVM's `TuningRecord`.

@@ -9,6 +9,7 @@ from typing import Protocol, Self, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
 from ..lowering.machine.target import Target
@@ -106,6 +107,7 @@ class ScheduleRule(OfContext):
         raise NotImplementedError(f"{type(self).__name__} has no method apply")
 
     @staticmethod
+    @checked
     def create(kind: str) -> list[ScheduleRule]:
         """TVM's rules for `"llvm"`, `"vnni"` (x86 with dot products of bytes), `"cuda"` or
         `"cuda-tensorcore"`, in their order.
@@ -133,6 +135,7 @@ class Postproc(OfContext):
         raise NotImplementedError(f"{type(self).__name__} has no method apply")
 
     @staticmethod
+    @checked
     def create(kind: str) -> list[Postproc]:
         """TVM's postprocessors for `"llvm"`, `"vnni"` (x86 with dot products of bytes), `"cuda"` or
         `"cuda-tensorcore"`, in their order.
@@ -164,6 +167,7 @@ class Mutator(OfContext):
         raise NotImplementedError(f"{type(self).__name__} has no method apply")
 
     @staticmethod
+    @checked
     def create(kind: str) -> dict[Mutator, float]:
         """TVM's mutators for `"llvm"`, `"vnni"` (x86 with dot products of bytes), `"cuda"` or
         `"cuda-tensorcore"`, each with how often it is to be asked.

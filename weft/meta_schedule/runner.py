@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..devices import cpu
 from ..dialects.relay.devices import VirtualDevice
-from ..dialects.support.arguments import checked_methods
+from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..loading import load
 from ..runtime.executable import Executable
@@ -103,6 +103,7 @@ class Runner(Named):
         raise NotImplementedError(f"{type(self).__name__} has no method run")
 
     @staticmethod
+    @checked
     def create(kind: str = "local", **parameters: object) -> Runner:
         """The runner of a name.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from ..dialects.support.arguments import checked_methods
+from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..transforms.tir.scheduling.schedule import Schedule
 from ..transforms.tir.scheduling.trace import Trace
@@ -52,6 +52,7 @@ class SearchStrategy(OfContext):
         raise NotImplementedError(f"{type(self).__name__} has no method notify_runner_results")
 
     @staticmethod
+    @checked
     def create(kind: str = "evolutionary", **parameters: object) -> SearchStrategy:
         """The strategy of a name: `"evolutionary"`, `"replay-trace"` or `"replay-func"`.
 

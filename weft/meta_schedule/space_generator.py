@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from xdsl.ir import Operation
 
-from ..dialects.support.arguments import checked_methods
+from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import BlockOp, OuterBlockOp, PrimFuncOp
 from ..transforms.tir.schedule.errors import HandleError, ScheduleError
@@ -41,6 +41,7 @@ class SpaceGenerator(OfContext):
     """What varies a design, each with how often it is asked: weights, of whatever sum."""
 
     @staticmethod
+    @checked
     def create(kind: str = "post-order-apply") -> SpaceGenerator:
         """The generator of a name: `"post-order-apply"`, TVM's rules; `"weft-rules"`, Weft's; `"union"`, both.
 

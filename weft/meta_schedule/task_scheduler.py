@@ -8,7 +8,7 @@ from math import inf
 from random import Random
 from statistics import median
 
-from ..dialects.support.arguments import checked_methods
+from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from .builder import Builder, BuilderInput, BuilderResult
 from .cost_model import CostModel
@@ -178,6 +178,7 @@ class TaskScheduler(Named):
         self.remaining_tasks_ -= 1
 
     @staticmethod
+    @checked
     def create(kind: str = "gradient", **parameters: object) -> TaskScheduler:
         """The scheduler of a name: `"gradient"` or `"round-robin"`.
 

@@ -38,6 +38,7 @@ from xdsl.parser import Parser
 from ..dialects.relay.base import DYNAMIC, Pointwise, RelayOp, flatten_types, is_static, missing_facets, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
 from ..dialects.relay.reference import evaluate_compute, evaluate_directly
+from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.dtypes import numpy_dtype
 from ..transforms.infra.registry import new_ir_context
@@ -262,6 +263,7 @@ class OperatorExample:
             assert_close(a, b, tolerance)
 
 
+@checked
 def examples_of(dialect: Dialect) -> list[OperatorExample]:
     """The example of every Relay operator (a `RelayOp`) of a dialect, in the dialect's order."""
     return [OperatorExample(op, (dialect,)) for op in dialect.operations if issubclass(op, RelayOp)]

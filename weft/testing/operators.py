@@ -13,17 +13,20 @@ from xdsl.ir import Block, TypeAttribute
 from ..dialects.relay.attributes import tensor_type_of
 from ..dialects.relay.base import RelayOp, Value, flatten_types
 from ..dialects.relay.reference import evaluate_compute, evaluate_directly
+from ..dialects.support.arguments import checked
 
 NDArray = npt.NDArray[Any]
 Input: TypeAlias = "NDArray | tuple[NDArray, ...]"
 """What an operand is made of: a tensor, or a tuple of tensors."""
 
 
+@checked
 def run_operator(op_type: type[RelayOp], inputs: Sequence[Input], **properties: Value) -> NDArray:
     """The operator's first result by `compute`; where it has a direct evaluation, that must be equal."""
     return run_results(op_type, inputs, **properties)[0]
 
 
+@checked
 def run_results(op_type: type[RelayOp], inputs: Sequence[Input], **properties: Value) -> list[NDArray]:
     """The operator's results by `compute`, tuples flattened; where it has a direct evaluation, that must be equal.
 
@@ -54,6 +57,7 @@ def random_floats(*shape: int) -> NDArray:
     return np.random.default_rng(len(shape) * 100 + sum(shape)).standard_normal(shape).astype(np.float32)
 
 
+@checked
 def assert_close(found: npt.ArrayLike, expected: npt.ArrayLike, tolerance: float = 1e-4) -> None:
     """Same shape, and values equal to an absolute and relative `tolerance`."""
     a, b = np.asarray(found).astype(np.float64), np.asarray(expected).astype(np.float64)

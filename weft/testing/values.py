@@ -9,6 +9,7 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import AnyFloat, i1
 
 from ..dialects.relay.base import DYNAMIC, Tensor, shape_of
+from ..dialects.support.arguments import checked
 from ..dialects.support.dtypes import numpy_dtype
 
 NDArray = npt.NDArray[Any]
@@ -21,6 +22,7 @@ def _shape(type: Tensor) -> tuple[int, ...]:
     return tuple(DYNAMIC_EXTENT if n == DYNAMIC else n for n in shape_of(type))
 
 
+@checked
 def random_array(type: Tensor, rng: np.random.Generator, *, signed_integers: bool = True) -> NDArray:
     """Floats in (-2, 2), integers from -3 to 3 (from 0 for unsigned ones), truth values.
 
@@ -50,6 +52,7 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-30, -1e30, 0.5, -0.
 """Values at which functions of floats go wrong."""
 
 
+@checked
 def special_array(type: Tensor, rng: np.random.Generator) -> NDArray:
     """Floats drawn from `SPECIAL`; for other types as `random_array`."""
     if not isinstance(type.element_type, AnyFloat):

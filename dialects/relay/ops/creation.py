@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, isfinite
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import TensorType, TupleType
@@ -276,11 +276,14 @@ class ArangeOp(RelayOp):
         """How many values there are.
 
         Raises:
-            VerifyException: the step is zero.
+            VerifyException: the step is zero, or there is no end of them.
         """
         if step == 0:
             raise VerifyException("the step is zero")
-        return max(0, ceil((stop - start) / step))
+        extent = (stop - start) / step
+        if not isfinite(extent):
+            raise VerifyException(f"there is no end of numbers from {start:g} to {stop:g} by {step:g}")
+        return max(0, ceil(extent))
 
     def told_extents(self) -> Sequence[SSAValue]:
         return () if is_static(self.result.type) else self.operands

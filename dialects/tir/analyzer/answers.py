@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from ...support.arguments import ArgumentError
+from ...support.arguments import ArgumentError, checked
 from .nodes import Const, ExprLike, IntExpr, as_expr, const
 
 
@@ -43,6 +43,7 @@ NEG_INF, POS_INF = Infinity("neg_inf"), Infinity("pos_inf")
 End: TypeAlias = "IntExpr | Infinity"
 
 
+@runtime_checkable
 class EvenlySpaced(Protocol):
     """A vector of `base`, `base + stride`, ... in `lanes` lanes."""
 
@@ -84,6 +85,7 @@ class IntervalSet:
         return IntervalSet(value, value)
 
     @staticmethod
+    @checked
     def vector(value: EvenlySpaced) -> IntervalSet:
         """From the least to the greatest lane of a vector whose lanes are evenly spaced (`tir.Ramp`), by a number."""
         first, step = as_expr(value.base), as_expr(value.stride)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...support.arguments import checked
 from .build import add, multiply
 from .nodes import FALSE, TRUE, ExprLike, FloorDiv, FloorMod, IntExpr, as_expr, op
 
@@ -76,6 +77,7 @@ class IterSumExpr(IterMapExpr):
     args: tuple[IterSplitExpr, ...]
     base: IntExpr
 
+    @checked
     def __init__(self, args: Sequence[IterSplitExpr], base: ExprLike):
         object.__setattr__(self, "args", tuple(args))
         object.__setattr__(self, "base", as_expr(base))

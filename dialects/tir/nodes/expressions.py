@@ -202,11 +202,11 @@ PrimExpr = Node(_prim_expr, lambda e: True)
 
 
 def _outside(word: str, args: Sequence[Argument], dtype: str | None) -> Call:
-    name, *rest = args
-    if not isinstance(name, str):
-        raise UsageError(f"tir.{word} takes the name of what it calls, and not {name!r}")
+    if not args or not isinstance(name := args[0], str):
+        given = repr(args[0]) if args else "nothing"
+        raise UsageError(f"tir.{word} takes the name of what it calls first, and not {given}")
     result = None if dtype in (None, "", "void", "handle") else dtype
-    return Call(word, result, name, tuple(rest))
+    return Call(word, result, name, tuple(args[1:]))
 
 
 @checked

@@ -141,6 +141,7 @@ class TensorIntrin:
         return [(each.name, fingerprint(each.desc), fingerprint(each.impl)) for each in known]
 
     @classmethod
+    @checked
     def get(cls, name: str, allow_missing: bool = False) -> TensorIntrin | None:
         """The intrinsic of a name; `None` where there is none, if that may be.
 

@@ -167,6 +167,7 @@ class Instruction:
             handle.give(value)
 
     @classmethod
+    @checked
     def of(cls, op: InstructionOp) -> Instruction:
         """An operation as an instruction."""
         made = cls.__new__(cls)
