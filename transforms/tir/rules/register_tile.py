@@ -177,7 +177,7 @@ def _reads_apart(block: BlockOp, iterator: int) -> bool:
 
 def reads_alike(block: BlockOp, reader: BlockOp) -> bool:
     """Whether `reader` has one spatial iterator for each that `block` writes along, in the same order, and reads just
-    the element at its own iterators."""
+    the element at its own iterators, which no other of its values needs: it would be computed anew for each."""
     if reader.is_reduction or reader.conditions:
         return False
     buffer = written_buffer(block)
@@ -189,8 +189,8 @@ def reads_alike(block: BlockOp, reader: BlockOp) -> bool:
         return False
     for access in reader.accesses():
         if access.buffer is buffer and any(
-            index is not iterator and size != 1
-            for index, iterator, size in zip(access.op.indices, reader.iters, shape, strict=True)
+            extent != 1 if size == 1 else index is not iterator
+            for index, iterator, extent, size in zip(access.op.indices, reader.iters, reader.sizes, shape, strict=True)
         ):
             return False
     return len(enclosing_loops(reader)) == sum(1 for n in reader.likely_extents if n > 1)
