@@ -246,9 +246,7 @@ PASSES = (
     upstream("RenormalizeSplitPattern", "simplify", note="indices are affine, with one normal form"),
     upstream("NarrowDataType", "convert-loops-to-llvm", note="indices are `index`, and LLVM narrows those it can"),
     upstream("RewriteUnsafeSelect", note="the verifier: no access outside of a buffer is valid, guarded or not"),
-    built(
-        "HoistExpression", "hoist-expression", note="bounds, to predicates of blocks; others by LLVM's loop unswitching"
-    ),
+    built("HoistExpression", "hoist-expression", note="in blocks bounds, to their predicates"),
     built("HoistIfThenElse InsertHoistIfThenElse", "hoist-if-then-else"),
     upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
     upstream("SplitHostDevice", "convert-tir-to-gpu"),

@@ -14,11 +14,15 @@ tir.for %i = 0 to 4 {
       memref.store %c, %y[%v, %w]
 ```
 
-A branch around all that a block does is split at `and`, and each part that is a bound of sums of loops and sizes goes
-to the predicate, if the innermost loop, which has nothing but the block in it, is none of those. A predicate is asked
-where its loops begin, vectors and all. Blocks speak of loops (`convert-blocks-to-opaque`). Does not: hoist branches
-with two sides, which loops would stand in twice (`hoist-if-then-else`), nor comparisons by `!=`, which are no bounds;
-LLVM takes those out of loops. Counterpart of TVM's HoistExpression.
+Statements without a block have their branches, chosen values and named values taken out of the loops that do not change
+them (`hoisted_branches.py`), with both sides: the loop stands in each.
+
+In a block, a branch around all that it does is split at `and`, and each part that is a bound of sums of loops and sizes
+goes to the predicate, if the innermost loop, which has nothing but the block in it, is none of those. A predicate is
+asked where its loops begin, vectors and all. Blocks speak of loops (`convert-blocks-to-opaque`).
+
+Does not: take branches with two sides out of blocks, nor comparisons by `!=`, which are no bounds; nor what reads
+memory, calls, or divides by what may be zero. Counterpart of TVM's HoistExpression.
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ from ...dialects.tir.thread_axes import axis_of
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed
 from .convert_blocks_to_opaque import say_what_is_left_out
+from .hoisted_branches import Hoisting, What
 from .schedule.copies import drop_unused
 from .schedule.rebind import assign
 
@@ -52,7 +57,7 @@ class HoistedConditionals(IntFlag):
     IfElseStmt = 1
     """Branches."""
     IfElseExpr = 2
-    """Values that are chosen, which are left to LLVM."""
+    """Values that are chosen."""
     BooleanExpression = 4
     """Parts of an `and`."""
     UsingBlockVar = 8
@@ -65,8 +70,11 @@ class HoistedLetBindings(IntFlag):
 
     Never = 0
     RequiredByConditional = 1
+    """Values that a branch needs."""
     LetStmt = 2
+    """Values with a name."""
     LetExpr = 4
+    """Names within an expression, which it does not keep: its values stay where it is."""
     All = RequiredByConditional | LetStmt | LetExpr
 
 
@@ -84,13 +92,28 @@ class HoistExpressionPass(PrimFuncPass):
     hoisted_conditionals: int = int(HoistedConditionals.All)
     """A sum of `HoistedConditionals`."""
     hoisted_let_bindings: int = int(HoistedLetBindings.All)
-    """TVM's `HoistedLetBindings`: values have no bindings here that could stay behind, so that it says nothing."""
+    """A sum of `HoistedLetBindings`, for the values that have a name; one that is used once has none here."""
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        if not self.hoisted_conditionals & HoistedConditionals.IfElseStmt:
-            report_changed(False)
-            return
-        report_changed(any([_hoist(block, self.hoisted_conditionals) for block in blocks_under(func)]))
+        before = func.body
+        after = Hoisting(self._what()).of(before)
+        if after is not before:
+            func.take_region(func.with_body(after))
+        in_blocks = False
+        if self.hoisted_conditionals & HoistedConditionals.IfElseStmt:
+            in_blocks = any([_hoist(block, self.hoisted_conditionals) for block in blocks_under(func)])
+        report_changed(in_blocks or after is not before)
+
+    def _what(self) -> What:
+        conditions, values = self.hoisted_conditionals, self.hoisted_let_bindings
+        return What(
+            branches=bool(conditions & HoistedConditionals.IfElseStmt),
+            chosen_values=bool(conditions & HoistedConditionals.IfElseExpr),
+            parts_of_and=bool(conditions & HoistedConditionals.BooleanExpression),
+            of_threads=bool(conditions & HoistedConditionals.UsingBlockVar),
+            named_values=bool(values & HoistedLetBindings.LetStmt),
+            values_of_conditions=bool(values & HoistedLetBindings.RequiredByConditional),
+        )
 
 
 def _hoist(block: BlockOp, what: int) -> bool:

@@ -1,0 +1,187 @@
+"""`hoist-expression` on statements: branches with two sides, chosen values and what they need leave loops."""
+
+# The bodies of the functions here are read by @T.prim_func, and are no Python to be checked.
+# pyright: basic, reportAttributeAccessIssue=false, reportIndexIssue=false, reportUndefinedVariable=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false, reportCallIssue=false
+# pyright: reportArgumentType=false
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+
+import weft
+from weft import tir, transform
+from weft.ir import assert_structural_equal, structural_equal
+from weft.script import tir as T
+from weft.transform import HoistedConditionals, HoistedLetBindings
+
+What = HoistedConditionals
+
+
+def hoisted(func: tir.PrimFunc, conditionals: int = What.All, lets: int = HoistedLetBindings.All) -> tir.PrimFunc:
+    config = {"tir.HoistExpression": {"hoisted_conditionals": int(conditionals), "hoisted_let_bindings": int(lets)}}
+    with transform.PassContext(config=config):
+        return tir.transform.HoistExpression()(tir.IRModule({"main": func}))["main"]
+
+
+@T.prim_func
+def two_sides(A: T.Buffer[(4, 8), "float32"]):
+    for i, j in T.grid(4, 8):
+        if i < 3:
+            A[i, j] = 1.0
+        else:
+            A[i, j] = 2.0
+
+
+@T.prim_func
+def two_sides_outside(A: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        if i < 3:
+            for j in range(8):
+                A[i, j] = 1.0
+        else:
+            for j in range(8):
+                A[i, j] = 2.0
+
+
+@T.prim_func
+def beside(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4, 8), "float32"], n: T.int32):
+    for i, j in T.grid(4, 8):
+        B[i, j] = 5.0
+        if n != 0:
+            A[i, j] = 1.0
+
+
+@T.prim_func
+def beside_outside(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4, 8), "float32"], n: T.int32):
+    if n != 0:
+        for i, j in T.grid(4, 8):
+            B[i, j] = 5.0
+            A[i, j] = 1.0
+    else:
+        for i, j in T.grid(4, 8):
+            B[i, j] = 5.0
+
+
+@T.prim_func
+def decided(A: T.Buffer[(8, 4), "float32"]):
+    for i, j in T.grid(8, 4):
+        if i < 5:
+            A[i, j] = 0.0
+        else:
+            if i < 4:
+                A[i, j] = 1.0
+            else:
+                A[i, j] = 2.0
+
+
+@T.prim_func
+def decided_outside(A: T.Buffer[(8, 4), "float32"]):
+    for i in range(8):
+        if i < 5:
+            for j in range(4):
+                A[i, j] = 0.0
+        else:
+            for j in range(4):
+                A[i, j] = 2.0
+
+
+@T.prim_func
+def chosen(A: T.Buffer[(4, 8), "float32"]):
+    for i, j in T.grid(4, 8):
+        A[i, j] = T.if_then_else(i < 2, 1.0, 2.0) + T.if_then_else(j < 2, 1.0, 2.0)
+
+
+@T.prim_func
+def chosen_outside(A: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        if i < 2:
+            for j in range(8):
+                A[i, j] = T.float32(1.0) + T.if_then_else(j < 2, 1.0, 2.0)
+        else:
+            for j in range(8):
+                A[i, j] = T.float32(2.0) + T.if_then_else(j < 2, 1.0, 2.0)
+
+
+@T.prim_func
+def named(A: T.Buffer[(4, 8), "float32"]):
+    for i, j in T.grid(4, 8):
+        x = T.cast(i + 1, "float32")
+        if x * x > 5.0:
+            A[i, j] = 1.0
+        else:
+            A[i, j] = 2.0
+
+
+@T.prim_func
+def named_outside(A: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        x = T.cast(i + 1, "float32")
+        if x * x > 5.0:
+            for j in range(8):
+                A[i, j] = 1.0
+        else:
+            for j in range(8):
+                A[i, j] = 2.0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (two_sides, two_sides_outside),
+        (beside, beside_outside),
+        (decided, decided_outside),
+        (chosen, chosen_outside),
+        (named, named_outside),
+    ],
+    ids=["two sides", "a statement beside", "known from the side", "chosen values", "what a branch needs"],
+)
+def test_what_a_loop_does_not_change_stands_around_it(before: tir.PrimFunc, after: tir.PrimFunc) -> None:
+    made = hoisted(before)
+    assert_structural_equal(made, after)
+    numbers = [1] if len(list(before.params)) == 3 else []
+    outs = [
+        [np.zeros([int(d) for d in buffer.shape], np.float32) for buffer in before.buffer_map.values()]
+        for _ in range(2)
+    ]
+    for function, given in zip((before, made), outs, strict=True):
+        weft.build(function)(*given, *numbers)
+    for one, other in zip(*outs, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("func", "conditionals", "lets"),
+    [
+        (two_sides, What.All & ~What.IfElseStmt, HoistedLetBindings.All),
+        (chosen, What.All & ~What.IfElseExpr, HoistedLetBindings.All),
+        (named, What.All, HoistedLetBindings.LetExpr),
+    ],
+    ids=["branches", "chosen values", "what a branch needs"],
+)
+def test_what_is_not_asked_for_stays(func: tir.PrimFunc, conditionals: int, lets: int) -> None:
+    assert structural_equal(hoisted(func, conditionals, lets), func)
+
+
+@T.prim_func
+def guarded(A: T.Buffer[(4, 8), "int32"], m: T.int32, n: T.int32):
+    for i, j in T.grid(4, 8):
+        if j < n:
+            if m // n > 2:
+                A[i, j] = 1
+            else:
+                A[i, j] = 2
+
+
+@T.prim_func
+def of_data(A: T.Buffer[(4, 8), "int32"], B: T.Buffer[(4,), "int32"]):
+    for i, j in T.grid(4, 8):
+        if B[i] > 2:
+            A[i, j] = 1
+        else:
+            A[i, j] = 2
+
+
+@pytest.mark.parametrize("func", [guarded, of_data], ids=["divides by what may be zero", "reads memory"])
+def test_conditions_that_loops_guard_stay(func: tir.PrimFunc) -> None:
+    assert structural_equal(hoisted(func), func)
