@@ -48,9 +48,9 @@ class Assembly:
     def null(self) -> SSAValue:
         return self.add(llvm.ZeroOp.build(result_types=[PTR])).results[0]
 
-    def stack(self, bytes: int, name: str) -> SSAValue:
+    def stack(self, bytes: int, name: str, alignment: int = 8) -> SSAValue:
         """Memory on the stack."""
-        memory = self.add(llvm.AllocaOp(self.integer(bytes), i8, alignment=8)).results[0]
+        memory = self.add(llvm.AllocaOp(self.integer(bytes), i8, alignment=alignment)).results[0]
         memory.name_hint = name
         return memory
 

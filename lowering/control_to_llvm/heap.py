@@ -18,8 +18,11 @@ NEW, RELEASE, END, GROW = "weft_heap_new", "weft_heap_release", "weft_heap_end",
 
 TAG_AT, DATA_AT, ELEMENTS_AT = 24, 32, 64
 """Where in a value its tag, the address of a tensor's elements or the first field, and a tensor's own elements are."""
-BACK_AT, FIRST_AT, FRAMES_AT, FRAMES_END_AT, KEPT_AT, MACHINE_BYTES = 8, 16, 24, 32, 48, 304
+BACK_AT, FIRST_AT, FRAMES_AT, FRAMES_END_AT, CHUNKS_AT, ROOM_AT, ROOM_END_AT, KEPT_AT = 8, 16, 24, 32, 40, 48, 56, 64
 """Where in a machine what is."""
+MACHINE_BYTES = KEPT_AT + 8 * 32
+ROOM_BYTES = 4096
+"""The bytes on the stack that a call's first values are cut from."""
 FIELDS_LIMIT = 1 << 24
 """So many other values, and more, no value refers to."""
 DIMS_AT, SHORT_RANK = 40, 3

@@ -21,6 +21,7 @@ from ..memory_to_loops.constants import ADDRESS
 from .assembly import EQUAL, GREATER, NOT_EQUAL, PTR, SIGNED_GREATER, Assembly
 from .heap import (
     BACK_AT,
+    CHUNKS_AT,
     DATA_AT,
     DIMS_AT,
     ELEMENTS_AT,
@@ -35,6 +36,9 @@ from .heap import (
     MACHINE_BYTES,
     NEW,
     RELEASE,
+    ROOM_AT,
+    ROOM_BYTES,
+    ROOM_END_AT,
     elements_at,
 )
 from .open_sizes import OpenGraph
@@ -123,8 +127,11 @@ class Machine:
         self.results = asm.stack(WORD * max(1, num_results), "results")
         for offset in (BACK_AT, FIRST_AT):
             asm.store(self.state, self.state, offset)
-        for offset in (FRAMES_AT, FRAMES_END_AT, *range(KEPT_AT, MACHINE_BYTES, WORD)):
+        for offset in (FRAMES_AT, FRAMES_END_AT, CHUNKS_AT, *range(KEPT_AT, MACHINE_BYTES, WORD)):
             asm.store(asm.null(), self.state, offset)
+        values = asm.stack(ROOM_BYTES, "values", LINE)
+        for place, offset in ((values, ROOM_AT), (asm.at(values, ROOM_BYTES), ROOM_END_AT)):
+            asm.store(place, self.state, offset)
         self.grow(asm.null(), asm.integer(room))
         asm.store(asm.integer(0), self.frame())
 
