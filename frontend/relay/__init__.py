@@ -84,8 +84,10 @@ if TYPE_CHECKING:
 else:
     from .kinds import AnyExpr as Expr  # by which functions are expressions, too
 
-expr.__dict__.update(Call=Call, Constant=Constant, Match=Match, RefCreate=RefCreate, RefRead=RefRead, RefWrite=RefWrite)
-expr.__dict__.update(TupleWrapper=TupleWrapper)
+expr.__dict__.update(
+    Call=Call, Constant=Constant, Function=Function, If=If, Let=Let, Match=Match, RefCreate=RefCreate, RefRead=RefRead,
+    RefWrite=RefWrite, Tuple=Tuple, TupleGetItem=TupleGetItem, TupleWrapper=TupleWrapper,
+)  # fmt: skip
 prelude.__dict__.update(StaticTensorArrayOps=StaticTensorArrayOps)
 ty.__dict__.update(
     GlobalTypeVar=GlobalTypeVar, TypeCall=TypeCall, TypeData=TypeData, TypeKind=TypeKind, TypeVar=TypeVar

@@ -16,20 +16,23 @@ from ...dialects.relay.control import ApplyOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
-from .expr import Expr, Function, Operand, free_vars
+from .expr import Expr, Function, GlobalVar, Operand, free_vars
+from .module import IRModule
 
 
 @checked
 def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "higher_order") -> FuncOp:
     """A function that gives `(result, (gradient by each parameter, ...))` of a function, or of an expression and its
-    free variables. Functions that it calls are those of `mod`. Apply it again for second derivatives.
+    free variables. Of several results the first tensor of floats counts, and no other, as in TVM: a loss stands before
+    what is told beside it. Functions that it calls are those of `mod`, of which `expr` may be the name of one.
 
     `mode` is TVM's, "first_order" or "higher_order"; both are one here. It goes through branches, and through function
     values that are known where they are called; for functions that call themselves there is `FirstOrderGradient`, which
     adds functions to a module.
 
     Raises:
-        UsageError: there is no such mode.
+        UsageError: there is no such mode, or a name is given without its module.
+        KeyError: the module has no function of that name.
         Diagnostic: something cannot be differentiated.
     """
     from ...transforms.relay.first_order_gradient import differentiate
@@ -38,6 +41,10 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
 
     if mode not in ("first_order", "higher_order"):
         raise UsageError(f"the mode is 'first_order' or 'higher_order', not '{mode}'")
+    if isinstance(expr, GlobalVar):
+        if mod is None:
+            raise UsageError(f"{expr!r} is the name of a function", hint="give its module, too: gradient(name, module)")
+        expr = IRModule.of(mod)[expr]
     function = expr.clone() if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
     if mod is not None:
         others = [op.clone() for op in mod.ops if getattr(op, "sym_name", None) != function.sym_name]
@@ -49,7 +56,7 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
         assert isinstance(evaluated, FuncOp)
         function = evaluated
         function.detach()
-    differentiate(function)
+    differentiate(function, first_only=True)
     return function
 
 

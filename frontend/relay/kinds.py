@@ -18,9 +18,14 @@ from ...dialects.relay.base import RelayOp, Value
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp, MatchOp
-from . import calls, expr, matching
+from . import calls, matching
 from .data import Constructor
-from .expr import Expr, GlobalVar, Operand, Var
+from .expr import Expr, GlobalVar, Operand, Var, const
+from .expr import Function as _function
+from .expr import If as _if
+from .expr import Let as _let
+from .expr import Tuple as _tuple
+from .expr import TupleGetItem as _tuple_get_item
 from .function_values import given_by
 from .op_class import Op
 
@@ -58,7 +63,7 @@ class Constant(Expr, metaclass=Kind):
     operations = (ConstantOp,)
 
     def __new__(cls, data: npt.ArrayLike) -> Expr:
-        return expr.const(data)
+        return const(data)
 
 
 class Call(Expr, metaclass=Kind):
@@ -83,7 +88,7 @@ class Tuple(Expr, metaclass=Kind):
     operations = (TupleOp,)
 
     def __new__(cls, fields: Iterable[Operand]) -> Expr:
-        return expr.Tuple(fields)
+        return _tuple(fields)
 
 
 class TupleGetItem(Expr, metaclass=Kind):
@@ -92,7 +97,7 @@ class TupleGetItem(Expr, metaclass=Kind):
     operations = (TupleGetOp,)
 
     def __new__(cls, tuple_value: Operand, index: int) -> Expr:
-        return expr.TupleGetItem(tuple_value, index)
+        return _tuple_get_item(tuple_value, index)
 
 
 class If(Expr, metaclass=Kind):
@@ -101,7 +106,7 @@ class If(Expr, metaclass=Kind):
     operations = (IfOp,)
 
     def __new__(cls, cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
-        return expr.If(cond, true_branch, false_branch)
+        return _if(cond, true_branch, false_branch)
 
 
 class Let(Expr, metaclass=Kind):
@@ -110,7 +115,7 @@ class Let(Expr, metaclass=Kind):
     operations = ()
 
     def __new__(cls, variable: Var, value: Operand, body: Operand) -> Expr:
-        return expr.Let(variable, value, body)
+        return _let(variable, value, body)
 
 
 class Match(Expr, metaclass=Kind):
@@ -160,4 +165,4 @@ class Function(metaclass=_FunctionKind):
         *,
         name: str = "main",
     ) -> FuncOp:
-        return expr.Function(params, body, ret_type, type_params, attrs, name=name)
+        return _function(params, body, ret_type, type_params, attrs, name=name)

@@ -455,14 +455,15 @@ def _annotated(type: Attribute | str | Sequence[Extent], dtype: str) -> Attribut
 
 
 @checked
-def const(value: npt.ArrayLike, dtype: str | None = None) -> Expr:
+def const(value: npt.ArrayLike, dtype: str | Tensor | None = None) -> Expr:
     """A constant, which holds a copy of an array. As in TVM, what has 64 bits, Python's numbers among it, is `int32` or
-    `float32` unless `dtype` says otherwise; an array of `weft.nd` is as it is.
+    `float32` unless `dtype` says otherwise, or the type of a tensor that has it; an array of `weft.nd` is as it is.
 
     Raises:
         UsageError: an integer lies outside of what the type holds.
     """
-    return Expr(ConstantOp.from_numpy(constant_array(value, dtype)).result)
+    name = dtype_name(dtype.element_type) if isinstance(dtype, TensorType) else dtype
+    return Expr(ConstantOp.from_numpy(constant_array(value, name)).result)
 
 
 @checked

@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from weft import relay
-from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.testing.gradients import check_gradient
 from weft.transforms.relay.first_order_gradient import FirstOrderGradientPass
 
@@ -155,3 +155,26 @@ def test_a_function_of_integers_that_gives_integers_is_refused() -> None:
             relay.transform.gradient(relay.Function([n], body))
     for function in (relay.Function([n, x], relay.Tuple([n * n, x * x])), relay.Function([n, x], n > n)):
         assert "relay.zeros_like %n" in str(relay.transform.gradient(function))
+
+
+def test_of_several_results_the_first_one_counts_where_one_function_is_differentiated() -> None:
+    """As in TVM: a loss stands before what is told beside it."""
+    x = relay.var("x", shape=(3,), dtype="float64")
+    loss, told = x * x, relay.exp(x)
+    for result in (relay.Tuple([loss, told]), relay.Tuple([relay.argmax(x), relay.Tuple([loss, told]), told])):
+        found: Any = relay.create_executor().evaluate(relay.transform.gradient(relay.Function([x], result)))
+        np.testing.assert_allclose(found(X)[1][0], 2 * X)
+    program_of_both = program("f", f=relay.Function([x], x), main=relay.Function([x], relay.Tuple([loss, told])))
+    np.testing.assert_allclose(gradient_of(program_of_both, X)[0], 2 * X + np.exp(X))
+
+
+def test_a_function_is_differentiated_by_its_name_in_a_module() -> None:
+    x, square = relay.var("x", shape=(3,), dtype="float64"), relay.GlobalVar("square")
+    module = relay.IRModule({square: relay.Function([x], x * x), "main": relay.Function([x], square(square(x)))})
+    module["slope"] = relay.transform.gradient(relay.GlobalVar("main"), module)
+    found: Any = relay.create_executor("debug", module).evaluate(module["slope"])
+    np.testing.assert_allclose(found(X)[1][0], 4 * X**3)
+    with pytest.raises(UsageError, match="is the name of a function"):
+        relay.transform.gradient(square)
+    with pytest.raises(KeyError, match="no function 'cube'"):
+        relay.transform.gradient(relay.GlobalVar("cube"), module)

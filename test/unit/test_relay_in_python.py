@@ -147,6 +147,24 @@ def test_a_body_that_is_a_parameter_or_a_constant_is_a_function() -> None:
     np.testing.assert_array_equal(run(relay.const([1.0, 2.0]))[0], [1, 2])
 
 
+def test_a_constant_is_of_the_type_of_a_tensor() -> None:
+    assert relay.const(1, relay.scalar_type("int64")).dtype == "int64"
+    assert relay.const([1, 2], relay.TensorType((7,), "float16")).checked_type == relay.TensorType((2,), "float16")
+    with pytest.raises(TypeError, match="'dtype' of const is a str"):
+        relay.const(1, relay.TupleType([]))
+
+
+def test_kinds_of_expressions_stand_in_the_module_that_tvm_has_them_in() -> None:
+    x = relay.var("x", shape=(2,))
+    pair = relay.expr.Tuple([x, relay.exp(x)])
+    assert isinstance(pair, relay.expr.Tuple) and relay.expr.Tuple is relay.Tuple
+    assert isinstance(relay.expr.Function([x], pair), relay.expr.Function)
+    assert isinstance(relay.expr.If(relay.const(True), x, x), relay.expr.If)
+    split = relay.split(x, 2)
+    assert isinstance(relay.expr.TupleGetItem(split.astuple(), 0), relay.expr.TupleGetItem)
+    assert relay.expr.Let(relay.var("y"), x, pair) is not None
+
+
 @pytest.mark.parametrize(
     ("value", "dtype", "expected"),
     [(1, None, "int32"), (1.0, None, "float32"), ([1, 2], None, "int32"), (True, None, "bool"), (1, "int8", "int8"),

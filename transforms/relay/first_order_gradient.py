@@ -165,8 +165,9 @@ def _type_of(leaf: Leaf) -> Attribute:
     return type
 
 
-def differentiate(func: FuncOp, calls: Calls | None = None) -> None:
-    """Let a function give its gradients too; calls in it are asked of `calls`. What gives no floats has zeros.
+def differentiate(func: FuncOp, calls: Calls | None = None, first_only: bool = False) -> None:
+    """Let a function give its gradients too; calls in it are asked of `calls`. What gives no floats has zeros. With
+    `first_only` the first tensor of floats that it gives counts, and no other.
 
     Raises:
         Diagnostic: an argument or result is no tensor, or tuple of such; none of them is of floats; or something on the
@@ -193,6 +194,7 @@ def differentiate(func: FuncOp, calls: Calls | None = None) -> None:
     for value in end.arguments:
         terms = zip(leaf_paths(value.type), leaf_terms(value, emit), strict=True)
         seeds += [((value, path), term.ones()) for path, term in terms if is_differentiable(term.value.type)]
+    seeds = seeds[:1] if first_only else seeds
     found = backpropagate(forwards, seeds, emit, block.args, calls)
 
     gradients = _tuple([_gradient_of(argument, found, emit) for argument in block.args], emit)
