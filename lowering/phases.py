@@ -248,6 +248,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.sink_reshape import SinkReshapePass
     from ..transforms.relay.sink_transpose import SinkTransposePass
     from ..transforms.relay.specialize_functions import SpecializeFunctionsPass
+    from ..transforms.relay.tabulate_bytes import TabulateBytesPass
     from ..transforms.relay.unroll_scans import UnrollScansPass
 
     return [
@@ -275,6 +276,7 @@ def graph(target: Target) -> list[ModulePass]:
         SinkReshapePass(),
         SimplifyExprPass(),
         FoldConstantPass(),
+        TabulateBytesPass(),
         BoundExtentsPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),

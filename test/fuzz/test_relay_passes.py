@@ -63,6 +63,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "specialize-functions": [{}],
     "unroll-scans": [{}],
     "split-args": [{"max_function_args": 3}],
+    "tabulate-bytes": [{}],
     "to-a-normal-form": [{}],
     "to-basic-block-normal-form": [{}],
     "to-graph-normal-form": [{}],

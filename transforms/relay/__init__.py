@@ -64,6 +64,7 @@ PASSES: dict[str, str] = {
     "sink-transpose": "sink_transpose:SinkTransposePass",
     "specialize-functions": "specialize_functions:SpecializeFunctionsPass",
     "split-args": "split_args:SplitArgsPass",
+    "tabulate-bytes": "tabulate_bytes:TabulateBytesPass",
     "to-a-normal-form": "to_a_normal_form:ToANormalFormPass",
     "to-graph-normal-form": "to_graph_normal_form:ToGraphNormalFormPass",
     "to-basic-block-normal-form": "to_basic_block_normal_form:ToBasicBlockNormalFormPass",
