@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -61,22 +62,27 @@ def known_modules() -> set[tuple[str, ...]]:
     return {module_of(path) for path in sources()}
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
-@cache
 def imports(path: Path, *, at_load: bool) -> Sequence[tuple[tuple[str, ...], int]]:
     """What a file imports of Weft, and in which line. `at_load`: only what is imported when the file itself is."""
-    return tuple(imports_of(parsed(path), path, at_load=at_load))
+    return both_imports(path)[at_load]
 
 
-def imports_of(tree: ast.Module, path: Path, *, at_load: bool) -> Iterator[tuple[tuple[str, ...], int]]:
-    """The same of a tree that stands at a path."""
+@cache
+def both_imports(path: Path) -> tuple[Sequence[tuple[tuple[str, ...], int]], Sequence[tuple[tuple[str, ...], int]]]:
+    """All imports of a file, and those when it is loaded."""
+    text = path.read_text()
+    tree, by_name = ast.parse(text), "import_module" in text
+    return tuple(imports_of(tree, path, by_name=by_name)), tuple(imports_of(tree, path, at_load=True))
+
+
+def imports_of(
+    tree: ast.Module, path: Path, *, at_load: bool = False, by_name: bool = True
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The same of a tree that stands at a path. Only those `by_name` stand in expressions."""
     known = known_modules()
-
-    def visit(node: ast.AST) -> Iterator[tuple[tuple[str, ...], int]]:
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
             for alias in node.names:
                 inner = in_a_room((alias.name,)) if base == ("weft",) else (*base, alias.name)
@@ -86,18 +92,15 @@ def imports_of(tree: ast.Module, path: Path, *, at_load: bool) -> Iterator[tuple
                 parts = tuple(alias.name.split("."))
                 if parts[0] == "weft":
                     yield in_a_room(parts[1:]), node.lineno
-        elif isinstance(node, ast.Call) and not at_load and (named := import_by_name(path, node)) is not None:
+        elif isinstance(node, ast.Call) and (named := import_by_name(path, node)) is not None:
             yield named, node.lineno
-        if at_load and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            return
-        if at_load and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            for child in node.orelse:
-                yield from visit(child)
-            return
-        for child in ast.iter_child_nodes(node):
-            yield from visit(child)
-
-    yield from visit(tree)
+        if at_load and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for_types = at_load and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        children = list(cast(ast.If, node).orelse if for_types else ast.iter_child_nodes(node))
+        if at_load or not by_name:
+            children = [child for child in children if not isinstance(child, ast.expr)]
+        pending.extend(reversed(children))
 
 
 def import_by_name(path: Path, node: ast.Call) -> tuple[str, ...] | None:
@@ -149,7 +152,7 @@ def test_the_runtime_imports_no_compiler() -> None:
 
 def imports_in_functions(path: Path) -> Iterator[tuple[tuple[str, ...], int]]:
     """What a file imports of Weft while its functions run."""
-    functions = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef))
+    functions = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef))
     for function in functions:
         for node in ast.walk(function):
             if isinstance(node, ast.ImportFrom) and (base := absolute(path, node)) is not None:
