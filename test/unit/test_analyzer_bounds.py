@@ -157,3 +157,14 @@ def test_a_tile_within_a_row_has_an_interval_of_its_own():
     analyzer = Analyzer({x: (0, 1)})
     found = analyzer.interval(y % 8, {y: (z * 8 + x * 4, z * 8 + x * 4 + 3)})
     assert found == (x * 4, x * 4 + 3)
+
+
+def test_what_is_assumed_after_a_proof_serves_the_next_one():
+    analyzer = Analyzer()
+    analyzer.assume(x * 2 + y >= n)
+    assert not analyzer.can_prove(x * 2 + y >= z)
+    with analyzer.assuming(n >= z * 3 + y, z + z + y >= 0):
+        assert analyzer.can_prove(x * 2 + y >= z)
+    assert not analyzer.can_prove(x * 2 + y >= z)
+    analyzer.assume(n >= z)
+    assert analyzer.can_prove(x * 2 + y >= z)

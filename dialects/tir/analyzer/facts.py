@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import TypeAlias
 
-from .build import add, linear, scale
+from .build import add, linear, parts, scale
 from .nodes import All, Const, FloorMod, IntExpr, NonNegative, Not, Sum, TruncMod, Zero, const
 
 Range: TypeAlias = "tuple[int | None, int | None]"
@@ -60,9 +61,22 @@ class Facts:
     has_sums: bool = False
     replaced: frozenset[IntExpr] = frozenset()
     """Variables whose bounds are those of `ranges`, whatever their types say."""
+    _by_atom: dict[IntExpr, list[tuple[IntExpr, int]]] = field(default_factory=dict[IntExpr, list[tuple[IntExpr, int]]])
+    _found_in: tuple[IntExpr, ...] = ()
+    """What was assumed when `_by_atom` was made."""
 
     def copy(self) -> Facts:
-        return Facts(dict(self.ranges), dict(self.modular), set(self.known), self.assumed, self.has_sums, self.replaced)
+        return replace(self, ranges=dict(self.ranges), modular=dict(self.modular), known=set(self.known))
+
+    def about(self, atom: IntExpr) -> Sequence[tuple[IntExpr, int]]:
+        """What is `assumed` of an atom among others, in order, and the atom's factors there."""
+        if self._found_in is not self.assumed:
+            found: dict[IntExpr, list[tuple[IntExpr, int]]] = {}
+            for expr in self.assumed:
+                for each, factor in parts(expr)[1].items():
+                    found.setdefault(each, []).append((expr, factor))
+            self._found_in, self._by_atom = self.assumed, found
+        return self._by_atom.get(atom, ())
 
     def restrict(self, expr: IntExpr, bounds: Range) -> None:
         """Narrow the range of `expr`, an atom or a sum without constant."""

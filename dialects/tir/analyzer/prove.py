@@ -59,10 +59,15 @@ class Proof:
     def _premises(self, goal: IntExpr) -> Iterator[tuple[IntExpr, int, int]]:
         """Expressions that are never negative and share an atom of equal sign with the goal; its two coefficients."""
         for atom, number in parts(goal)[1].items():
-            for premise in (*self.known.facts.assumed, *self._own(atom), *self._multiplied(atom)):
-                factor = parts(premise)[1].get(atom, 0)
+            for premise, factor in (*self.known.facts.about(atom), *self._told_by(atom)):
                 if factor * number > 0:
                     yield premise, number, factor
+
+    def _told_by(self, atom: IntExpr) -> Iterator[tuple[IntExpr, int]]:
+        """What an atom that is an operation brings, and its factor there."""
+        if isinstance(atom, Op):
+            for premise in (*self._own(atom), *self._multiplied(atom)):
+                yield premise, parts(premise)[1].get(atom, 0)
 
     def _positive(self, expr: IntExpr) -> bool:
         return self._at_least(expr, 1)
@@ -124,9 +129,8 @@ class Proof:
                 yield multiply(add(inner, const(-least)), rest)
             if most is not None:
                 yield multiply(add(const(most), inner, -1), rest)
-            for premise in self.known.facts.assumed:
-                if inner in parts(premise)[1]:
-                    yield multiply(premise, rest)
+            for premise, _ in self.known.facts.about(inner):
+                yield multiply(premise, rest)
 
 
 def _sides(goal: IntExpr) -> list[IntExpr] | None:
