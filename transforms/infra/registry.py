@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     PassType = type[XdslPass]
     PassFactory: TypeAlias = Callable[[], PassType]
     P = TypeVar("P", bound=PassType)
+
+Args = ParamSpec("Args")
+Found = TypeVar("Found")
 
 _registered: dict[str, PassFactory] = {}
 """Registered at run time, and the sources; the first one to name a pass wins."""
@@ -51,6 +54,17 @@ NAME_SPACES = frozenset(
 """Where TVM has the passes whose names are aliases here."""
 
 
+_conclusions: list[Callable[[], None]] = []
+"""What forgets each of what was concluded."""
+
+
+def concluded(find: Callable[Args, Found]) -> Callable[Args, Found]:
+    """A function of hashable values and of the passes that are known, which is remembered until there are others."""
+    remembered = cache(find)
+    _conclusions.append(remembered.cache_clear)
+    return cast("Callable[Args, Found]", remembered)
+
+
 def add_passes(passes: Mapping[str, PassFactory]) -> None:
     """Make passes known: name -> function that imports and returns the class."""
     for name, factory in passes.items():
@@ -68,9 +82,8 @@ def add_universe(universe: Universe) -> None:
 
 def _forget() -> None:
     """What was concluded from the passes known so far is no longer certain."""
-    own_passes.cache_clear()
-    canonical_name.cache_clear()
-    _aliases.cache_clear()
+    for forget in _conclusions:
+        forget()
 
 
 def note_name(name: str) -> None:
@@ -146,7 +159,7 @@ def all_passes() -> dict[str, PassFactory]:
     return dict(sorted({**_installed().all_passes, **own_passes()}.items()))
 
 
-@cache
+@concluded
 def own_passes() -> dict[str, PassFactory]:
     """The passes that are Weft's own or were registered at run time, sorted by name."""
     return dict(sorted({**_own_tables(), **_registered}.items()))
@@ -221,7 +234,7 @@ def kebab_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-@cache
+@concluded
 def _aliases() -> dict[str, str]:
     """Squeezed spelling -> pass name, for TVM names that are not the CamelCase of the pass's own; loads all passes."""
     aliases: dict[str, str] = {}
@@ -237,7 +250,7 @@ def _squeeze(name: str) -> str:
     return name.replace("-", "").replace("_", "").replace(" ", "").lower()
 
 
-@cache
+@concluded
 def canonical_name(name: str) -> str | None:
     """The registry's name for `name`, which may be one of TVM's; `None` where there is no such pass."""
     own = own_passes()

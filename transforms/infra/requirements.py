@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from ...dialects.support.diagnostics import did_you_mean
 from .errors import RequirementError, UnknownPassError
 from .info import PassInfo
-from .registry import all_passes, canonical_name, get_pass_type, kebab_case
+from .registry import all_passes, canonical_name, concluded, get_pass_type, kebab_case
 
 if TYPE_CHECKING:
     from .registry import PassType
@@ -84,17 +84,22 @@ def requirements_of(name: str) -> tuple[str, ...]:
     return tuple(cast("Sequence[str]", getattr(get_pass_type(name), "required", ())))
 
 
-def order_requirements(info: PassInfo) -> list[Requirement]:
+def order_requirements(info: PassInfo) -> Sequence[Requirement]:
     """Everything that `info` requires, directly and through others, each once and after what it requires itself.
 
     Raises:
         UnknownPassError: a required pass does not exist.
         RequirementError: passes require one another in a circle; the message shows it.
     """
+    return _ordered(info.name, tuple(info.required)) if info.required else ()
+
+
+@concluded
+def _ordered(root: str, required: tuple[str, ...]) -> tuple[Requirement, ...]:
     ordered: dict[str, Requirement] = {}
     # An explicit stack: (name, who requires it, path from the root, whether its own requirements are done).
     stack: list[tuple[str, str, tuple[str, ...], bool]]
-    stack = [(name, info.name, (info.name,), False) for name in reversed(info.required)]
+    stack = [(name, root, (root,), False) for name in reversed(required)]
     while stack:
         asked, required_by, path, done = stack.pop()
         name = Requirement.of(asked, required_by).name
@@ -108,4 +113,4 @@ def order_requirements(info: PassInfo) -> list[Requirement]:
             raise RequirementError(f"passes require one another in a circle: {' -> '.join(circle)}")
         stack.append((name, required_by, path, True))
         stack.extend((r, name, (*path, name), False) for r in reversed(requirements_of(name)))
-    return list(ordered.values())
+    return tuple(ordered.values())
