@@ -247,6 +247,14 @@ def test_all_kernels_are_lowered_where_an_instrument_may_say_no(submitted: dict[
     assert joins(submitted) == {"fused_concatenate", "fused_concatenate_1"}
 
 
+def test_a_kernel_that_no_instrument_has_kept_is_not_compiled(submitted: dict[str, str]) -> None:
+    """What is compiled is what the texts show, whoever looks on; instruments hear of each pass once."""
+    with PassContext(instruments=[events := Events()]):
+        exe = weft.compile(parse(JOINED_TWICE))
+    assert joins(submitted) == {"fused_concatenate_1"} and events.times("elide-copies") == 1
+    check_shown(exe.ir, submitted)
+
+
 def test_a_failure_leaves_the_phases_before_it_to_be_seen() -> None:
     text = CHAIN.replace("relay.nn.relu", "relay.exp")
     seen: list[str] = []

@@ -8,7 +8,8 @@ runs on what is left, where the functions of the parts are declared as they were
 so that calls of them can be made. Last the parts are put back, but for those whose declarations a pass has dropped,
 since nothing calls them any more (`Pass.drops_declarations`). With a `sink` they are not put back: it takes each part
 as soon as that is ready, and a code generator can work on it meanwhile. Which parts will be dropped is tried before on
-a copy of the rest: these need not go through `each`.
+a copy of the rest: these need not go through `each`. Where there are instruments, which may keep a pass from running,
+they do, and wait, with all behind them: the sink takes what is left of them when the rest is done.
 
 MLIR nests pass pipelines on functions, which may look at nothing but the function. A part is the same with a module
 around it, so that any pass can work on it; and the rest, which has to know what became of the parts, has a place.
@@ -82,10 +83,12 @@ class Apart(Sequential):
             UnknownPassError, RequirementError: the requirements of an enabled pass cannot be resolved; no pass has run.
         """
         self.begin()
-        ready: list[Part] = []
+        waiting: list[Part] = []
         taken: dict[str, str] = {}
         declarations: dict[str, llvm.FuncOp] = {}
-        for part in self._parts(ctx, op):
+        parts, dropped = self._parts(ctx, op)
+        while parts:
+            part = parts.popleft()
             if self.memo is not None and (known := self.memo.find(part, taken)) is not None:
                 part.replace_placeholder(known[0])
                 declarations[part.name] = known[1]
@@ -98,8 +101,8 @@ class Apart(Sequential):
                 declarations[part.name] = declaration
                 if self.memo is not None:
                     self.memo.lowered(part, declaration, renamed)
-            if self.sink is None:
-                ready.append(part)
+            if self.sink is None or waiting or part.name in dropped:
+                waiting.append(part)
             else:
                 self.sink(part.name, part.module)
         if self.memo is not None:
@@ -107,39 +110,47 @@ class Apart(Sequential):
         run(self.rest, op, ctx)
         _declare_as_they_are(op, declarations)
         if self.sink is None:
-            join(op, [(part.name, part.module) for part in ready])
+            join(op, [(part.name, part.module) for part in waiting])
         else:
+            left = set(map(symbol_name, op.ops))
+            for part in waiting:
+                if part.name in left:
+                    self.sink(part.name, part.module)
             self.sink(None, op)
         if (current := active_run()) is not None:
             current.changed = True
 
-    def _parts(self, ctx: Context, op: ModuleOp) -> Iterator[Part]:
-        """The parts of a module, which are not kept once they have been given; for a sink, those that are called."""
+    def _parts(self, ctx: Context, op: ModuleOp) -> tuple[deque[Part], set[str]]:
+        """The parts of a module, and the names of those that will not be called, if a sink takes them. Of these there
+        are only any where there are instruments, which may see to it that they are called nevertheless."""
+        parts = deque(take_apart(op))
         if self.sink is None:
-            yield from take_apart(op)
-            return
-        parts = list(take_apart(op))
+            return parts, set()
         dropped = self._dropped(ctx, op)
-        called = deque(part for part in parts if part.name not in dropped)
-        parts.clear()
+        if not PassContext.current().instruments:
+            parts = deque(part for part in parts if part.name not in dropped)
         if self.memo is not None:
-            self.memo.begin(tuple(called), partial(self._through, ctx))
-        while called:
-            yield called.popleft()
+            self.memo.begin(tuple(parts), partial(self._through, ctx))
+        return parts, dropped
 
     def _dropped(self, ctx: Context, rest: ModuleOp) -> set[str]:
         """The functions whose declarations `self.rest` will drop from the rest of a module.
 
-        Its passes run on a copy, up to the last that drops any, and nobody hears of that; not where an instrument may
-        keep one from running. What is wrong is said when they run on the rest itself.
+        Its passes run on a copy, up to the last that drops any, and nobody hears of that. What is wrong is said when
+        they run on the rest itself.
         """
         passes = list(_each_pass(self.rest))
         dropping = [number for number, pass_ in enumerate(passes) if getattr(pass_, "drops_declarations", False)]
-        if not dropping or PassContext.current().instruments:
+        if not dropping:
             return set()
-        tried = clone(rest)
+        context, tried = PassContext.current(), clone(rest)
         try:
-            with handled_by(_say_nothing), remarks.unheard(), working_on_part(tried):
+            with (
+                context.at_level(context.opt_level, unheard=True),
+                handled_by(_say_nothing),
+                remarks.unheard(),
+                working_on_part(tried),
+            ):
                 for pass_ in passes[: dropping[-1] + 1]:
                     run(pass_, tried, ctx)
         except Diagnostic:

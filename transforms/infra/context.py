@@ -139,10 +139,11 @@ class PassContext:
         without: Sequence[str] = (),
         disabled_pass: Sequence[str] | None = None,
         also: Sequence[PassInstrument] = (),
+        unheard: bool = False,
     ) -> Generator[PassContext]:
         """Be at another opt level in the `with` block, with more configuration, or without some, and with other passes
-        disabled. All else stays: instruments are not entered again, and hear of what runs as before, and so do those
-        in `also`, after them.
+        disabled. All else stays: instruments are not entered again, and hear of what runs as before unless that is to
+        be `unheard`, and so do those in `also`, after them.
 
         Raises:
             ConfigError: there is no such level, or an unknown key or a value of the wrong type.
@@ -150,7 +151,8 @@ class PassContext:
         kept = {key: value for key, value in self.config.items() if key not in without}
         settings = {**kept, **validate(config or {})}
         disabled = self.disabled_pass if disabled_pass is None else disabled_pass
-        other = PassContext(opt_level, self.required_pass, disabled, (*self.instruments, *also), settings)
+        heard_by = (*(() if unheard else self.instruments), *also)
+        other = PassContext(opt_level, self.required_pass, disabled, heard_by, settings)
         other.ir_context, other.has_own_ir_context = self.ir_context, self.has_own_ir_context
         stack = _STACK.get()
         _STACK.set((*stack, other))
