@@ -21,8 +21,6 @@ from .profiling import COPY, Profile, Span, StepTimes
 from .program import Program
 from .stepping import CPU, Bound, traffic
 
-_WORD = 8
-
 
 class _Times:
     """The times of one step: of each run when it was first, how long all together; the bytes of the largest; and each

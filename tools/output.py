@@ -7,12 +7,11 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError
-from ..dialects.support.files import replacing
+from ..dialects.support.files import check_place, replacing
 from ..dialects.support.text import decode
 
 if TYPE_CHECKING:
@@ -88,13 +87,10 @@ def check_output(model: str, path: str | None, flag: str) -> None:
     """
     if path is None or path == "-" or _descriptor(path) is not None or _is_stream(path):
         return
-    folder = os.path.dirname(os.path.realpath(path))
-    if not path or not os.path.isdir(folder):
-        raise _unwritable(path, OSError(ENOENT, os.strerror(ENOENT)))
-    if os.path.isdir(path):
-        raise _unwritable(path, OSError(EISDIR, os.strerror(EISDIR)))
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise _unwritable(path, OSError(EACCES, os.strerror(EACCES)))
+    try:
+        check_place(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
     if not os.path.isfile(path):
         return
     for each in files_of(Path(model)):

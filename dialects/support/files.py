@@ -21,6 +21,26 @@ _NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS)
 """What opening such a file ends in where there is none."""
 
 
+def check_place(path: str, *, added_to: bool = False) -> None:
+    """See, before there is anything to write, that a file can be written, or added to where it is there.
+
+    Raises:
+        OSError: it is a folder, or its folder is not there, or it may not be written.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    if not path or not os.path.isdir(folder):
+        raise _os_error(errno.ENOENT, path)
+    if os.path.isdir(path):
+        raise _os_error(errno.EISDIR, path)
+    stays = added_to and os.path.exists(path)
+    if not (os.access(path, os.W_OK) if stays else os.access(folder, os.W_OK | os.X_OK)):
+        raise _os_error(errno.EACCES, path)
+
+
+def _os_error(number: int, path: str | os.PathLike[str]) -> OSError:
+    return OSError(number, os.strerror(number), str(path))  # of the class that Python has for the number
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], mode: int | None = None) -> Generator[BinaryIO]:
     """A file to write to, which is `path` once the block has ended without an exception; or what `path` points to, a
@@ -30,10 +50,10 @@ def replacing(path: str | os.PathLike[str], mode: int | None = None) -> Generato
         OSError: the file cannot be written.
     """
     if not os.fspath(path):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        raise _os_error(errno.ENOENT, path)
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise _os_error(errno.EISDIR, path)
     mode = mode if mode is not None else _mode(target)
     if (descriptor := _open_nameless(target.parent)) is not None:
         with open(descriptor, "wb") as file:

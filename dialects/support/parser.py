@@ -162,9 +162,36 @@ class LocatedParser(Parser):
         """A block, which may not be defined again: xDSL forgets where one was defined that was used before."""
         label = self._current_token.span
         name = label.text[1:]
-        block = super()._parse_block()
+        block = self._parse_numbered_block(name) if name[0].isdigit() else super()._parse_block()
         if self.blocks[name][1] is None:
             self.blocks[name] = (block, label)
+        return block
+
+    def parse_optional_successor(self) -> Block | None:
+        """A label, if there is one; a block whose label is a number has no name."""
+        token = self._current_token
+        if (
+            token.kind == MLIRTokenKind.CARET_IDENT
+            and (name := token.text[1:])[0].isdigit()
+            and name not in self.blocks
+        ):
+            self.forward_block_references[name].append(token.span)
+            self.blocks[name] = (Block(), None)
+        return super().parse_optional_successor()
+
+    def _parse_numbered_block(self, name: str) -> Block:
+        """A block whose label is a number (`^0`): that is no name of xDSL's."""
+        label = self._parse_token(MLIRTokenKind.CARET_IDENT, " in block definition").span
+        block, defined = self.blocks.setdefault(name, (Block(), None))
+        if defined is not None:
+            raise MultipleSpansParseError(
+                label, f"re-declaration of block '{name}'", "originally declared here:", [(defined, None)]
+            )
+        self.forward_block_references.pop(name, None)
+        self.blocks[name] = (block, label)
+        self._parse_optional_block_arg_list(block)
+        self.parse_punctuation(":")
+        self._parse_block_body(block)
         return block
 
     def _parse_dense_literal_type(self) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:

@@ -31,7 +31,7 @@ from ...dialects.support.interned import UNIT, int_array, integer_attribute, seg
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ...transforms.infra.remarks import missed
 from .symbols import Symbols
-from .types import PTR, LoweringError, memory_type, value_type
+from .types import PTR, LoweringError, is_kept, memory_type, value_type
 
 OpT = TypeVar("OpT", bound=Operation)
 Rule = Callable[["FunctionLowering", Operation], None]
@@ -386,7 +386,11 @@ def _tell_of_attributes(op: Operation) -> None:
 
 
 def _keep(lowering: FunctionLowering, op: Operation) -> None:
-    """An operation of the llvm dialect stays as it is."""
+    """An operation of the llvm dialect stays as it is, if what it takes and gives does, too."""
+    for types, what in ((op.operand_types, "takes"), (op.result_types, "gives")):
+        for type in types:
+            if not is_kept(type):
+                raise LoweringError(op, f"it {what} a value of type {type}, which is none of the llvm dialect's")
     kept = op.clone({operand: lowering.get(operand) for operand in op.operands})
     lowering.add_op(kept)
     for old, new in zip(op.results, kept.results, strict=True):

@@ -123,6 +123,15 @@ def value_type(type: Attribute) -> Attribute:
     return VectorType(value_type(vector.element_type), vector.get_shape())
 
 
+def is_kept(type: Attribute) -> bool:
+    """Whether values of a type are of the same one after lowering, and so are the parts of a structure or an array."""
+    if isinstance(type, llvm.LLVMStructType):
+        return all(map(is_kept, type.types))
+    if isinstance(type, llvm.LLVMArrayType):
+        return is_kept(type.type)
+    return type.name.startswith("llvm.") or value_type(type) == type
+
+
 @lru_cache(maxsize=4096)
 def memory_type(type: Attribute) -> Attribute:
     """The type of an element in memory: as a value, but integers of less than 8 bits are bytes."""

@@ -58,11 +58,29 @@ def _quoted(name: str) -> str:
     return '"' + "".join(f"\\{byte:02X}" for byte in name.encode()) + '"'
 
 
-@pytest.mark.parametrize("use", ["", "  cf.br ^b\n"])
-def test_a_label_that_stands_twice_is_shown_with_the_first(use: str) -> None:
-    error = refused(f"func.func @f() {{\n{use}^b:\n  func.return\n^b:\n  func.return\n}}\n")
-    assert error.message == "re-declaration of block 'b'" and error.notes[0].place is not None
-    assert error.notes[0].place.line == 2 + bool(use)
+def test_labels_may_be_numbers() -> None:
+    """As MLIR has them; they are used before they stand, and behind."""
+    text = """func.func @f() {
+  cf.br ^1
+^0:
+  cf.br ^2
+^1:
+  cf.br ^0
+^2:
+  func.return
+}
+"""
+    assert str(parse(text)) == str(parse(text.replace("^", "^bb")))
+    assert refused(text.replace("^0\n", "^7\n")).message == "block '^7' is used but not defined"
+
+
+@pytest.mark.parametrize("name", ["b", "0"])
+@pytest.mark.parametrize("jumps", [False, True])
+def test_a_label_that_stands_twice_is_shown_with_the_first(name: str, jumps: bool) -> None:
+    use = f"  cf.br ^{name}\n" if jumps else ""
+    error = refused(f"func.func @f() {{\n{use}^{name}:\n  func.return\n^{name}:\n  func.return\n}}\n")
+    assert error.message == f"re-declaration of block '{name}'" and error.notes[0].place is not None
+    assert error.notes[0].place.line == 2 + jumps
 
 
 @pytest.mark.parametrize(

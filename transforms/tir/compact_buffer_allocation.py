@@ -48,13 +48,10 @@ from ...dialects.tir.core import (
     enclosing_loops,
 )
 from ...dialects.tir.legality.carried import is_fresh
-from ...dialects.tir.symbols import Extent
 from ...dialects.tir.thread_axes import share_memory
 from ..infra import PrimFuncPass, report_changed
 from .analysis.regions import required_region
 from .schedule.copies import drop_unused_indices, index_ops
-
-_Box = list[tuple[AffineExpr, Extent]]
 
 
 @dataclass(frozen=True)

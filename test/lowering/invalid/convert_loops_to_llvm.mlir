@@ -50,3 +50,27 @@ func.func @no_function_of_a_gpu_has_a_thread_with_a_number() -> index {
   %0 = "gpu.thread_id"() {dimension = #gpu<dim x>} : () -> index
   func.return %0 : index
 }
+
+// -----
+
+func.func @a_buffer_in_an_operation_of_the_llvm_dialect(%x: memref<4xf32>) {
+  // expected-error @+1 {{it takes a value of type memref<4xf32>, which is none of the llvm dialect's}}
+  %0 = "llvm.bitcast"(%x) : (memref<4xf32>) -> i64
+  func.return
+}
+
+// -----
+
+func.func @an_index_in_a_structure() {
+  // expected-error @+1 {{it gives a value of type !llvm.struct<(index, i32)>, which is none of the llvm dialect's}}
+  %0 = llvm.mlir.undef : !llvm.struct<(index, i32)>
+  func.return
+}
+
+// -----
+
+func.func @a_short_float_that_becomes_an_integer(%x: bf16) {
+  // expected-error @+1 {{it takes a value of type bf16, which is none of the llvm dialect's}}
+  %0 = llvm.fadd %x, %x : bf16
+  func.return
+}

@@ -20,6 +20,7 @@ from statistics import median, quantiles
 from typing import TypeAlias, cast
 
 from ....dialects.support.diagnostics import Diagnostic, Place, UsageError
+from ....dialects.support.files import check_place
 
 FORMAT = 1
 _HEAD = '{"format": '
@@ -105,11 +106,10 @@ def check_appendable(path: str) -> None:
     place = Place(path)
     if os.path.exists(path) and not os.path.isfile(path):
         raise Diagnostic("records are kept in a regular file, which this is not", place)
-    folder = os.path.dirname(os.path.realpath(path))
-    if not path or not os.path.isdir(folder):
-        raise Diagnostic("cannot be written: no such file or directory", place)
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise Diagnostic("cannot be written: permission denied", place)
+    try:
+        check_place(path, added_to=True)
+    except OSError as error:
+        raise Diagnostic(f"cannot be written: {(error.strerror or str(error)).lower()}", place) from error
 
 
 def append_record(path: str, record: TuningRecord) -> None:
