@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir.affine import AffineExpr
 
 from weft.dialects import te
+from weft.dialects.support.machine_model import MachineModel
 from weft.dialects.tir.affine import linear, substitute
 from weft.dialects.tir.core import BlockOp, ForKind, ForOp, enclosing_loops
 from weft.transforms.tir.analysis.producers import written_buffer
@@ -187,3 +188,15 @@ def test_weights_that_are_read_once_come_in_as_many_streams_as_are_followed() ->
     x, w, k = te.placeholder((1, 64), f32, "x"), te.placeholder((64, 768), f32, "w"), te.reduce_axis(64, "k")
     rows = tile_of(([x, w], [te.compute((1, 768), lambda i, j: te.sum(x[i, k] * w[k, j], k), "y")]))
     assert rows.columns > 8
+
+
+def test_a_sum_that_many_elements_read_is_not_computed_for_each_of_them() -> None:
+    """A row of 8 elements reads one sum, and four sums are neighbours, which would fill a vector."""
+    x, k = te.placeholder((4, 4, 8), f32, "x"), te.reduce_axis(8, "k")
+    total = te.compute((4, 4, 1), lambda i, j, _: te.sum(x[i, j, k], (k,)), "total")
+    stage: Stage = [x], [te.compute((4, 4, 8), lambda i, j, n: x[i, j, n] - total[i, j, 0], "y")]
+    func = prim_func(stage)
+    schedule_by_rules(func, VectorRegisters(machine=MachineModel(fmas=1)))
+    blocks = [op for op in func.walk() if isinstance(op, BlockOp) and op.block_name == "total"]
+    assert blocks and all(prod(loop.trip_count for loop in enclosing_loops(op)) == 4 * 4 * 8 for op in blocks)
+    assert_computes(func, stage)

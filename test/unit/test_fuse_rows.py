@@ -263,11 +263,11 @@ def test_no_rows_at_all_are_computed() -> None:
 def test_a_value_that_is_used_elsewhere_stays_a_result() -> None:
     t = "tensor<32x8xf32>"
     text = f"""relay.func @main(%x: {t}) -> ({t}, {t}) {{
-      %0 = relay.exp %x : {t}
+      %0 = relay.add %x, %x : ({t}, {t}) -> {t}
       %1 = relay.nn.softmax %0 {{axis = 1 : i64}} : {t}
       relay.return %0, %1 : {t}, {t}
     }}"""
-    assert kernels(text) == ["exp nn.softmax"]
+    assert kernels(text) == ["add nn.softmax"]
     (kernel,) = (op for op in FuseOpsPass()(module_of(text)).walk() if isinstance(op, PrimitiveOp))
     assert len(kernel.results) == 2
 
@@ -300,3 +300,44 @@ def test_the_strategy_can_be_chosen_where_a_model_is_compiled() -> None:
 def test_a_strategy_that_there_is_not_is_refused() -> None:
     with pytest.raises((ValueError, UsageError), match="there is no strategy 'weftt'"):
         FuseOpsPass(strategy="weftt")
+
+
+def before_softmax(function: str, rows: int, columns: int) -> str:
+    t = f"tensor<{rows}x{columns}xf32>"
+    return f"""relay.func @main(%x: {t}) -> {t} {{
+      %0 = relay.{function} %x : {t}
+      %1 = relay.nn.softmax %0 {{axis = 1 : i64}} : {t}
+      relay.return %1 : {t}
+    }}"""
+
+
+WAITING = "not fused into its users: to wait for functions in each row would cost more than it saves"
+
+
+def test_functions_are_not_begun_anew_in_each_of_many_short_rows() -> None:
+    fuse = FuseOpsPass(vector_bytes=64)
+    with remarks.collect() as found:
+        fused = fuse(module_of(before_softmax("erf", 256, 64)))
+    assert sum(isinstance(op, PrimitiveOp) for op in fused.walk()) == 2
+    assert [remark.message for remark in found if remark.message.startswith(WAITING)]
+
+
+@pytest.mark.parametrize(("function", "rows", "columns"), [("erf", 512, 1024), ("negative", 256, 64)])
+def test_they_are_where_rows_are_long_and_what_costs_nothing_is_in_any(function: str, rows: int, columns: int) -> None:
+    fused = FuseOpsPass(vector_bytes=64)(module_of(before_softmax(function, rows, columns)))
+    assert sum(isinstance(op, PrimitiveOp) for op in fused.walk()) == 1
+
+
+def two_softmaxes(rows: int, columns: int) -> str:
+    t = f"tensor<{rows}x{columns}xf32>"
+    return f"""relay.func @main(%x: {t}) -> {t} {{
+      %0 = relay.nn.softmax %x {{axis = 1 : i64}} : {t}
+      %1 = relay.nn.softmax %0 {{axis = 1 : i64}} : {t}
+      relay.return %1 : {t}
+    }}"""
+
+
+@pytest.mark.parametrize(("columns", "count"), [(64, 2), (1024, 1)])
+def test_a_row_of_one_softmax_waits_for_that_of_another(columns: int, count: int) -> None:
+    fused = FuseOpsPass(vector_bytes=64)(module_of(two_softmaxes(128, columns)))
+    assert sum(isinstance(op, PrimitiveOp) for op in fused.walk()) == count

@@ -216,7 +216,7 @@ def test_no_circle_comes_of_it() -> None:
 def test_users_that_come_too_early_are_a_reason() -> None:
     t = "tensor<8x8xf32>"
     text = f"""relay.func @main(%x: {t}, %y: {t}, %w: {t}) -> ({t}, {t}) {{
-      %0 = relay.exp %x : {t}
+      %0 = relay.add %x, %y : ({t}, {t}) -> {t}
       %1 = relay.nn.dense %0, %w : ({t}, {t}) -> {t}
       %2 = relay.nn.dense %y, %w : ({t}, {t}) -> {t}
       %3 = relay.subtract %2, %x : ({t}, {t}) -> {t}

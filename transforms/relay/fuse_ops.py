@@ -119,8 +119,8 @@ class _Fusion:
         self.flow = block_dataflow(block)
         self.partition = partition(self.flow.graph, fuse=fuse, max_depth=options.max_depth)
         if fuse and options.strategy == "weft":
-            merge_rows(self.flow, self.partition, options.max_depth)
-            merge_several(block, self.flow, self.partition, options.max_depth)
+            merge_rows(self.flow, self.partition, options.max_depth, unit)
+            merge_several(block, self.flow, self.partition, options.max_depth, unit)
             separate_views(self.flow, self.partition)
             compute_again(self.flow, self.partition, options.max_depth, unit)
 

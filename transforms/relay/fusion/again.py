@@ -25,13 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects import te
-from ....dialects.relay.base import DYNAMIC, Fusion, Pointwise, RelayOp, ReshapeLike, shape_of, tensor
+from ....dialects.relay.base import Fusion, Pointwise, RelayOp, ReshapeLike, shape_of, tensor
 from ....dialects.relay.core import ConstantOp
 from ....dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ....dialects.relay.ops.slicing import StridedSliceOp
@@ -39,16 +37,10 @@ from ....dialects.relay.ops.tiling import BroadcastToOp
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.vector_unit import VectorUnit
 from ....dialects.te.cost import is_costly, operations
-from ....dialects.tir.symbols import LIKELY_SIZE
+from .costs import CALL, MARGIN, byte_count, elements, formulas
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
 from .rows import Groups
-
-MARGIN = 0.125
-"""The part of what a computation costs by which it has to be cheaper than another: what costs are estimated to."""
-
-CALL = 100.0
-"""Cycles for which a kernel runs that does nothing, on one thread."""
 
 MAX_TENSORS = 12
 """Of what a kernel reads and writes, where a value is computed again: their addresses stay in registers, and each is a
@@ -72,8 +64,7 @@ class _Reader:
 
 class _Recomputing(Groups):
     def __init__(self, flow: Dataflow, partition: Partition, max_depth: int, unit: VectorUnit):
-        super().__init__(flow, partition, max_depth)
-        self.unit = unit
+        super().__init__(flow, partition, max_depth, unit)
         self.again = partition.again
         self.results = {root: set(partition.results.get(root, (root,))) for root in self.members}
 
@@ -101,7 +92,7 @@ class _Recomputing(Groups):
                 found.append(_Reader(reader, self.paid_by(node, cone, reader)))
             else:
                 self.refuse(node, refusal, reader)
-        read = self.moving(_bytes(op.results[0]), _bytes(op.results[0]))
+        read = self.moving(byte_count(op.results[0]), byte_count(op.results[0]))
         if len(found) == len(readers) and not is_kept:
             paid = sum(each.paid for each in found)
             saved = read * (1 + len(found)) + self.saved_by_dropping(node, cone)
@@ -226,7 +217,7 @@ class _Recomputing(Groups):
             for value in op.operands:
                 if self.node_of(value) not in nodes and isinstance(value.type, TensorType):
                     part = op.results[0] if isinstance(op, StridedSliceOp) else value
-                    found[value] = max(found.get(value, 0), _bytes(part))
+                    found[value] = max(found.get(value, 0), byte_count(part))
         return found
 
     def paid_by(self, node: int, cone: Sequence[int], root: int) -> float:
@@ -235,7 +226,7 @@ class _Recomputing(Groups):
         inside = self.nodes_of(root)
         have = self.inputs(inside)
         cycles = sum(
-            self.moving(count - have.get(value, 0), _bytes(value))
+            self.moving(count - have.get(value, 0), byte_count(value))
             for value, count in self.inputs(set(cone)).items()
             if count > have.get(value, 0)
         )
@@ -243,7 +234,7 @@ class _Recomputing(Groups):
         result = self.flow.ops[node].results[0]
         for user in self.flow.graph.users[node]:
             if user in inside:
-                times = max(_elements(result), _elements(self.flow.ops[user].results[0]))
+                times = max(elements(shape_of(result)), elements(shape_of(self.flow.ops[user].results[0])))
                 cycles += sum(self.computing(each, times) for each in new)
         return cycles
 
@@ -252,8 +243,12 @@ class _Recomputing(Groups):
         root = self.partition.root[node]
         if len(self.results[root]) > 1:
             return 0.0
-        cycles = sum(self.moving(count, _bytes(value)) for value, count in self.inputs(set(cone)).items())
-        return CALL + cycles + sum(self.computing(each, _elements(self.flow.ops[each].results[0])) for each in cone)
+        cycles = sum(self.moving(count, byte_count(value)) for value, count in self.inputs(set(cone)).items())
+        return (
+            CALL
+            + cycles
+            + sum(self.computing(each, elements(shape_of(self.flow.ops[each].results[0]))) for each in cone)
+        )
 
     def computing(self, node: int, times: int) -> float:
         """Cycles of an operator on so many elements."""
@@ -269,26 +264,9 @@ class _Recomputing(Groups):
         return count / self.unit.machine.rate(held)
 
 
-def formulas(op: RelayOp) -> list[te.Expr]:
-    """What an element of a pointwise operator's result is made of: the same at any shape, so of tensors of one."""
-    types = [tensor(value) for value in op.operands]
-    computed = op.compute(*(te.placeholder((1,) * len(type.get_shape()), type.element_type) for type in types))
-    tensors = te.topological_order([computed] if isinstance(computed, te.Tensor) else computed)
-    return [each.producer.body for each in tensors if each.producer is not None]
-
-
 def _keeps_rows_whole(op: Operation) -> bool:
     """Whether an operator is a slice of elements that are neighbours along the last axis."""
     if not isinstance(op, StridedSliceOp):
         return False
     last = len(shape_of(op.data)) - 1
     return op.bounds(last + 1).get(last, (0, 0, 1))[2] == 1
-
-
-def _elements(value: SSAValue) -> int:
-    """How many elements a tensor has; an open extent is of the likely size."""
-    return prod(LIKELY_SIZE if extent == DYNAMIC else extent for extent in shape_of(value))
-
-
-def _bytes(value: SSAValue) -> int:
-    return _elements(value) * byte_width(tensor(value).element_type)

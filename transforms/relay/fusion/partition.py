@@ -62,6 +62,7 @@ class Refusal(Enum):
     TRANSPOSED = "a product reads a factor across its rows"
     FEW_ROWS = "there are too few rows to share out"
     LONG_ROWS = "a row of what the kernel keeps is too long to stay near"
+    BEGINNINGS = "to wait for functions in each row would cost more than it saves"
     NOTHING_SAVED = "too little would be read once less"
     VIEW = "it is a part of what is in memory already"
     SEEN_OTHERWISE = "that sees its memory under another shape"

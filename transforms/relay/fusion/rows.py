@@ -7,8 +7,9 @@ scale) is one kernel, so is softmax with the scale and mask before it, and a pro
 rows and the next product.
 
 Nothing is computed twice but what costs next to nothing (`FREE`), as the cast of a scale that every row is multiplied
-by. What a merge saves is the bytes that are not written and read again; it costs nothing but the
-loops' freedom: it is refused where there are too few rows to share out, or where a row is too large to stay near.
+by. What a merge saves is the bytes that are not written and read again. It costs the loops' freedom: it is refused
+where there are too few rows to share out, where a row is too large to stay near, or where functions such as `exp` would
+be waited for in each of many short rows.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from ....dialects.relay.ops.nn.dense import BatchMatmulOp
 from ....dialects.relay.ops.tiling import RepeatOp, TileOp
 from ....dialects.relay.ops.transform import ReshapeOp, TransposeOp
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.vector_unit import VectorUnit
 from ....dialects.tir.symbols import LIKELY_SIZE
+from .costs import CALL, FUNCTION, MARGIN, beginning, elements, is_expensive, moved
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
 
@@ -51,18 +54,20 @@ SMALL = 4096
 """Elements of the largest value below which one thread does it all."""
 
 
-def merge_rows(flow: Dataflow, partition: Partition, max_depth: int) -> None:
+def merge_rows(flow: Dataflow, partition: Partition, max_depth: int, unit: VectorUnit) -> None:
     """Merge groups of `partition` in place, wherever it pays; notes in it why not."""
-    _Merging(flow, partition, max_depth).run()
+    _Merging(flow, partition, max_depth, unit).run()
 
 
 class Groups:
     """The groups of a partition, and what is asked about them."""
 
-    def __init__(self, flow: Dataflow, partition: Partition, max_depth: int):
+    def __init__(self, flow: Dataflow, partition: Partition, max_depth: int, unit: VectorUnit):
         self.flow = flow
         self.partition = partition
         self.max_depth = max_depth
+        self.unit = unit
+        self._expensive: dict[int, bool] = {}
         self.members: dict[int, list[int]] = {}
         for node, root in enumerate(partition.root):
             self.members.setdefault(root, []).append(node)
@@ -91,6 +96,30 @@ class Groups:
     def reduces(self, node: int) -> bool:
         """Whether an operator sums up, or otherwise reduces, what it reads."""
         return self.flow.graph.patterns[node] in (Fusion.COMM_REDUCE, Fusion.OUT_ELEMWISE_FUSABLE)
+
+    def is_expensive(self, node: int) -> bool:
+        """Whether an operator computes costly functions of elements, such as `exp`."""
+        if node not in self._expensive:
+            self._expensive[node] = is_expensive(self.flow.ops[node])
+        return self._expensive[node]
+
+    def paid(self, first: Sequence[int], second: Sequence[int], depth: int, is_chain: bool = True) -> float:
+        """Cycles more that costly functions take in one kernel, by rows that stand at `depth` leading indices, than in
+        two, of which the second reads what the first makes if that `is_chain`. Estimates are no better than `MARGIN`,
+        which what is gained has to make up for as well. Products take many rows at a time, and wait for none."""
+        by_rows = [any(map(self.reduces, part)) for part in (first, second)]
+        if not any(by_rows) or any(isinstance(self.flow.ops[node], BatchMatmulOp) for node in (*first, *second)):
+            return 0.0
+        cycles = longest = 0.0
+        for part, reduces in zip((first, second), by_rows, strict=True):
+            for node in filter(self.is_expensive, part):
+                value = self.flow.ops[node].results[0]
+                lanes = max(1, self.unit.bytes // byte_width(tensor(value).element_type))
+                start = beginning(value, depth, lanes)
+                longest = max(longest, start)
+                if not reduces:
+                    cycles += start + MARGIN * FUNCTION * elements(shape_of(value)) / lanes
+        return cycles + (longest if is_chain and all(by_rows) else 0.0)
 
     def is_row_by_row(self, op: Operation) -> bool:
         """Whether an operator is no product, and reduces, if it does, rows one at a time."""
@@ -135,7 +164,7 @@ class _Merging(Groups):
             views.append(both.pop())
         if both[-1] == root or not any(map(self.reduces, both)):
             return
-        refusal = (Refusal.TOO_LARGE, target) if len(both) > self.max_depth else self.refusal(both, both[-1])
+        refusal = (Refusal.TOO_LARGE, target) if len(both) > self.max_depth else self.refusal(root, both)
         if refusal is not None:
             if refusal[0] == Refusal.ROWS:
                 self.partition.refusals.setdefault(root, refusal)
@@ -150,8 +179,9 @@ class _Merging(Groups):
                 self.partition.root[node] = max(group)
         self.partition.refusals.pop(root, None)
 
-    def refusal(self, members: list[int], root: int) -> tuple[Refusal, int] | None:
-        """Why `members` cannot be one kernel, whose result `root` is, or need not be; and the node at fault."""
+    def refusal(self, first: int, members: list[int]) -> tuple[Refusal, int] | None:
+        """Why `members`, a group and what uses it, need not or cannot be one kernel; and the node at fault."""
+        root = members[-1]
         depths = row_depths(self, members)
         if isinstance(depths, tuple):
             return depths
@@ -163,8 +193,11 @@ class _Merging(Groups):
                 return Refusal.TRANSPOSED, ops[product]
             if sum(map(self.reduces, members)) < 2:
                 return Refusal.WAY, ops[product]
-        refusal = row_refusal(self, members, [root], depth)
-        return None if refusal is None else (refusal, root)
+        if (refusal := row_refusal(self, members, [root], depth)) is not None:
+            return refusal, root
+        saved = CALL + 2 * moved(self.unit.machine, self.flow.ops[first].results[0])
+        second = [node for node in members if self.partition.root[node] != first]
+        return (Refusal.BEGINNINGS, root) if self.paid(self.members[first], second, depth) > saved else None
 
     def is_chain_of_products(self, root: int) -> bool:
         """Whether a group computes products and other reductions, by rows."""

@@ -11,7 +11,8 @@ groups of two kinds of pairs become one, with the results of both:
 As for chains (`rows.py`) each operator says by `shared_rows` what of a value it needs, and one loop over the rows
 computes all of it. Nothing is computed twice. What it saves is reading the shared value once more, and a kernel: where
 no bytes are saved, or too few for numbers of rows (`MIN_READ_AGAIN`), groups stay apart. So they do where rows are too
-few, or what is kept of one is too long (results that the kernel reads again count), and where the merged kernel would
+few, or what is kept of one is too long (results that the kernel reads again count), where functions such as `exp`
+would lose more by it than is saved (`Groups.paid`), and where the merged kernel would
 have no place: a value that it reads comes after a user of its results in the block. Operations are not moved about
 for it, so that no effect is, and no circle of kernels can come of it.
 """
@@ -29,6 +30,8 @@ from ....dialects.relay.base import DYNAMIC, Fusion, RelayOp, shape_of, tensor
 from ....dialects.relay.core import ConstantOp
 from ....dialects.relay.ops.slicing import StridedSliceOp
 from ....dialects.support.dtypes import byte_width
+from ....dialects.support.vector_unit import VectorUnit
+from .costs import CALL, moved
 from .dataflow import Dataflow
 from .partition import Partition, Refusal
 from .rows import Groups, row_depths, row_refusal
@@ -43,9 +46,9 @@ MAX_SIBLINGS = 8
 """Of the readers of a value, how many after a group are looked at."""
 
 
-def merge_several(block: Block, flow: Dataflow, partition: Partition, max_depth: int) -> None:
+def merge_several(block: Block, flow: Dataflow, partition: Partition, max_depth: int, unit: VectorUnit) -> None:
     """Merge groups of `partition` in place, wherever it pays; notes in it why not."""
-    _Merging(block, flow, partition, max_depth).run()
+    _Merging(block, flow, partition, max_depth, unit).run()
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,8 @@ class _Kernel:
 
 
 class _Merging(Groups):
-    def __init__(self, block: Block, flow: Dataflow, partition: Partition, max_depth: int):
-        super().__init__(flow, partition, max_depth)
+    def __init__(self, block: Block, flow: Dataflow, partition: Partition, max_depth: int, unit: VectorUnit):
+        super().__init__(flow, partition, max_depth, unit)
         self.block = block
         self.light = [root for root in sorted(self.members) if self.is_light(root)]
 
@@ -141,12 +144,19 @@ class _Merging(Groups):
             depth -= 1
         if not depth:
             return Refusal.ROWS
-        saved = self._saved(first, second, depth)
+        shared = self._shared(first, second, depth)
+        saved = sum(map(_bytes, shared))
         numbers = self._reduces(both) and all(prod(shape[depth:]) == 1 for shape in shapes)
         if not saved or (numbers and saved < max(MIN_READ_AGAIN * _extent(shapes[0][:depth]), NEAR)):
             return Refusal.NOTHING_SAVED
         if (refusal := row_refusal(self, both, results, depth)) is not None:
             return refusal
+        made = {self.flow.ops[node].results[0] for node in self.kernels[first].results}.intersection(shared)
+        unwritten = made - {self.flow.ops[node].results[0] for node in results}
+        gained = CALL + sum(moved(self.unit.machine, value) for value in (*shared, *unwritten))
+        members = (self.kernels[first].members, self.kernels[second].members)
+        if self.paid(*members, depth, is_chain=bool(made)) > gained:
+            return Refusal.BEGINNINGS
         return None if self._place(both, results) is not None else Refusal.ORDER
 
     def _reduces(self, members: Iterable[int]) -> bool:
@@ -164,14 +174,14 @@ class _Merging(Groups):
             if graph.external[node] or any(self.partition.root[user] not in inside for user in graph.users[node])
         ]
 
-    def _saved(self, first: int, second: int, depth: int) -> int:
-        """The bytes that need not be read again: what one group makes of the other's, or both read, by rows."""
+    def _shared(self, first: int, second: int, depth: int) -> list[SSAValue]:
+        """What need not be read again: what one group makes of the other's, or both read, by rows."""
         one, other = self.kernels[first], self.kernels[second]
         made = [self.flow.ops[node].results[0] for node in one.results]
         inputs = self._inputs(other.members)
         shared = [value for value in self._inputs(one.members) if value in inputs]
         shared = [value for value in shared if self._by_rows(value, {*one.members, *other.members}, depth)]
-        return sum(_bytes(value) for value in (*shared, *(value for value in made if value in inputs)))
+        return [*shared, *(value for value in made if value in inputs)]
 
     def _by_rows(self, value: SSAValue, members: set[int], depth: int) -> bool:
         """Whether all members that read a value need its rows one at a time."""
