@@ -231,21 +231,20 @@ _GREATER, _LESS = (2, 3), (4, 5)
 """Numbers of the ordered predicates of comparisons."""
 
 
+def _spread(value: SSAValue) -> SSAValue:
+    """The number that all lanes of a vector hold; any other value itself."""
+    return value.owner.operands[0] if isinstance(value.owner, vector.BroadcastOp) else value
+
+
 def _of_choice(op: arith.SelectOp | arith_extensions.SelectOp) -> _Floats:
     """`select(bound > x, bound, x)` is no less than `bound`, or NaN; and so on."""
     then, other = _float_range(op.lhs), _float_range(op.rhs)
     test = op.cond.owner
-    if isinstance(test, arith.CmpfOp | arith_extensions.CmpfOp) and (test.lhs, test.rhs) in (
-        (op.lhs, op.rhs),
-        (op.rhs, op.lhs),
-    ):
+    if isinstance(test, arith.CmpfOp | arith_extensions.CmpfOp):
         number = test.predicate.value.data
-        chosen_is_left = test.lhs is op.lhs
-        if number in (*_GREATER, *_LESS):
-            # Where the comparison fails, `other` stands on the far side of `then`, or one of the two is NaN.
-            is_greatest = (number in _GREATER) == chosen_is_left
-            if not then.nan:
-                if is_greatest:
-                    return _Floats(max(then.low, other.low), max(then.high, other.high), other.nan)
-                return _Floats(min(then.low, other.low), min(then.high, other.high), other.nan)
+        compared, chosen = [(_spread(each.lhs), _spread(each.rhs)) for each in (test, op)]
+        if number in (*_GREATER, *_LESS) and compared in (chosen, chosen[::-1]) and not then.nan:
+            # Where the comparison fails, `other` stands on the far side of `then`, or is NaN.
+            choose = max if (number in _GREATER) == (compared == chosen) else min
+            return _Floats(choose(then.low, other.low), choose(then.high, other.high), other.nan)
     return _Floats(min(then.low, other.low), max(then.high, other.high), then.nan or other.nan)

@@ -13,9 +13,12 @@ from tir_run import HOST
 
 import weft
 from weft.dialects.support.element_types import numpy_dtype_of
+from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.loops_to_c.compile import has_compiler
+from weft.lowering.total_arith import Misfit, misfit
+from weft.transforms.infra.registry import new_ir_context
 
 NDArray = npt.NDArray[Any]
 
@@ -158,3 +161,35 @@ def test_floats_become_the_nearest_integer_of_the_type_towards_zero(
         want = np.array([n - (1 << width) if n >> (width - 1) == 1 else n for n in numbers], f"int{width}")
         np.testing.assert_array_equal(interpreted, want, err_msg="the interpreter")
         np.testing.assert_array_equal(got, want, err_msg=target)
+
+
+@pytest.mark.parametrize(
+    ("bound", "shown"),
+    [
+        ("%cap", Misfit(low=False, high=False, nan=True)),  # the same number, spread over the lanes twice
+        ("%none", Misfit(low=False, high=True, nan=True)),  # another than is compared
+    ],
+)
+def test_lanes_that_were_clipped_fit_bytes_but_for_nan(bound: str, shown: Misfit) -> None:
+    module = parse_module(
+        f"""
+        func.func @k(%x: vector<8xf32>) -> vector<8xi8> {{
+          %zero = arith.constant 0.0 : f32
+          %cap = arith.constant 255.0 : f32
+          %none = arith.constant 0x7F800000 : f32
+          %0 = vector.broadcast %zero : f32 to vector<8xf32>
+          %1 = arith.cmpf ogt, %0, %x : vector<8xf32>
+          %2 = vector.broadcast %zero : f32 to vector<8xf32>
+          %3 = arith.select %1, %2, %x : vector<8xi1>, vector<8xf32>
+          %4 = vector.broadcast %cap : f32 to vector<8xf32>
+          %5 = arith.cmpf olt, %4, %3 : vector<8xf32>
+          %6 = vector.broadcast {bound} : f32 to vector<8xf32>
+          %7 = arith.select %5, %6, %3 : vector<8xi1>, vector<8xf32>
+          %8 = arith.fptoui %7 : vector<8xf32> to vector<8xi8>
+          func.return %8 : vector<8xi8>
+        }}
+        """,
+        new_ir_context(),
+    )
+    (conversion,) = [op for op in module.walk() if op.name == "arith.fptoui"]
+    assert misfit(conversion) == shown
