@@ -27,6 +27,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -231,8 +232,6 @@ class InProcessShTest(lit.formats.ShTest):
         bless: the command that a failing test prints, by which its CHECK lines are rewritten; `{name}` is the test's.
     """
 
-    _warm = False
-
     def __init__(self, bless: str = "lit --update-tests --filter {name} .", **options: Any):
         super().__init__(**options)
         self.bless = bless
@@ -248,9 +247,8 @@ class InProcessShTest(lit.formats.ShTest):
             if result.code is lit.Test.FAIL:
                 result.output += self.advice(test)
             return result
-        if not InProcessShTest._warm:
-            InProcessShTest._warm = True
-            warm_up()
+        for tool in {stage.argv[0] for stages in lines for stage in stages}:
+            warm_up(tool)
         source = Path(test.getSourcePath()) if litConfig.update_tests else None
         code, output = in_child(lambda: run_lines(lines, source), cwd=os.path.dirname(test.getExecPath()))
         if code is None:
@@ -276,17 +274,24 @@ class InProcessShTest(lit.formats.ShTest):
         return None if None in parsed else cast("list[list[Stage]]", parsed)
 
 
-def warm_up() -> None:
-    """Import in the worker what nearly every test needs."""
-    for module in (
-        "filecheck.main",
-        "filecheck.matcher",
-        "weft.tools.weft_opt",
-        "weft.tools.driver",
-        "weft.dialects.relay",
-        "weft.tools.run_program",
-    ):
+COMPILING = ("weft-run", "weft-bench", "weft-tune")
+"""The tools that do little else."""
+
+
+@cache
+def warm_up(tool: str) -> None:
+    """Import in the worker, once, what nearly every test needs that runs a tool."""
+    if tool == "filecheck":
+        modules = ("filecheck.main", "filecheck.matcher")
+    else:
+        modules = (MODULES[tool], "weft.tools.driver", "weft.tools.run_program", "weft.dialects.relay")
+    for module in modules:
         import_module(module)
+    if tool in COMPILING:
+        from ..lowering.machine.target import Target
+        from ..lowering.phases import pipeline
+
+        pipeline(Target())  # which imports its passes
 
 
 def in_child(work: Callable[[], Report], cwd: str) -> tuple[int | None, str]:
