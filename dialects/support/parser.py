@@ -162,7 +162,7 @@ class LocatedParser(Parser):
         """A block, which may not be defined again: xDSL forgets where one was defined that was used before."""
         label = self._current_token.span
         name = label.text[1:]
-        block = self._parse_numbered_block(name) if name[0].isdigit() else super()._parse_block()
+        block = self._parse_numbered_block(name) if name[:1].isdigit() else super()._parse_block()
         if self.blocks[name][1] is None:
             self.blocks[name] = (block, label)
         return block
@@ -172,7 +172,7 @@ class LocatedParser(Parser):
         token = self._current_token
         if (
             token.kind == MLIRTokenKind.CARET_IDENT
-            and (name := token.text[1:])[0].isdigit()
+            and (name := token.text[1:])[:1].isdigit()
             and name not in self.blocks
         ):
             self.forward_block_references[name].append(token.span)

@@ -74,6 +74,12 @@ def test_labels_may_be_numbers() -> None:
     assert refused(text.replace("^0\n", "^7\n")).message == "block '^7' is used but not defined"
 
 
+@pytest.mark.parametrize("end", ["", "^", "^:", "cf.br ^", "cf.br ^0", "^0:"])
+def test_a_text_may_end_where_a_label_could_stand(end: str) -> None:
+    error = refused(f"func.func @f() {{\n{end}")
+    assert "IndexError" not in error.message
+
+
 @pytest.mark.parametrize("name", ["b", "0"])
 @pytest.mark.parametrize("jumps", [False, True])
 def test_a_label_that_stands_twice_is_shown_with_the_first(name: str, jumps: bool) -> None:
