@@ -220,3 +220,41 @@ def test_pointers_lead_to_as_many_elements_as_a_declaration_says() -> None:
 def test_pointers_whose_memory_is_not_told_are_refused(parameter: str, declared: str, message: str) -> None:
     with pytest.raises(Diagnostic, match=message):
         from_source(f"@T.prim_func\ndef f(A: {parameter}):\n    B = {declared}\n    B[0] = 1\n")
+
+
+def extents_of(extent: str) -> PrimFuncOp:
+    text = f"""
+@T.prim_func
+def f(A: T.Buffer[(16,), "float32"], n: T.int32):
+    for i in range(n):
+        with T.block("outer"):
+            B = T.alloc_buffer(({extent},), "float32")
+            with T.block("inner"):
+                B[0] = A[0]
+"""
+    func = from_source(text)
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [
+        ("T.min(n, 1) * 8", "8"),
+        ("T.min(4, n + 3)", "4"),
+        ("T.max(n + 1, 2)", "n + 1"),
+        ("T.max(n, T.min(n + 2, n + 1))", "n + 1"),
+    ],
+)
+def test_the_lesser_of_two_extents_of_a_buffer_is_known_if_it_is_for_all_sizes(written: str, known: str) -> None:
+    assert_structural_equal(extents_of(written), extents_of(known))
+
+
+def test_an_extent_that_is_one_or_the_other_is_refused() -> None:
+    with pytest.raises(Diagnostic, match=r"which extent is T\.min differs from size to size"):
+        extents_of("T.min(n, 4)")
+    with pytest.raises(Diagnostic, match="bound to loop variables"):  # a loop of none is no loop of one
+        from_source(
+            "@T.prim_func\ndef f(A: T.Buffer[(16,), 'float32'], n: T.int32):\n"
+            "    for i in range(T.min(n, 1)):\n        A[0] = 1.0\n"
+        )

@@ -18,7 +18,7 @@ from ..symbols import Extent
 from . import words
 from .arguments import Arguments
 from .layouts import dense_strides
-from .loop_indices import Extents
+from .loop_indices import ShapeExtents
 from .scope import Constant, NotStatic, Scope
 
 PARAMETERS = (
@@ -57,7 +57,7 @@ def _shape(scope: Scope, node: ast.expr) -> tuple[Extent, ...]:
             ast.fix_missing_locations(node)
     extents: list[Extent] = []
     for each in node.elts if isinstance(node, ast.Tuple | ast.List) else [node]:
-        extent = Extents(scope).extent(each)
+        extent = ShapeExtents(scope).extent(each)
         if isinstance(extent, int) and extent < 0:
             raise scope.source.error(each, f"an extent is not negative: {extent}")
         extents.append(extent)

@@ -11,9 +11,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify, substitute
+from ..analyzer import Analyzer, from_affine, sym
 from ..disjunctions import any_of
 from ..loops import ForOp, dimension_ranges, loop_of
-from ..symbols import Extent, as_extent, product
+from ..symbols import MAX_EXTENT, Extent, as_extent, product, symbols_in
 from . import words
 from .scope import Iterator, Local, NotStatic, OuterIterator, Scope, Symbol
 
@@ -199,6 +200,29 @@ class Extents(LoopIndices):
             Diagnostic: it is none, or it is known only within the function.
         """
         return as_extent(self.expr(node))
+
+
+class ShapeExtents(Extents):
+    """Reads extents of buffers, which have no elements where a symbol is 0: the lesser and the greater of two are known
+    where they are for all symbols from 1 on."""
+
+    def _expr(self, node: ast.expr) -> AffineExpr:
+        match node:
+            case ast.Call(func=func, args=[left, right]) if (word := self._word(func)) in ("min", "max"):
+                return self._chosen(node, word, self.expr(left), self.expr(right))
+            case _:
+                return super()._expr(node)
+
+    def _chosen(self, node: ast.expr, word: str, a: AffineExpr, b: AffineExpr) -> AffineExpr:
+        analyzer = Analyzer({sym(number): (1, MAX_EXTENT) for number in {*symbols_in(a), *symbols_in(b)}})
+        lhs, rhs = from_affine(a), from_affine(b)
+        if analyzer.can_prove(lhs <= rhs):
+            return a if word == "min" else b
+        if analyzer.can_prove(rhs <= lhs):
+            return b if word == "min" else a
+        raise self._error(
+            node, f"which extent is T.{word} differs from size to size", "a buffer may have more elements than are used"
+        )
 
 
 def symbol(found: Local | None) -> AffineExpr | None:
