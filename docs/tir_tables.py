@@ -254,7 +254,7 @@ PASSES = (
         "BindTarget AnnotateEntryFunc",
         note="the driver: a kernel says which target it is for (`tir.target`), and goes through that target's passes",
     ),
-    upstream("VerifySSA VerifyMemory OOBChecker", note="the verifier, after every phase; `weft.tir.analysis` asks it"),
+    upstream("VerifySSA OOBChecker", note="the verifier, after every phase; `weft.tir.analysis` asks it"),
     upstream(
         "UnifiedStaticMemoryPlanner AssignPoolInfo ConvertPoolAllocationsToOffsets CreateAllocatesForIO",
         "plan-memory",
@@ -280,7 +280,8 @@ PASSES = (
     built("InjectSoftwarePipeline", "inject-software-pipeline", note="stages wait for what they copy"),
     built("ThreadSync", "thread-sync"),
     built("UnifyThreadBinding", "unify-thread-binding"),
-    built("VerifyGPUCode", "verify-gpu-code", note="TVM's analysis of that name, and `VerifyMemory`"),
+    built("VerifyGPUCode", "verify-gpu-code", note="TVM's analysis of that name"),
+    built("VerifyMemory", "verify-memory", note="asked by `verify-gpu-code` too"),
     upstream(
         "LowerDeviceStorageAccessInfo DecorateDeviceScope",
         "convert-tir-to-gpu",

@@ -36,5 +36,6 @@ PASSES: dict[str, str] = {
     "unroll-loop": "unroll_loop:UnrollLoopPass",
     "vectorize-loop": "vectorize_loop:VectorizeLoopPass",
     "verify-gpu-code": "verify_gpu_code:VerifyGPUCodePass",
+    "verify-memory": "verify_memory:VerifyMemoryPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""

@@ -9,7 +9,7 @@ f.mlir:2:3: error: 'tir.for': a block has 2048 threads, and the target has at mo
 What is refused, with its place: more threads in a block, blocks in a grid or bytes of shared memory than the target
 has; a nest in which nothing is bound to threads; loops around those of blocks; `parallel` loops; memory of other scopes
 than `global`, `shared` and `local`; memory of a launch's own that two nests use; calls of the host's functions. Changes
-nothing. Counterpart of TVM's VerifyGPUCode and VerifyMemory.
+nothing. Counterpart of TVM's VerifyGPUCode.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from ...dialects.tir.core import AllocBufferOp, CallOp, PrimFuncOp, Scope, memre
 from ...dialects.tir.legality.scopes import nests_using
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ..infra import PrimFuncPass, report_changed
-from .analysis.launches import Launch, known_shape, launch_of, own_buffers, unbound
+from .analysis.launches import Launch, known_shape, launch_of, own_buffers
+from .verify_memory import check_left_alone
 
 SCOPES = (*Scope, *SHARED)
 
@@ -67,9 +68,7 @@ class VerifyGPUCodePass(PrimFuncPass):
 
     def _check_nest(self, nest: Operation) -> None:
         launch = launch_of(nest)
-        if (block := unbound(nest, launch)) is not None:
-            what = f"block @{block.block_name} is run by the host, which cannot touch the memory of a GPU"
-            raise Diagnostic.at(block, what, hint="bind loops around it to threads, or run gpu-schedule-rules")
+        check_left_alone(nest, launch)
         self._check_threads(nest, launch)
         used = 0
         for alloc in own_buffers(nest, SHARED):

@@ -20,7 +20,7 @@ from ....dialects.support.arguments import checked
 from ....dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ....dialects.te.expr import Expr
 from ....dialects.tir.blocks import BlockOp, blocks_under
-from ....dialects.tir.functions import PrimFuncOp, is_for_gpu
+from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.legality.bounds import check_accesses
 from ....dialects.tir.legality.symbolic import check_symbolic_accesses
 from ....dialects.tir.nodes.blocks import Block, BufferRegion
@@ -30,8 +30,8 @@ from ...infra.decorators import prim_func_pass
 from ...infra.passes import Pass
 from ..schedule.errors import ScheduleError
 from ..verify_gpu_code import VerifyGPUCodePass
+from ..verify_memory import VerifyMemoryPass
 from . import counting, node_regions
-from .launches import launch_of, unbound
 
 _LIMITS = tuple(field.name for field in fields(VerifyGPUCodePass))
 _NONE = 2**31 - 1
@@ -172,12 +172,11 @@ def OOBChecker() -> Pass:
 def verify_memory(func: PrimFuncOp) -> bool:
     """Whether the host leaves memory of a GPU alone: of a function for a GPU all blocks are run by threads of a launch.
     What is for the processor needs none."""
-    if not is_for_gpu(func):
-        return True
     try:
-        return all(unbound(nest, launch_of(nest)) is None for nest in func.region.block.ops)
+        VerifyMemoryPass().check(func)
     except Diagnostic:
         return False
+    return True
 
 
 @checked
