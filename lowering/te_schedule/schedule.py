@@ -14,6 +14,7 @@ from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
 from .layouts import Layout
 from .refused import known_scope
+from .relaid import relaid
 from .relations import Fuse, Reorder, Singleton, Split
 from .stage import Group, Stage, StageOp
 
@@ -201,10 +202,12 @@ class Schedule:
     def cache_write(self, tensor: Sequence[te.Tensor], scope: str) -> list[te.Tensor]: ...
 
     def cache_write(self, tensor: te.Tensor | Sequence[te.Tensor], scope: str) -> te.Tensor | list[te.Tensor]:
-        """Compute a tensor in a scope; its own stage then copies that. Gives what is computed.
+        """Compute a tensor in a scope; its own stage then copies that. Gives what is computed. Where loops of the stage
+        were split, fused or reordered before, those that do not reduce are the dimensions of what is computed.
 
         Raises:
-            ScheduleError: something was asked of its loops before, it is an input, or there is no such scope.
+            ScheduleError: its loops are bound, parallel, annotated or stand in another stage's, a reduction has a split
+                that leaves a rest, it is an input, or there is no such scope.
         """
         if not isinstance(tensor, te.Tensor):
             return [self.cache_write(each, scope) for each in tensor]
@@ -212,15 +215,19 @@ class Schedule:
         tensor = stage.tensor
         if stage.compute is None:
             raise ScheduleError(f"te: '{tensor.name}' is an input: nothing writes it")
-        if stage.is_started or stage.is_inlined or stage.attachment is not None:
-            raise ScheduleError(f"te: cache_write of '{tensor.name}' comes before what else is asked of its stage")
+        if stage.is_told_how or stage.is_inlined or stage.attachment is not None:
+            raise ScheduleError(f"te: cache_write of '{tensor.name}' comes before what is asked of its loops")
         name = _named_in(tensor, scope)
-        cache = te.Tensor(tensor.dims, tensor.element_type, name, with_fresh_axes(stage.compute, ".c"))
         axes = stage.compute.axes
+        if stage.actions:
+            formula, places = relaid(stage, ".c")
+        else:
+            formula, places = with_fresh_axes(stage.compute, ".c"), axes
+        cache = te.Tensor(tuple(axis.dim for axis in formula.axes), tensor.element_type, name, formula)
         made = Stage(cache, cache.producer, False, self._replace_tensor)
         made.scope = scope
         self._insert(made, self.stages.index(stage), stage.group)
-        stage.compute = te.Compute(axes, cache[axes])
+        stage.compute = te.Compute(axes, cache[places])
         stage.restart()
         return cache
 

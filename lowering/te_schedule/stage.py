@@ -237,8 +237,13 @@ class Stage:
     @property
     def is_started(self) -> bool:
         """Whether something was asked of the loops."""
+        return bool(self.actions or self.is_told_how)
+
+    @property
+    def is_told_how(self) -> bool:
+        """Whether it was said how loops run, or what memory they go through."""
         told = self.tensorized is not None and not self.is_by_intrinsic
-        return bool(told or self.actions or self.kinds or self.threads or self.pragmas or self.alignments or self.rolls)
+        return bool(told or self.kinds or self.threads or self.pragmas or self.alignments or self.rolls)
 
     def __repr__(self) -> str:
         return f"stage({self.tensor.name}, {[axis.name for axis in self.leaf_iter_vars]})"

@@ -223,14 +223,6 @@ def test_cache_write_leaves_the_stage_a_copy_with_its_axes() -> None:
     assert loops_of(module, "C.local_init") == [(4, P), (3, S), (4, U), (8, V)]
 
 
-def test_cache_write_comes_first() -> None:
-    _, _, c = matmul()
-    s = te.create_schedule(c.op)
-    s[c].split(c.op.axis[0], factor=4)
-    with pytest.raises(ScheduleError, match="comes before what else is asked"):
-        s.cache_write(c, "local")
-
-
 @pytest.mark.parametrize("factor", [4, 5])
 @pytest.mark.parametrize("factor_axis", [0, 1, 2, -1])
 def test_rfactor_reduces_parts_apart(factor: int, factor_axis: int) -> None:
@@ -446,3 +438,45 @@ def test_stages_say_where_they_are_computed_and_what() -> None:
     assert s[doubled].attach_type == 2
     (formula,) = s[total].op.body
     assert isinstance(formula, Reduce) and formula.axis == (k,) and s[x].op.body == []
+
+
+def scaled(n: int) -> tuple[te.Tensor, te.Tensor]:
+    a = te.placeholder((n, 12), name="A")
+    return a, te.compute((n, 12), lambda i, j: a[i, j] * 2, name="C")
+
+
+@pytest.mark.parametrize(("n", "dims"), [(16, (4, 12, 4)), (17, (5, 12, 4))], ids=["even", "a rest"])
+@pytest.mark.parametrize("at_a_loop", [False, True])
+def test_cache_write_keeps_the_loops_that_there_are(n: int, dims: tuple[int, ...], at_a_loop: bool) -> None:
+    a, c = scaled(n)
+    s = te.create_schedule(c.op)
+    i, j = c.op.axis
+    outer, inner = s[c].split(i, factor=4)
+    s[c].reorder(outer, j, inner)
+    cache = s.cache_write(c, "global")
+    assert tuple(cache.shape) == dims
+    assert [axis.name for axis in s[c].leaf_iter_vars] == ["i", "j"]
+    if at_a_loop:
+        outer, _ = s[c].split(i, factor=4)
+        s[cache].compute_at(s[c], outer)
+    assert_scheduled(s, [a, c])
+
+
+def test_cache_write_keeps_loops_that_were_fused_and_what_is_reduced() -> None:
+    a, b, c = matmul()
+    s = te.create_schedule(c.op)
+    s[c].split(c.op.reduce_axis[0], factor=5)
+    s[c].split(s[c].fuse(*c.op.axis), nparts=4)
+    cache = s.cache_write(c, "global")
+    assert tuple(cache.shape) == (4, 96)
+    assert_scheduled(s, [a, b, c])
+
+    a, b, c = matmul()
+    s = te.create_schedule(c.op)
+    s[c].split(c.op.axis[0], factor=5)
+    with pytest.raises(ScheduleError, match="splits that leave a rest, since it reduces"):
+        s.cache_write(c, "global")
+    s = te.create_schedule(c.op)
+    s[c].parallel(c.op.axis[0])
+    with pytest.raises(ScheduleError, match="comes before what is asked of its loops"):
+        s.cache_write(c, "global")
