@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .dialects.relay.core import FuncOp
 from .dialects.support.arguments import checked
+from .dialects.support.diagnostics import UsageError
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.script.modules import IRModule as TirModule
 from .frontend.relay.data import GlobalTypeVar, TypeData
@@ -23,6 +24,22 @@ Named: TypeAlias = "Mapping[GlobalVar, FuncOp | Expr | PrimFuncOp] | Mapping[str
 
 def _text(name: Name) -> str:
     return name if isinstance(name, str) else name.name_hint
+
+
+class _Empty(RelayModule):
+    """A module in which nothing is yet: one of `tir` from the first function on, if that is one of `tir`."""
+
+    def __setitem__(self, name: Name | GlobalTypeVar, function: FuncOp | Expr | PrimFuncOp | TypeData) -> None:
+        if isinstance(function, PrimFuncOp):
+            if self.body.block.first_op is not None:
+                raise UsageError(
+                    "the module has functions or data types of Relay, and is given one of tir",
+                    hint="make a module of the tir function",
+                )
+            object.__setattr__(self, "__class__", TirModule)
+            TirModule.__setitem__(cast("TirModule", self), _text(cast("Name", name)), function)
+            return
+        super().__setitem__(name, function)
 
 
 class _Modules(type):
@@ -42,6 +59,8 @@ class IRModule(metaclass=_Modules):
         prim_funcs = {_text(name): each for name, each in (functions or {}).items() if isinstance(each, PrimFuncOp)}
         if prim_funcs and not type_definitions and len(prim_funcs) == len(functions or {}):
             return TirModule(prim_funcs)
+        if not functions and not type_definitions:
+            return _Empty()
         return RelayModule(cast("Functions | None", functions), type_definitions)
 
     @staticmethod

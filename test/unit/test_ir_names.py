@@ -6,6 +6,7 @@ import pytest
 
 import weft
 from weft import relay, tir
+from weft.script import tir as T
 
 relay: Any = relay
 weft: Any = weft
@@ -66,3 +67,23 @@ def test_operators_are_found_by_name() -> None:
     assert weft.ir.Op.get("nn.relu") == relay.op.get("nn.relu")
     with pytest.raises(AttributeError, match=r"nn\.relu"):
         weft.ir.Op.get("nn.rellu")
+
+
+def test_an_empty_module_is_of_what_is_first_put_into_it() -> None:
+    @T.prim_func
+    def copied(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):  # pyright: ignore  # noqa: F821
+        for i in range(8):  # pyright: ignore
+            B[i] = A[i]  # pyright: ignore
+
+    module = weft.IRModule()
+    module["main"] = copied
+    assert list(module.functions) == ["main"]
+    assert weft.ir.structural_equal(module["main"], copied)
+    assert weft.tir.transform.Simplify()(module)["main"].script() == module["main"].script()
+
+    x = relay.var("x", shape=(2,))
+    module = weft.IRModule({})
+    module["main"] = relay.Function([x], x)
+    assert [each.name_hint for each in module.functions] == ["main"]
+    with pytest.raises(weft.Diagnostic, match=r"has functions or data types of Relay, and is given one of tir"):
+        module["other"] = copied

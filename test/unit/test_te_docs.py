@@ -32,7 +32,7 @@ PRIMITIVES = {
     "compute_root": "",
     "set_scope": "`global` or `local`",
     "cache_read": "",
-    "cache_write": "before what else is asked of the stage",
+    "cache_write": "before it is said how its loops run; what they were made to be becomes the dimensions",
     "rfactor": "",
     "storage_align": "of a stage that is not an output",
     "transform_layout": "of known extents, without gaps, before what else is asked of the stage; callers see it too",
