@@ -67,6 +67,7 @@ from .op_attrs import register_op_attr as register_op_attr
 from .op_class import Op as Op
 from .operators import Operator
 from .prelude import Prelude as Prelude
+from .registering import OpPattern, register, register_compute, register_pattern, register_stateful
 from .scope_builder import ScopeBuilder as ScopeBuilder
 from .tensor_arrays import StaticTensorArrayOps
 from .tuple_wrapper import TupleWrapper as TupleWrapper
@@ -98,6 +99,12 @@ _NAMESPACES = {
 }
 op = OperatorNamespace("")
 vars(op).update(
+    OpPattern=OpPattern,
+    Op=Op,
+    register=register,
+    register_compute=register_compute,
+    register_pattern=register_pattern,
+    register_stateful=register_stateful,
     register_alter_op_layout=register_alter_op_layout,
     register_convert_op_layout=register_convert_op_layout,
     register_legalize=register_legalize_rule,

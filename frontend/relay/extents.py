@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, Tensor
@@ -32,6 +32,10 @@ Extent: TypeAlias = "int | AnyExtent | IndexExpr"
 computed of variables, `n * 2`, is not known."""
 
 
+Shape: TypeAlias = "Sequence[Extent] | ArrayAttr[Attribute]"
+"""Extents, or those of another type: `x.checked_type.shape`."""
+
+
 class VariableBlock(NamedBlock):
     """Where a variable stands until a function takes it: with its name, and the symbols that its open extents were
     given as, in the order of its axes. Those of one function that were given as one symbol are one extent."""
@@ -44,8 +48,9 @@ _SYMBOLS = "_relay_symbols"
 
 
 @checked
-def tensor_type(shape: Sequence[Extent] = (), dtype: str = "float32") -> Tensor:
-    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`. An extent may be a variable, `te.var("n")`.
+def tensor_type(shape: Shape = (), dtype: str = "float32") -> Tensor:
+    """The type of a tensor: TVM's `relay.TensorType(shape, dtype)`. An extent may be a variable, `te.var("n")`; the
+    shape may be that of another type.
 
     Raises:
         UsageError: there is no such dtype, or an extent is negative.
@@ -54,6 +59,8 @@ def tensor_type(shape: Sequence[Extent] = (), dtype: str = "float32") -> Tensor:
         element = scalar_type(dtype)
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"there is no element type '{dtype}'", hint=did_you_mean(dtype, MLIR_NAMES)) from error
+    if isinstance(shape, ArrayAttr):
+        shape = [AnyExtent() if n == IntAttr(DYNAMIC) else n.data for n in cast("ArrayAttr[IntAttr]", shape)]
     extents = [int(n.value) if isinstance(n, Number) else n for n in shape]
     extents = [DYNAMIC if isinstance(n, AnyExtent | IndexExpr) else int(n) for n in extents]
     if any(n < 0 and n != DYNAMIC for n in extents):

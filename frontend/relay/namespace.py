@@ -10,15 +10,15 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
 from .composites import COMPOSITES
 from .lookup_tables import canonicalizations
-from .op_class import Op, UnknownOperatorError
-from .operators import Operator, operator, operator_classes
+from .op_class import Op, UnknownOperatorError, definitions
+from .operators import Operator, operator, operator_classes, registered_operator
 from .requantizing import requantize_config
 from .told import is_told, told
 
 
 def operator_names() -> set[str]:
     """Everything that can be called, by its name without `relay.`."""
-    return {*operator_classes(), *COMPOSITES}
+    return {*operator_classes(), *COMPOSITES, *definitions()}
 
 
 def find(name: str) -> Operator:
@@ -29,6 +29,8 @@ def find(name: str) -> Operator:
     """
     if name in COMPOSITES or name in operator_classes():
         return _builder(name)
+    if name in definitions():
+        return registered_operator(name)
     raise UnknownOperatorError(f"relay has no operator '{name}'", hint=did_you_mean(name, operator_names()))
 
 

@@ -38,7 +38,7 @@ from ...transforms.relay.op_rules import ALTER, CONVERT, LEGALIZE, QUANTIZE, Rul
 from .attrs import Attrs
 from .expr import Expr, expr_of, operations_of
 from .namespace import get
-from .op_class import LEVEL, Op, listen
+from .op_class import COMPUTE, LEVEL, PATTERN, STATEFUL, Op, listen
 from .quantized_calls import QuantizedRule, integer_rule
 
 LegalizeRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute]], Expr | None]"
@@ -138,6 +138,8 @@ def register_fake_quantization_to_integer(
 
 @listen
 def _tell_passes(op: Op, name: str, value: object) -> None:
+    if name in (PATTERN, STATEFUL, COMPUTE):
+        return  # an operator that is registered is made of them
     kind = op.operation
     if name.startswith(TARGET):
         backend = name.removeprefix(TARGET)

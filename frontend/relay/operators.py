@@ -7,20 +7,21 @@ installed package declares in the `relay` namespace has one too.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias, cast
 
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.base import RelayOp, Value, as_attribute
+from ...dialects.relay.base import DYNAMIC, RelayOp, Value, as_attribute
 from ...dialects.relay.core import TupleOp
 from ...dialects.relay.types import is_complete
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from .expr import Expr, Operand, as_value
-from .op_class import operator_classes
+from .op_class import Op, definitions, operator_classes
 from .signatures import CallForm, call_forms
 
 Operator: TypeAlias = Callable[..., Expr]
@@ -89,6 +90,44 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
         for name, property in definition.properties.items()
         if (converted := _property(op_type, name, property, given.get(name))) is not None
     }
+    return _made(op_type, operands, properties)
+
+
+@cache
+def registered_operator(name: str) -> Operator:
+    """What calls an operator that was registered: with its operands, and attributes by their names."""
+    definition = definitions()[name]
+
+    def make(*args: Operand, **attrs: object) -> Expr:
+        count = definition.num_inputs
+        if count >= 0 and len(args) != count:
+            raise UsageError(f"relay.{name} takes {count} operands, and {len(args)} are given")
+        kind = Op(name).operation
+        assert kind is not None
+        operands = [as_value(each) for each in args]
+        return _made(kind, operands if count >= 0 else [operands], {"attrs": _dictionary(name, attrs)})
+
+    make.__name__ = make.__qualname__ = name.rpartition(".")[2]
+    make.__doc__ = definition.description
+    return make
+
+
+def _dictionary(name: str, attrs: Mapping[str, object]) -> DictionaryAttr | None:
+    if not attrs:
+        return None
+    made: dict[str, Attribute] = {}
+    for key, value in attrs.items():
+        try:
+            made[key] = as_attribute(cast(Value, value))
+        except (VerifyException, TypeError, ValueError, AttributeError):
+            raise UsageError(f"relay.{name}: '{key}' is a number, text, or numbers, and not {value!r}") from None
+    return DictionaryAttr(made)
+
+
+def _made(
+    op_type: type[RelayOp], operands: Sequence[SSAValue | Sequence[SSAValue]], properties: Mapping[str, Value]
+) -> Expr:
+    """The operation, whose operands may be of types that are not known yet."""
     try:
         op = op_type(*operands, **properties)
         if all(is_complete(operand.type) for operand in op.operands):
@@ -112,7 +151,8 @@ def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute |
 
 def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given: object) -> Value:
     """The attribute that a Python value means for a property: the first of its readings that the property takes, as in
-    TVM, where a number does for a list of one, `1` for a truth value and pairs for the list of all they hold.
+    TVM, where a number does for a list of one, `1` for a truth value and pairs for the list of all they hold; the shape
+    of a type is its extents.
 
     Raises:
         UsageError: it takes none of them.
@@ -120,6 +160,10 @@ def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given:
     if given is None or (given == "" and isinstance(given, str)):
         return None
     readings: list[Value] = [cast(Value, given)]
+    if isinstance(given, ArrayAttr) and all(isinstance(each, IntAttr) for each in cast("ArrayAttr[Attribute]", given)):
+        if IntAttr(DYNAMIC) in given:
+            raise UsageError(f"{op_type.name}: '{name}' needs extents that are known")
+        return _property(op_type, name, definition, [each.data for each in cast("ArrayAttr[IntAttr]", given)])
     if isinstance(given, list | tuple):
         flat = _flatten(cast("Sequence[object]", given))
         readings = [cast("Sequence[int]", flat)]

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -27,7 +27,7 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.support.nd import NDArray, as_nd
 from .attrs import Attrs
 from .constants import constant_array, held
-from .extents import Extent, new_variable, tensor_type
+from .extents import Extent, Shape, new_variable, tensor_type
 from .function_values import function_value, given_by, region_function
 from .generics import specialized
 from .made_of import completed, operations_of
@@ -422,7 +422,7 @@ def _tensor(expr: Expr) -> Tensor:
 def var(
     name_hint: str,
     type_annotation: Attribute | str | Sequence[Extent] | None = None,
-    shape: Sequence[Extent] | None = None,
+    shape: Shape | None = None,
     dtype: str = "float32",
     span: LocationAttr | None = None,
 ) -> Var:
@@ -449,9 +449,15 @@ def var(
 
 def _annotated(type: Attribute | str | Sequence[Extent], dtype: str) -> Attribute:
     """The type that stands in the place of one: a dtype, or, as in TVM, a shape."""
-    if isinstance(type, str):
-        return tensor_type((), type)
-    return type if isinstance(type, Attribute) else tensor_type(type, dtype)
+    match type:
+        case str():
+            return tensor_type((), type)
+        case ArrayAttr():
+            return tensor_type(type, dtype)
+        case Attribute():
+            return type
+        case _:
+            return tensor_type(type, dtype)
 
 
 @checked

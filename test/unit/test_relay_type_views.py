@@ -44,3 +44,13 @@ def test_what_is_computed_of_variables_is_an_open_extent():
     n = te.var("n")
     x = relay.var("x", shape=(n, n * 2, te.floordiv(n, 3)))
     assert x.checked_type == relay.TensorType((relay.Any(), relay.Any(), relay.Any()))
+
+
+def test_the_shape_of_a_type_is_one_for_others() -> None:
+    made: Any = relay
+    known, part = relay.TensorType((2, 3), "int8").shape, relay.TensorType((2, relay.Any()), "int8").shape
+    assert relay.TensorType(part, "float16") == relay.TensorType((2, relay.Any()), "float16")
+    assert [relay.var("y", shape=known).shape, relay.var("y", part).shape] == [(2, 3), (2, -1)]
+    assert made.zeros(known, "int8").shape == made.reshape(relay.var("z", shape=(6,)), known).shape == (2, 3)
+    with pytest.raises(UsageError, match="'shape' needs extents that are known"):
+        made.zeros(part, "int8")
