@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..support.diagnostics import Diagnostic
 from ..support.dtypes import numpy_dtype
 from . import Relay
-from .base import RelayOp, Tensor, Value, broadcast_shapes, is_static, leaf_types
+from .base import DYNAMIC, RelayOp, Tensor, Value, broadcast_shapes, is_static, leaf_types
 from .control import IfOp
 from .core import CallOp, ConstantOp, TupleGetOp, TupleOp, YieldOp
 from .gradient import Gradient, Maker, Term, Terms
@@ -87,7 +87,8 @@ class OpGradient(Gradient):
     def moved(self, sources: Sequence[int] = (0,), **properties: object) -> Terms:
         import numpy as np
 
-        self.static()
+        if not all(is_static(self.inputs[source].value.type) for source in sources):
+            raise VerifyException("its gradient needs static shapes of what is moved")
         sizes = [prod(self.inputs[source].shape) for source in sources]
         starts = np.cumsum([0, *sizes])
         total = int(starts[-1])
@@ -207,7 +208,7 @@ def _constant(term: Term) -> Array | None:
 
 def _in_line(terms: Sequence[Term]) -> Term:
     """All elements of all terms, in one line."""
-    flat = [term.reshape([prod(term.shape)]) for term in terms]
+    flat = [term.reshape([-1 if DYNAMIC in term.shape else prod(term.shape)]) for term in terms]
     return flat[0].concatenated(flat[1:], 0)
 
 

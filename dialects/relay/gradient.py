@@ -289,7 +289,7 @@ class Gradient(ABC):
         results comes from. `properties` are to be other ones for that: what is put elsewhere must be no number, 0.
 
         Raises:
-            VerifyException: a shape is not static.
+            VerifyException: a shape of the sources is not static.
         """
 
     @abstractmethod

@@ -178,3 +178,29 @@ def test_a_function_is_differentiated_by_its_name_in_a_module() -> None:
         relay.transform.gradient(square)
     with pytest.raises(KeyError, match="no function 'cube'"):
         relay.transform.gradient(relay.GlobalVar("cube"), module)
+
+
+@pytest.mark.parametrize("executor", ["debug", "vm"])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_as_many_rows_as_are_looked_up_give_a_table_its_gradient(executor: str, axis: int | None) -> None:
+    table = relay.var("table", shape=(3, 4), dtype="float64")
+    places = relay.var("places", relay.TensorType((relay.Any(),), "int32"))
+    taken = relay.take(table, places, axis=axis)
+    slope = relay.transform.gradient(relay.Function([table, places], relay.sum(taken * taken)))
+    run: Any = relay.create_executor(executor).evaluate(slope)
+    values = np.linspace(1, 2, 12).reshape(3, 4)
+    for at in ([2, 0, 2, 1, 2], [1], []):
+        wanted, taken_from = np.zeros((3, 4)), values if axis is not None else values.reshape(-1)
+        added = wanted if axis is not None else wanted.reshape(-1)
+        for each in at:
+            where = (slice(None), each) if axis == 1 else each
+            added[where] += 2 * taken_from[where]
+        np.testing.assert_allclose(run(values, np.array(at, np.int32))[1][0], wanted)
+
+
+def test_numbers_up_to_an_end_that_is_told_have_a_gradient() -> None:
+    start, stop, step = (relay.var(name, shape=(), dtype="float64") for name in ("start", "stop", "step"))
+    numbers = relay.arange(start, stop, step, "float64")
+    run: Any = relay.create_executor().evaluate(relay.transform.gradient(relay.Function([start, stop, step], numbers)))
+    assert [float(each) for each in run(2.5, 9.5, 1.8)[1]] == [4, 0, 6]
+    assert [float(each) for each in run(2.5, 2.5, 1.8)[1]] == [0, 0, 0]

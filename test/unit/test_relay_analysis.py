@@ -13,6 +13,7 @@ from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.data import DEFAULT, MatchOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.support.retyping import retype
 from weft.relay import analysis
 from weft.transforms.infra.registry import new_ir_context
 
@@ -143,6 +144,17 @@ def test_constants_and_order_of_visits() -> None:
     assert analysis.well_formed(func) and analysis.check_basic_block_normal_form(func)
     func.return_op.detach()
     assert not analysis.well_formed(func)
+
+
+def test_what_has_no_types_yet_is_well_formed_as_far_as_it_has() -> None:
+    open_, known = relay.var("open"), relay.var("x", shape=(2,))
+    for expr in (relay.TupleGetItem(open_, 1), relay.exp(open_), relay.If(open_, open_, open_)):
+        assert analysis.well_formed(expr) and analysis.well_formed(relay.Function([open_], expr))
+    wrong = relay.exp(known)
+    pair = relay.Tuple([wrong, relay.exp(open_)])
+    assert analysis.well_formed(pair)
+    retype(wrong.value, relay.TensorType((3,)))
+    assert not analysis.well_formed(wrong) and not analysis.well_formed(pair)
 
 
 def test_an_operation_in_the_middle_is_taken_out(net: ModuleOp) -> None:

@@ -323,11 +323,9 @@ class ArangeOp(RelayOp):
         return values.astype(numpy_dtype(named_type(self.dtype.data)))  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def gradient(self, g: Gradient) -> Terms:
-        g.static()
-        element = g.input.type.element_type
-        steps = g.constant(list(range(g.output.shape[0])), element)
-        grad = g.grad.cast(element)
-        return [grad, None, grad * steps]
+        grad = g.grad.cast(g.input.type.element_type)
+        steps = grad.op("ones_like").op("cumsum", axis=0) - 1
+        return [grad.sum([0]), None, (grad * steps).sum([0])]
 
 
 def _number(extent: te.Dim, type: Attribute) -> te.Expr:
