@@ -44,7 +44,13 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from ..support.vector_types import i1_like
 from .llvm_atomics import ATOMICS
 from .llvm_intrinsics import INTRINSICS, NO_FLAGS
-from .llvm_loop_annotation import LoopAnnotationAttr, LoopInterleaveAttr, LoopUnrollAttr, LoopVectorizeAttr
+from .llvm_loop_annotation import (
+    AccessGroupAttr,
+    LoopAnnotationAttr,
+    LoopInterleaveAttr,
+    LoopUnrollAttr,
+    LoopVectorizeAttr,
+)
 
 _FLOAT = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
 _COMPARED = SignlessIntegerConstraint | base(llvm.LLVMPointerType) | VectorType.constr(SignlessIntegerConstraint)
@@ -336,5 +342,12 @@ OPERATIONS: list[type[Operation]] = [
 Llvm = Dialect(
     "llvm",
     [*(op for op in llvm.LLVM.operations if op.name not in _REPLACED), *OPERATIONS, *ATOMICS, *INTRINSICS],
-    [*llvm.LLVM.attributes, LoopAnnotationAttr, LoopInterleaveAttr, LoopUnrollAttr, LoopVectorizeAttr],
+    [
+        *llvm.LLVM.attributes,
+        AccessGroupAttr,
+        LoopAnnotationAttr,
+        LoopInterleaveAttr,
+        LoopUnrollAttr,
+        LoopVectorizeAttr,
+    ],
 )

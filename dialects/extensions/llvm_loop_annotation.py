@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, NoneAttr, i32
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, NoneAttr, i32, i64
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -133,6 +133,35 @@ class LoopInterleaveAttr(HintAttr):
 
 
 @irdl_attr_definition
+class AccessGroupAttr(ParametrizedAttribute):
+    """Accesses to memory, in loops of which no iteration reads what another one writes: `<id = distinct[0]<>>`."""
+
+    name = "llvm.access_group"
+
+    number: IntegerAttr
+
+    @classmethod
+    def numbered(cls, number: int) -> AccessGroupAttr:
+        """The group with this number in a module."""
+        return cls(IntegerAttr(number, i64))
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<id = distinct[{self.number.value.data}]<>>")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("id")
+            parser.parse_punctuation("=")
+            parser.parse_keyword("distinct")
+            with parser.in_square_brackets():
+                number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            with parser.in_angle_brackets():
+                pass
+        return [IntegerAttr(number, i64)]
+
+
+@irdl_attr_definition
 class LoopAnnotationAttr(HintAttr):
     """What LLVM is told about a loop: `#llvm.loop_annotation<unroll = <disable = false, full = true>>`."""
 
@@ -144,6 +173,7 @@ class LoopAnnotationAttr(HintAttr):
         "unroll",
         "mustProgress",
         "isVectorized",
+        "parallelAccesses",
     )
     NESTED: ClassVar[dict[str, type[HintAttr]]] = {
         "vectorize": LoopVectorizeAttr,
@@ -157,7 +187,11 @@ class LoopAnnotationAttr(HintAttr):
     unroll: LoopUnrollAttr | NoneAttr
     must_progress: BoolAttr | NoneAttr
     is_vectorized: BoolAttr | NoneAttr
+    parallel_accesses: AccessGroupAttr | NoneAttr
 
+
+ACCESS_GROUPS = "access_groups"
+"""Name of the attribute of `llvm.load` and `llvm.store` that holds their groups."""
 
 LOOP_ANNOTATION = "loop_annotation"
 """Name of the attribute, on `scf.for` and on the latch's `llvm.cond_br`."""

@@ -44,7 +44,9 @@ _ARITHMETIC = re.compile(rf"  (?P<name>%\S+) = (?:add|sub|mul)(?: nuw| nsw)* i64
 _COMPARISON = re.compile(rf"  (?P<name>%\S+) = icmp \w+ i64 (?P<a>{_VALUE}), (?P<b>{_VALUE})$")
 _CHOICE = re.compile(rf"  (?P<name>%\S+) = select i1 %\S+, i64 (?P<a>{_VALUE}), i64 (?P<b>{_VALUE})$")
 _ADDRESS = re.compile(r"  (?P<name>%\S+) = getelementptr(?: inbounds)? \w+, ptr %\S+, i64 (?P<a>-?\d+)$")
-_ANNOTATED = re.compile(r"  br i1 (%\S+), .*!llvm\.loop")
+_ANNOTATED = re.compile(r"  br i1 (%\S+), .*!llvm\.loop (!\d+)")
+_METADATA = re.compile(r"^(!\d+) = (.*)$", re.MULTILINE)
+_NODE = re.compile(r"!\d+")
 
 
 class Alike:
@@ -96,7 +98,7 @@ def _form(name: str, text: str) -> _Form | None:
     if len(heads) != 1 or "\ndefine" in text[heads[0].end() :] or _OWN in text:
         return None
     own = re.compile(rf"@{re.escape(name)}(?![-\w$])")
-    annotated = {found[1] for line in text.splitlines() if (found := _ANNOTATED.match(line))}
+    annotated = _unrolled(text)
     pieces: list[str] = []
     numbers: list[int] = []
     before = 0
@@ -106,6 +108,13 @@ def _form(name: str, text: str) -> _Form | None:
         before = end
     pieces.append(own.sub(_OWN, text[before:]))
     return _Form(name, text, heads[0]["arguments"], tuple(pieces), tuple(numbers), "\0".join(pieces))
+
+
+def _unrolled(text: str) -> set[str]:
+    """The conditions of loops of which LLVM is told whether to unroll them."""
+    nodes = dict(_METADATA.findall(text))
+    found = [each for line in text.splitlines() if (each := _ANNOTATED.match(line))]
+    return {each[1] for each in found if any("llvm.loop.unroll" in nodes[n] for n in _NODE.findall(nodes[each[2]]))}
 
 
 def _numbers(text: str, annotated: set[str]) -> Iterator[tuple[int, int]]:

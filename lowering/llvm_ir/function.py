@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from ...dialects.extensions.llvm_loop_annotation import (
+    ACCESS_GROUPS,
+    LOOP_ANNOTATION,
+    AccessGroupAttr,
+    LoopAnnotationAttr,
+)
 from ..loops_to_llvm.types import LoweringError
 from .text import loop_properties, type_text
 
@@ -22,14 +27,25 @@ class ModuleContext:
         self.groups: dict[str, int] = {}
         self.metadata: list[str] = []
         self._nodes: dict[str, int] = {}
+        self._access_groups: dict[AccessGroupAttr, int] = {}
         self._types: dict[int, str] = {}
 
     def loop(self, annotation: LoopAnnotationAttr) -> int:
         """The number of new loop metadata: every loop has its own."""
         properties = [self.node(text) for text in loop_properties(annotation)]
+        group = annotation.hints().get("parallelAccesses")
+        if isinstance(group, AccessGroupAttr):
+            properties.append(self.node(f'!"llvm.loop.parallel_accesses", !{self.access_group(group)}'))
         number = len(self.metadata)
         self.metadata.append(f"distinct !{{{', '.join(f'!{node}' for node in (number, *properties))}}}")
         return number
+
+    def access_group(self, group: AccessGroupAttr) -> int:
+        """The number of the metadata node of a group of accesses."""
+        if group not in self._access_groups:
+            self._access_groups[group] = len(self.metadata)
+            self.metadata.append("distinct !{}")
+        return self._access_groups[group]
 
     def node(self, text: str) -> int:
         """The number of the metadata node with this content."""
@@ -78,7 +94,7 @@ class FunctionEmitter:
                 if emitter is None:
                     raise LoweringError(op, "has no LLVM IR")
                 if op.attributes:
-                    refuse_unknown(op, op.attributes, _WRITTEN if op.successors else ())
+                    refuse_unknown(op, op.attributes, _written(op))
                 try:
                     emitter(self, op)
                 except LoweringError as error:
@@ -129,7 +145,11 @@ def refuse_unknown(op: Operation, attributes: Iterable[str], known: Iterable[str
             raise LoweringError(op, f"the attribute '{key}' has no LLVM IR")
 
 
-_WRITTEN = (LOOP_ANNOTATION,)
+def _written(op: Operation) -> tuple[str, ...]:
+    """The attributes of an operation that its emitter writes."""
+    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+        return (ACCESS_GROUPS,)
+    return (LOOP_ANNOTATION,) if op.successors else ()
 
 
 def reverse_postorder(entry: Block) -> list[Block]:

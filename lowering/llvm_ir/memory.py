@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions import llvm_atomics as atomics
 from ...dialects.extensions.llvm_atomics import Ordering
+from ...dialects.extensions.llvm_loop_annotation import ACCESS_GROUPS, AccessGroupAttr
+from ...dialects.support.hints import isa
 from ..loops_to_llvm.types import LoweringError, byte_size
 from .function import FunctionEmitter
 from .rules import emits
@@ -66,7 +68,8 @@ def _atomic(ordering: IntegerAttr | None, alignment: IntegerAttr | None, type: A
 def load(f: FunctionEmitter, op: llvm.LoadOp) -> None:
     result = op.dereferenced_value
     atomic, tail = _atomic(op.ordering, op.alignment, result.type)
-    f.lines.append(f"  {f.define(result)} = load {atomic}{f.type(result.type)}, {f.typed(op.ptr)}{tail}")
+    text = f"{f.define(result)} = load {atomic}{f.type(result.type)}, {f.typed(op.ptr)}{tail}{_groups(f, op)}"
+    f.lines.append(f"  {text}")
 
 
 @emits(llvm.StoreOp, atomics.StoreOp)
@@ -74,7 +77,18 @@ def store(f: FunctionEmitter, op: llvm.StoreOp | atomics.StoreOp) -> None:
     atomic, tail = _atomic(op.ordering, op.alignment, op.value.type)
     volatile = "volatile " if op.volatile_ is not None else ""
     streaming = f", !nontemporal !{f.module.node('i32 1')}" if op.nontemporal is not None else ""
-    f.lines.append(f"  store {atomic}{volatile}{f.typed(op.value)}, {f.typed(op.ptr)}{tail}{streaming}")
+    words = f"{f.typed(op.value)}, {f.typed(op.ptr)}{tail}{streaming}{_groups(f, op)}"
+    f.lines.append(f"  store {atomic}{volatile}{words}")
+
+
+def _groups(f: FunctionEmitter, op: Operation) -> str:
+    """The group of accesses that one belongs to."""
+    group = op.attributes.get(ACCESS_GROUPS)
+    if group is None:
+        return ""
+    if not isa(group, ArrayAttr[AccessGroupAttr]) or len(group) != 1:
+        raise LoweringError(op, f"'{ACCESS_GROUPS}' is not a list of one access group: {group}")
+    return f", !llvm.access.group !{f.module.access_group(group.data[0])}"
 
 
 def _scope(scope: StringAttr | None) -> str:

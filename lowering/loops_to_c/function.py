@@ -160,8 +160,11 @@ class FunctionText(VectorText):
         for argument, name in zip(arguments, carried, strict=True):
             self.values[argument] = Text(name)
         annotation = op.attributes.get(LOOP_ANNOTATION)
-        unroll = annotation.hints().get("unroll") if isinstance(annotation, LoopAnnotationAttr) else None
-        if annotation is not None and not (isinstance(unroll, HintAttr) and unroll.flag("disable")):
+        hints = annotation.hints() if isinstance(annotation, LoopAnnotationAttr) else {}
+        unroll = hints.get("unroll")
+        if "parallelAccesses" in hints:
+            self.line("WEFT_APART")
+        elif annotation is not None and not (isinstance(unroll, HintAttr) and unroll.flag("disable")):
             self.line("WEFT_UNROLL")
         name = self.name(variable)
         low, high, step = self.whole(op.lb), self.values[op.ub].within(SUM), self.whole(op.step)

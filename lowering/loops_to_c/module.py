@@ -64,6 +64,13 @@ _UNROLL = """#if defined(__clang__)
 #define WEFT_UNROLL _Pragma("GCC unroll 64")
 #endif"""
 
+_APART = """/* No iteration reads what another one writes. */
+#if defined(__clang__)
+#define WEFT_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define WEFT_APART _Pragma("GCC ivdep")
+#endif"""
+
 _PARALLEL = """#ifdef _OPENMP
 #define WEFT_PRAGMA(text) _Pragma(#text)
 #define WEFT_PARALLEL(n) WEFT_PRAGMA(omp parallel for num_threads((int)(n)) if ((n) > 1) schedule(dynamic))
@@ -258,9 +265,8 @@ def file_head(name: str, unit: Unit, body: str) -> str:
         f"/* Made by Weft. Compile it with\n     {command}\n   (GCC: {' '.join(more)} too), and link it with -lm. */",
         "\n".join(f"#include <{header}.h>" for header in ("math", "stdbool", "stdint", "stdlib", "string")),
     ]
-    for word, text in (("WEFT_UNROLL", _UNROLL), ("WEFT_PARALLEL", _PARALLEL), ("WEFT_ALIGNED", _ALIGNED)):
-        if word in body:
-            parts.append(text)
+    words = {"UNROLL": _UNROLL, "APART": _APART, "PARALLEL": _PARALLEL, "ALIGNED": _ALIGNED}
+    parts += [text for word, text in words.items() if f"WEFT_{word}" in body]
     if vectors := unit.vectors.definitions():
         parts.append(vectors)
     parts += helpers_of(body)

@@ -20,7 +20,7 @@ from xdsl.dialects import cf, func, llvm, scf
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, SymbolRefAttr, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
+from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
 from .function import OVERFLOW, FunctionLowering, Rules
 from .types import VOID, LoweringError, value_type
 
@@ -99,10 +99,12 @@ def _lower_loop(
         lowering.branch_if(enter, (body, [first, *initial]), (after, initial))
     lowering.start(body)
     _set_all(lowering, op.body.block.args, body.args)
-    carried = lowering.get_all(lowering.lower(op.body.block).operands)
+    annotation = op.attributes.get(LOOP_ANNOTATION)
+    group = annotation.hints().get("parallelAccesses") if isinstance(annotation, LoopAnnotationAttr) else None
+    with lowering.in_group(group):
+        carried = lowering.get_all(lowering.lower(op.body.block).operands)
     following = lowering.add(llvm.AddOp, (body.args[0], step), first.type, OVERFLOW[3 if counts_up_from_zero else 1])
     more = lowering.add(llvm.ICmpOp, (following, end), i1, _SLT)
-    annotation = op.attributes.get(LOOP_ANNOTATION)
     attributes = {} if annotation is None else {LOOP_ANNOTATION: annotation}
     lowering.branch_if(more, (body, [following, *carried]), (after, carried), attributes)
     lowering.start(after)

@@ -6,12 +6,14 @@ operands with `lowering.get`, appends llvm operations with `lowering.add`, and r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
@@ -26,7 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.extensions.llvm import PoisonOp
-from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION
+from ...dialects.extensions.llvm_loop_annotation import ACCESS_GROUPS, LOOP_ANNOTATION
 from ...dialects.support.interned import UNIT, int_array, integer_attribute, segment_sizes
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ...transforms.infra.remarks import missed
@@ -78,6 +80,8 @@ class FunctionLowering:
         self._poison: dict[Attribute, SSAValue] = {}
         self._on_heap: list[SSAValue] = []
         self._source: Operation | None = None
+        self._accesses: dict[str, Attribute] = {}
+        """What loads and stores say of themselves where they stand."""
 
     def lower(self, block: Block) -> Operation:
         """Lower all operations of a structured block but its terminator, which is returned."""
@@ -169,12 +173,14 @@ class FunctionLowering:
         operands: Sequence[SSAValue],
         type: Attribute,
         properties: Mapping[str, Attribute] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
     ) -> SSAValue:
         """Append an operation with one result, which is returned."""
         op = kind.create(
             operands=operands,
             result_types=(type,),
             properties=properties or {},
+            attributes=attributes or {},
             location=self._source and self._source.location,
         )
         self.block.add_op(op)
@@ -272,7 +278,7 @@ class FunctionLowering:
         properties: dict[str, Attribute] = {"ordering": _NOT_ATOMIC}
         if align is not None:
             properties["alignment"] = integer_attribute(align, 64)
-        return self.of_memory(self.add(llvm.LoadOp, (pointer,), stored, properties), type)
+        return self.of_memory(self.add(llvm.LoadOp, (pointer,), stored, properties, self._accesses), type)
 
     def of_memory(self, value: SSAValue, type: Attribute) -> SSAValue:
         """A value of a source type, from what it is in memory: bits and integers of a few bits are bytes there."""
@@ -294,7 +300,16 @@ class FunctionLowering:
             properties["alignment"] = integer_attribute(align, 64)
         if streaming:
             properties["nontemporal"] = UNIT
-        self.add_op(llvm.StoreOp.create(operands=(value, pointer), properties=properties))
+        self.add_op(llvm.StoreOp.create(operands=(value, pointer), properties=properties, attributes=self._accesses))
+
+    @contextmanager
+    def in_group(self, group: Attribute | None) -> Generator[None]:
+        """Have the loads and stores that are lowered in the `with` block say that they are of a group of accesses, if
+        one is given."""
+        before = self._accesses
+        self._accesses = before if group is None else {ACCESS_GROUPS: ArrayAttr([group])}
+        yield
+        self._accesses = before
 
     def nonzero(self, value: SSAValue) -> SSAValue:
         """`value != 0`, lane by lane."""

@@ -215,10 +215,11 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     at.define_symbols([(number, block.args[number]) for number in symbols])
     for number, nest in enumerate(nests):
         name = f"{prim_func.sym_name.data}.nest_{number}"
-        function = _lower_nest(name, nest, rooms[nest], sources, types, checks, unit)
+        overlapping = {place for pair in in_place for place in pair}
+        over = [body.args[place] for place in overlapping]
+        function = _lower_nest(name, nest, rooms[nest], sources, types, checks, unit, over)
         functions.append(function)
         if in_place:
-            overlapping = {place for pair in in_place for place in pair}
             said = [{MAY_ALIAS: UnitAttr()} if n in overlapping else {} for n in range(len(function.args))]
             function.arg_attrs = ArrayAttr([DictionaryAttr(each) for each in said])
         parallel: int | SSAValue | None = None
@@ -312,6 +313,7 @@ def _lower_nest(
     types: Sequence[Attribute],
     checks: Sequence[Checked],
     unit: VectorUnit,
+    overlapping: Sequence[SSAValue],
 ) -> func.FuncOp:
     """The private function that runs iterations `%first` to `%last` of a parallel nest, or all of another. If the
     kernel makes checks, it takes the record; if threads' own buffers take `rooms` that depend on symbols, the number of
@@ -332,7 +334,7 @@ def _lower_nest(
     symbols = [(n, argument) for n, argument in enumerate(block.args[: len(sources)]) if is_symbol(sources[n])]
     at.define_symbols(symbols)
     record = Checks(block.args[len(types)], {check: n for n, check in enumerate(checks)}) if checks else None
-    emitter = LoopEmitter(at, buffers, record, unit)
+    emitter = LoopEmitter(at, buffers, record, unit, overlapping)
     buffers.update(constants_of(nest, at))
     slice = at.argument(block.args[-1], MOST_SHARES - 1) if rooms and parallel else AffineExpr.constant(0)
     in_slices = {room.alloc: room for room in rooms}

@@ -5,7 +5,9 @@ An output may then have the memory of the input, where nobody needs that any mor
     func.func @fused_relu(%p0: memref<64xf32>, %out: memref<64xf32>, ...) attributes {weft.in_place = array<i64: 0, 1>}
 
 in pairs, an input and an output, by their places among its arguments. Functions of nests do not claim of such buffers
-that they are apart (`weft.may_alias`), so that no element is read again after it was written.
+that they are apart (`weft.may_alias`), so that no element is read again after it was written. Of a loop over elements
+they say that no iteration reads what another one writes (`parallelAccesses`): else LLVM would compare addresses, and
+take one element after the other where it is in place.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Every statement is lowered or refused, and a loop that cannot run as its kind sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import arith, scf, vector
@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ...dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr
+from ...dialects.extensions.llvm_loop_annotation import AccessGroupAttr, LoopAnnotationAttr, LoopUnrollAttr
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.interned import index
 from ...dialects.support.vector_unit import VectorUnit
@@ -39,6 +39,8 @@ from .vectorization import why_not_vector
 
 KEEP_ROLLED = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=True))
 UNROLL_FULLY = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=False, full=True))
+APART = LoopAnnotationAttr.of(parallelAccesses=AccessGroupAttr.numbered(0))
+"""Of loops in which no iteration reads what another writes, though memory may be that of several buffers."""
 PASS = "convert-tir-to-loops"
 
 
@@ -51,8 +53,14 @@ class LoopEmitter:
         buffers: dict[SSAValue, FlatBuffer],
         checks: Checks | None = None,
         unit: VectorUnit | None = None,
+        overlapping: Container[SSAValue] = (),
     ):
+        """
+        Args:
+            overlapping: buffers of which one may be written where another one lies (`in_place`).
+        """
         self.at = at
+        self.overlapping = overlapping if checks is None else ()  # a record of checks is written by any iteration
         self.accesses = AccessEmitter(at, buffers)
         self.bodies = BodyEmitter(at, self.accesses, checks, unit)
         self.tiles = TileEmitter(self.accesses, () if unit is None else unit.matrix)
@@ -124,7 +132,18 @@ class LoopEmitter:
             op.attributes["loop_annotation"] = UNROLL_FULLY
         elif loop.is_rolled:
             op.attributes["loop_annotation"] = KEEP_ROLLED
+        elif self._is_apart(loop):
+            op.attributes["loop_annotation"] = APART
         self.at.insert(op)
+
+    def _is_apart(self, loop: ForOp) -> bool:
+        """Whether LLVM has to be told that no iteration of an innermost loop reads what another one writes: buffers may
+        overlap, and each instance of the one block reads at most the element of another one that it writes."""
+        ops = list(loop.body.block.ops)
+        if len(ops) != 1 or not isinstance(block := ops[0], BlockOp) or block.init is not None or block.handed():
+            return False
+        is_elementwise = all(kind == IterKind.SPATIAL for kind in block.kinds)
+        return is_elementwise and all(buffer in self.overlapping for buffer in block.writes)
 
     def _vectorized(self, loop: ForOp) -> bool:
         """Emit a loop's blocks as vector operations; say so and do nothing where one of them cannot be."""

@@ -17,7 +17,12 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from weft.dialects.extensions.arith import Arith, SelectOp
 from weft.dialects.extensions.llvm import Llvm
-from weft.dialects.extensions.llvm_loop_annotation import LoopAnnotationAttr, LoopUnrollAttr, full_unroll
+from weft.dialects.extensions.llvm_loop_annotation import (
+    AccessGroupAttr,
+    LoopAnnotationAttr,
+    LoopUnrollAttr,
+    full_unroll,
+)
 from weft.dialects.extensions.memref import MemRef
 
 
@@ -86,6 +91,15 @@ def test_a_loop_annotation_prints_as_upstream_spells_it() -> None:
     text = "#llvm.loop_annotation<unroll = <disable = false, full = true>>"
     assert str(full_unroll()) == text
     assert Parser(context(), text).parse_attribute() == full_unroll()
+
+
+def test_a_group_of_accesses_prints_as_upstream_spells_it() -> None:
+    group = AccessGroupAttr.numbered(3)
+    text = "#llvm.access_group<id = distinct[3]<>>"
+    assert str(group) == text and Parser(context(), text).parse_attribute() == group
+    annotation = LoopAnnotationAttr.of(parallelAccesses=group)
+    assert str(annotation) == f"#llvm.loop_annotation<parallelAccesses = {text}>"
+    assert Parser(context(), str(annotation)).parse_attribute() == annotation
 
 
 def test_an_unknown_hint_names_the_known_ones() -> None:

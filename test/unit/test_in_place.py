@@ -164,3 +164,18 @@ def test_functions_claim_of_no_such_buffers_that_they_are_apart() -> None:
     y = relay.var("y", shape=(5, 4))
     moved = weft.compile(relay.Function([y], relay.exp(relay.transpose(y)))).ir["llvm"]
     assert "noalias" in moved  # a kernel that reads elsewhere does claim it
+
+
+def test_llvm_is_told_that_elements_are_apart_where_they_are_written_in_place() -> None:
+    """Without a word LLVM compares the addresses, and takes one element after the other if they are the same."""
+    x = relay.var("x", shape=(64, 64))
+    graph = relay.Function([x], relay.cumsum(relay.sqrt(relay.cumsum(x, axis=1)), axis=1))
+    exe = weft.compile(graph, threads=1)
+    loops, llvm_ir = exe.ir["loops"], exe.ir.llvm_ir()
+    (call,) = (line for line in loops.splitlines() if "func.call @fused_sqrt(" in line)
+    buffers = call[call.index("(") + 1 :].split(", ")
+    assert buffers[0] == buffers[1]
+    assert loops.count("parallelAccesses = #llvm.access_group<id = distinct[0]<>>") == 1
+    assert llvm_ir.count("!llvm.access.group !") == 2 and "llvm.loop.parallel_accesses" in llvm_ir
+    data = np.random.default_rng(0).random((64, 64), np.float32)
+    np.testing.assert_allclose(exe(data), np.cumsum(np.sqrt(np.cumsum(data, axis=1)), axis=1), rtol=1e-4)
