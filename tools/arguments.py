@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
-from typing import NoReturn, TypeVar
+from collections.abc import Collection, Iterable
+from importlib import import_module
+from typing import NoReturn, TypeVar, cast
 
 from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 
@@ -17,23 +18,42 @@ EXIT_STATUS = "exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an
 class ArgumentParser(argparse.ArgumentParser):
     """Raises its errors instead of printing them."""
 
-    def __init__(self, prog: str, description: str, epilog: str):
+    def __init__(self, prog: str, description: str, epilog: str, *, add_help: bool = True):
         super().__init__(
             prog,
             description=description,
             epilog=f"{epilog}\n\n{EXIT_STATUS}",
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=34, width=110),
             allow_abbrev=False,
+            add_help=add_help,
         )
 
     def error(self, message: str) -> NoReturn:
         hint = f"`{self.prog} --help` lists the flags"
         if (flag := re.search(r"unrecognized arguments: (--?[\w-]+)", message)) is not None:
-            hint = did_you_mean(flag[1], self._option_string_actions) or hint
+            hints = (did_you_mean(flag[1], self.flags()), self.hint_of(flag[1]), _elsewhere(flag[1]))
+            hint = "; ".join(filter(None, hints)) or hint
         elif (number := re.fullmatch(r"argument (\S+): invalid (int|float) value: (.*)", message)) is not None:
             kind = "whole number" if number[2] == "int" else "number"
             raise UsageError(f"{number[3]} is no {kind}", Place(number[1]))
         raise UsageError(message, Place(self.prog), hint=hint)
+
+    def flags(self) -> Collection[str]:
+        """All that it takes."""
+        return self._option_string_actions
+
+    def hint_of(self, flag: str) -> str | None:
+        """What else may be meant by a flag that it does not take."""
+        return None
+
+
+def _elsewhere(flag: str) -> str | None:
+    """Which tools take a flag that another one does not."""
+    from .command import TOOLS
+
+    parsers = (import_module(f".weft_{tool}", __package__).argument_parser() for tool in TOOLS)
+    takers = [parser.prog for parser in cast("Iterable[ArgumentParser]", parsers) if flag in parser.flags()]
+    return f"{flag} is for {', '.join(takers)}" if takers else None
 
 
 def seed(text: str) -> int:

@@ -7,11 +7,10 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
-from ..dialects.support.diagnostics import Place, UsageError, did_you_mean
 from ..dialects.support.knobs import KNOBS
-from .arguments import parse_shape
+from .arguments import ArgumentParser, parse_shape
 
 Group: TypeAlias = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
 """Flags under one title in the help; argparse has no public name for them."""
@@ -77,27 +76,18 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
         UsageError: it is not one of `weft-opt`'s.
         SystemExit: help was asked for, and has been printed.
     """
-    parser = _parser()
+    parser = argument_parser()
     namespace = parser.parse_args([f"{a}=" if a in _OPTIONAL_VALUE else a for a in arguments])
     return Options(**vars(namespace))
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises its errors instead of printing them, with a hint where a flag is misspelt."""
+class _Parser(ArgumentParser):
+    def hint_of(self, flag: str) -> str | None:
+        """mlir-opt has a flag for every pass."""
+        from ..transforms.infra.registry import canonical_name
 
-    def error(self, message: str) -> NoReturn:
-        hint = "`weft-opt --help` lists the flags"
-        if (flag := re.search(r"unrecognized arguments: (--?[\w-]+)", message)) is not None:
-            hint = did_you_mean(flag[1], self._option_string_actions) or _pass_hint(flag[1]) or hint
-        raise UsageError(message, Place(self.prog), hint=hint)
-
-
-def _pass_hint(flag: str) -> str | None:
-    """mlir-opt has a flag for every pass."""
-    from ..transforms.infra.registry import canonical_name
-
-    name = canonical_name(flag.lstrip("-"))
-    return f"to run the pass {name}: -p {name}" if name is not None else None
+        name = canonical_name(flag.lstrip("-"))
+        return f"to run the pass {name}: -p {name}" if name is not None else None
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -133,17 +123,15 @@ def _epilog() -> str:
         textwrap.fill(knob.doc, 110, initial_indent=f"  {variable:<{width}}  ", subsequent_indent=" " * (width + 4))
         for variable, knob in KNOBS.items()
     ]
-    status = "exit status: 0 all went well, 1 diagnostics, 2 wrong usage, 70 an internal error"
-    return "\n".join(["environment:", *lines, "", status])
+    return "\n".join(["environment:", *lines])
 
 
-def _parser() -> argparse.ArgumentParser:
+def argument_parser() -> ArgumentParser:
+    """The command line."""
     parser = _Parser(
         prog="weft-opt",
         description="Read a module, run passes over it, write it. Reports go to standard error.",
         epilog=_epilog(),
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=34, width=110),
-        allow_abbrev=False,
         add_help=False,
     )
     _add_input_and_output(parser.add_argument_group("input and output"))

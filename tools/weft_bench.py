@@ -25,7 +25,7 @@ RUNS = 5
 """Runs of a graph in a round, when its kernels are timed."""
 
 
-def argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="weft-bench",

@@ -12,7 +12,7 @@ from .arguments import ArgumentParser
 from .entry import guarded
 
 
-def argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="weft-cache",

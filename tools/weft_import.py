@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     pass
 
 
-def argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="weft-import",

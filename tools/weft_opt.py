@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from .entry import guarded, register_weft
 from .options import Options, parse_arguments
+from .options import argument_parser as argument_parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
 
-def argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="weft-run",

@@ -21,7 +21,7 @@ SUFFIX = ".tuning.jsonl"
 """What a file of records is called, unless it is given another name."""
 
 
-def argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="weft-tune",

@@ -36,3 +36,21 @@ def test_what_is_no_tool_is_refused_with_what_is_near(capsys: pytest.CaptureFixt
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("weft ")
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("run m.mlir -p fuse-ops", "-p is for weft-opt"),
+        ("opt m.mlir --outputs x.npz", "--outputs is for weft-run"),
+        ("run m.mlir --trials 3", "did you mean '--threads'?; --trials is for weft-tune"),
+        ("opt m.mlir --verify-eech", "did you mean '--verify-each'?"),
+        ("opt m.mlir --canonicalize", "to run the pass canonicalize: -p canonicalize"),
+        ("cache --quux", "`weft-cache --help` lists the flags"),
+    ],
+)
+def test_a_flag_that_a_tool_does_not_take_is_told_with_what_does(
+    command: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 2
+    assert capsys.readouterr().err.endswith(f"hint: {hint}\n")

@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pytest
 
+import weft
 from weft.tools.weft_opt import main as weft_opt
+from weft.tools.weft_run import main as weft_run
+
+pytest.importorskip("onnx")
+from onnx import TensorProto, helper
 
 ROOT = Path(__file__).parents[2]
 
@@ -60,6 +67,56 @@ def test_the_conflict_of_devices_is_told_as_shown(
     told = capsys.readouterr().err
     for line in block.splitlines():
         assert line in told, told
+
+
+EMBEDDING = 30522
+ACCESS = """relay.func @main(%x: tensor<8xf32>, %n: tensor<64xi32>) -> tensor<64xf32> {
+  %0 = relay.call_lowered @take(%x, %n) : (tensor<8xf32>, tensor<64xi32>) -> tensor<64xf32>
+  relay.return %0 : tensor<64xf32>
+}
+tir.prim_func @take(%x: memref<8xf32>, %n: memref<64xi32>, %y: memref<64xf32>) {
+  tir.for %i = 0 to 64 {
+      tir.block @take(%v: spatial 64) = [%i] reads(%n[%v] : memref<64xi32>, %x : memref<8xf32>)
+          writes(%y[%v] : memref<64xf32>) {
+        %0 = memref.load %n[%v] : memref<64xi32>
+        %1 = arith.index_cast %0 : i32 to index
+        %2 = memref.load %x[%1] : memref<8xf32>
+        memref.store %2, %y[%v] : memref<64xf32>
+      }
+  }
+}
+"""
+
+
+def test_the_messages_of_running_are_told_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = re.findall(r"^```\n([^`]*error: [^`]*)```", page("running.md"), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 4
+    refused, index, access, death = (block.rstrip() for block in blocks)
+    with pytest.raises(weft.ArgumentError) as wrong:
+        weft.compile(ROOT / "examples" / "perceptron.mlir", threads=cast(int, "2"))
+    assert str(wrong.value) == refused
+    monkeypatch.chdir(tmp_path)
+    value = helper.make_tensor_value_info
+    node = helper.make_node("Gather", ["table", "ids"], ["rows"], "embeddings")
+    table = value("table", TensorProto.FLOAT, [EMBEDDING, 1])
+    graph = helper.make_graph(
+        [node], "g", [table, value("ids", TensorProto.INT64, [1])], [value("rows", TensorProto.FLOAT, [1, 1])]
+    )
+    Path("model.onnx").write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
+    )
+    exe = weft.compile("model.onnx", opt_level=0)
+    with pytest.raises(weft.CheckError) as outside:
+        exe(np.zeros((EMBEDDING, 1), np.float32), np.array([EMBEDDING]))
+    assert str(outside.value) == index
+    Path("kernel.mlir").write_text(ACCESS)
+    np.savez("inputs.npz", x=np.zeros(8, np.float32), n=np.full(64, 8, np.int32))
+    assert weft_run(["kernel.mlir", "--bounds-checks", "--inputs", "inputs.npz"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(access), told
+    assert death.startswith("llvm.mlir: error: the process that ran the program has died: ")
 
 
 def test_the_drawing_of_memory_is_made_by_the_commands_shown(

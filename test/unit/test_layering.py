@@ -265,3 +265,15 @@ def test_relative_imports_are_resolved(source: str, expected: tuple[str, ...]) -
     assert isinstance(node, ast.ImportFrom)
     base = absolute(ROOT / "transforms" / "infra" / "passes.py", node)
     assert base is not None and (base == expected or (*base, node.names[0].name) == expected)
+
+
+MOST_LINES = 600
+
+
+def test_files_are_short_enough_to_be_read() -> None:
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in sources()
+        if (count := len(path.read_text().split("\n"))) > MOST_LINES
+    }
+    assert not long, "look for the second thing that a file is about, and give it its own"
