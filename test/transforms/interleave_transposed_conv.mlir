@@ -160,11 +160,20 @@ relay.func @three_axes(%x: tensor<1x2x2x2x2xf32>, %w: tensor<2x3x2x2x2xf32>) -> 
 // WHY: it has 2 groups
 // WHY: its taps lie apart
 // WHY: it is padded by more than its kernel
-// WHY: its elements are i32, not floats
-relay.func @what_stays(%x: tensor<1x2x3x3xf32>, %w: tensor<2x2x2x2xf32>, %i: tensor<1x2x3x3xi32>, %wi: tensor<2x2x2x2xi32>) -> (tensor<1x4x4x4xf32>, tensor<1x2x5x5xf32>, tensor<1x2x2x2xf32>, tensor<1x2x4x4xi32>) {
+// WHY: its elements are i8, not floats, and its sums not of int32
+relay.func @what_stays(%x: tensor<1x2x3x3xf32>, %w: tensor<2x2x2x2xf32>, %i: tensor<1x2x3x3xi8>, %wi: tensor<2x2x2x2xi8>) -> (tensor<1x4x4x4xf32>, tensor<1x2x5x5xf32>, tensor<1x2x2x2xf32>, tensor<1x2x4x4xi8>) {
   %0 = relay.nn.conv2d_transpose %x, %w {groups = 2 : i64} : (tensor<1x2x3x3xf32>, tensor<2x2x2x2xf32>) -> tensor<1x4x4x4xf32>
   %1 = relay.nn.conv2d_transpose %x, %w {dilation = array<i64: 2, 2>} : (tensor<1x2x3x3xf32>, tensor<2x2x2x2xf32>) -> tensor<1x2x5x5xf32>
   %3 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 2, 2>} : (tensor<1x2x3x3xf32>, tensor<2x2x2x2xf32>) -> tensor<1x2x2x2xf32>
-  %4 = relay.nn.conv2d_transpose %i, %wi : (tensor<1x2x3x3xi32>, tensor<2x2x2x2xi32>) -> tensor<1x2x4x4xi32>
-  relay.return %0, %1, %3, %4 : tensor<1x4x4x4xf32>, tensor<1x2x5x5xf32>, tensor<1x2x2x2xf32>, tensor<1x2x4x4xi32>
+  %4 = relay.nn.conv2d_transpose %i, %wi : (tensor<1x2x3x3xi8>, tensor<2x2x2x2xi8>) -> tensor<1x2x4x4xi8>
+  relay.return %0, %1, %3, %4 : tensor<1x4x4x4xf32>, tensor<1x2x5x5xf32>, tensor<1x2x2x2xf32>, tensor<1x2x4x4xi8>
+}
+
+// Bytes whose products are summed in 32 bits; and not taken for such that wrap around in 8.
+// CHECK-LABEL: relay.func @bytes
+// CHECK: relay.nn.conv2d %x, %{{.*}} {{.*}}out_dtype = "int32"
+// CHECK: relay.nn.depth_to_space
+relay.func @bytes(%x: tensor<1x2x3x3xui8>, %w: tensor<2x2x2x2xi8>) -> tensor<1x2x6x6xi32> {
+  %0 = relay.nn.conv2d_transpose %x, %w {strides = array<i64: 2, 2>, out_dtype = "int32"} : (tensor<1x2x3x3xui8>, tensor<2x2x2x2xi8>) -> tensor<1x2x6x6xi32>
+  relay.return %0 : tensor<1x2x6x6xi32>
 }

@@ -123,6 +123,35 @@ def test_bytes_of_any_sign_give_the_same(activations: str, data: str | None) -> 
     assert np.abs(results[0] - results[1]).max() / 0.02 < 1.01
 
 
+def enlarging(activations: str, zero: int) -> Any:
+    """Two transposed convolutions: with phases of one tap, and with phases that lack taps."""
+    net = Network(activations)
+    x = net.border("x", 0.05, zero)
+    for name, shape, attributes in (
+        ("a", (3, 32, 2, 2), {"strides": [2, 2]}),
+        ("b", (32, 16, 3, 3), {"strides": [2, 2], "pads": [1, 1, 0, 1]}),
+    ):
+        scales = net.rng.uniform(0.002, 0.01, shape[1]).astype(np.float32)
+        w = net.weight(f"{name}_w", shape, scales, 1)
+        x = net.border(net.node("ConvTranspose", [x, w], name, **attributes), 0.02, zero)
+    return net.model((1, 3, 9, 8), x, (1, 16, 36, 31))
+
+
+@pytest.mark.parametrize("activations", ["uint8", "int8"])
+@pytest.mark.parametrize("above", [0, 3])
+def test_a_transposed_convolution_is_one_of_bytes_where_the_least_byte_is_zero(activations: str, above: int) -> None:
+    model, x = enlarging(activations, int(np.iinfo(activations).min) + above), inputs((1, 3, 9, 8))
+    options = ort.SessionOptions()
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    (expected,) = ort.InferenceSession(model.SerializeToString(), options).run(None, {"x": x})
+    assert len(np.unique(expected)) > 5, "the example says nothing"
+    module = SinkDequantizePass(data="uint8")(from_onnx(model))
+    names = {op.name for op in module.walk()}
+    assert ("relay.qnn.conv2d_transpose" in names, "relay.nn.conv2d_transpose" in names) == (not above, bool(above))
+    run = Executable(compile_graph(module, Target.parse("llvm -mcpu=native"), codegen_level=1), threads=1)
+    assert np.abs(np.asarray(run(x)) - expected).max() / 0.02 < 1.01
+
+
 def test_an_image_of_three_colours_is_summed_by_the_processors_dot_products() -> None:
     net = Network("uint8")
     a = net.border(net.product("Conv", net.border("x", 0.02, 117), "a", (16, 3, 3, 3), 0.02), 0.03, 0)

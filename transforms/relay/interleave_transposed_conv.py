@@ -21,8 +21,8 @@ each phase is a convolution of its own, with its own taps and without what is cu
 Where the data is a single pixel, any stride will do, and one as large as the kernel leaves one tap: a matrix product.
 
 Left as they are, with a remark: groups, taps that lie apart, layouts other than `NCHW` and `IOHW` (and their likes of
-one and three axes), elements that are not floats, paddings of more than the kernel, and numbers of channels or taps
-that are not known. How many places there are need not be: all that is chosen is the same for any number of them.
+one and three axes), integers that are not summed in 32 bits, paddings of more than the kernel, and numbers of channels
+or taps that are not known. How many places there are need not be: all that is chosen is the same for any number.
 `fold-constant` should follow, `conv-to-conv2d`, and `alter-op-layout`.
 
 No counterpart in TVM, whose schedules for single processors have it.
@@ -257,8 +257,8 @@ def _obstacle(op: Transposed) -> str | None:
         return f"it has {op.group_count()} groups"
     if set(window.dilation) != {1}:
         return "its taps lie apart"
-    if not isinstance(data.element_type, AnyFloat):
-        return f"its elements are {data.element_type}, not floats"
+    if not isinstance(data.element_type, AnyFloat) and op.out_dtype.data != "int32":
+        return f"its elements are {data.element_type}, not floats, and its sums not of int32"
     if DYNAMIC in (data.get_shape()[1], *shape_of(op.weight)):
         return "its channels or taps are dynamic"
     if any(padding >= taps for padding, taps in zip(window.before, window.kernel, strict=True)):

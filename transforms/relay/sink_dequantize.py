@@ -15,7 +15,8 @@ not of rounded floats: results differ from the model as it is written where a nu
 concatenation that is quantised at once is one of quantised parts.
 
 Left as they are: products of weights with a zero point other than 0, of scales or zero points that are no constants,
-and those of so many elements that 32 bits might not hold the sum.
+and those of so many elements that 32 bits might not hold the sum; and transposed convolutions of data whose zero point
+is not the byte that is multiplied as 0.
 
 `fake-quantization-to-integer` goes further, as TVM's pass does: it also computes sums, means and functions with
 integers, whose results may be steps apart. TVM has no pass like this one; its `use_qat` mode is the nearest.
@@ -39,11 +40,12 @@ from ...dialects.relay.ops.elementwise import CastOp, ClipOp, RoundOp
 from ...dialects.relay.ops.nn import pool
 from ...dialects.relay.ops.nn.activation import ReluOp
 from ...dialects.relay.ops.nn.byte_products import flipped
+from ...dialects.relay.ops.nn.conv_transpose import Conv2dTransposeOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp
 from ...dialects.relay.ops.qnn.fixed_point import integer_range
-from ...dialects.relay.ops.qnn.products import QnnConv2dOp, QnnDenseOp
+from ...dialects.relay.ops.qnn.products import QnnConv2dOp, QnnConv2dTransposeOp, QnnDenseOp
 from ...dialects.relay.ops.qnn.quantization import DequantizeOp, QuantizeOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
@@ -111,6 +113,8 @@ class SinkDequantizePass(FunctionPass):
             guard(Site(op, values, None, emit))
             if guard is _exact_product:
                 values[op.operands[0]] = self._as_multiplied(emit, *values[op.operands[0]])
+                if isinstance(op, Conv2dTransposeOp) and values[op.operands[0]][1].zero.any():
+                    raise NotQuantizedError("the zero point of its data is not 0, and what it adds differs by place")
             value, affine = RULES[type(op)](Site(op, values, None, emit))
         except NotQuantizedError as obstacle:
             remarks.missed(NAME, op, f"it is computed with floats: {obstacle}")
@@ -241,7 +245,7 @@ def _exact_product(site: Site) -> None:
         raise NotQuantizedError(f"it is a product of {left.dtype} and {right.dtype}")
     if right.zero.any():
         raise NotQuantizedError("the zero point of its weight is not 0")
-    axis = site.op.layouts()[1].position("O") if isinstance(site.op, Conv2dOp) else 0
+    axis = site.op.layouts()[1].position("O") if isinstance(site.op, Conv2dOp | Conv2dTransposeOp) else 0
     if not _holds_sums(weight, axis):
         raise NotQuantizedError("32 bits might not hold its sums")
 
@@ -257,7 +261,7 @@ def _is_product(value: SSAValue) -> bool:
     made = value.owner
     while isinstance(made, ReshapeOp | SqueezeOp | ExpandDimsOp | BatchFlattenOp):
         made = made.operands[0].owner
-    if not isinstance(made, QnnConv2dOp | QnnDenseOp):
+    if not isinstance(made, QnnConv2dOp | QnnConv2dTransposeOp | QnnDenseOp):
         return False
     factors = (dtype_name(tensor(each).element_type) for each in (made.data, made.weight))
     return all(each in BYTES for each in factors) and _holds_sums(made.weight, made.kernel_axis())
@@ -280,6 +284,7 @@ def _exact_bias(site: Site) -> None:
 
 SAME: dict[type[RelayOp], Callable[[Site], None]] = {
     Conv2dOp: _exact_product,
+    Conv2dTransposeOp: _exact_product,
     DenseOp: _exact_product,
     BiasAddOp: _exact_bias,
     ReluOp: _anything,
