@@ -36,6 +36,7 @@ from .function_values import function_value
 from .made_of import completed as completed
 from .made_of import needs
 from .made_of import operations_of as operations_of
+from .private_functions import note_sources
 from .recursion import close
 from .values import Expr as Expr
 from .values import GlobalVar as GlobalVar
@@ -211,6 +212,7 @@ def Function(
         argument.name_hint = param.value.name_hint
         values[param.value] = argument
     copied([result], values, ReturnOp, block)
+    note_sources(function, [result])
     return function
 
 

@@ -17,6 +17,7 @@ from ...transforms.relay.completion import complete_module
 from .attrs import python_value
 from .data import Constructor, GlobalTypeVar, TypeData
 from .expr import Expr, Function, GlobalVar, Operand, free_vars
+from .private_functions import bring_private
 from .recursion import lift_recursive
 
 Name: TypeAlias = "GlobalVar | str"
@@ -262,6 +263,7 @@ class IRModule(ModuleOp):
         else:
             self.body.block.add_op(copy)
         lift_recursive(copy, self)
+        bring_private(given, copy, self)
 
 
 def _text(name: Name) -> str:
