@@ -1,9 +1,9 @@
 """Resize and Upsample.
 
 Images whose sizes follow from their scales are resampled by `image.resize*`. All else, scales that reach no whole size,
-regions, antialias, other axes, goes axis by axis: where an element of the result stands, and so which elements it is
-made of and how much of each, is known at import. Positions are fractions, so that none falls on the wrong side of a
-half.
+regions, antialias, other axes, axes beside open ones, goes axis by axis: where an element of the result stands, and so
+which elements it is made of and how much of each, is known at import. Positions are fractions, so that none falls on
+the wrong side of a half.
 """
 
 from __future__ import annotations
@@ -343,6 +343,7 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
         not antialias
         and coordinates in _BY_OPERATOR
         and spatial in _LAYOUTS
+        and DYNAMIC not in shape_of(x)[2:]
         and all(each.is_whole and each.axis >= 2 for each in changed)
     ):
         size = list(shape_of(x)[2:])

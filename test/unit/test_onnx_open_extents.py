@@ -168,6 +168,17 @@ def test_operators_take_signals_of_any_length():
         executable(np.ones((1, 1, 9), np.float32))
 
 
+def test_a_known_axis_is_resized_beside_an_open_one():
+    g = Graph(x=["n", 2, 3, "w"])
+    scales, sizes = np.array([1, 1, 3, 1], np.float32), g.join(g.extent("x", 0), 2, 5, g.extent("x", 3))
+    g.results += [
+        g("Resize", "x", "", scales, mode="nearest", nearest_mode="floor"),
+        g("Resize", "x", "", scales, mode="linear"),
+        g("Resize", "x", "", "", sizes, mode="cubic", coordinate_transformation_mode="align_corners"),
+    ]
+    agree(g, [[(2, 2, 3, 4)], [(1, 2, 3, 1)]])
+
+
 @pytest.mark.parametrize("steps", [(1, 3), (-1, -2)])
 def test_a_slice_whose_bounds_are_data_has_as_many_elements_as_it_has(steps: tuple[int, int]):
     g = Graph(x=["n", 5], begin=[2], end=[2])
