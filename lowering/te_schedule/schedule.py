@@ -209,20 +209,37 @@ class Schedule:
             ScheduleError: its loops are bound, parallel, annotated or stand in another stage's, a reduction has a split
                 that leaves a rest, it is an input, or there is no such scope.
         """
-        if not isinstance(tensor, te.Tensor):
-            return [self.cache_write(each, scope) for each in tensor]
-        stage = self[tensor]
-        tensor = stage.tensor
+        if isinstance(tensor, te.Tensor):
+            return self._cache_writes([tensor], scope)[0]
+        return self._cache_writes(tensor, scope)
+
+    def _cache_writes(self, tensors: Sequence[te.Tensor], scope: str) -> list[te.Tensor]:
+        found = [(self[tensor], self._cached(self[tensor])) for tensor in tensors]
+        if len({stage for stage, _ in found}) < len(found):
+            raise ScheduleError("te: cache_write names a tensor twice")
+        known_scope(scope)
+        return [self._cache_write(stage, formula, places, scope) for stage, (formula, places) in found]
+
+    @staticmethod
+    def _cached(stage: Stage) -> tuple[te.Compute, tuple[te.Expr, ...]]:
+        """What the copy of a stage computes, and where in it the stage finds an element.
+
+        Raises:
+            ScheduleError: as `cache_write` says.
+        """
+        name = stage.tensor.name
         if stage.compute is None:
-            raise ScheduleError(f"te: '{tensor.name}' is an input: nothing writes it")
+            raise ScheduleError(f"te: '{name}' is an input: nothing writes it")
         if stage.is_told_how or stage.is_inlined or stage.attachment is not None:
-            raise ScheduleError(f"te: cache_write of '{tensor.name}' comes before what is asked of its loops")
-        name = _named_in(tensor, scope)
-        axes = stage.compute.axes
+            raise ScheduleError(f"te: cache_write of '{name}' comes before what is asked of its loops")
         if stage.actions:
-            formula, places = relaid(stage, ".c")
-        else:
-            formula, places = with_fresh_axes(stage.compute, ".c"), axes
+            return relaid(stage, ".c")
+        return with_fresh_axes(stage.compute, ".c"), stage.compute.axes
+
+    def _cache_write(self, stage: Stage, formula: te.Compute, places: tuple[te.Expr, ...], scope: str) -> te.Tensor:
+        tensor, compute = stage.tensor, stage.compute
+        assert compute is not None, "an input has no copy that is written"
+        axes, name = compute.axes, _named_in(tensor, scope)
         cache = te.Tensor(tuple(axis.dim for axis in formula.axes), tensor.element_type, name, formula)
         made = Stage(cache, cache.producer, False, self._replace_tensor)
         made.scope = scope

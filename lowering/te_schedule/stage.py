@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NoReturn
 
 from ...dialects import te
@@ -283,15 +284,16 @@ class Stage:
             self.actions.append(Singleton(single))
             self.leaf_iter_vars.insert(0, single)
             return single
-        fused = args[0]
-        self.check_leaf(fused)
-        for inner in args[1:]:
-            self.check_leaf(inner)
-            if self.leaf_iter_vars.index(inner) != self.leaf_iter_vars.index(fused) + 1:
-                what = f"te: the loop {inner.name} does not come directly in {fused.name}"
+        for axis in args:
+            self.check_leaf(axis)
+        for outer, inner in pairwise(args):
+            if self.leaf_iter_vars.index(inner) != self.leaf_iter_vars.index(outer) + 1:
+                what = f"te: the loop {inner.name} does not come directly in {outer.name}"
                 raise ScheduleError(what, hint="reorder them first")
-            if fused.reduce != inner.reduce:
-                raise ScheduleError(f"te: one of {fused.name} and {inner.name} reduces, and the other does not")
+            if outer.reduce != inner.reduce:
+                raise ScheduleError(f"te: one of {outer.name} and {inner.name} reduces, and the other does not")
+        fused = args[0]
+        for inner in args[1:]:
             outer, extent = fused, te.product((fused.dim, inner.dim))
             fused = te.IterVar(f"{outer.name}.{inner.name}.fused", extent, outer.reduce)
             self.actions.append(Fuse(outer, inner, fused))
@@ -320,6 +322,11 @@ class Stage:
         Raises:
             ScheduleError: as `split` and `reorder` say.
         """
+        for parent, factor in ((x_parent, x_factor), (y_parent, y_factor)):
+            self.check_leaf(parent)
+            split_size(factor, None)
+        if x_parent is y_parent:
+            raise ScheduleError("te: tile names a loop twice")
         x_outer, x_inner = self.split(x_parent, factor=x_factor)
         y_outer, y_inner = self.split(y_parent, factor=y_factor)
         self.reorder(x_outer, y_outer, x_inner, y_inner)

@@ -337,10 +337,14 @@ MISTAKES: list[tuple[Callable[[te.Schedule, te.Tensor], Any], str]] = [
     (lambda s, c: s[c].split(c.op.axis[0]), "either a factor"),
     (lambda s, c: s[c].split(c.op.axis[0], 2, 3), "either a factor"),
     (lambda s, c: s[c].split(c.op.axis[0], 0), "positive integer"),
-    (lambda s, c: (s[c].split(c.op.axis[0], 4), s[c].parallel(c.op.axis[0])), "i was split or fused before"),
     (lambda s, c: s[c].fuse(c.op.axis[1], c.op.axis[0]), "does not come directly in"),
     (lambda s, c: s[c].fuse(c.op.axis[1], c.op.reduce_axis[0]), "one of j and k reduces"),
+    (lambda s, c: s[c].fuse(*c.op.axis, c.op.axis[0]), "i does not come directly in j"),
+    (lambda s, c: s[c].fuse(*c.op.axis, *c.op.reduce_axis), "one of j and k reduces"),
     (lambda s, c: s[c].reorder(c.op.axis[0], c.op.axis[0]), "names a loop twice"),
+    (lambda s, c: s[c].tile(c.op.axis[0], te.reduce_axis(3), 2, 2), "rv is no loop of 'C'"),
+    (lambda s, c: s[c].tile(*c.op.axis, 2, 0), "positive integer"),
+    (lambda s, c: s[c].tile(c.op.axis[0], c.op.axis[0], 2, 2), "tile names a loop twice"),
     (lambda s, c: s[c].vectorize(c.op.reduce_axis[0]), "the loop k reduces"),
     (lambda s, c: s[c].parallel(c.op.reduce_axis[0]), "the loop k reduces"),
     (lambda s, c: s[c].compute_inline(), "'C' is an output"),
@@ -348,6 +352,9 @@ MISTAKES: list[tuple[Callable[[te.Schedule, te.Tensor], Any], str]] = [
     (lambda s, c: s[s.stages[0].tensor].compute_inline(), "is an input"),
     (lambda s, c: s[c].set_scope("local"), "the caller's memory"),
     (lambda s, c: s.cache_write(s.stages[0].tensor, "local"), "nothing writes it"),
+    (lambda s, c: s.cache_write([c, s.stages[0].tensor], "local"), "nothing writes it"),
+    (lambda s, c: s.cache_write([c, c], "local"), "cache_write names a tensor twice"),
+    (lambda s, c: s.cache_write(c, "nowhere"), "nowhere"),
     (lambda s, c: s.cache_read(s.stages[0].tensor, "local", []), "names those that are to read"),
     (lambda s, c: s.rfactor(c, c.op.axis[0]), "does not reduce"),
     (lambda s, c: s.rfactor(c, c.op.reduce_axis[0], 4), "no dimension 4"),
@@ -358,9 +365,25 @@ MISTAKES: list[tuple[Callable[[te.Schedule, te.Tensor], Any], str]] = [
 
 @pytest.mark.parametrize(("mistake", "message"), MISTAKES, ids=[message for _, message in MISTAKES])
 def test_a_mistake_is_refused_with_its_reason(mistake: Callable[[te.Schedule, te.Tensor], Any], message: str) -> None:
+    """And changes nothing, not even by what is right in it."""
     _, _, c = matmul()
+    s = te.create_schedule(c.op)
+    before = _state(s)
     with pytest.raises(ScheduleError, match=message):
-        mistake(te.create_schedule(c.op), c)
+        mistake(s, c)
+    assert _state(s) == before
+
+
+def _state(schedule: te.Schedule) -> list[object]:
+    return [(stage.tensor, stage.compute, *stage.actions, *stage.kinds) for stage in schedule.stages]
+
+
+def test_a_loop_that_was_split_is_no_loop_any_more() -> None:
+    _, _, c = matmul()
+    s = te.create_schedule(c.op)
+    s[c].split(c.op.axis[0], 4)
+    with pytest.raises(ScheduleError, match="i was split or fused before"):
+        s[c].parallel(c.op.axis[0])
 
 
 def test_a_reduction_cannot_be_inlined() -> None:
