@@ -298,6 +298,7 @@ def _source_line(place: Place, sources: Sources) -> str | None:
     if (text := sources.get(place.file)) is not None:
         lines = text.split("\n")
         return lines[place.line - 1] if place.line <= len(lines) else None
+    linecache.checkcache(place.file)  # it may have been edited since a line of it was last shown
     return linecache.getline(place.file, place.line).rstrip("\n") or None
 
 

@@ -80,6 +80,13 @@ def test_a_line_is_read_from_the_file_on_disk(tmp_path: Path) -> None:
     assert render(Diagnostic("bad", Place(str(file), 2, 1, 3))).split("\n")[1:] == ["two", "^~~"]
 
 
+def test_a_line_of_a_file_that_was_edited_is_that_of_now(tmp_path: Path) -> None:
+    file, diagnostic = tmp_path / "m.mlir", Diagnostic("bad", Place(str(tmp_path / "m.mlir"), 1, 1, 3))
+    for text in ("one", "three"):
+        file.write_text(f"{text}\n")
+        assert render(diagnostic).split("\n")[1] == text
+
+
 def test_colors_are_used_only_when_asked_for() -> None:
     diagnostic = Diagnostic("bad", Place("m.mlir", 1, 1, text="x"), hint="good")
     assert "\033[" in render(diagnostic, color=True)
