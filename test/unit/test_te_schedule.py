@@ -343,7 +343,7 @@ MISTAKES: list[tuple[Callable[[te.Schedule, te.Tensor], Any], str]] = [
     (lambda s, c: s[c].fuse(*c.op.axis, *c.op.reduce_axis), "one of j and k reduces"),
     (lambda s, c: s[c].reorder(c.op.axis[0], c.op.axis[0]), "names a loop twice"),
     (lambda s, c: s[c].tile(c.op.axis[0], te.reduce_axis(3), 2, 2), "rv is no loop of 'C'"),
-    (lambda s, c: s[c].tile(*c.op.axis, 2, 0), "positive integer"),
+    (lambda s, c: s[c].tile(c.op.axis[0], c.op.axis[1], 2, 0), "positive integer"),
     (lambda s, c: s[c].tile(c.op.axis[0], c.op.axis[0], 2, 2), "tile names a loop twice"),
     (lambda s, c: s[c].vectorize(c.op.reduce_axis[0]), "the loop k reduces"),
     (lambda s, c: s[c].parallel(c.op.reduce_axis[0]), "the loop k reduces"),

@@ -55,9 +55,17 @@ class _CollapseOp(RelayOp, ABC):
         return TensorType(data.element_type, shape)
 
     def collapse(self, x: te.Tensor, shape: Sequence[int]) -> te.Tensor:
-        """The sum of `x` over the axes along which a tensor of `shape` would be repeated."""
+        """The sum of `x` over the axes along which a tensor of `shape` would be repeated. An extent that is not known
+        to be 1 is the data's.
+
+        Raises:
+            VerifyException: it cannot be.
+        """
         lead = x.rank - len(shape)
-        summed = [d for d in range(x.rank) if d < lead or (shape[d - lead] == 1 and x.shape[d] != 1)]
+        for n, m in zip(shape, x.shape[lead:], strict=True):
+            if not te.same(n, 1) and not te.agree(n, m):
+                raise VerifyException(f"{m} elements cannot be collapsed to {n}")
+        summed = [d for d in range(x.rank) if d < lead or (te.same(shape[d - lead], 1) and not te.same(x.shape[d], 1))]
         reduction = Reduction(x.rank, tuple(summed), keepdims=True)
         axes = reduction.reduce_axes(x.shape)
         element = accumulator(x.element_type)

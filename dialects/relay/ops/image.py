@@ -466,6 +466,8 @@ class GridSampleOp(RelayOp):
         extents = layout.extents(x.shape)
         if not te.agree(extents["N"], grid.dims[0]):
             raise TypeError("te: it is not known whether there are as many grids as images")
+        if not te.agree(grid.shape[1], len(spatial)):
+            raise TypeError(f"te: a grid names places by {len(spatial)} numbers")
         shape = layout.shape(extents | dict(zip(spatial, grid.shape[2:], strict=True)))
 
         def position(letter: str, at: te.Expr) -> te.Expr:

@@ -396,6 +396,9 @@ class VarianceOp(ReduceOp):
         axes = reduction.reduce_axes(x.shape)
         element = accumulator(x.element_type)
         kept = Reduction(x.rank, reduction.axes, keepdims=True)
+        for n, m in zip(kept.shape(x.shape), mean.shape, strict=True):
+            if not te.agree(n, m):
+                raise VerifyException(f"there is a mean for {m} places of {n}")
 
         def square(*i: te.IterVar) -> te.Expr:
             distance = te.cast(x[i], element) - te.cast(mean[kept.kept(i)], element)

@@ -59,7 +59,7 @@ class _AdaptivePool(PoolBase, ABC):
             p: te.reduce_axis(_longest_part(x.shape[p], parts[p]), f"k{letter.lower()}")
             for p, letter in zip(positions, self.SPATIAL, strict=True)
         }
-        uneven = [p for p in positions if not te.same(x.shape[p] % parts[p], 0)]
+        uneven = [p for p in positions if not _is_even(x.shape[p], parts[p])]
         sum_type = accumulator(x.element_type) if self.KIND == "sum" else x.element_type
 
         def reduced(*i: te.IterVar) -> te.Expr:
@@ -127,9 +127,16 @@ def _within(place: te.Expr, extent: te.Dim, parts: te.Dim) -> te.Expr:
     return place if is_exact else te.minimum(place, te.dim_expr(extent) - 1)
 
 
+def _is_even(extent: te.Dim, parts: te.Dim) -> bool:
+    """Whether all parts are surely of one size, be there any or none."""
+    return te.same(parts, extent) or te.same(extent % parts, 0)
+
+
 def _longest_part(extent: te.Dim, parts: te.Dim) -> te.Dim:
     """How many there are in the longest part; where the extent is a symbol, what it may be at most."""
-    if te.same(parts, 1) or te.same(parts, extent) or not (isinstance(extent, int) and isinstance(parts, int)):
+    if te.same(parts, extent):
+        return 1
+    if te.same(parts, 1) or not (isinstance(extent, int) and isinstance(parts, int)):
         exact = te.same(extent % parts, 0)
         return extent // parts if exact else te.ceil_divided(extent, parts) + 1
     return max(-(-((o + 1) * extent) // parts) - o * extent // parts for o in range(parts))
