@@ -27,6 +27,7 @@ from ..support.walking import in_order
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
 from .legality.function import check_function
+from .loops import TREES
 from .symbols import Extent, is_symbol, symbols_in
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ TARGET = "tir.target"
 def is_for_gpu(func: Operation) -> bool:
     """Whether a function says that a GPU is to run it."""
     return func.attributes.get(TARGET) == StringAttr("cuda")
-
-
-TREES = "tir.trees"
 
 
 class Trees:

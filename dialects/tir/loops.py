@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, IndexType, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -19,6 +20,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import index, index_attribute
 from ..support.looks import by_looks
+from ..support.provided import load
 from .affine import Range, linear, print_expr
 from .annotation_keys import verify_annotations
 from .expressions import parse_expr
@@ -34,6 +36,18 @@ from .symbols import (
     greatest,
     likely,
 )
+
+if TYPE_CHECKING:
+    from ..te.expr import Expr
+
+TREES = "tir.trees"
+"""What provides functions and loops as trees of nodes."""
+
+
+class LoopNodes:
+    """How a loop's variable is found as a node: by the module that is provided as `TREES`."""
+
+    variable: ClassVar[Callable[[Operation], Expr]]
 
 
 class ForKind(StrEnum):
@@ -136,6 +150,16 @@ class ForOp(IRDLOperation):
         block = self.regions[0].first_block
         assert block is not None
         return block.args[0]
+
+    @property
+    def loop_var(self) -> Expr:
+        """The loop variable as the node that it is in the function's `body`; `loop_var.name` is its name.
+
+        Raises:
+            Diagnostic: the loop is in no function, or something in the function is no statement.
+        """
+        load(TREES)
+        return LoopNodes.variable(self)
 
     @property
     def for_kind(self) -> ForKind:

@@ -389,3 +389,17 @@ def test_the_nodes_of_a_function_stay_the_same_as_long_as_it_does() -> None:
     assert func.body is before
     next(op for op in func.walk() if op.name == "tir.for").body.block.args[0].name_hint = "renamed"
     assert func.body is not before and func.body is func.body
+
+
+def test_the_loop_of_a_handle_has_its_variable_as_a_node() -> None:
+    schedule = tir.Schedule(product)
+    loops = schedule.get_loops(schedule.get_block("product"))
+    assert [schedule.get(loop).loop_var.name for loop in loops] == ["i", "j", "k"]
+    outer, inner = schedule.split(loops[0], factors=[None, 4])
+    assert schedule.get(outer).loop_var is not schedule.get(inner).loop_var
+    assert schedule.get(outer).loop_var is schedule.get(outer).loop_var
+    assert schedule.get(outer).loop_var is schedule.mod["main"].body.block.body[0].loop_var
+    alone = schedule.get(outer)
+    alone.detach()
+    with pytest.raises(weft.Diagnostic, match="is in no function"):
+        assert alone.loop_var

@@ -33,7 +33,7 @@ from ..argument_order import keep_order
 from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of, shape_of
 from ..functions import PrimFuncOp, Trees
-from ..loops import ForOp, enclosing_loops
+from ..loops import ForOp, LoopNodes, enclosing_loops
 from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
 from ..symbols import Extent as TirExtent
@@ -61,12 +61,28 @@ def tree_of(op: Operation) -> Stmt:
     Raises:
         Diagnostic: something in it is none.
     """
+    func = _function_around(op)
+    return reading_of(func).tree if op is func else _Reader(func).part(op)
+
+
+def loop_variable(loop: Operation) -> Expr:
+    """The variable of a loop in its function's tree.
+
+    Raises:
+        Diagnostic: it is in no function, or something in that is no statement.
+    """
+    node = reading_of(_function_around(loop)).nodes[loop]
+    assert isinstance(node, For)
+    return node.loop_var
+
+
+def _function_around(op: Operation) -> PrimFuncOp:
     func = op
     while not isinstance(func, PrimFuncOp) and (around := func.parent_op()) is not None:
         func = around
     if not isinstance(func, PrimFuncOp):
         raise Diagnostic.at(op, "is in no function, so that its buffers are not known")
-    return reading_of(func).tree if op is func else _Reader(func).part(op)
+    return func
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,3 +328,4 @@ def _made(func: PrimFuncOp, params: Sequence[object], body: Stmt) -> PrimFuncOp:
 Trees.read = staticmethod(tree_of)
 Trees.replace_body = staticmethod(with_body)
 Trees.know_sizes = staticmethod(specialized)
+LoopNodes.variable = staticmethod(loop_variable)
