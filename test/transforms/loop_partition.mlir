@@ -337,13 +337,13 @@ tir.prim_func @a_loop_to_a_symbol_is_cut_where_the_last_part_begins(%x: memref<?
   }
 }
 
-// What windows leave of %n elements is no fewer than none, as the function may assume.
+// What windows leave of %n elements is no fewer than none, as the function may assume. A vector without lanes is none.
 // CHECK-LABEL: tir.prim_func @a_loop_is_cut_where_what_is_assumed_says_that_it_may_be
 // CHECK-NEXT:      attributes
 // CHECK-NEXT:    tir.for %a = 0 to (%n + 2) floordiv 4 + -1 {
 // CHECK-NEXT:      tir.for vectorized %b = 0 to 4 {
 // CHECK-NEXT:        tir.block @copy(%v: spatial %n + -2) = [%a * 4 + %b] reads
-// CHECK:           tir.for %a_1 = 0 to 1 {
+// CHECK:           tir.for %a_1 = 0 to ((%n + 2) mod 4 + 3) floordiv 4 {
 // CHECK-NEXT:      tir.for vectorized %b_1 = 0 to (%n + 2) mod 4 {
 tir.prim_func @a_loop_is_cut_where_what_is_assumed_says_that_it_may_be(%x: memref<?xf32>, %y: memref<?xf32>, %n: index)
     shapes(%x[%n], %y[%n - 2]) attributes {assumed = [affine_map<()[s0, s1, s2] -> (s2 - 3)>]} {

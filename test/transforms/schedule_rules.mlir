@@ -683,3 +683,60 @@ tir.prim_func @exponentials_are_taken_in_vectors(%x: memref<4x25xf32>, %y: memre
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @exponentials_of_an_open_number_are_taken_in_vectors(
+// CHECK-NEXT: tir.for {{.*}}%i = 0 to (%n + 15) floordiv 16 {
+// CHECK-NEXT: tir.for vectorized %i_1 = 0 to 16 {
+// CHECK-NEXT: tir.block @exp(%vi: spatial %n) = [%i * 16 + %i_1] where [%i * -16 + %i_1 * -1 + %n + -1]
+tir.prim_func @exponentials_of_an_open_number_are_taken_in_vectors(%x: memref<?xf32>, %y: memref<?xf32>, %n: index)
+    shapes(%x[%n], %y[%n]) {
+  tir.for %i = 0 to %n {
+    tir.block @exp(%vi: spatial %n) = [%i] reads(%x[%vi] : memref<?xf32>) writes(%y[%vi] : memref<?xf32>) {
+      %0 = memref.load %x[%vi] : memref<?xf32>
+      %1 = math.exp %0 : f32
+      memref.store %1, %y[%vi] : memref<?xf32>
+    }
+  }
+}
+// What a thread keeps of a row of an open length is its own, and as large as one row.
+// CHECK-LABEL: tir.prim_func @rows_of_open_length_have_a_place_for_each_thread(
+// CHECK: %t = tir.alloc_buffer "local" [%n, %m] : memref<?x?xf32>
+// CHECK-NEXT: %s = tir.alloc_buffer "local" [%n] : memref<?xf32>
+// CHECK-NEXT: tir.for parallel %i = 0 to %n {
+tir.prim_func @rows_of_open_length_have_a_place_for_each_thread(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %n: index, %m: index)
+    shapes(%x[%n, %m], %y[%n, %m]) {
+  %t = tir.alloc_buffer "global" [%n, %m] : memref<?x?xf32>
+  %s = tir.alloc_buffer "global" [%n] : memref<?xf32>
+  tir.for %i = 0 to %n {
+    tir.for %j = 0 to %m {
+      tir.block @exp(%vi: spatial %n, %vj: spatial %m) = [%i, %j] reads(%x[%vi, %vj] : memref<?x?xf32>) writes(%t[%vi, %vj] : memref<?x?xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<?x?xf32>
+        %1 = math.exp %0 : f32
+        memref.store %1, %t[%vi, %vj] : memref<?x?xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to %n {
+    tir.for %j = 0 to %m {
+      tir.block @sum(%vi: spatial %n, %vj: reduce %m) = [%i, %j] reads(%t[%vi, %vj] : memref<?x?xf32>, %s[%vi] : memref<?xf32>) writes(%s[%vi] : memref<?xf32>) {
+        %0 = memref.load %t[%vi, %vj] : memref<?x?xf32>
+        %1 = memref.load %s[%vi] : memref<?xf32>
+        %2 = arith.addf %0, %1 fastmath<reassoc> : f32
+        memref.store %2, %s[%vi] : memref<?xf32>
+      } init(%vi, %vj) {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %s[%vi] : memref<?xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to %n {
+    tir.for %j = 0 to %m {
+      tir.block @divide(%vi: spatial %n, %vj: spatial %m) = [%i, %j] reads(%t[%vi, %vj] : memref<?x?xf32>, %s[%vi] : memref<?xf32>) writes(%y[%vi, %vj] : memref<?x?xf32>) {
+        %0 = memref.load %t[%vi, %vj] : memref<?x?xf32>
+        %1 = memref.load %s[%vi] : memref<?xf32>
+        %2 = arith.divf %0, %1 : f32
+        memref.store %2, %y[%vi, %vj] : memref<?x?xf32>
+      }
+    }
+  }
+}

@@ -107,6 +107,8 @@ def partition_symbolic(loop: ForOp) -> None:
         return
     for inner in inner_loops:
         shorten_symbolic(inner)
+    if inner_loops and all(inner.for_kind == ForKind.VECTORIZED for inner in inner_loops):
+        rest.size = as_extent(_simple(end - cut))  # a vector that has no lanes left would be computed
 
 
 def _take_in_tiles(whole: ForOp, rest: ForOp, inner_loops: Sequence[ForOp]) -> bool:

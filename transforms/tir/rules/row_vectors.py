@@ -18,9 +18,7 @@ from math import gcd
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
 
 from ....dialects.support.dtypes import byte_width
-from ....dialects.tir.affine import linear
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
-from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import flat_accesses, steps_along, steps_within
 from ..scheduling.recorded import in_lanes, in_parts, set_kind, split
@@ -72,7 +70,7 @@ def vectorize_along(block: BlockOp, registers: VectorRegisters) -> None:
     elif block.kinds[iterator] == IterKind.REDUCE:
         if block.init is None and is_chosen("lanes", block):
             in_lanes(loop, lanes)
-    elif (isinstance(loop.size, int) or _divides(lanes, loop.size)) and is_chosen("vectorize", block):
+    elif is_chosen("vectorize", block):
         _vectorize(loop, lanes)
 
 
@@ -90,12 +88,6 @@ def _straight_within(block: BlockOp, iterator: int) -> int | None:
         if _is_straight(block, iterator, steps_within(block, iterator, size)):
             return size
     return None
-
-
-def _divides(lanes: int, size: Extent) -> bool:
-    """Whether an extent, whatever its symbols are, leaves nothing over, as blocks of channels of an open number do."""
-    form = linear(as_affine(size))
-    return all(number % lanes == 0 for number in (*form.terms.values(), form.constant))
 
 
 def _vectorize(loop: ForOp, lanes: int) -> None:

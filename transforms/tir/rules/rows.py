@@ -66,8 +66,7 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     # The copy of a sum is written at its spatial iterators as they are.
     fuse_what_follows(output, len(_shape(output)) if output.is_reduction else depth)
     if output.is_reduction:
-        known_row = all(isinstance(extent, int) for extent in _shape(output)[depth:])
-        copy = cache_write(output, Scope.LOCAL if known_row else Scope.GLOBAL)
+        copy = cache_write(output, Scope.LOCAL)
         blocks = [*blocks, copy]
         output = copy
     loops = enclosing_loops(output)
@@ -80,8 +79,7 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     for block in blocks[-2::-1]:
         buffer = written_buffer(block)
         compute_at(block, top)
-        if all(isinstance(extent, int) for extent in shape_of(buffer)[depth:]):
-            set_scope(buffer, Scope.LOCAL)
+        set_scope(buffer, Scope.LOCAL)
         _, reduce = split_loops(block)
         if reduce and block.init is not None:
             decompose_reduction(block, reduce[0])
@@ -124,13 +122,12 @@ def _schedule_several(blocks: list[BlockOp], registers: VectorRegisters) -> bool
     for block in blocks:
         every.append(block)
         if block.is_reduction and _is_output(block):
-            known_row = all(isinstance(extent, int) for extent in _shape(block)[depth:])
-            every.append(cache_write(block, Scope.LOCAL if known_row else Scope.GLOBAL))
+            every.append(cache_write(block, Scope.LOCAL))
     rows = sum(1 for extent in blocks[0].sizes[:depth] if extent != 1)
     loops = [merge(*(enclosing_loops(block)[level] for block in every)) for level in range(rows)]
     for block in every:
         buffer = written_buffer(block)
-        if not _is_output(block) and all(isinstance(extent, int) for extent in shape_of(buffer)[depth:]):
+        if not _is_output(block):
             set_scope(buffer, Scope.LOCAL)
         _, reduce = split_loops(block)
         if reduce and block.init is not None:
@@ -244,7 +241,7 @@ def shared_rows(blocks: list[BlockOp], max_row_bytes: int) -> int | None:
     for block in blocks[:-1]:
         row = [extent for extent in _shape(block)[depth:] if isinstance(extent, int)]
         if len(row) < len(_shape(block)) - depth:
-            continue  # a row of a length that is a symbol stays in shared memory
+            continue  # a row of a length that is a symbol has a place in the workspace
         row_bytes += prod(row) * byte_width(memref_of(written_buffer(block)).element_type)
     return depth if row_bytes <= max_row_bytes else None
 
