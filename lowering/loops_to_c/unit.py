@@ -109,7 +109,8 @@ class Unit:
                     continue
                 is_needed = any(result in live for result in op.results)
                 if is_needed or not is_pure(op):
-                    live |= {value for value in op.operands if not isinstance(value.type, SlotsType)}
+                    taken = [op.source, op.byte_shift] if isinstance(op, memref.ViewOp) else op.operands
+                    live |= {value for value in taken if not isinstance(value.type, SlotsType)}
             self._live[name] = live
         return self._live[name]
 

@@ -430,7 +430,9 @@ class _Materialization:
             case AllocOp(pool=pool, offset=offset) if pool is not None and pool in self.starts and offset is not None:
                 begin, unit = self.starts[pool]
                 at = IndexBuilder(self.block)
-                shift = at.emit(arith.AddiOp(begin, at.emit(arith.MuliOp(unit, at.constant(offset.value.data)))))
+                shift = begin
+                if behind := offset.value.data:
+                    shift = at.emit(arith.AddiOp(begin, at.emit(arith.MuliOp(unit, at.constant(behind)))))
                 count = at.emit(arith.MuliOp(unit, at.constant(_elements(buffer_type(root)))))
                 view = memref.ViewOp.build(operands=[self.arena, shift, [count]], result_types=[type])
                 self.block.add_op(view)

@@ -103,14 +103,12 @@ from .flat_buffers import FlatBuffer, Room, alignments_of, flat_type, flatten_ty
 from .in_place import MAY_ALIAS, pairs_in_place
 from .index_values import IndexBuilder
 from .loop_emission import LoopEmitter
+from .parts_of_nests import MOST_SHARES, most_shares, parts_of
 from .rows_of_shares import rows_of_shares
 from .tile_products import share_configuration
 
 WORKSPACE_SHAPES = "weft.workspace_shapes"
 """For each workspace of a kernel with symbols, its extents: a map from the kernel's index arguments."""
-
-MOST_SHARES = 64
-"""Of a nest whose shares have slices of a workspace: a few for each of sixteen threads, one for each of more."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
     rooms = {nest: [room for alloc in private_buffers(nest) if (room := room_of(alloc)).is_open] for nest in nests}
     shapes = {alloc.buffer: shape_of(alloc.buffer) for alloc in shared}
     for nest in nests:
-        shapes |= {room.alloc.buffer: (_most_shares(nest), *room.shape) for room in rooms[nest]}
+        shapes |= {room.alloc.buffer: (most_shares(nest), *room.shape) for room in rooms[nest]}
     sources: list[SSAValue] = [*body.args, *shapes]
     symbols = {value.index for value in prim_func.symbols}
     types = [index if number in symbols else flat_type(value) for number, value in enumerate(sources)]
@@ -228,10 +226,11 @@ def _lower(prim_func: PrimFuncOp, unit: VectorUnit) -> list[func.FuncOp]:
             rows = rows_of_shares(nest)
             parallel = nest.size if isinstance(nest.size, int) else at.extent(nest.size)
         emit: Callable[[Block, Sequence[SSAValue]], None] = partial(_call, function, arguments)
-        if parallel is not None and rooms[nest]:
-            shares = at.emit(arith.MinSIOp(at.constant(MOST_SHARES), at.as_value(parallel)))
-            emit = partial(_call_with_slice, function, arguments, at.as_value(parallel), shares)
-            parallel, rows = shares, 1
+        in_slices = bool(rooms[nest])
+        if isinstance(nest, ForOp) and parallel is not None:
+            if (parts := parts_of(nest, parallel, in_slices, at)) is not None:
+                emit = partial(_call_for_parts, function, arguments, at.as_value(parallel), parts, in_slices)
+                parallel, rows = parts, 1
         share_out(block, slots, number, num_threads, parallel, emit, rows)
     block.add_op(func.ReturnOp())
     return [*functions, kernel]
@@ -296,13 +295,6 @@ def take_out_inits(prim_func: PrimFuncOp) -> None:
         steps = [loop for loop in enclosing_loops(block) if carries_reduction(loop, block) is not None]
         if steps:
             decompose_reduction(block, steps[0])
-
-
-def _most_shares(nest: Operation) -> int:
-    """How many shares of a nest there are at most that need memory of their own."""
-    if not isinstance(nest, ForOp) or nest.for_kind != ForKind.PARALLEL:
-        return 1
-    return min(MOST_SHARES, nest.size) if isinstance(nest.size, int) else MOST_SHARES
 
 
 def _lower_nest(
@@ -391,22 +383,24 @@ def _call(function: func.FuncOp, arguments: Sequence[SSAValue], block: Block, bo
     block.add_op(func.CallOp(function.sym_name.data, [*arguments, *bounds], []))
 
 
-def _call_with_slice(
+def _call_for_parts(
     function: func.FuncOp,
     arguments: Sequence[SSAValue],
     extent: SSAValue,
-    shares: SSAValue,
+    parts: SSAValue,
+    in_slices: bool,
     block: Block,
     bounds: Sequence[SSAValue],
 ) -> None:
-    """Call a nest for `bounds` of `shares` parts of its `extent`, with the first part's slice: no other call has it."""
+    """Call a nest for `bounds` of `parts` of its `extent`; with the first part's slice, where it has some: no other
+    call has it."""
     places: list[SSAValue] = []
     for bound in bounds:
         scaled = arith.MuliOp(bound, extent)
-        divided = arith.DivUIOp(scaled.result, shares)
+        divided = arith.DivUIOp(scaled.result, parts)
         block.add_ops([scaled, divided])
         places.append(divided.result)
-    _call(function, arguments, block, [*places, bounds[0]])
+    _call(function, arguments, block, [*places, bounds[0]] if in_slices else places)
 
 
 def name_values(values: Sequence[SSAValue], names: Sequence[str | None]) -> None:

@@ -1176,3 +1176,42 @@ tir.prim_func @last_lanes_of_a_row_are_not_masked(%x: memref<4x26xf32>, %y: memr
     }
   }
 }
+
+// Two threads are worth waking for 4096 steps: of vectors of 16 elements, those of 2048 are a part.
+// CHECK-LABEL: func.func @few_steps_are_shared_out_where_the_call_says_that_there_are_many(
+// CHECK:         %[[VECTORS:.*]] = arith.divui %n, %c16 : index
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.divui %[[VECTORS]], %c128 : index
+// CHECK-NEXT:    %[[PARTS:.*]] = arith.maxsi %[[WHOLE]], %c1 : index
+// CHECK-NEXT:    rt.share %slots[0] for %first to %last of %[[PARTS]] threads %num_threads {
+// CHECK-NEXT:      %[[FROM:.*]] = arith.muli %first, %[[VECTORS]] : index
+// CHECK-NEXT:      %[[A:.*]] = arith.divui %[[FROM]], %[[PARTS]] : index
+// CHECK-NEXT:      %[[TO:.*]] = arith.muli %last, %[[VECTORS]] : index
+// CHECK-NEXT:      %[[B:.*]] = arith.divui %[[TO]], %[[PARTS]] : index
+// CHECK-NEXT:      func.call @few_steps_are_shared_out_where_the_call_says_that_there_are_many.nest_0(%y, %n, %[[A]], %[[B]])
+tir.prim_func @few_steps_are_shared_out_where_the_call_says_that_there_are_many(%y: memref<?xf32>, %n: index) shapes(%y[%n]) {
+  tir.for parallel %i = 0 to %n floordiv 16 {
+    tir.for vectorized %j = 0 to 16 {
+      tir.block @double(%v: partial spatial %n) = [%i * 16 + %j] reads(%y[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+        %0 = memref.load %y[%v] : memref<?xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %y[%v] : memref<?xf32>
+      }
+    }
+  }
+}
+// What a step takes that branches, nothing says.
+// CHECK-LABEL: func.func @steps_that_branch_are_each_worth_a_thread(
+// CHECK:         rt.share %slots[0] for %first to %last of %n threads %num_threads {
+tir.prim_func @steps_that_branch_are_each_worth_a_thread(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
+  tir.for parallel %i = 0 to %n {
+    tir.block @root(%v: spatial %n) = [%i] reads(%x[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %0 = memref.load %x[%v] : memref<?xf32>
+      %is_positive = arith.cmpf ogt, %0, %zero : f32
+      scf.if %is_positive {
+        %1 = math.sqrt %0 : f32
+        memref.store %1, %y[%v] : memref<?xf32>
+      }
+    }
+  }
+}

@@ -273,6 +273,7 @@ def parallelize(block: BlockOp, loops: list[ForOp]) -> ForOp | None:
         trips *= loops[shares].likely_trips
         shares += 1
     fused = fuse(*loops[:shares])
-    if steps >= PARALLEL_MIN_STEPS and fused.likely_trips > 1 and is_chosen("parallel", block):
+    is_enough = steps >= PARALLEL_MIN_STEPS or fused.is_symbolic  # what is shared out then, the call says
+    if is_enough and fused.likely_trips > 1 and is_chosen("parallel", block):
         set_kind(fused, ForKind.PARALLEL)
     return fused
