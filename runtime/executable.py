@@ -336,6 +336,9 @@ class Binding:
             self._sizes = sizes
         self._make_room(sizes)
 
+    def __repr__(self) -> str:
+        return f"weft.Binding({self._executable.names()})"
+
     def _make_room(self, sizes: Sizes) -> None:
         """Have memory for the sizes that the inputs say, if they say others than before."""
         layout = sizes.layout_for(self.inputs)

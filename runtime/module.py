@@ -286,6 +286,9 @@ class Module(Exported, Mapping[str, Function]):
         self.text = text
         """The module of `tir` that was compiled; nothing of one that was loaded."""
 
+    def __repr__(self) -> str:
+        return f"weft.Module({self.type_key}: {', '.join(self._functions)})"
+
     def __getitem__(self, name: str) -> Function:
         """The function of a name.
 

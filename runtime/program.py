@@ -72,6 +72,9 @@ class Program:
         self.free: list[Context] = []
         """Contexts that no call has at the moment."""
 
+    def __repr__(self) -> str:
+        return f"weft.Program({self.graph.platform}, {len(self.graph.kernels)} kernels)"
+
     def new_context(self, arena_bytes: int | None = None) -> Context:
         """A context for a call that has found none in `free`, where it is put afterwards; with an arena of as many
         bytes as the graph always works in, unless the call needs more."""

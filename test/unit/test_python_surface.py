@@ -3,9 +3,15 @@
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
 
 import weft
+from weft import te
 from weft.transforms.infra import PassContext, PassTimingInstrument
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "perceptron.mlir"
 
 
 def test_completion_offers_what_weft_has() -> None:
@@ -32,3 +38,12 @@ def test_a_pass_context_shows_what_it_sets() -> None:
     assert repr(context) == (
         "PassContext(opt_level=3, disabled_pass=['fuse-ops'], instruments=['PassTimingInstrument'])"
     )
+
+
+def test_what_runs_shows_what_it_is() -> None:
+    exe = weft.compile(EXAMPLE)
+    assert repr(exe.bind([np.ones((1, 64), np.float32)])) == "weft.Binding(x: tensor<1x64xf32>)"
+    assert repr(exe.program) == f"weft.Program({exe.graph.platform}, {len(exe.graph.kernels)} kernels)"
+    a = te.placeholder((8,), name="A")
+    built = weft.build(te.create_schedule((b := te.compute((8,), lambda i: a[i] + 1)).op), [a, b], name="add")
+    assert repr(built) == "weft.Module(llvm: add)"
