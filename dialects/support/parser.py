@@ -300,11 +300,17 @@ class LocatedParser(Parser):
             raise Diagnostic(f"operation '{name}' is of no registered dialect", place, hint=hint)
         candidates = [op.name for op in self.ctx.loaded_ops]
         hint = did_you_mean(name, [c for c in candidates if "." not in name or c.startswith(f"{dialect}.")])
-        hint = hint or did_you_mean(name, candidates)
+        hint = self._whole_name(name) or hint or did_you_mean(name, candidates)
         if hint is None and "." not in name:
             is_value = self._current_token.kind == MLIRTokenKind.EQUAL
             hint = f"values begin with '%', as in %{name} = ..." if is_value else NO_MLIR
         raise Diagnostic(f"operation '{name}' is not registered", place, hint=hint)
+
+    def _whole_name(self, name: str) -> str | None:
+        """What is meant by the name of an operation without its dialect, as older texts of MLIR have it."""
+        whole = [f"{start}.{name}" for start in WITHOUT_DIALECT if "." not in name]
+        known = [each for each in whole if self.ctx.get_optional_op(each) is not None]
+        return f"did you mean {' or '.join(map(repr, known))}?" if known else None
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
         name, values = operand.operand_name, self.ssa_values.get(operand.operand_name)
@@ -381,6 +387,9 @@ class LocatedParser(Parser):
 
 MAX_DENSE_BYTES = 1 << 30
 """The largest literal tensor that is read."""
+
+WITHOUT_DIALECT = ("relay", "relay.nn", "func", "tir", "arith", "memref", "scf", "cf")
+"""What names of operations may lack at their beginning."""
 
 NO_MLIR = "modules hold operations, as relay.func @main(%x: tensor<4xf32>); is this another kind of file?"
 

@@ -282,6 +282,17 @@ def test_a_second_value_of_a_name_is_shown_beside_the_first() -> None:
     assert note.place is not None and (note.place.line, note.place.column) == (2, 8)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("func @main() {\n  return\n}\n", "'relay.func' or 'func.func'"),
+        (GRAPH.format("%y = relu %x"), "'relay.nn.relu'"),
+    ],
+)
+def test_a_name_without_its_dialect_is_told_with_it(text: str, meant: str) -> None:
+    assert refused(text).hint == f"did you mean {meant}?"
+
+
 @pytest.mark.parametrize("text", ["import numpy as np\n", "hello world\n"])
 def test_what_is_no_module_is_said_to_be_another_kind_of_file(text: str) -> None:
     assert "is this another kind of file?" in (refused(text).hint or "")
