@@ -68,4 +68,15 @@ def _along(data: Expr, given: Operand, axis: int) -> Expr:
         raise UsageError(f"{value!r} is not one number, nor one for each along axis {axis} of {data!r}")
     if value.shape[0] not in (1, -1, data.shape[axis]) and data.shape[axis] != -1:
         raise UsageError(f"{value!r} does not have one number for each along axis {axis} of {data!r}")
+    if value.shape[0] == -1 != data.shape[axis]:
+        value = _for_each(value, data.shape[axis])
     return operator("expand_dims")(value, 1, rank - 1 - axis % rank)
+
+
+def _for_each(value: Expr, count: int) -> Expr:
+    """`count` numbers, of as many, or of one: how many there are is known when the program runs, which then fails where
+    they are others."""
+    has = operator("take")(operator("shape_of")(value, "int32"), const(0))
+    outside = operator("where")(operator("equal")(has, const(1)), const(0), const(2**31 - 1))
+    each = operator("where")(operator("equal")(has, const(count)), const(list(range(count)), "int32"), outside)
+    return operator("take")(value, each, 0, mode="error")

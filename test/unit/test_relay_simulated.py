@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft import relay
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 
 relay: Any = relay
 
@@ -69,3 +69,19 @@ def test_what_does_not_fit_is_refused() -> None:
         relay.qnn.simulated_quantize(x, relay.const([0.5, 0.5]), 0)
     with pytest.raises(UsageError, match="is not one number, nor one for each along axis 2"):
         relay.qnn.simulated_dequantize(x, relay.const([0.5, 0.5]), 0, axis=2)
+
+
+@pytest.mark.parametrize("executor", ["debug", "vm"])
+def test_one_program_takes_one_number_and_one_for_each_channel(executor: str) -> None:
+    x, scale = relay.var("x", shape=(2, 3)), relay.var("scale", relay.TensorType((relay.Any(),)))
+    zero = relay.var("zero", relay.TensorType((relay.Any(),), "int32"))
+    quantized = relay.qnn.simulated_quantize(x, scale, zero, out_dtype="int32")
+    back = relay.qnn.simulated_dequantize(quantized, scale, zero, in_dtype="int32")
+    run = relay.create_executor(executor).evaluate(relay.Function([x, scale, zero], relay.Tuple([quantized, back])))
+    for scales, zeros in ((SCALES, ZEROS), (SCALES[:1], ZEROS[:1]), (SCALES, ZEROS[:1])):
+        steps = np.round(DATA / scales)
+        found = run(DATA, scales, zeros)
+        np.testing.assert_array_equal(found[0], steps + zeros)
+        np.testing.assert_allclose(found[1], steps * scales, rtol=1e-6)
+    with pytest.raises(Diagnostic, match="outside of an axis of 2"):
+        run(DATA, SCALES[:2], ZEROS)
