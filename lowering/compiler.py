@@ -31,7 +31,7 @@ from .abi import (
     HostedSegment,
 )
 from .graph_facts import GraphFacts, large_constants
-from .hosted_steps import HostedProgram, erase_hosted, read_hosted
+from .hosted_steps import HostedProgram, erase_hosted, hosted_graph, read_hosted
 from .kernel_memo import KernelMemo, kernel_memo
 from .llvm_ir.alike import Alike
 from .llvm_ir.module import emit_llvm_ir
@@ -228,7 +228,7 @@ class _Compilation:
         device_code = tuple(self._device_code)
         hosted = self._hosted
         if hosted and not hosted[0].is_segment:
-            return _hosted_graph(hosted[0], tuple(self._names), self._target, device_code)
+            return hosted_graph(hosted[0], tuple(self._names), self._target.platform(), device_code)
         found, table = self._facts, self._table
         assert found is not None, "the graph's own function comes last, and always"
         segments = tuple(_hosted_segment(program, constants) for program in hosted)
@@ -288,33 +288,6 @@ def _compiled_sources(sources: Sequence[str], target: Target, level: int) -> tup
     from .loops_to_c.compile import cached_c
 
     return tuple(cached_c(text, target.processor.resolved(), level) for text in sources)
-
-
-def _hosted_graph(
-    program: HostedProgram,
-    names: tuple[str, ...],
-    target: Target,
-    graphics: tuple[DeviceCode, ...],
-) -> CompiledGraph:
-    """The artefact of a graph on several devices, which has no entry, but for the code."""
-    names = (*names, *(each.function for each in graphics))
-    return CompiledGraph(
-        (),
-        tuple(map(aligned, program.constants)),
-        program.inputs,
-        program.outputs,
-        program.devices[0].arena_bytes,
-        names,
-        target.platform(),
-        program.checks,
-        parameters=tuple(program.parameters.get(name, ()) for name in names),
-        steps=program.steps,
-        symbols=program.symbols,
-        pools=program.devices[0].pools,
-        devices=program.devices,
-        device_code=graphics,
-        extents=program.extents,
-    )
 
 
 def code_units(module: ModuleOp) -> list[tuple[str | None, str]]:

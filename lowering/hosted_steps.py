@@ -40,13 +40,14 @@ from ..dialects.relay.base import flatten_types
 from ..dialects.relay.devices import VirtualDeviceAttr
 from ..dialects.rt.checks import RecordType
 from ..dialects.rt.core import SLOT_BYTES, SlotsType
+from ..dialects.support.aligned_arrays import aligned as aligned_array
 from ..dialects.support.alignment import aligned
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.hints import isa
 from ..dialects.tir.symbols import affine_map
 from ..transforms.relay.outline_segments import SEGMENT, is_control
-from .abi import Argument, DeviceMemory, Site, Step, TensorSpec
+from .abi import Argument, CompiledGraph, DeviceCode, DeviceMemory, Platform, Site, Step, TensorSpec
 from .affine_sizes import sizes_of
 from .check_sites import called, read_sites
 from .graph_to_memory.signature import UPDATES, memory_signature, read_signature
@@ -96,6 +97,30 @@ def read_hosted(module: ModuleOp) -> list[HostedProgram]:
     for graph in graphs:
         check_devices(graph)
     return [_Reading(graph, kernels).run() for graph in graphs]
+
+
+def hosted_graph(
+    program: HostedProgram, names: tuple[str, ...], platform: Platform, graphics: tuple[DeviceCode, ...] = ()
+) -> CompiledGraph:
+    """The artefact of a graph that the host runs, which has no entry, with kernels of these names, but for the code."""
+    names = (*names, *(each.function for each in graphics))
+    return CompiledGraph(
+        (),
+        tuple(map(aligned_array, program.constants)),
+        program.inputs,
+        program.outputs,
+        program.devices[0].arena_bytes,
+        names,
+        platform,
+        program.checks,
+        parameters=tuple(program.parameters.get(name, ()) for name in names),
+        steps=program.steps,
+        symbols=program.symbols,
+        pools=program.devices[0].pools,
+        devices=program.devices,
+        device_code=graphics,
+        extents=program.extents,
+    )
 
 
 def check_devices(graph: GraphOp) -> None:

@@ -22,13 +22,14 @@ from xdsl.ir import Operation
 
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.aligned_arrays import aligned
-from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.diagnostics import Diagnostic, UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
 from ..abi import TEAM, THREADS, Argument, CompiledGraph, Parameter, Step
 from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
+from ..hosted_steps import HostedProgram, hosted_graph, hosted_graphs, read_hosted
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from ..machine.codegen import CodegenError, compile_module
 from ..machine.half_floats import CONVERSIONS, calls_conversions
@@ -36,7 +37,7 @@ from ..machine.kernel_cache import KernelCache
 from ..machine.target import Target
 from ..manifest import manifest, mark_text
 from ..read_steps import StepTable, read_steps
-from .module import FLAGS, emit_graph, flags_for_gcc
+from .module import FLAGS, emit_graph, emit_kernels, flags_for_gcc
 from .types import identifier
 
 Part = TypeVar("Part", Argument, Parameter)
@@ -54,6 +55,8 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         CodegenError: it does not accept the file.
         Diagnostic: something has no counterpart in C.
     """
+    if hosted := read_hosted(module):
+        return _compiled_kernels(module, hosted[0], target, level, flags)
     kernels, table = _steps(module)
     graph = emit_graph(list(module.ops), kernels)
     inputs, outputs = read_signature(graph.attributes)
@@ -64,10 +67,7 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
     )
     checks, records_at = read_checks(graph.attributes)
     symbols, pools, extents = read_sizes(graph.attributes)
-    files = [graph.text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
-    objects = tuple(cached_c(file, target.resolved(), level, flags) for file in files)
-    if any(calls_conversions(each, target.resolved().triple) for each in objects):
-        objects += (compile_module(CONVERSIONS, target),)
+    objects = _objects(graph.text, module, target, level, flags)
     compiled = CompiledGraph(
         objects,
         constants,
@@ -88,7 +88,44 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
             replace(part, thread=graph.threads[part.thread]) for part in table.parts if part.thread in graph.threads
         ),
     )
+    return _marked(compiled, objects, target)
+
+
+def _objects(text: str, module: ModuleOp, target: Target, level: int, flags: tuple[str, ...]) -> tuple[bytes, ...]:
+    """The object files of a text, of the sources in a module, and of what these call besides."""
+    files = [text, *(op.text.data for op in module.ops if isinstance(op, SourceOp))]
+    objects = tuple(cached_c(file, target.resolved(), level, flags) for file in files)
+    if any(calls_conversions(each, target.resolved().triple) for each in objects):
+        objects += (compile_module(CONVERSIONS, target),)
+    return objects
+
+
+def _marked(compiled: CompiledGraph, objects: tuple[bytes, ...], target: Target) -> CompiledGraph:
+    """An artefact with its object files, the last of which says what they belong to."""
     return replace(compiled, objects=(*objects, compile_module(mark_text(manifest(compiled), objects), target)))
+
+
+def _compiled_kernels(
+    module: ModuleOp, program: HostedProgram, target: Target, level: int, flags: tuple[str, ...]
+) -> CompiledGraph:
+    """A graph on several devices: its kernels. The host runs the rest.
+
+    Raises:
+        Diagnostic: it is a part of a program that branches, or a kernel has a name that C has not.
+    """
+    called = {step.kernel for step in program.steps}
+    kernels = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in called]
+    if program.is_segment:
+        graph = hosted_graphs(module)[0]
+        raise Diagnostic.at(graph, "is on several devices, and code in C does not call the host for parts of a program")
+    for kernel in kernels:
+        if identifier(name := kernel.sym_name.data) != name:
+            raise Diagnostic.at(kernel, f"the host calls it by its name, and '{name}' is no name in C")
+    text = emit_kernels([op for op in module.ops if isinstance(op, func.FuncOp | memref.GlobalOp | SourceOp)], kernels)
+    parameters = {name: tuple(map(_alone, held)) for name, held in program.parameters.items()}
+    taken = replace(program, steps=_taken(program.steps), parameters=parameters)
+    names = tuple(kernel.sym_name.data for kernel in kernels)
+    return _marked(hosted_graph(taken, names, target.platform()), _objects(text, module, target, level, flags), target)
 
 
 def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
@@ -100,15 +137,18 @@ def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
     if any(identifier(kernel.sym_name.data) != kernel.sym_name.data for kernel in kernels):
         return [], StepTable()
 
-    def alone(each: Part) -> Part:
-        return replace(each, kind=TEAM) if each.kind == THREADS else each
+    parts = tuple(replace(part, steps=_taken(part.steps)) for part in table.parts)
+    parameters = {name: tuple(map(_alone, held)) for name, held in table.parameters.items()}
+    return kernels, replace(table, steps=_taken(table.steps), parameters=parameters, parts=parts)
 
-    def taken(steps: Sequence[Step]) -> tuple[Step, ...]:
-        return tuple(replace(step, arguments=tuple(map(alone, step.arguments))) for step in steps)
 
-    parts = tuple(replace(part, steps=taken(part.steps)) for part in table.parts)
-    parameters = {name: tuple(map(alone, held)) for name, held in table.parameters.items()}
-    return kernels, replace(table, steps=taken(table.steps), parameters=parameters, parts=parts)
+def _alone(each: Part) -> Part:
+    """An argument, or a parameter, of a kernel that one thread calls."""
+    return replace(each, kind=TEAM) if each.kind == THREADS else each
+
+
+def _taken(steps: Sequence[Step]) -> tuple[Step, ...]:
+    return tuple(replace(step, arguments=tuple(map(_alone, step.arguments))) for step in steps)
 
 
 def _constant_number(op: Operation) -> int:

@@ -112,6 +112,20 @@ def emit_c(module: ModuleOp) -> str:
     return emit_graph(list(module.ops)).text
 
 
+def emit_kernels(ops: Sequence[Operation], kernels: Sequence[func.FuncOp]) -> str:
+    """The text of functions that are called one by one, by their own names and with all of their arguments.
+
+    Raises:
+        Diagnostic: an operation has no counterpart in C.
+    """
+    unit = Unit(ops, (), kernels)
+    reached = unit.reached(*(kernel.sym_name.data for kernel in kernels))
+    texts = [FunctionText(unit, function).write() for function in reached]
+    texts += [_entry_of_kernel(unit, kernel, name) for kernel, name in unit.entries.items()]
+    body = "\n\n".join([*unit.declared.values(), *texts])
+    return f"{file_head('kernels', unit, body)}\n\n{body}\n"
+
+
 def emit_graph(ops: Sequence[Operation], entries: Sequence[func.FuncOp] = ()) -> GraphText:
     """What stands in a module in C: functions, those that are called before those that call, and constants. The
     kernels `entries` can be called from outside, by their own names, with all of their arguments.

@@ -77,6 +77,15 @@ def test_nodes_run_where_their_tensors_are(module: Any, expected: Any) -> None:
     assert same((module.get_input(name) for name in ("a", "b")), arrays())
 
 
+@needs_compiler
+def test_kernels_in_c_run_on_several_devices_as_well(expected: Any, tmp_path: Path) -> None:
+    exe = weft.compile(parsed(), target="c", threads=2)
+    exe.save(path := tmp_path / "far.weft")
+    assert all(same(program(*arrays()), expected) for program in (exe, weft.load(path)))
+    assert {step.device for step in exe.profile(*arrays(), repeat=1).steps} == {"cpu", "ext_dev:0"}
+    assert same(weft.compile(parsed(), target="c", executor="graph", threads=2)(*arrays()), expected)
+
+
 def test_what_is_copied_is_counted_and_timed(module: Any) -> None:
     module(*arrays())
     with counted(device_by_name("ext_dev:0")) as traffic:
