@@ -11,6 +11,7 @@ from mutate import run_cases
 from random_functions import random_function
 from random_symbolic_functions import random_symbolic_function
 from schedule_fuzzer import HARMLESS, Fuzzer
+from tir_run import seeds
 from tvmscript_texts import only
 from xdsl.dialects.builtin import ModuleOp
 
@@ -101,8 +102,9 @@ def _scheduled(fuzzer: Fuzzer, random: Random, given: Sequence[Arrays], expected
     known = list(zip(given, expected, strict=True))
 
     def check(some: Sequence[tuple[Arrays, Arrays]] = known) -> None:
-        interpreter = Interpreter(only(fuzzer.schedule))
-        for seed in (None, 0):
+        func = only(fuzzer.schedule)
+        interpreter = Interpreter(func)
+        for seed in seeds(func):
             for arrays, wants in some:
                 try:
                     found = interpreter(arrays, seed)
