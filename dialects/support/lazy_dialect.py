@@ -56,6 +56,10 @@ class LazyDialect(Dialect):
         there = list(super().operations)
         return chain(there, *(family.load() for family in self.families))
 
+    def add(self, operation: type[Operation]) -> None:
+        """Have an operation found by its name that is none of the dialect's own: one of the program that runs."""
+        self._found[operation.name] = operation
+
     def find(self, name: str) -> type[Operation] | None:
         """The operation of a name; imports families until one has it."""
         for family in self.families:

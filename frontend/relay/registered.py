@@ -1,8 +1,8 @@
 """What is said of an operator that a program registers by name, and the class that is made of it.
 
 It is a class as one that a package declares (docs/extending.md), made when the operator is called for the first time;
-from then on its definition stays. Beside what is registered it has nothing: no gradient, no layouts, and no text that
-is read again.
+from then on its definition stays, and text that names it is read. Beside what is registered it has nothing: no gradient
+and no layouts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import te
+from ...dialects.relay import Relay
 from ...dialects.relay.base import (
     Fusion,
     FusionPattern,
@@ -144,6 +145,7 @@ class Definition:
             }
             self.made = cast("type[RegisteredOp]", irdl_op_definition(type("RegisteredOp", (RegisteredOp,), members)))
             self.made.DEFINITION, self.compute_of = self, compute_of
+            Relay.add(self.made)
         return self.made
 
     def _names(self, names: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 import weft
 from weft import relay, te
 from weft.dialects.support.diagnostics import UsageError
+from weft.frontend.mlir import parse_mlir
 
 relay: Any = relay
 te: Any = te
@@ -132,3 +133,11 @@ def test_arguments_are_as_many_as_inputs() -> None:
     op.add_argument("data", "Tensor", "")
     with pytest.raises(UsageError, match="has 2 inputs, and 1 arguments are described"):
         relay.Call(op, [X, X])
+
+
+def test_text_that_names_an_operator_is_read() -> None:
+    op = registered(1)
+    module = relay.IRModule.from_expr(relay.Call(op, [X], {"times": 2}))
+    spanned = relay.transform.AnnotateSpans()(module)
+    relay.assert_structural_equal(spanned, module)
+    relay.assert_structural_equal(relay.IRModule.of(parse_mlir(str(module).encode(), "text")), module)
