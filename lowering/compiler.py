@@ -25,13 +25,11 @@ from ..transforms.infra.parts import Sink, settle, take_apart
 from ..transforms.infra.timing import timed
 from .abi import (
     POOL,
-    Argument,
     CompiledGraph,
     DeviceCode,
-    HostedSegment,
 )
 from .graph_facts import GraphFacts, large_constants
-from .hosted_steps import HostedProgram, erase_hosted, hosted_graph, read_hosted
+from .hosted_steps import HostedProgram, erase_hosted, hosted_graph, hosted_segment, read_hosted
 from .kernel_memo import KernelMemo, kernel_memo
 from .llvm_ir.alike import Alike
 from .llvm_ir.module import emit_llvm_ir
@@ -231,7 +229,7 @@ class _Compilation:
             return hosted_graph(hosted[0], tuple(self._names), self._target.platform(), device_code)
         found, table = self._facts, self._table
         assert found is not None, "the graph's own function comes last, and always"
-        segments = tuple(_hosted_segment(program, constants) for program in hosted)
+        segments = tuple(hosted_segment(program, constants) for program in hosted)
         names = [*self._names, *(each.function for each in device_code)]
         if segments:
             table = replace(table, parameters={**table.parameters, **hosted[0].parameters})
@@ -256,19 +254,6 @@ class _Compilation:
             extents=found.extents,
             parts=table.parts,
         )
-
-
-def _hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedSegment:
-    """A part of a program that branches; its constants are put behind those that there are."""
-    first = len(constants)
-    constants += map(aligned, program.constants)
-
-    def moved(argument: Argument) -> Argument:
-        return replace(argument, at=argument.at + first) if argument.kind == "constant" else argument
-
-    steps = tuple(replace(step, arguments=tuple(map(moved, step.arguments))) for step in program.steps)
-    symbols, extents = program.symbols, program.extents
-    return HostedSegment(program.inputs, program.outputs, program.checks, steps, program.devices, symbols, extents)
 
 
 def _at_fuse(fused: Callable[[ModuleOp], None] | None) -> Observer:

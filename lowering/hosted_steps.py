@@ -9,7 +9,7 @@ order, what is as large as extents say that are known when the graph is called.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import func
@@ -47,7 +47,7 @@ from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.hints import isa
 from ..dialects.tir.symbols import affine_map
 from ..transforms.relay.outline_segments import SEGMENT, is_control
-from .abi import Argument, CompiledGraph, DeviceCode, DeviceMemory, Platform, Site, Step, TensorSpec
+from .abi import Argument, CompiledGraph, DeviceCode, DeviceMemory, HostedSegment, Platform, Site, Step, TensorSpec
 from .affine_sizes import sizes_of
 from .check_sites import called, read_sites
 from .graph_to_memory.signature import UPDATES, memory_signature, read_signature
@@ -121,6 +121,19 @@ def hosted_graph(
         device_code=graphics,
         extents=program.extents,
     )
+
+
+def hosted_segment(program: HostedProgram, constants: list[NDArray]) -> HostedSegment:
+    """A part of a program that branches; its constants are put behind those that there are."""
+    first = len(constants)
+    constants += map(aligned_array, program.constants)
+
+    def moved(argument: Argument) -> Argument:
+        return replace(argument, at=argument.at + first) if argument.kind == "constant" else argument
+
+    steps = tuple(replace(step, arguments=tuple(map(moved, step.arguments))) for step in program.steps)
+    symbols, extents = program.symbols, program.extents
+    return HostedSegment(program.inputs, program.outputs, program.checks, steps, program.devices, symbols, extents)
 
 
 def check_devices(graph: GraphOp) -> None:

@@ -107,7 +107,7 @@ def program_functions(
 def _program(main: FuncOp, control: Sequence[Operation], module: ModuleOp) -> list[Operation]:
     """The program's functions, and what they call: entries of its segments."""
     segments = {f.sym_name.data: f for f in module.ops if isinstance(f, llvm.FuncOp) and SEGMENT_MARK in f.attributes}
-    hosted = {graph.sym_name.data: _described(graph, number) for number, graph in enumerate(hosted_graphs(module))}
+    hosted = described_hosted(hosted_graphs(module))
     made: list[Operation] = []
     if hosted:
         types = [i64, PTR, PTR, PTR, i64]
@@ -121,6 +121,11 @@ def _program(main: FuncOp, control: Sequence[Operation], module: ModuleOp) -> li
         made += [each, run]
     taken = {name for each in module.ops if (name := symbol_name(each)) is not None}
     return [*declarations(taken), *program_functions(main, control, segments | hosted, taken), *made]
+
+
+def described_hosted(graphs: Sequence[GraphOp]) -> dict[str, llvm.FuncOp]:
+    """What the code of a program asks of the segments that the host runs, by their names."""
+    return {graph.sym_name.data: _described(graph, number) for number, graph in enumerate(graphs)}
 
 
 def _described(graph: GraphOp, number: int) -> llvm.FuncOp:

@@ -20,6 +20,7 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.mem.graph import GraphOp
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.aligned_arrays import aligned
 from ...dialects.support.diagnostics import Diagnostic, UsageError
@@ -29,7 +30,7 @@ from ..abi import TEAM, THREADS, Argument, CompiledGraph, Parameter, Step
 from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
-from ..hosted_steps import HostedProgram, hosted_graph, hosted_graphs, read_hosted
+from ..hosted_steps import HostedProgram, hosted_graph, hosted_graphs, hosted_segment, read_hosted
 from ..loops_to_llvm.symbols import CONSTANT_INDEX
 from ..machine.codegen import CodegenError, compile_module
 from ..machine.half_floats import CONVERSIONS, calls_conversions
@@ -55,22 +56,28 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         CodegenError: it does not accept the file.
         Diagnostic: something has no counterpart in C.
     """
-    if hosted := read_hosted(module):
+    hosted = read_hosted(module)
+    if hosted and not hosted[0].is_segment:
         return _compiled_kernels(module, hosted[0], target, level, flags)
     kernels, table = _steps(module)
-    graph = emit_graph(list(module.ops), kernels)
+    graphs: list[GraphOp] = []
+    if hosted:
+        graphs = hosted_graphs(module)
+        kernels = list(dict.fromkeys([*kernels, *(each for part in hosted for each in _called_by_host(module, part))]))
+        parameters = {name: tuple(map(_alone, held)) for name, held in hosted[0].parameters.items()}
+        table = replace(table, parameters={**table.parameters, **parameters})
+    graph = emit_graph([op for op in module.ops if op not in graphs], kernels, graphs)
     inputs, outputs = read_signature(graph.attributes)
     held = [op for op in module.ops if isinstance(op, memref.GlobalOp)]
     held.sort(key=_constant_number)
-    constants = tuple(
-        aligned(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"])) for op in held
-    )
+    constants = [aligned(constant_data(op, op.attributes["weft.value"], op.attributes["weft.type"])) for op in held]
+    segments = tuple(hosted_segment(replace(each, steps=_taken(each.steps)), constants) for each in hosted)
     checks, records_at = read_checks(graph.attributes)
     symbols, pools, extents = read_sizes(graph.attributes)
     objects = _objects(graph.text, module, target, level, flags)
     compiled = CompiledGraph(
         objects,
-        constants,
+        tuple(constants),
         inputs,
         outputs,
         graph.arena_bytes,
@@ -83,6 +90,8 @@ def compile_c_graph(module: ModuleOp, target: Target, level: int = 3, flags: tup
         table.steps,
         symbols=symbols,
         pools=pools,
+        segments=segments,
+        code_constants=len(held) if segments else None,
         extents=extents,
         parts=tuple(
             replace(part, thread=graph.threads[part.thread]) for part in table.parts if part.thread in graph.threads
@@ -111,21 +120,28 @@ def _compiled_kernels(
     """A graph on several devices: its kernels. The host runs the rest.
 
     Raises:
-        Diagnostic: it is a part of a program that branches, or a kernel has a name that C has not.
+        Diagnostic: a kernel has a name that C has not.
     """
-    called = {step.kernel for step in program.steps}
-    kernels = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in called]
-    if program.is_segment:
-        graph = hosted_graphs(module)[0]
-        raise Diagnostic.at(graph, "is on several devices, and code in C does not call the host for parts of a program")
-    for kernel in kernels:
-        if identifier(name := kernel.sym_name.data) != name:
-            raise Diagnostic.at(kernel, f"the host calls it by its name, and '{name}' is no name in C")
+    kernels = _called_by_host(module, program)
     text = emit_kernels([op for op in module.ops if isinstance(op, func.FuncOp | memref.GlobalOp | SourceOp)], kernels)
     parameters = {name: tuple(map(_alone, held)) for name, held in program.parameters.items()}
     taken = replace(program, steps=_taken(program.steps), parameters=parameters)
     names = tuple(kernel.sym_name.data for kernel in kernels)
     return _marked(hosted_graph(taken, names, target.platform()), _objects(text, module, target, level, flags), target)
+
+
+def _called_by_host(module: ModuleOp, program: HostedProgram) -> list[func.FuncOp]:
+    """The kernels of what the host runs.
+
+    Raises:
+        Diagnostic: one has a name that C has not.
+    """
+    called = {step.kernel for step in program.steps}
+    kernels = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in called]
+    for kernel in kernels:
+        if identifier(name := kernel.sym_name.data) != name:
+            raise Diagnostic.at(kernel, f"the host calls it by its name, and '{name}' is no name in C")
+    return kernels
 
 
 def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:

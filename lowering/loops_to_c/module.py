@@ -18,6 +18,7 @@ from xdsl.dialects import func, llvm, memref
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, i64
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.mem.graph import GraphOp
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
@@ -30,13 +31,14 @@ from ..abi import (
     ENTRY,
     GRAPH_SYMBOLS,
     INPUTS,
+    RUN_HOSTED,
     RUN_PART,
     SEGMENT_MARK,
     TensorSpec,
     thread_of_segment,
 )
 from ..check_sites import read_checks
-from ..control_to_llvm.convert_control_to_llvm import program_functions, public_program
+from ..control_to_llvm.convert_control_to_llvm import described_hosted, program_functions, public_program
 from ..entry.add_entry_point import entry_of_segment
 from ..graph_to_memory.signature import read_signature
 from ..loops_to_llvm.convert_loops_to_llvm import ARENA_BYTES
@@ -80,6 +82,9 @@ _PARALLEL = """#ifdef _OPENMP
 
 _RUN_PART = f"""/* Whoever takes the steps of a program one by one, to time them, puts a function here. */
 void (*{RUN_PART})(void (*part)(void *context), void *context, int64_t num_threads);"""
+
+_RUN_HOSTED = f"""/* Whoever loads this runs parts of the program on several devices. */
+int64_t {RUN_HOSTED}(int64_t part, void *inputs, void *outputs, void *arena, int64_t num_threads);"""
 
 _ALIGNED = f"#define WEFT_ALIGNED _Alignas({ALIGNMENT})"
 
@@ -126,9 +131,12 @@ def emit_kernels(ops: Sequence[Operation], kernels: Sequence[func.FuncOp]) -> st
     return f"{file_head('kernels', unit, body)}\n\n{body}\n"
 
 
-def emit_graph(ops: Sequence[Operation], entries: Sequence[func.FuncOp] = ()) -> GraphText:
+def emit_graph(
+    ops: Sequence[Operation], entries: Sequence[func.FuncOp] = (), hosted: Sequence[GraphOp] = ()
+) -> GraphText:
     """What stands in a module in C: functions, those that are called before those that call, and constants. The
-    kernels `entries` can be called from outside, by their own names, with all of their arguments.
+    kernels `entries` can be called from outside, by their own names, with all of their arguments. The host runs the
+    segments `hosted` of a program: their graphs are no code, and their kernels are among `entries`.
 
     Raises:
         Diagnostic: an operation has no counterpart in C, or there is no graph to run.
@@ -148,12 +156,14 @@ def emit_graph(ops: Sequence[Operation], entries: Sequence[func.FuncOp] = ()) ->
     if main is None:
         segments = [next((each for each in graphs if each.sym_name.data == "main"), graphs[0])]
     else:
-        made = reached_from_entry(program_functions(main, program, {s.sym_name.data: described(s) for s in segments}))
+        stubs = {s.sym_name.data: described(s) for s in segments} | described_hosted(hosted)
+        made = reached_from_entry(program_functions(main, program, stubs))
         called = {callee for each in made for callee in callees(each)}
         segments = [each for each in segments if entry_of_segment(each.sym_name.data) in called]
     unit = Unit(ops, segments, entries)
     name = unit.names.new((main or segments[0]).sym_name.data)
-    reached = unit.reached(*(s.sym_name.data for s in segments))
+    called_apart = entries if hosted else ()
+    reached = unit.reached(*(each.sym_name.data for each in (*segments, *called_apart)))
     texts = [FunctionText(unit, function).write() for function in reached]
     if unit.declared:
         texts.insert(0, "\n".join(unit.declared.values()))
@@ -169,7 +179,7 @@ def emit_graph(ops: Sequence[Operation], entries: Sequence[func.FuncOp] = ()) ->
         texts.append(_run(unit, graph, ENTRY))
     else:
         threads = {each: unit.names.new(each) for s in segments if (each := thread_of_segment(s.sym_name.data))}
-        texts += _program(unit, segments, functions, made, threads)
+        texts += _program(unit, segments, functions, made, threads, hosted)
         attributes, arena = made[-1].attributes, _integer(made[-1].attributes[ARENA_BYTES])
         kernels = [each.sym_name.data for each in functions if parameters_of(each) is not None]
     if GRAPH_SYMBOLS not in attributes:
@@ -197,11 +207,16 @@ def _program(
     functions: Sequence[func.FuncOp],
     made: Sequence[llvm.FuncOp],
     threads: Mapping[str, str],
+    hosted: Sequence[GraphOp],
 ) -> list[str]:
     """The functions `made` of a program, with what runs the graphs that it calls; the last is its entry. `threads` are
-    the names of what a thread runs of each graph."""
+    the names of what a thread runs of each graph. The host runs the graphs `hosted`."""
     calls: dict[str, Callable[[Sequence[str]], str]] = {}
     texts = [_RUN_PART] if segments else []
+    if hosted:
+        texts.append(_RUN_HOSTED)
+    for number, graph in enumerate(hosted):
+        calls[entry_of_segment(graph.sym_name.data)] = partial(_call_of_host, number)
     for segment in segments:
         runs = entry_of_segment(segment.sym_name.data)
         name, thread = unit.names.new(runs), threads[thread_of_segment(segment.sym_name.data)]
@@ -255,6 +270,11 @@ def _call_of_segment(name: str, arguments: Sequence[str]) -> str:
     inputs, outputs, arena, threads = arguments
     tables = (f"(void *const *)(void *){table}" for table in (inputs, outputs))
     return f"{name}({', '.join(tables)}, {arena}, (int64_t){threads})"
+
+
+def _call_of_host(number: int, arguments: Sequence[str]) -> str:
+    inputs, outputs, arena, threads = arguments
+    return f"(uint64_t){RUN_HOSTED}({number}, {inputs}, {outputs}, {arena}, (int64_t){threads})"
 
 
 def _address(number: int, arguments: Sequence[str]) -> str:

@@ -83,6 +83,21 @@ def test_a_loop_over_two_devices_computes_what_it_says(exe: weft.Executable, tmp
                 np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
+@needs_compiler
+def test_a_program_in_c_has_the_host_run_its_parts(exe: weft.Executable, tmp_path: Path) -> None:
+    in_c = weft.compile(parse_mlir(PROGRAM, "loop.mlir"), target="c", threads=2)
+    in_c.save(path := tmp_path / "loop.weft")
+    x = np.linspace(-1, 1, 4).astype(np.float32)
+    for program in (in_c, weft.load(path)):
+        for n in (0, 1, 5):
+            for found, wanted in zip(called(program, x, n, 3), meant(x, n, 3), strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-6)
+        with pytest.raises(weft.CheckError, match="index 7 lies outside of an axis of 4"):
+            called(program, x, 1, 7)
+    steps = {step.device for step in in_c.profile(x, np.array(2), np.array([0]), repeat=1).steps}
+    assert steps == {step.device for step in exe.profile(x, np.array(2), np.array([0]), repeat=1).steps}
+
+
 def test_what_each_turn_copies_is_counted(exe: weft.Executable) -> None:
     def traffic(n: int) -> Traffic:
         with counted(device_by_name("ext_dev:0")) as found:

@@ -18,7 +18,6 @@ import weft
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.checks import CheckError
-from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import from_mlir, parse_mlir
 from weft.lowering.compiler import lower
 from weft.lowering.loops_to_c.compile import compile_c_graph, compiler_command
@@ -125,24 +124,6 @@ def test_a_program_in_c_is_part_of_a_program_without_python(tmp_path: Path) -> N
     subprocess.run([*command, "-o", "main"], cwd=tmp_path, check=True)
     done = subprocess.run(["./main"], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["0", "1.000", "7.389", "1"]
-
-
-def test_parts_of_a_program_on_several_devices_have_no_c() -> None:
-    text = """
-relay.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
-  %0 = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
-    %1 = relay.exp %x : tensor<4xf32>
-    %2 = relay.on_device %1 {virtual_device = #relay.virtual_device<ext_dev>} : tensor<4xf32>
-    %3 = relay.negative %2 : tensor<4xf32>
-    relay.yield %3 : tensor<4xf32>
-  } else {
-    relay.yield %x : tensor<4xf32>
-  }
-  relay.return %0 : tensor<4xf32>
-}
-"""
-    with pytest.raises(Diagnostic, match="is on several devices, and code in C does not call the host"):
-        weft.compile(parse_mlir(text, "devices"), target="c")
 
 
 @pytest.mark.parametrize("size", [5, 200])
