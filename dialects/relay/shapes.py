@@ -54,6 +54,16 @@ def compatible(inferred: Attribute, declared: Attribute) -> bool:
     return False
 
 
+def check_extents(what: str, found: Sequence[int], wanted: Sequence[int]) -> None:
+    """Hold extents of an operand to those that others ask for: of symbols it is noted that they must be equal.
+
+    Raises:
+        VerifyException: they are not.
+    """
+    if not all(agree(n, m) for n, m in zip(found, wanted, strict=True)):
+        raise VerifyException(f"{what} is of extents {list(found)}, not {list(wanted)}")
+
+
 def tensor(value: SSAValue | Attribute) -> Tensor:
     """The tensor type of a value.
 

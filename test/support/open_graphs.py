@@ -19,6 +19,28 @@ def arguments_of(module: ModuleOp) -> list[Tensor]:
     return [tensor(argument) for argument in main_of(module).body.block.args]
 
 
+def graph_of(op: RelayOp) -> ModuleOp:
+    """A graph of a copy of `op` and of the constants and tuples that it takes; arguments are all else."""
+    block = Block()
+    values: dict[SSAValue, SSAValue] = {}
+
+    def place(value: SSAValue) -> SSAValue:
+        if value not in values:
+            owner = value.owner
+            if isinstance(owner, ConstantOp | TupleOp):
+                copy = owner.clone({operand: place(operand) for operand in owner.operands})
+                block.add_op(copy)
+                values[value] = copy.results[0]
+            else:
+                values[value] = block.insert_arg(value.type, len(block.args))
+        return values[value]
+
+    copy = op.clone({operand: place(operand) for operand in op.operands})
+    block.add_ops([copy, ReturnOp(*copy.results)])
+    type = FunctionType.from_lists([a.type for a in block.args], [result.type for result in copy.results])
+    return ModuleOp([FuncOp("main", type, Region(block))])
+
+
 def main_of(module: ModuleOp) -> FuncOp:
     return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
 

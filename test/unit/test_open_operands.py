@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from open_graphs import graph_of, opened
+from sampling import one_in
 
 import weft
 from weft import relay
+from weft.dialects.relay import Relay
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.lowering.compiler import lower
+from weft.lowering.machine.target import Target
 from weft.relay import Expr
 from weft.runtime.tensors import InputError
+from weft.testing import examples_of
+from weft.testing.examples import OperatorExample
+from weft.testing.random_graphs import fuzzed
 
 N = None
 Array = npt.NDArray[np.float32]
@@ -69,3 +78,43 @@ def test_adaptive_pools_of_nothing(size: Sequence[int]):
     for executable in (weft.compile(function, "llvm -opt-level=0"), weft.compile(function, executor="interpreter")):
         for found, want in zip(executable(np.zeros((1, 3, 0, 4), np.float32)), wanted, strict=True):
             np.testing.assert_array_equal(found, want)
+
+
+EXAMPLES = [pytest.param(example, id=str(example)) for example in fuzzed(examples_of(Relay))]
+
+
+@pytest.mark.parametrize("example", one_in(3, EXAMPLES))
+def test_an_operator_asks_what_it_needs_of_open_extents(example: OperatorExample):
+    """What it reads lies within its operands, be their extents what they may; else it says that it has to know them."""
+    if (graph := opened(graph_of(example.op), lambda _: True)) is None:
+        pytest.skip("its type asks for extents")
+    try:
+        lower(graph, Target.parse("llvm"), "tir")
+    except Diagnostic as error:
+        assert "cannot be computed where an extent is known only when it runs" in str(error)
+
+
+def test_losses_and_gathered_elements_ask_for_extents():
+    def loss(p: Expr, t: Expr) -> Expr:
+        return relay.nn.cross_entropy_with_logits(p, t)
+
+    def gathered(x: Expr, i: Expr) -> Expr:
+        return relay.gather(x, 1, relay.cast(i, "int64"))
+
+    p, t = array(3, 4), array(3, 4)
+    executable = compiled([(N, N), (N, N)], loss)
+    np.testing.assert_allclose(executable(p, t), -(p * t).sum() / 3, rtol=1e-5)
+    with pytest.raises(InputError, match="the graph takes"):
+        executable(p, array(3, 5))
+    executable = compiled([(N, N), (N, 2)], gathered)
+    places = np.array([[1, 3], [0, 0]], np.float32)
+    np.testing.assert_array_equal(executable(p, places), np.take_along_axis(p[:2], places.astype(np.int64), 1))
+    with pytest.raises(InputError, match="takes inputs for which"):
+        executable(p[:1], places)
+
+
+def test_boxes_have_four_numbers():
+    boxes, scores = relay.var("boxes", shape=(1, 3, 5)), relay.var("scores", shape=(1, 2, 3))
+    limits = (relay.const(2, "int64"), relay.const(0.5, "float32"), relay.const(0.1, "float32"))
+    with pytest.raises(Diagnostic, match="expected boxes of 4 numbers"):
+        relay.vision.all_class_non_max_suppression(boxes, scores, *limits)

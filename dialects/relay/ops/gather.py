@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.dtypes import dtype_name
 from ...support.operations import irdl_op_definition
+from ...te.assume import at_most
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -201,6 +202,9 @@ class GatherOp(_GatherOp):
         x, indices = inputs
         axis = normalize_axis(self.axis.value.data, x.rank)
         mode = out_of_range(self.mode)
+        for d, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
+            if d != axis and not at_most(n, m):
+                raise VerifyException(f"the indices reach beyond the data in dimension {d}: {n} > {m}")
         known: te.Tensor | None = None
         if mode == OutOfRange.ERROR:
             indices = known = checked(indices, [x.shape[axis]], outside_text(self.name))

@@ -38,6 +38,7 @@ from ..precision import Accuracy, Precision
 from ..reordering import Form, Order, Reordered
 from ..resample import Sampling, cubic_weights, one_of, resample
 from ..sampling import Image, both, clipped, cubic_term_weights, interpolated
+from ..shapes import check_extents
 
 if TYPE_CHECKING:
     from ..gradient import Gradient, Term, Terms
@@ -276,6 +277,7 @@ class CropAndResizeOp(RelayOp):
         extents, crop = layout.extents(x.shape), dict(zip("HW", ints(self.crop_size), strict=True))
         if not te.agree(boxes.shape[0], which.shape[0]):
             raise TypeError(f"te: there are {boxes.shape[0]} boxes, and numbers of images for {which.shape[0]}")
+        check_extents("a box", boxes.shape[1:], [4])
 
         def position(letter: str, box: te.Expr, i: te.Expr) -> te.Expr:
             side = "HW".index(letter)
@@ -466,8 +468,7 @@ class GridSampleOp(RelayOp):
         extents = layout.extents(x.shape)
         if not te.agree(extents["N"], grid.dims[0]):
             raise TypeError("te: it is not known whether there are as many grids as images")
-        if not te.agree(grid.shape[1], len(spatial)):
-            raise TypeError(f"te: a grid names places by {len(spatial)} numbers")
+        check_extents("a place of the grid", [grid.shape[1]], [len(spatial)])
         shape = layout.shape(extents | dict(zip(spatial, grid.shape[2:], strict=True)))
 
         def position(letter: str, at: te.Expr) -> te.Expr:

@@ -40,6 +40,7 @@ from ..blocking import PLAIN, Blocks
 from ..nn_common import accumulator, narrow
 from ..precision import Accuracy, Precision
 from ..reordering import Form, Order, Reordered, order_of, reduced, reordered_axes, without_axes
+from ..shapes import check_extents
 from .elementwise import AbsOp, truth_values
 from .transform import ExpandDimsOp
 
@@ -396,9 +397,7 @@ class VarianceOp(ReduceOp):
         axes = reduction.reduce_axes(x.shape)
         element = accumulator(x.element_type)
         kept = Reduction(x.rank, reduction.axes, keepdims=True)
-        for n, m in zip(kept.shape(x.shape), mean.shape, strict=True):
-            if not te.agree(n, m):
-                raise VerifyException(f"there is a mean for {m} places of {n}")
+        check_extents("the mean", mean.shape, kept.shape(x.shape))
 
         def square(*i: te.IterVar) -> te.Expr:
             distance = te.cast(x[i], element) - te.cast(mean[kept.kept(i)], element)

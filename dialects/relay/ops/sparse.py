@@ -16,6 +16,7 @@ from ...support.hints import isa
 from ...support.operations import irdl_op_definition
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, ints, tensor
 from ..precision import Accuracy
+from ..shapes import check_extents
 from ..types import tuple_type
 from .image import clamped_index
 
@@ -149,6 +150,7 @@ class SparseReshapeOp(RelayOp):
         indices, before, after = inputs
         element, kind = indices.element_type, after.element_type
         old, new = before.shape[0], after.shape[0]
+        check_extents("the places", indices.shape[1:], [old])
 
         def product(extents: te.Tensor, first: int) -> te.Expr:
             found = te.const(1, extents.element_type)

@@ -17,9 +17,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
+from ...te.assume import at_most
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, Tensor, flag, integer, is_true, shape_of, string, tensor
 from ..precision import Accuracy
 from ..resample import one_of
+from ..shapes import check_extents
 from ..types import tuple_type
 
 if TYPE_CHECKING:
@@ -214,6 +216,11 @@ class NonMaxSuppressionOp(RelayOp):
         data, valid, indices, most, threshold = inputs
         batches, count, fields = data.dims
         start, which = self.coord_start.value.data, self.id_index.value.data
+        check_extents("the counts", valid.shape, data.shape[:1])
+        if is_true(self.return_indices):
+            check_extents("the places", indices.shape, data.shape[:2])
+        if not at_most(max(start + 4, which + 1, self.score_index.value.data + 1), fields):
+            raise VerifyException(f"a box of {fields} fields has none of some numbers")
         limit, iou = most[(0,) * most.rank], te.cast(threshold[(0,) * threshold.rank], data.element_type)
         top = self.top_k.value.data
 
@@ -405,7 +412,9 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         one_of(self.box_format.data, ("corner", "center"), "box_format")
         for value in self.operands[2:]:
             number_of(value, "a threshold or a number of boxes")
-        batch, count, _ = boxes.get_shape()
+        batch, count, fields = boxes.get_shape()
+        if fields not in (4, DYNAMIC):
+            raise VerifyException(f"expected boxes of 4 numbers, got {boxes}")
         if len(scores.get_shape()) != 3 or not isinstance(scores.element_type, AnyFloat):
             raise VerifyException(f"expected scores [batch, classes, boxes] of floats, got {scores}")
         if any(
@@ -423,6 +432,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         boxes, scores, most, iou, least = inputs
+        check_extents("the boxes", boxes.shape, [*scores.shape[::2], 4])
         kept, counts = self._kept(boxes, scores, *(each[(0,) * each.rank] for each in (most, iou, least)))
         batches, classes, _ = map(te.dim_expr, scores.dims)
         if self.output_format.data == "onnx":

@@ -21,6 +21,7 @@ from ..nn_common import narrow
 from ..precision import Accuracy
 from ..resample import one_of
 from ..sampling import Image, both, clipped, interpolated
+from ..shapes import check_extents
 from .image import clamped_index, interpolate, linear_weights, real_extent
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class _RegionPool(RelayOp, ABC):
 
     def pooled_shape(self, x: te.Tensor, rois: te.Tensor) -> tuple[int, ...]:
         """The shape of the result."""
+        check_extents("a region", rois.shape[1:], [5])
         layout = unblocked(self.layout.data, "NCHW", "layout")
         pooled = dict(zip("NHW", (rois.shape[0], *ints(self.pooled_size)), strict=True))
         return layout.shape(layout.extents(x.shape) | pooled)

@@ -36,6 +36,7 @@ from ...nn_common import (
     per_axis,
     result_element,
 )
+from ...shapes import check_extents
 
 if TYPE_CHECKING:
     from ...gradient import Gradient, Terms
@@ -105,6 +106,8 @@ class Conv2dBackwardWeightOp(RelayOp):
         grad, data = inputs
         window, result = self.window(), tensor(self.result).element_type
         wide = accumulator(result)
+        places = [data.shape[0], *window.outputs(data.shape[2:])]
+        check_extents("the gradient", [grad.shape[0], *grad.shape[2:]], places)
         reach = window.reach(data.shape[2:])
         padded = pad_stage(data, dict(enumerate(window.before, 2)), dict(enumerate(reach, 2)))
         groups = self.groups.value.data

@@ -19,6 +19,7 @@ from ...nn_common import accumulator, narrow
 from ...precision import Accuracy
 from ...resample import one_of
 from ...sampling import Image, both, interpolated
+from ...shapes import check_extents
 from ..image import clamped_index, interpolate, linear_weights, real_extent
 from .convolution_base import Convolution
 
@@ -108,7 +109,13 @@ class DeformableConv2dOp(Convolution):
             for letter, extent in zip(("N", *self.SPATIAL), (sizes["N"], *places), strict=True):
                 if not te.agree(extent, found[letter]):
                     raise TypeError(f"te: an offset and the result have {found[letter]} and {extent} along {letter}")
+        check_extents("the weight", [weights["I"] * groups], [sizes["C"]])
+        if any(isinstance(taps, te.Expr) for taps in window.kernel):
+            raise TypeError("te: it depends on how many taps the kernel has")
         shared = sizes["C"] // self.deformable_groups.value.data
+        for told, numbers in zip((offset, *masks), (2, 1), strict=False):
+            taps = numbers * self.deformable_groups.value.data * rows * columns
+            check_extents("an offset or mask", [layout.extents(told.shape)["C"]], [taps])
 
         def tap(*indices: te.IterVar) -> te.Expr:
             n, c, i, j, p, q = indices

@@ -20,6 +20,7 @@ from ...indexing import as_index
 from ...nn_common import accumulator, aligned_axis, check_vector, narrow
 from ...precision import Accuracy, Precision
 from ...resample import one_of
+from ...shapes import check_extents
 from ..elementwise import floats, integers
 from ..transcendental import LogOp
 
@@ -49,6 +50,7 @@ class _CrossEntropy(RelayOp, ABC):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, y = inputs
+        check_extents("the targets", y.shape, x.shape)
         wide = accumulator(x.element_type)
         n, c = (te.reduce_axis(extent, name) for extent, name in zip(x.shape, "nc", strict=True))
         total = te.compute(
@@ -151,6 +153,7 @@ class NllLossOp(RelayOp):
         x, targets, weights = inputs
         wide, classes = accumulator(x.element_type), x.shape[aligned_axis(x, 1, weights)]
         zero = te.const(0, wide)
+        check_extents("the targets", targets.shape, [x.shape[0], *x.shape[2:]])
 
         def weight(*i: te.Expr) -> te.Expr:
             target = as_index(targets[i])

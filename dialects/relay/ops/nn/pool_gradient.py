@@ -22,6 +22,7 @@ from ....support.operations import irdl_op_definition
 from ...base import RelayOp, compatible, tensor
 from ...indexing import row_major
 from ...nn_common import accumulator, narrow, pad_stage
+from ...shapes import check_extents
 from .pool import AvgPool1dOp, AvgPool2dOp, AvgPool3dOp, AvgPoolBase, OneAxis, ThreeAxes, WindowPool, divided
 
 if TYPE_CHECKING:
@@ -41,6 +42,15 @@ class _PoolGradient(WindowPool, ABC):
         return [data]
 
     channel_block = RelayOp.channel_block  # gradients are taken before channels are put into blocks
+
+    def check_gradient(self, grad: te.Tensor, x: te.Tensor) -> None:
+        """Hold the gradient to one element for each window: of extents that are symbols it is noted that they must.
+
+        Raises:
+            VerifyException: it has others.
+        """
+        places = self.places([x.shape[p] for p in self.positions()])
+        check_extents("the gradient", grad.shape, self.with_spatial(x.shape, places))
 
     def spread(
         self, x: te.Tensor, places: Sequence[int], share: Callable[..., te.Expr], element: Attribute
@@ -68,6 +78,7 @@ class _PoolGradient(WindowPool, ABC):
 class _MaxPoolGradient(_PoolGradient, ABC):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         grad, x = inputs
+        self.check_gradient(grad, x)
         window, positions = self.window(), self.positions()
         padded = pad_stage(x, *self.pad_amounts(x.shape), te.reduce_identity("max", x.element_type).value)
         places, count = [grad.shape[p] for p in positions], prod(window.kernel)
@@ -119,6 +130,7 @@ class _MaxPoolGradient(_PoolGradient, ABC):
 class _AvgPoolGradient(AvgPoolBase, _PoolGradient, ABC):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         grad, x = inputs
+        self.check_gradient(grad, x)
         positions = self.positions()
         element = accumulator(x.element_type)
 

@@ -21,6 +21,7 @@ from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, LONG, Fusion, FusionPattern, RelayOp, flag, is_true, shape_of, tensor
 from ...precision import Accuracy
+from ...shapes import check_extents
 from ...types import tuple_type
 from ..image import clamped_index
 from ..sparse import index_vector
@@ -256,6 +257,7 @@ class SparseTransposeOp(SparseMatrixOp):
 
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         data, indices, indptr = inputs
+        check_extents("the columns", indices.shape, data.shape)
         count, rows = data.shape[0], indptr.shape[0] - 1
         i, j, k, s = (te.reduce_axis(n, name) for n, name in ((rows, "i"), (count, "j"), (count, "k"), (count, "s")))
         kind = indices.element_type

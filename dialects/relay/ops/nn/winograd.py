@@ -22,6 +22,7 @@ from ...inference import by_types
 from ...layout import Layout, parse_layout
 from ...nn_common import accumulator, narrow, pad_stage
 from ...planes import Planes
+from ...shapes import check_extents
 from ...winograd import FILTERINGS, TAPS, Filtering, combined
 from .convolution_base import Convolution
 
@@ -76,7 +77,8 @@ class WinogradWeightTransformOp(RelayOp):
         by = filtering(self.tile_size.value.data)
         element = tensor(self.result).element_type
         sum_type = accumulator(element)
-        outputs, channels, *_ = weight.shape
+        outputs, channels, *taps = weight.shape
+        check_extents("a weight's taps", taps, (TAPS, TAPS))
 
         def rows(p: te.IterVar, o: te.IterVar, i: te.IterVar, s: te.IterVar) -> te.Expr:
             return combined(by.weight, p, lambda r: te.cast(weight[o, i, r, s], sum_type))
