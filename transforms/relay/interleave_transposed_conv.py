@@ -261,6 +261,8 @@ def _obstacle(op: Transposed) -> str | None:
         return f"its elements are {data.element_type}, not floats, and its sums not of int32"
     if DYNAMIC in (data.get_shape()[1], *shape_of(op.weight)):
         return "its channels or taps are dynamic"
+    if 0 in (*data.get_shape(), *shape_of(op.weight)):
+        return "there is nothing to sum, or no result"
     if any(padding >= taps for padding, taps in zip(window.before, window.kernel, strict=True)):
         return "it is padded by more than its kernel"
     return None

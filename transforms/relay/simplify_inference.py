@@ -159,15 +159,16 @@ def group_normalized(site: Site) -> SSAValue:
     norm, axis, _ = norm_at(site)
     assert isinstance(norm, GroupNormOp)
     shape, groups = shape_of(site[x]), norm.num_groups.value.data
+    is_empty = 0 in shape and is_static(site[x].type)
     if is_static(site[x].type):
         split, joined = [*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]], [*shape]
     else:  # 0 keeps a dimension, -4 takes one apart, -3 joins two
         channels, behind = shape_of(norm.result)[axis], [0] * (len(shape) - axis - 1)
         size = -1 if channels == DYNAMIC else channels // groups
         split, joined = [*([0] * axis), -4, groups, size, *behind], [*([0] * axis), -3, *behind]
-    grouped = site.emit(ReshapeOp(widened(site.emit, site[x]), newshape=split))
+    grouped = site.emit(ReshapeOp(widened(site.emit, site[x]), newshape=split, allowzero=is_empty))
     value = normalized(site, grouped, [d for d in range(1, len(shape) + 1) if d != axis])
-    return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=joined)))
+    return scaled_and_moved(site, site.emit(ReshapeOp(value, newshape=joined, allowzero=is_empty)))
 
 
 def l2_normalized(site: Site) -> SSAValue:

@@ -152,8 +152,9 @@ class _TransposedConvolution(ConvolutionBase, ABC):
             (slice(None), slice(None), *(slice(b, b + r) for b, r in zip(window.before, reach, strict=True)))
         ]
         taps = transform_array(widened(weight, result.element_type), kernel, parse_layout("IO" + self.SPATIAL))
-        grouped = taps.reshape(groups, -1, *taps.shape[1:]).swapaxes(1, 2)
-        turned = np.flip(grouped.reshape(-1, *grouped.shape[2:]), tuple(range(2, 2 + rank)))
+        grouped = taps.reshape(groups, taps.shape[0] // groups, *taps.shape[1:]).swapaxes(1, 2)
+        outputs = grouped.reshape(groups * taps.shape[1], *grouped.shape[2:])
+        turned = np.flip(outputs, tuple(range(2, 2 + rank)))
         out = convolve(spread, turned, replace(window, strides=(1,) * rank), groups)
         return transform_array(out, plain_layout, out_layout).astype(numpy_dtype(result.element_type), copy=False)
 

@@ -64,7 +64,7 @@ def convolve(x: npt.NDArray[Any], weight: npt.NDArray[Any], window: Window, grou
         return np.moveaxis(result, -1, 1)
     per_group = x.shape[1] // groups
     views = views.reshape(x.shape[0], groups, per_group, *views.shape[2:])
-    kernels = weight.reshape(groups, -1, *weight.shape[1:])
+    kernels = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
     place, tap = "xyz"[:rank], "uvw"[:rank]
     result = np.einsum(f"ngc{place}{tap},goc{tap}->ngo{place}", views, kernels, optimize=True)
     return result.reshape(x.shape[0], weight.shape[0], *result.shape[3:])

@@ -324,7 +324,7 @@ class GroupNormOp(_ScaledNorm):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x = inputs[0]
         axis = normalize_axis(self.axis.value.data, x.rank)
-        size = x.shape[axis] // self.num_groups.value.data
+        size = max(1, x.shape[axis] // self.num_groups.value.data)
         # [.., C, ..] -> [.., G, C/G, ..]: a group is then all of the dimension after `axis`, and of the others
         grouped = te.compute(
             (*x.shape[:axis], x.shape[axis] // size, size, *x.shape[axis + 1 :]),
