@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from ...dialects.tir.affine import linear
@@ -115,8 +116,9 @@ def _is_read_before(reader: BlockOp, source: SSAValue, writer: BlockOp, output: 
     Where they stand in the same loops, each iteration of these has to be about elements of its own.
     """
     here, there = _map_of(reader, source), _map_of(writer, output)
-    if here is not None and here == there and reader.sym_name == writer.sym_name:
-        return True  # an instance for each element, which reads before it writes
+    if output in reader.writes:  # an instance for each element
+        is_its_own = here is not None and here == _map_of(reader, output)
+        return is_its_own and _is_read_first(reader.body.block, source, output)
     loops, others = enclosing_loops(reader), enclosing_loops(writer)
     count = next((n for n, (a, b) in enumerate(zip(loops, others, strict=False)) if a is not b), None)
     shared = loops[: min(len(loops), len(others)) if count is None else count]
@@ -129,6 +131,25 @@ def _is_read_before(reader: BlockOp, source: SSAValue, writer: BlockOp, output: 
     mine, its = _over_loops(reader, here), _over_loops(writer, there)
     own = {a.position for a, b in zip(mine, its, strict=True) if isinstance(a, AffineDimExpr) and a == b}
     return all(loop.size == 1 or depth in own for depth, loop in enumerate(shared))
+
+
+def _is_read_first(body: Block, source: SSAValue, output: SSAValue) -> bool:
+    """Whether what is done for one element reads a source for the last time before it writes an output."""
+    is_written = False
+    for op in body.ops:
+        reads, writes = _touches(op, source), _touches(op, output)
+        if reads and is_written:
+            return False
+        if reads and writes:
+            sides = [block for region in op.regions for block in region.blocks]
+            if not isinstance(op, scf.IfOp) or not all(_is_read_first(side, source, output) for side in sides):
+                return False
+        is_written = is_written or writes
+    return True
+
+
+def _touches(op: Operation, buffer: SSAValue) -> bool:
+    return any(operand is buffer for each in op.walk() for operand in each.operands)
 
 
 def _over_loops(block: BlockOp, map: AffineMap) -> list[AffineExpr]:

@@ -86,6 +86,51 @@ def test_what_is_read_behind_what_is_written_may_not_be_overwritten() -> None:
     )
 
 
+ONE_BLOCK = """
+    for i in range(64):
+        with T.block("b"):
+            vi = T.axis.spatial(64, i)
+            C[vi] = B[vi]
+            if A[vi] > T.float32(1):
+                D[vi] = A[vi] + B[vi]
+            else:
+                D[vi] = A[vi] - B[vi]
+"""
+BLOCKS_WITHOUT_A_NAME = """
+    for i in range(64):
+        with T.block("b"):
+            vi = T.axis.spatial(64, i)
+            C[vi] = B[vi]
+            D[vi] = T.float32(0)
+            for k in range(3):
+                D[vi] = D[vi] + A[vi]
+"""
+CALLS_OF_TWO = """
+relay.func @main(%x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %a = relay.exp %x : tensor<64xf32>
+  %b = relay.tanh %y : tensor<64xf32>
+  %c, %d = relay.call_lowered @f(%a, %b) : (tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
+  %e = relay.negative %c : tensor<64xf32>
+  %f = relay.negative %d : tensor<64xf32>
+  relay.return %e, %f : tensor<64xf32>, tensor<64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("body", [ONE_BLOCK, BLOCKS_WITHOUT_A_NAME])
+def test_what_is_read_behind_another_output_that_is_written_is_not_overwritten_by_that(body: str) -> None:
+    arguments = ", ".join(f'{name}: T.Buffer[(64,), "float32"]' for name in "ABCD")
+    function = from_source(f"@T.prim_func\ndef f({arguments}):{body}")
+    found = pairs_in_place(function)
+    assert (0, 2) not in found and (1, 2) in found
+    x, y = np.random.default_rng(0).standard_normal((2, 64)).astype(np.float32)
+    made = weft.compile(parse_mlir(str(function) + CALLS_OF_TWO, "calls.mlir"), threads=1)(x, y)
+    a, b = np.exp(x), np.tanh(y)
+    second = 3 * a if body is BLOCKS_WITHOUT_A_NAME else np.where(a > 1, a + b, a - b)
+    for given, expected in zip(made, (-b, -second), strict=True):
+        np.testing.assert_allclose(given, expected, rtol=1e-4, atol=1e-5)
+
+
 @T.prim_func
 def twice(A: T.Buffer[(100,), "float32"], B: T.Buffer[(100,), "float32"]):
     for i in range(100):
