@@ -195,6 +195,7 @@ def compute(
         for n in range(1, count):
             formula = cast("own.AnyRankBody", partial(body, number=n))
             tensors.append(own.compute(dims, formula, f"{name}.v{n}", plain, may_scan=True))
+        tensors = _side_by_side(tensors)
     tensors = [tagged(each, tag, attrs) for each in tensors]
     return tuple(tensors) if results or count > 1 else tensors[0]
 
@@ -206,6 +207,14 @@ def _intrinsic(
     axes = tuple(IterVar(name, dim) for name, dim in zip(names, dims, strict=True))
     value = function(*axes)
     return (axes, value) if isinstance(value, IntrinsicCall) else None
+
+
+def _side_by_side(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of formulas that one function gave."""
+    common = object()
+    return [
+        replace(each, producer=replace(each.producer, beside=common)) for each in tensors if each.producer is not None
+    ]
 
 
 def _check_free(compute: Compute, name: str) -> None:

@@ -319,6 +319,8 @@ class Compute:
     """What the person who wrote it says of it."""
     by: Computed | None = None
     """The intrinsic that computes its last dimensions."""
+    beside: object = None
+    """What the formulas that one function gave for several tensors have in common."""
 
     @property
     def reduce_axes(self) -> tuple[IterVar, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, UnitAttr
@@ -108,41 +109,54 @@ class _Computation:
         return self._start(te.first_values(fold))
 
 
+@dataclass(frozen=True)
+class Part:
+    """A computation whose block is to be called `name`; it writes `targets`, one for each of its results."""
+
+    name: str
+    targets: Sequence[SSAValue]
+    compute: te.Compute
+
+
 def nest_of(
-    targets: Sequence[SSAValue],
-    compute: te.Compute,
-    name: str,
+    parts: Sequence[Part],
     buffers: dict[te.Tensor, SSAValue],
     symbols: Symbols,
     arguments: Mapping[te.Var, BlockArgument],
     unit_loops: bool = False,
 ) -> Operation:
-    """The loops over a compute's axes with its block, `name`, inside; an axis of one value has a loop with
-    `unit_loops` only.
+    """Loops over axes with a block for each of the `parts` inside, which are several only where all are over axes of
+    the same extents and nothing is reduced; an axis of one value has a loop with `unit_loops` only.
 
-    It writes `targets`, one for each result of the computation, and reads `buffers`."""
-    computation = _Computation(targets, compute, buffers, arguments)
+    They read `buffers`."""
+    computations = [_Computation(each.targets, each.compute, buffers, arguments) for each in parts]
+    first = computations[0]
     loops: list[ForOp] = []
     bindings: list[AffineExpr] = []
-    for axis in computation.axes:
+    for axis in first.axes:
         if axis.dim == 1 and not unit_loops:
             bindings.append(AffineConstantExpr(0))
             continue
         bindings.append(AffineExpr.dimension(len(loops)))
         loops.append(ForOp(symbols.extent(axis.dim), name_hint=axis.name))
-        if isinstance(computation.formula, te.Filled):  # which element of its part a point touches, data says
+        if isinstance(first.formula, te.Filled):  # which element of its part a point touches, data says
             loops[-1].annotations = DictionaryAttr({INDEPENDENT: UnitAttr()})
-    body = computation.block()
-    start = computation.write(body)
-    nest: Operation = BlockOp(
-        name,
-        [(IterKind.REDUCE if a.reduce else IterKind.SPATIAL, symbols.extent(a.dim)) for a in computation.axes],
-        AffineMap(len(loops), 0, tuple(bindings)),
-        [loop.var for loop in loops],
-        Region(body),
-        None if start is None else Region(start),
-    )
+    nest: list[Operation] = []
+    for part, computation in zip(parts, computations, strict=True):
+        body = computation.block()
+        start = computation.write(body)
+        nest.append(
+            BlockOp(
+                part.name,
+                [(IterKind.REDUCE if a.reduce else IterKind.SPATIAL, symbols.extent(a.dim)) for a in computation.axes],
+                AffineMap(len(loops), 0, tuple(bindings)),
+                [loop.var for loop in loops],
+                Region(body),
+                None if start is None else Region(start),
+            )
+        )
     for loop in reversed(loops):
-        loop.body.block.add_op(nest)
-        nest = loop
-    return nest
+        loop.body.block.add_ops(nest)
+        nest = [loop]
+    assert len(nest) == 1, "several blocks stand in a loop"
+    return nest[0]

@@ -20,10 +20,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import te
 from ...dialects.support.interned import shaped_memref
 from ...dialects.support.walking import within
-from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, PrimFuncOp
+from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, PrimFuncOp, blocks_under
 from .te_expressions import signless
 from .te_external import emit_external
-from .te_nests import nest_of
+from .te_nests import Part, nest_of
 from .te_symbols import Symbols, variables_of
 
 
@@ -46,7 +46,7 @@ def create_prim_func(
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
     computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's.
     `constants` are the values of placeholders that are no inputs. An axis of one value has a loop with
-    `unit_loops` only.
+    `unit_loops` only, and with those the results of one function (`Compute.beside`) have one nest of loops.
 
     An output that is an input, or that stands twice in the list, is copied. Nothing is done for a tensor without
     elements.
@@ -58,6 +58,9 @@ def create_prim_func(
     for output in outputs:
         results.append(_identity(output) if output.producer is None or output in results else output)
     tensors = te.topological_order(results)
+    beside = _beside(tensors) if unit_loops else {}
+    if beside:
+        tensors = _side_by_side(tensors, beside)
     function = _Function(name, inputs, results, tensors, symbols, unit_loops)
     groups: dict[object, list[te.Tensor]] = {}
     for tensor in tensors:
@@ -72,6 +75,10 @@ def create_prim_func(
         function.buffer(tensor)
         group = groups[computation_of(tensor)]
         if tensor is not group[0] or all(0 in each.dims for each in group):
+            continue
+        if (mates := beside.get(tensor.producer.beside)) is not None:
+            if tensor is mates[0]:
+                function.compute_in_one(mates, nests)
             continue
         nest = function.compute(tensor.producer, group)
         if nest is not None and locations is not None and (location := locations.get(tensor)) is not None:
@@ -149,11 +156,23 @@ class _Function:
 
     def _nest(self, targets: Sequence[SSAValue], producer: te.Compute, name: str) -> Operation:
         unique = self._unique(name)
-        nest = nest_of(
-            targets, producer, unique, self.buffers, self._symbols, self._arguments, unit_loops=self._unit_loops
-        )
+        return self._loops([Part(unique, targets, producer)])
+
+    def _loops(self, parts: Sequence[Part]) -> Operation:
+        nest = nest_of(parts, self.buffers, self._symbols, self._arguments, unit_loops=self._unit_loops)
         self._block.add_op(nest)
         return nest
+
+    def compute_in_one(self, tensors: Sequence[te.Tensor], nests: dict[object, Operation] | None) -> None:
+        """Compute tensors in one nest of loops, a block for each; `nests` takes the block of each."""
+        parts = [
+            Part(self._unique(each.name), [self.buffer(each)], each.producer)
+            for each in tensors
+            if each.producer is not None
+        ]
+        blocks = blocks_under(self._loops(parts))
+        if nests is not None:
+            nests.update(zip(map(computation_of, tensors), blocks, strict=True))
 
     def _prepare(self, procedure: te.Procedure) -> None:
         """Buffers for what statements fill and need besides; what they fill begins as it is said, or is zero before."""
@@ -192,6 +211,37 @@ class _Function:
             candidate = f"{name}_{count}"
         self._names.add(candidate)
         return candidate
+
+
+def _beside(tensors: Sequence[te.Tensor]) -> dict[object, list[te.Tensor]]:
+    """The results of functions that gave several formulas, by what those have in common: those that have loops, and
+    reduce nothing."""
+    found: dict[object, list[te.Tensor]] = {}
+    for tensor in tensors:
+        producer = tensor.producer
+        if producer is not None and producer.beside is not None and producer.axes and not producer.reduce_axes:
+            found.setdefault(producer.beside, []).append(tensor)
+    return {common: mates for common, mates in found.items() if len(mates) > 1}
+
+
+def _side_by_side(tensors: Sequence[te.Tensor], beside: Mapping[object, Sequence[te.Tensor]]) -> list[te.Tensor]:
+    """`tensors`, inputs first, where those that are computed beside one another follow one another."""
+    order: dict[te.Tensor, None] = {}
+
+    def place(tensor: te.Tensor) -> None:
+        mates: Sequence[te.Tensor] = () if tensor.producer is None else beside.get(tensor.producer.beside, ())
+        if tensor not in mates:
+            order[tensor] = None
+            return
+        for each in te.topological_order(mates):
+            if each not in mates and each not in order:
+                place(each)
+        order.update(dict.fromkeys(mates))
+
+    for tensor in tensors:
+        if tensor not in order:
+            place(tensor)
+    return list(order)
 
 
 def computation_of(tensor: te.Tensor) -> object:

@@ -13,6 +13,7 @@ import weft
 from weft import te, tir
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.core import ForOp, blocks_under
 from weft.tir import Interpreter, ScheduleError
 
 
@@ -226,6 +227,45 @@ def test_several_formulas_give_several_tensors() -> None:
     np.testing.assert_array_equal(results[1], x * y)
     with pytest.raises(UsageError, match="int32 or int64"):
         te.create_prim_func([a, b, plus], "int8")
+
+
+def _nests(function: Any) -> list[list[str]]:
+    """The names of the blocks of each nest of loops."""
+    tops = [op for op in function.region.block.ops if isinstance(op, ForOp)]
+    return [[block.block_name for block in blocks_under(top)] for top in tops]
+
+
+def test_what_one_function_gives_is_computed_in_one_nest() -> None:
+    x = te.placeholder((4, 1), name="x")
+    twice = te.compute((4, 1), lambda i, j: x[i, j] * 2.0, name="twice")
+    both: Any = te.compute((4, 1), lambda i, j: (x[i, j] + 1.0, twice[i, j] * 3.0), name="both")
+    first, second = both
+    more: Any = te.compute((4, 1), lambda i, j: (first[i, j] - 5.0, twice[i, j]), name="more")
+    end = te.compute((4, 1), lambda i, j: more[0][i, j] + second[i, j] + more[1][i, j], name="end")
+    function = te.create_prim_func([x, first, second, end])
+    assert _nests(function) == [["twice"], ["both.v0", "both.v1"], ["more.v0", "more.v1"], ["end"]]
+    a = np.arange(4, dtype=np.float32).reshape(4, 1)
+    results = Interpreter(function)([a])
+    for got, expected in zip(results, (a + 1, a * 6, a - 4 + a * 6 + a * 2), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_attributes_of_several_formulas_stand_on_the_block_of_each() -> None:
+    x = te.placeholder((4,), name="x")
+    a, b = cast("Any", te.compute((4,), lambda i: (x[i] + 1.0, x[i] * 3.0), name="both", attrs={"note": 1}))
+    function = te.create_prim_func([x, a, b])
+    assert [sorted(block.attributes) for block in blocks_under(function)] == [["note"], ["note"]]
+
+
+def test_one_of_several_formulas_alone_and_sums_beside_one_another_have_nests_of_their_own() -> None:
+    x, k, m = te.placeholder((4, 3), name="x"), te.reduce_axis((0, 3), "k"), te.reduce_axis((0, 3), "m")
+    sums: Any = te.compute((4,), lambda i: (te.sum(x[i, k], axis=k), te.max(x[i, m], axis=m)), name="sums")
+    assert _nests(te.create_prim_func([x, *sums])) == [["sums.v0"], ["sums.v1"]]
+    both: Any = te.compute((4, 3), lambda i, j: (x[i, j] + 1.0, x[i, j] * 3.0), name="both")
+    assert _nests(te.create_prim_func([x, both[1]])) == [["both.v1"]]
+    alone: Any = te.compute((), lambda: (x[0, 0], x[1, 1]), name="alone")
+    results = Interpreter(te.create_prim_func([x, *alone]))([np.arange(12, dtype=np.float32).reshape(4, 3)])
+    assert [float(each) for each in results] == [0.0, 4.0]
 
 
 def test_a_module_is_made_of_functions_by_name() -> None:

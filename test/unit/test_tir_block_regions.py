@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import weft
-from weft import tir
+from weft import ir, tir
+from weft.dialects.support.diagnostics import UsageError
 from weft.script import tir as T
 from weft.tir import analysis
 
@@ -76,3 +77,17 @@ def test_regions_are_of_loops_and_blocks() -> None:
         analysis.get_block_access_region(blurred)  # pyright: ignore[reportArgumentType]
     with pytest.raises(weft.Diagnostic, match="those of a function's body"):
         analysis.get_block_access_region(tir.Block([], [], [], "b", tir.Evaluate(0)))
+
+
+def test_parts_of_buffers_take_ranges_of_the_analyzer_and_of_nodes():
+    (block, *_), _ = blocks_and_loops(blurred)
+    assert len(block.iter_vars) == 2
+    vi, vj = (each.var for each in block.iter_vars)
+    (A, B) = (blurred.buffer_map[each] for each in blurred.params)
+    part = tir.BufferRegion(B, [ir.Range.from_min_extent(vi, 1), ir.Range(vj, vj + 1)])
+    ir.assert_structural_equal(block.writes, [part])
+    assert not tir.structural_equal(block.writes, [tir.BufferRegion(B, [ir.Range(vi, vi + 1), ir.Range(1)])])
+    wide = tir.BufferRegion(A, [ir.Range(vi, vi + 4), ir.Range.from_min_extent(vj * 2 + 1, vi)])
+    assert wide.script() == "A[vi:vi + 4, vj * 2 + 1:vj * 2 + 1 + vi]"
+    with pytest.raises(UsageError, match="'A' has 2 dimensions, and a part of it 1 ranges"):
+        tir.BufferRegion(A, [ir.Range(3)])

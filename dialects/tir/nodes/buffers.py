@@ -23,9 +23,12 @@ from ...support.dtypes import dtype_name
 from ...support.hints import isa
 from ...te.dims import size_var
 from ...te.element_types import element_type
-from ...te.expr import Const, Dim, Expr, ExprLike, as_expr
+from ...te.expr import Const, Dim, Expr, ExprLike, NodeRange, as_expr
 from ...te.kinds import index
 from ...te.spelled import Spelled
+from ...te.written_forms import written
+from ..analyzer.answers import Range as IntegerRange
+from ..analyzer.nodes import Const as Integer
 from ..script import annotations
 from .expressions import Handle, Ramp, vector_type
 from .statements import Stmt
@@ -187,14 +190,36 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class BufferRegion:
-    """A part of a buffer that a block touches."""
+    """A part of a buffer that a block touches: a range for each dimension, of nodes or of the analyzer (`ir.Range`).
+
+    Raises:
+        UsageError: there are more ranges than dimensions, or fewer.
+    """
 
     buffer: Buffer
     region: tuple[Range, ...]
 
+    @checked
+    def __init__(self, buffer: Buffer, region: Sequence[Range | IntegerRange | NodeRange]):
+        if len(region) != len(buffer.shape):
+            raise UsageError(
+                f"'{buffer.name}' has {len(buffer.shape)} dimensions, and a part of it {len(region)} ranges"
+            )
+        object.__setattr__(self, "buffer", buffer)
+        object.__setattr__(self, "region", tuple(map(_as_range, region)))
+
     def script(self, *, verbose_expr: bool = False) -> str:
         """The part as TVM's printer writes it; with `verbose_expr` behind what it is."""
         return Expr.scripted(self, verbose_expr)
+
+
+def _as_range(given: Range | IntegerRange | NodeRange) -> Range:
+    if isinstance(given, Range):
+        return given
+    if isinstance(given, NodeRange):
+        return Range(given.min, int(given.extent) if isinstance(given.extent, Const) else given.extent)
+    extent = int(given.extent.value) if isinstance(given.extent, Integer) else written(given.extent, index)
+    return Range(written(given.min, index), extent)
 
 
 def region_of(buffer: Buffer, places: Sequence[Place]) -> BufferRegion:
