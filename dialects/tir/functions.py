@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -28,6 +28,7 @@ from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verif
 from .legality.calls import check_call
 from .legality.function import check_function
 from .loops import TREES
+from .parameter_nodes import share_nodes
 from .symbols import Extent, is_symbol, symbols_in
 
 if TYPE_CHECKING:
@@ -114,6 +115,12 @@ class PrimFuncOp(IRDLOperation):
             attributes=attributes or {},
             regions=[Region(Block(arg_types=argument_types)) if body is None else body],
         )
+
+    def clone_without_regions(self, *args: Any, **options: Any) -> PrimFuncOp:
+        """A copy, whose parameters are the same nodes as long as its signature is the same."""
+        copy = super().clone_without_regions(*args, **options)
+        share_nodes(self, copy)
+        return copy
 
     @property
     def attrs(self) -> dict[str, object]:

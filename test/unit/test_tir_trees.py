@@ -383,6 +383,72 @@ def test_branches_leave_the_loops_that_they_do_not_speak_of() -> None:
         assert (a == expected).all()
 
 
+def test_conditions_of_threads_leave_loops_on_request() -> None:
+    n = te.var("n")
+    builder = tir.ir_builder.create()
+    A = builder.buffer_ptr(tir.decl_buffer((4, 8), "int32", name="A"))
+    thread = te.thread_axis("threadIdx.x")
+    builder.scope_attr(thread, "thread_extent", 4)
+    with builder.for_range(0, n, name="i"):
+        with builder.for_range(0, 8, name="j") as j:
+            with builder.if_scope(thread < 3):
+                A[thread, j] = A[thread, j] + 1
+            with builder.else_scope():
+                A[thread, j] = A[thread, j] + 2
+    func = tir.PrimFunc([], builder.get())
+
+    def hoisted(**options: bool) -> Any:
+        return tir.transform.HoistIfThenElse(**options)(tir.IRModule.of(func))["main"]
+
+    assert_structural_equal(hoisted(), func)
+    outside = hoisted(support_block_scope_hoisting=True).body.body
+    assert isinstance(outside, tir.IfThenElse) and isinstance(outside.else_case, tir.For)
+
+
+def test_copies_of_a_function_and_what_passes_make_of_it_have_the_parameters_that_it_was_made_of() -> None:
+    n = te.var("n")
+    A = tir.decl_buffer((n, 4), "float32", name="A")
+    builder = tir.ir_builder.create()
+    pointer = builder.pointer("float32", name="P")
+    with builder.for_range(0, n, name="i") as i:
+        with builder.for_range(0, 4, name="j") as j:
+            with builder.if_scope(i < 2):
+                builder.emit(tir.BufferStore(A, pointer[i * 4 + j] + 1.0, [i, j]))
+    statement = builder.get()
+    func = tir.PrimFunc([A], statement)
+    changed = tir.transform.HoistIfThenElse()(tir.IRModule.of(func))["main"]
+    for each in (func, func.clone(), changed):
+        assert each.buffer_map[each.params[0]] is A and n in each.params
+    assert_structural_equal(func.clone().body, statement)
+    assert not tir.structural_equal(changed.body, statement)
+
+
+def test_memory_that_is_laid_out_in_its_own_way_is_another_node_in_a_function() -> None:
+    A = tir.decl_buffer((4, 4), "float32", name="A", strides=[4, 1])
+    func = tir.PrimFunc([A], tir.BufferStore(A, 1.0, [0, 0]))
+    assert func.buffer_map[func.params[0]] is not A
+    renamed = func.clone()
+    before = renamed.params
+    renamed.region.block.args[0].name_hint = "other"
+    assert renamed.params[0] is not before[0] and func.params[0] is before[0]
+
+
+def test_a_launch_is_the_loop_over_its_threads_and_its_statements_stand_in_no_block() -> None:
+    m = te.var("m")
+    builder = tir.ir_builder.create()
+    pointer = builder.pointer("float32", name="P")
+    thread = te.thread_axis("threadIdx.x")
+    builder.scope_attr(thread, "thread_extent", 32)
+    with builder.for_range(0, m, name="i") as i:
+        pointer[thread * i] = pointer[thread * i] + 1.0
+    statement = builder.get()
+    body = tir.PrimFunc([], statement).body
+    assert isinstance(body, tir.For) and isinstance(body.body.body, tir.BufferStore)
+    assert_structural_equal(body, statement)
+    wider = tir.AttrStmt(statement.node, "thread_extent", 64, statement.body)
+    assert not tir.structural_equal(body, wider)
+
+
 def test_the_nodes_of_a_function_stay_the_same_as_long_as_it_does() -> None:
     func = product.clone()
     before = func.body

@@ -107,8 +107,9 @@ FUNCTIONS_REFUSED = {
     "def f():\n    x = y": "'y' is not defined",
     'def f(A: T.Buffer[(4,), "int32"]):\n    x = A[0]\n    for i in T.parallel(3): A[i] = x': "has its name in a block",
     'def f(A: T.Buffer[(4,), "int8"]):\n    if A[0] < 3:\n        for i in T.parallel(3): A[i] = 0': "compares loop",
-    'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(2):\n        if i < 1:\n'
-    "            for j in T.parallel(4): A[j] = 0\n        else: pass": "an if around loops and blocks has no else",
+    'def f(A: T.Buffer[(4,), "int8"], n: T.int64):\n    for i in range(n):\n        if 1 <= i and i < n - 1:\n'
+    "            for j in T.parallel(4): A[j] = 0\n        else:\n"
+    "            for j in T.parallel(4): A[j] = 1": "an else is for several conditions of loops that are known to end",
     "def f():\n    return 3": "a function has no 'return 3'",
     "def f():\n    T.func_attr({'a': T.attribute('dense<')})": "this is no attribute",
     "def f(:": "this is no Python",

@@ -359,6 +359,23 @@ def f(C: T.Buffer[(8,), "float32"]):
     assert_structural_equal(from_source(bound.replace('0, 8, thread="', '8, "')), from_source(bound))
 
 
+def test_a_branch_around_loops_has_two_sides() -> None:
+    @T.prim_func
+    def sides(A: T.Buffer[(6, 4), "int32"]):
+        for i in range(6):
+            if 1 < i and i * 2 < T.Cast("int32", i) + 4:
+                for j in T.parallel(4):
+                    A[i, j] = 1
+            else:
+                for j in T.parallel(2):
+                    A[i, j * 2] = 2
+                    A[i, j * 2 + 1] = 3
+
+    given = np.zeros((6, 4), np.int32)
+    weft.build(sides)(given)
+    assert given.tolist() == [[1] * 4 if 1 < i < 4 else [2, 3, 2, 3] for i in range(6)]
+
+
 def test_branches_around_loops_may_say_what_is_not_equal() -> None:
     text = """
 def f(A: T.Buffer[(6, 4), "float32"], n: T.int32):

@@ -20,8 +20,9 @@ for i in range(4):
 
 A branch leaves a loop that holds nothing else, if its condition is arithmetic alone and does not speak of the loop's
 variable; of branches in one another without other sides each may leave by itself. The loop stands in both sides. Blocks
-are not left, and loops over threads only on request. Does not: take conditions apart at `and`, nor take values that are
-chosen out of loops; `hoist-expression` makes bounds predicates of blocks. Counterpart of TVM's HoistIfThenElse.
+are not left; loops over threads are, and conditions of a thread's number leave loops, only on request. Does not: take
+conditions apart at `and`, nor take values that are chosen out of loops; `hoist-expression` makes bounds predicates of
+blocks. Counterpart of TVM's HoistIfThenElse.
 """
 
 from __future__ import annotations
@@ -50,24 +51,32 @@ class HoistIfThenElsePass(PrimFuncPass):
     tvm_parts = ("InsertHoistIfThenElse",)
 
     support_block_scope_hoisting: bool = False
-    """Let branches leave loops over threads, too."""
+    """Let branches leave loops over threads, too, and loops for conditions of a thread's number."""
 
     option_aliases: ClassVar[dict[str, str]] = {"support_block_scope_hosting": "support_block_scope_hoisting"}
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         before = func.body
-        after = ir_transform(before, None, self._loop, ["tir.For"])
+        threads = {each.loop_var for each in walk(before) if isinstance(each, For) and each.kind == "thread_binding"}
+        hoisting = _Hoisting(frozenset() if self.support_block_scope_hoisting else frozenset(threads))
+        after = ir_transform(before, None, hoisting.of_loop, ["tir.For"])
         if after is before:
             report_changed(False)
             return
         func.take_region(func.with_body(after))
         report_changed(True)
 
-    def _loop(self, loop: For) -> Stmt | None:
+
+@dataclass(frozen=True)
+class _Hoisting:
+    """Takes branches out of loops."""
+
+    threads: frozenset[Expr]
+    """The variables whose loops are not left, and for which none is."""
+
+    def of_loop(self, loop: For) -> Stmt | None:
         """The branch around a loop that was in it; `None` where it stays."""
-        if loop.kind == "thread_binding" and not self.support_block_scope_hoisting:
-            return None
-        if (leaving := _leaving(loop.body, loop)) is None:
+        if loop.loop_var in self.threads or (leaving := self._leaving(loop.body, loop)) is None:
             return None
         otherwise = None if leaving.else_case is None else self._within(loop, leaving.else_case)
         return IfThenElse(leaving.condition, self._within(loop, leaving.then_case), otherwise)
@@ -75,21 +84,22 @@ class HoistIfThenElsePass(PrimFuncPass):
     def _within(self, loop: For, body: Stmt) -> Stmt:
         """The loop over another body, out of which branches may go as well."""
         made = with_parts(loop, lambda part: body if part is loop.body else part)
-        return self._loop(made) or made
+        return self.of_loop(made) or made
 
+    def _leaving(self, body: Stmt, loop: For) -> IfThenElse | None:
+        """A loop's body as the outermost branch that the loop does not change; `None` where there is none."""
+        if not isinstance(body, IfThenElse):
+            return None
+        if self._is_left_alone(body.condition, loop):
+            return body
+        inner = None if body.else_case is not None else self._leaving(body.then_case, loop)
+        if inner is None or inner.else_case is not None:
+            return None
+        return IfThenElse(inner.condition, IfThenElse(body.condition, inner.then_case))
 
-def _leaving(body: Stmt, loop: For) -> IfThenElse | None:
-    """A loop's body as the outermost branch that the loop does not change; `None` where there is none."""
-    if not isinstance(body, IfThenElse):
-        return None
-    if _is_left_alone(body.condition, loop):
-        return body
-    inner = None if body.else_case is not None else _leaving(body.then_case, loop)
-    if inner is None or inner.else_case is not None:
-        return None
-    return IfThenElse(inner.condition, IfThenElse(body.condition, inner.then_case))
-
-
-def _is_left_alone(condition: Expr, loop: For) -> bool:
-    """Whether a condition has one value for all iterations of a loop: it is arithmetic, without the loop's variable."""
-    return all(isinstance(each, _ARITHMETIC) and each is not loop.loop_var for each in walk(condition))
+    def _is_left_alone(self, condition: Expr, loop: For) -> bool:
+        """Whether a condition has one value for all iterations of a loop."""
+        return all(
+            isinstance(each, _ARITHMETIC) and each is not loop.loop_var and each not in self.threads
+            for each in walk(condition)
+        )

@@ -246,7 +246,11 @@ class Pointer(Buffer):
 
     def of_elements(self, count: Dim) -> Buffer:
         """The same memory as a buffer of `count` elements."""
-        return Buffer(self.name, (count,), self.type, scope=self.scope(), data=self.data)
+        return PointedTo(self.name, (count,), self.type, scope=self.scope(), data=self.data)
+
+
+class PointedTo(Buffer):
+    """Memory that a pointer is to, of which it is known how many elements are used."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute
 
 from ...support.arguments import checked
 from ...support.hints import isa
-from ...te.expr import Binary, Const, Expr, IterVar, Slot, Var, index
+from ...te.expr import Binary, Cast, Const, Expr, IterVar, Slot, Var, index
 from ...te.integer_forms import bits_of, direct_parts, integer_form, is_integer
 from ...te.let import Let
 from ...te.reduction import Combiner, Fold, Reduce
@@ -31,8 +31,8 @@ from ..analyzer.nodes import Const as Integer
 from ..analyzer.nodes import IntExpr, as_expr
 from ..script import equality as operations
 from .blocks import AllocateConst, Block
-from .buffers import Allocate, Buffer, BufferRegion
-from .statements import For, LetStmt, Stmt
+from .buffers import Allocate, Buffer, BufferRegion, PointedTo, Pointer
+from .statements import AttrStmt, For, LetStmt, Stmt, loop_over
 
 
 @checked
@@ -187,12 +187,16 @@ class Forms:
                 return ("iterator", self.of(value.source), self.of(value.extent))
             case Slot() | Var() | IterVar() | Tensor():
                 return self._variable(value)
+            case Cast(operand, type) if not self.as_written and alike(operand.type, type):
+                return self.of(operand)
             case Expr():
                 if not self.maps_free and not self.as_written and is_extent(value) and not self._has_bound(value):
                     return self._integer(value.type, integer_form(value))
                 return (TypeForm(value.type), *self._node(value))
             case Stmt() | Combiner():
                 return self._node(value)
+            case Pointer() | PointedTo():  # as many elements as are used
+                return ("pointer", self._variable(value.data), value.type, value.scope())
             case Buffer():
                 parts = value.shape, value.strides, value.elem_offset
                 return ("buffer", self._variable(value.data), value.type, value.scope(), self.of(parts))
@@ -228,8 +232,12 @@ class Forms:
     def _node(self, node: Expr | Stmt | Combiner) -> tuple[object, ...]:
         """The class of a node and what is in it; what it defines is defined in the last part only."""
         match node:
+            case AttrStmt(
+                node=Slot() | IterVar() as thread, attr_key="thread_extent"
+            ):  # a loop over the thread's numbers
+                return self._node(loop_over(node, thread))
             case For():
-                head = self.of((node.min, node.extent, node.kind, node.thread_binding, node.annotations))
+                head = self.of((node.min, node.extent, node.kind, node.thread_binding, node.annotations or None))
                 return ("for", TypeForm(node.loop_var.type), head, self._within((node.loop_var,), node.body))
             case LetStmt() | Let():
                 name = node.var

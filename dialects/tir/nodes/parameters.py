@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import MemRefType, NoneType
 from xdsl.ir import Attribute, Operation
@@ -12,6 +11,7 @@ from xdsl.ir import Attribute, Operation
 from ...te.dims import var as extent_var
 from ...te.expr import Expr
 from ..buffers import memref_of, shape_of
+from ..parameter_nodes import kept_nodes
 from ..symbols import as_affine
 from .affine_expressions import dim
 from .buffers import Buffer
@@ -20,26 +20,31 @@ from .expressions import Handle
 Parameters: TypeAlias = tuple[tuple[Expr, ...], Mapping[Expr, Buffer]]
 """The parameters in order, and the buffers that handles among them are."""
 
-_made: WeakKeyDictionary[Operation, tuple[object, Parameters]] = WeakKeyDictionary()
-
 
 def parameters(func: Operation) -> Parameters:
-    """The parameters of a function, and the buffers that they are: the same nodes each time, as long as its signature
-    is the same."""
-    signature = (
-        func.properties["function_type"],
-        func.properties.get("shapes"),
-        tuple(argument.name_hint for argument in func.regions[0].block.args),
-    )
-    known = _made.get(func)
-    if known is None or known[0] != signature:
-        _made[func] = known = signature, _parameters(func)
-    return known[1]
+    """The parameters of a function, and the buffers that they are: the same nodes each time, in all copies of it, as
+    long as its signature is the same."""
+    known: dict[object, Parameters] = kept_nodes(func)
+    if (found := known.get(signature := signature_of(func))) is None:
+        found = known[signature] = _parameters(func)
+    return found
+
+
+def names_of(func: Operation) -> list[str]:
+    """What the parameters of a function are called."""
+    arguments = func.regions[0].block.args
+    return [argument.name_hint or f"arg{argument.index}" for argument in arguments]
+
+
+def signature_of(func: Operation) -> object:
+    """What tells functions whose parameters differ."""
+    names = tuple(argument.name_hint for argument in func.regions[0].block.args)
+    return func.properties["function_type"], func.properties.get("shapes"), names
 
 
 def _parameters(func: Operation) -> Parameters:
     arguments = func.regions[0].block.args
-    names = [argument.name_hint or f"arg{argument.index}" for argument in arguments]
+    names = names_of(func)
     sizes: dict[int, Expr] = {
         argument.index: extent_var(name)
         for argument, name in zip(arguments, names, strict=True)

@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
+from ...te.dims import same
 from ...te.expr import Expr, Slot
 from ...te.expr import Var as Extent
 from ...te.tensor import Tensor
 from ..functions import PrimFuncOp
+from ..parameter_nodes import keep_nodes
 from ..script.parser import from_source
 from . import node_script as node_script  # writes nodes
 from .buffers import Buffer
 from .expressions import Call, Handle
 from .ir_builder import BufferVar
+from .parameters import names_of, parameters, signature_of
 from .pointers import with_extents
 from .script import Writer, function_text
 from .statements import Evaluate, Stmt
+from .stmt_functor import Substitution
 
 FILE = "<statements>"
 """Where what is wrong with a function that is put together is said to stand: in its text."""
@@ -106,4 +110,37 @@ def function_of(
     text = function_text(writer.name(writer, name), given, statements, more)
     made = from_source(text, FILE, check_well_formed=check_well_formed)
     assert isinstance(made, PrimFuncOp)
+    _keep_nodes(made, {called: node for node, called in writer.names.items()})
     return made, sizes
+
+
+def _keep_nodes(func: PrimFuncOp, given: Mapping[str, object]) -> None:
+    """Let the parameters of a function be the nodes that it was made of, `given` by name, where these say what the
+    function says: memory that is laid out in a way of its own is another node."""
+    params, buffers = parameters(func)
+    made: list[Expr] = []
+    kept: dict[Expr, Buffer] = {}
+    nodes = {param: given.get(name) for param, name in zip(params, names_of(func), strict=True)}
+    ours: dict[Expr, Expr] = {
+        param: node for param, node in nodes.items() if isinstance(param, Extent) and isinstance(node, Extent)
+    }
+    sizes = Substitution({node: param for param, node in ours.items()})
+    for param, node in nodes.items():
+        if (buffer := buffers.get(param)) is None:
+            made.append(ours.get(param, param))
+            continue
+        if isinstance(node, Buffer) and node.data not in kept and _is_plainly(node, buffer, sizes):
+            buffer = node
+        kept[buffer.data] = buffer
+        made.append(buffer.data)
+    keep_nodes(func, signature_of(func), (tuple(made), kept))
+
+
+def _is_plainly(node: Buffer, buffer: Buffer, sizes: Substitution) -> bool:
+    """Whether a node says no more of memory than a buffer of a function does, if variables are these `sizes` of it."""
+    if node.strides is not None or node.elem_offset not in (None, 0) or node.axis_separators:
+        return False
+    if (node.name, node.type, node.scope()) != (buffer.name, buffer.type, buffer.scope()):
+        return False
+    shapes = zip(node.shape, buffer.shape, strict=False)
+    return len(node.shape) == len(buffer.shape) and all(same(sizes.dim(wanted), own) for wanted, own in shapes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation
@@ -152,6 +152,12 @@ class AttrStmt(Stmt):
     attr_key: str
     value: object
     body: Stmt
+
+
+def loop_over(launch: AttrStmt, thread: Slot | IterVar) -> For:
+    """The loop that is the same as what says how many numbers a thread has."""
+    extent = as_expr(cast("ExprLike", launch.value), thread.type)
+    return For(thread, 0, extent, ForKind.THREAD_BINDING.value, launch.body, thread.name)
 
 
 @dataclass(frozen=True, eq=False)

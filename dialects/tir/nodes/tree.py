@@ -33,6 +33,7 @@ from ..argument_order import keep_order
 from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of, shape_of
 from ..functions import PrimFuncOp, Trees
+from ..loop_iterators import speaks_of_loops
 from ..loops import ForOp, LoopNodes, enclosing_loops
 from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
@@ -224,7 +225,9 @@ class _Reader:
         body = self._body(op, op.body, iters)
         init = None if op.init is None else self._body(op, op.init, iters)
         if op.block_name == ALONE and init is None and not op.attributes:
-            if all(kind == IterKind.OPAQUE for kind in op.kinds) and not isinstance(body, SeqStmt):
+            if (speaks_of_loops(op) or all(kind == IterKind.OPAQUE for kind in op.kinds)) and not isinstance(
+                body, SeqStmt
+            ):
                 statement = substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
                 return self.guards.around([condition([each], loops, self.symbols) for each in op.conditions], statement)
         reads = self._regions(op.reads, op.read_maps, iters)

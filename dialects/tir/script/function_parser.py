@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Block, Region
+from xdsl.ir.affine import AffineExpr
 
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ..argument_order import ARGUMENTS, told_arguments
@@ -350,10 +351,6 @@ class FunctionParser:
         if are_alone(self.scope, [statement]) or (statement.orelse and is_counted):
             self._alone([statement], body)
             return
-        if statement.orelse:
-            raise self._error(
-                statement, "an if around loops and blocks has no else", "write a second if, of the opposite condition"
-            )
         try:
             conditions = loops.conditions(statement.test)
         except Diagnostic as error:
@@ -364,8 +361,16 @@ class FunctionParser:
                 statement.test,
                 "an if around loops and blocks compares loop variables by <, <=, ==, !=, > and >=, joined by 'and'",
             ) from error
+        self._restricted(statement.body, conditions, loops, body)
+        if statement.orelse:
+            self._restricted(statement.orelse, loops.opposite(statement.test, conditions), loops, body)
+
+    def _restricted(
+        self, statements: Sequence[ast.stmt], conditions: Sequence[AffineExpr], loops: LoopIndices, body: Block
+    ) -> None:
+        """Statements whose blocks have `conditions`."""
         first = len(list(body.ops))
-        self._statements(statement.body, body)
+        self._statements(statements, body)
         for op in list(body.ops)[first:]:
             for block in blocks_under(op):
                 restrict(block, conditions, loops.variables)

@@ -18,6 +18,9 @@ from ..symbols import MAX_EXTENT, Extent, as_extent, product, symbols_in
 from . import words
 from .scope import Iterator, Local, NotStatic, OuterIterator, Scope, Symbol
 
+INDICES = ("int32", "int64", "index")
+"""The types that an index is of: it is the same number in each."""
+
 
 class LoopIndices:
     """Reads affine expressions; the loop variables that they speak of become their dimensions, in order."""
@@ -74,7 +77,11 @@ class LoopIndices:
                 return self._binary(node, op, self.expr(left), self.expr(right))
             case ast.Call(func=func, args=[left, right]) if (name := self._word(func)) in words.OPERATORS:
                 return self._binary(node, words.OPERATORS[name], self.expr(left), self.expr(right))
-            case ast.Call(func=func, args=[inner]) if self._word(func) in ("int32", "int64", "index"):
+            case ast.Call(func=func, args=[inner]) if self._word(func) in INDICES:
+                return self.expr(inner)
+            case ast.Call(func=func, args=[ast.Constant(value=dtype), inner]) if (
+                self._word(func) == "Cast" and dtype in INDICES
+            ):
                 return self.expr(inner)
             case _:
                 raise self._error(node, "an iterator is bound to loop variables, by +, -, * with a number, // and %")
@@ -136,6 +143,15 @@ class LoopIndices:
                 raise self._error(
                     node, "T.where takes comparisons (<, <=, ==, !=, >, >=) of loop indices, joined by 'and' and 'or'"
                 )
+
+    def opposite(self, node: ast.expr, conditions: Sequence[AffineExpr]) -> list[AffineExpr]:
+        """Expressions that are at least 0 where not all of some `conditions` are, which `node` stands for.
+
+        Raises:
+            Diagnostic: there is no such expression.
+        """
+        sides = [simplify(each * -1 + AffineConstantExpr(-1)) for each in conditions]
+        return sides if len(sides) == 1 else [self._either(node, sides, "an else is for several conditions")]
 
     def _any_of(self, node: ast.expr, nodes: Sequence[ast.expr]) -> AffineExpr:
         """An expression that is at least 0 where one of some comparisons holds."""

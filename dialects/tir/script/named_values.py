@@ -1,7 +1,8 @@
 """Which values of a block's body have names in its text, and in its tree: `x: T.float32 = ...`.
 
-One that is used several times has, unless it is a constant, an index, or an element that can be read again. So has an
-element that is read before it is written and used after that, and a choice in which such an element is read.
+One that is used several times has, unless it is a constant, an index that short arithmetic gives, or an element that
+can be read again. So has an element that is read before it is written and used after that, and a choice in which such
+an element is read.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from ..calls import CallOp
 from ..checks import CheckOp
 from ..integers import value_range
 from ..symbols import as_affine, greatest
+
+MANY = 16
+"""More operations than are written out again for each of several uses."""
 
 FLOAT_PREDICATES = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")  # fmt: skip  # noqa: E501
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -127,9 +131,25 @@ class NamedValues:
             case memref.LoadOp() as load:
                 return all(self.affine(each) is not None for each in load.indices)
             case arith.IndexCastOp() as cast:
-                return self._is_cheap(cast.input)
+                return self._is_cheap(cast.input) or self._is_place(value)
             case _:
-                return False
+                return self._is_place(value)
+
+    def _is_place(self, value: SSAValue) -> bool:
+        """Whether a value without a name is an index, in one list of statements, that short arithmetic gives."""
+        if value.type != index or value.name_hint is not None or not isinstance(owner := value.owner, Operation):
+            return False
+        if any(use.operation.parent is not owner.parent for use in value.uses):
+            return False
+        pending, seen = [value], 0
+        while pending and seen <= MANY:
+            each = pending.pop().owner
+            if isinstance(each, Operation):
+                if not each.name.startswith("arith."):
+                    return False
+                pending += each.operands
+                seen += 1
+        return seen <= MANY
 
     def _roots(self, value: SSAValue, named: set[SSAValue]) -> list[int]:
         """Where the statements stand that a value is part of."""
