@@ -104,6 +104,43 @@ def chosen_outside(A: T.Buffer[(4, 8), "float32"]):
 
 
 @T.prim_func
+def chosen_by_two(A: T.Buffer[(4, 8), "float32"]):
+    for i, j in T.grid(4, 8):
+        A[i, j] = T.if_then_else(j < 2 and i < 2, 1.0, 2.0)
+
+
+@T.prim_func
+def chosen_by_two_outside(A: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        if i < 2:
+            for j in range(8):
+                A[i, j] = T.if_then_else(j < 2, 1.0, 2.0)
+        else:
+            for j in range(8):
+                A[i, j] = T.float32(2.0)
+
+
+@T.prim_func
+def asked_of_a_choice(A: T.Buffer[(4, 8), "float32"]):
+    for i, j in T.grid(4, 8):
+        if j < T.if_then_else(i < 2, i, 5):
+            A[i, j] = 1.0
+
+
+@T.prim_func
+def asked_of_a_choice_outside(A: T.Buffer[(4, 8), "float32"]):
+    for i in range(4):
+        if i < 2:
+            for j in range(8):
+                if j < i:
+                    A[i, j] = 1.0
+        else:
+            for j in range(8):
+                if j < 5:
+                    A[i, j] = 1.0
+
+
+@T.prim_func
 def named(A: T.Buffer[(4, 8), "float32"]):
     for i, j in T.grid(4, 8):
         x = T.cast(i + 1, "float32")
@@ -132,9 +169,19 @@ def named_outside(A: T.Buffer[(4, 8), "float32"]):
         (beside, beside_outside),
         (decided, decided_outside),
         (chosen, chosen_outside),
+        (chosen_by_two, chosen_by_two_outside),
+        (asked_of_a_choice, asked_of_a_choice_outside),
         (named, named_outside),
     ],
-    ids=["two sides", "a statement beside", "known from the side", "chosen values", "what a branch needs"],
+    ids=[
+        "two sides",
+        "a statement beside",
+        "known from the side",
+        "chosen values",
+        "a part of what chooses",
+        "a choice in a condition",
+        "what a branch needs",
+    ],
 )
 def test_what_a_loop_does_not_change_stands_around_it(before: tir.PrimFunc, after: tir.PrimFunc) -> None:
     made = hoisted(before)

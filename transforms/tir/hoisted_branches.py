@@ -162,8 +162,12 @@ def settled(node: Stmt, known: list[tuple[Expr, bool]]) -> Stmt | None:
     decide = _Decisions(known)
 
     def value(part: Node) -> Node:
-        if isinstance(part, Select) and (holds := decide(part.condition)) is not None:
-            return value(part.then if holds else part.otherwise)
+        if isinstance(part, Select):
+            if (holds := decide(part.condition)) is not None:
+                return value(part.then if holds else part.otherwise)
+            asked = decide.rest(part.condition)
+            if asked is not part.condition:
+                return value(with_parts(part, lambda each: asked if each is part.condition else each))
         return with_parts(part, value)
 
     def new(part: Stmt) -> Stmt | None:
@@ -173,7 +177,8 @@ def settled(node: Stmt, known: list[tuple[Expr, bool]]) -> Stmt | None:
                     side = then_case if holds else else_case
                     return None if side is None else new(side)
                 taken, left = new(then_case), None if else_case is None else new(else_case)
-                asked = decide.rest(condition)
+                asked = value(decide.rest(condition))
+                assert isinstance(asked, Expr)
                 if taken is None:
                     return None if left is None else IfThenElse(_negated(asked), left)
                 return IfThenElse(asked, taken, left)
@@ -217,7 +222,10 @@ class _Decisions:
         """A condition without the parts of an `and` that hold."""
         if isinstance(condition, Binary) and condition.kind == BinaryKind.AND:
             sides = [self.rest(each) for each in (condition.lhs, condition.rhs) if self(each) is not True]
-            return sides[0] if len(sides) == 1 else Binary(BinaryKind.AND, sides[0], sides[1], condition.type)
+            if len(sides) == 1:
+                return sides[0]
+            if sides[0] is not condition.lhs or sides[1] is not condition.rhs:
+                return Binary(BinaryKind.AND, sides[0], sides[1], condition.type)
         return condition
 
     def _follows(self, condition: Expr) -> bool | None:
