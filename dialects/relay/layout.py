@@ -282,7 +282,7 @@ class LayoutTransformOp(RelayOp):
         src, dst = self.layouts()
         extents = self.logical_extents(x.shape)
         shape = dst.shape(extents)
-        padded = {letter for letter, n in dst.extents(shape).items() if n > extents[letter]}
+        padded = {letter for letter, n in dst.extents(shape).items() if not te.same(n, extents[letter])}
 
         def body(*indices: te.IterVar) -> te.Expr:
             logical = dst.join(indices)

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, BFloat16Type, IntegerAttr, TensorType, i1, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -241,9 +241,9 @@ class _MatrixProduct(_Product, ABC):
         transpose_data, transpose_weight = self.transposed()
         is_constant = isinstance(self.weight.owner, ConstantOp)
         obstacle, hint = None, None
-        if DYNAMIC in (*shape[len(shape) == 2 :], *shape_of(self.weight)) or transpose_data:
-            obstacle = "its data is transposed, or its shape is dynamic"
-        elif 4 * result[-1] < blocks.lanes:
+        if transpose_data or (len(shape) > 2 and DYNAMIC in (shape[-1], *shape_of(self.weight))):
+            obstacle = "its data is transposed, or what it is multiplied with has open extents"
+        elif 0 <= 4 * result[-1] < blocks.lanes:
             obstacle = f"{result[-1]} columns do not fill vectors of {blocks.lanes}"
         elif not is_constant and 0 <= prod(shape[:-1]) < MIN_ROWS_TO_PACK:
             obstacle, hint = "its weight is not a constant, and has few rows to multiply", "bind the parameters"
@@ -251,11 +251,12 @@ class _MatrixProduct(_Product, ABC):
             blocks.missed(self, obstacle, hint)
             return False
         data = blocks.get(self.data, PLAIN, self)
-        if len(shape) > 2:
-            data = blocks.insert(ReshapeOp(data, newshape=[-1, shape[-1]]), self)
+        as_rows = len(shape) > 2 and DYNAMIC not in shape
+        if as_rows:
+            data = blocks.insert(ReshapeOp(data, newshape=[-1, shape[len(shape) - 1]]), self)
         weight = blocks.get(self.weight, PLAIN, self)
         product = pack_bytes(self, data, weight, transpose_weight, blocks, dot)
-        if len(shape) > 2:
+        if as_rows:
             product = blocks.insert(ReshapeOp(product, newshape=list(result)), self)
         blocks.replace_plain(self, product)
         return True
@@ -345,29 +346,37 @@ class BatchMatmulOp(_Product):
 
     def pack(self, blocks: Blocks) -> bool:
         """`contrib_dense_pack` of a batch of weights, or of one weight for all rows of the batch."""
-        (batch, *matrix), columns = shape_of(self.y), shape_of(self.result)[-1]
+        from .byte_products import are_bytes, pack_bytes
+
+        (batch, *matrix), columns, shape = shape_of(self.y), shape_of(self.result)[-1], shape_of(self.x)
         transpose_x, transpose_y = self.transposed()
-        obstacle, hint = None, None
-        if not isinstance(self.y.owner, ConstantOp):
+        dot = blocks.dot if are_bytes(self) else None
+        is_constant, obstacle, hint = isinstance(self.y.owner, ConstantOp), None, None
+        rows = prod(shape[:-1]) if batch == 1 else shape[1]
+        if not is_constant and dot is None:
             obstacle, hint = "its second factor is not a constant", "bind the parameters"
-        elif transpose_x or not isinstance(tensor(self.x).element_type, AnyFloat):
+        elif transpose_x or (dot is None and not isinstance(tensor(self.x).element_type, AnyFloat)):
             obstacle = "its first factor is transposed, or not of floats"
-        elif 4 * columns < blocks.lanes:
+        elif 0 <= 4 * columns < blocks.lanes:
             obstacle = f"{columns} columns do not fill vectors of {blocks.lanes}"
+        elif not is_constant and 0 <= rows < MIN_ROWS_TO_PACK:
+            obstacle, hint = "its second factor is not a constant, and has few rows to multiply", "bind the parameters"
         if obstacle is not None:
             blocks.missed(self, obstacle, hint)
             return False
-        x, source, lead = blocks.get(self.x, PLAIN, self), "NK" if transpose_y else "KN", "B"
-        weight: SSAValue = self.y
-        as_rows = batch == 1 and DYNAMIC not in shape_of(self.x)
+        x, lead, weight = blocks.get(self.x, PLAIN, self), "B", blocks.get(self.y, PLAIN, self)
+        as_rows = batch == 1 and DYNAMIC not in (*shape, *matrix)
         if as_rows:
             lead, weight = "", blocks.reshape(weight, matrix, self)
-            x = blocks.reshape(x, [-1, shape_of(x)[-1]], self)
-        layout = f"{lead}NK{blocks.lanes}n"
-        packed = blocks.insert(LayoutTransformOp(weight, src_layout=lead + source, dst_layout=layout), self)
-        packed.name_hint = self.y.name_hint
-        product = DensePackOp(x, packed, units=columns, weight_layout=layout, out_dtype=self.out_dtype)
-        result = blocks.insert(product, self)
+            x = blocks.reshape(x, [-1, shape[-1]], self)
+        if dot is not None:
+            result = pack_bytes(self, x, weight, transpose_y, blocks, dot)
+        else:
+            layout, source = f"{lead}NK{blocks.lanes}n", f"{lead}{'NK' if transpose_y else 'KN'}"
+            packed = blocks.insert(LayoutTransformOp(weight, src_layout=source, dst_layout=layout), self)
+            packed.name_hint = self.y.name_hint
+            product = DensePackOp(x, packed, units=columns, weight_layout=layout, out_dtype=self.out_dtype)
+            result = blocks.insert(product, self)
         if as_rows:
             result = blocks.reshape(result, shape_of(self.result), self)
         blocks.replace_plain(self, result)

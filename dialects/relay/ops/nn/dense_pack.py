@@ -99,7 +99,8 @@ class DensePackOp(RelayOp):
         result = tensor(self.result)
         sum_type = accumulator(result.element_type)
         batched = self.layout().position("N")
-        _, depth, block, *inner = weight.shape[batched:]
+        blocks, depth, block, *inner = weight.shape[batched:]
+        units = optional_int(self.units)
         if not te.agree(data.shape[-1], prod([depth, *inner])):
             raise VerifyException(f"rows of {data.shape[-1]} elements do not fit weights of {prod([depth, *inner])}")
         k = te.reduce_axis(depth, "k")
@@ -117,7 +118,7 @@ class DensePackOp(RelayOp):
             return [te.const(0, te.index) if n == 1 else i for i, n in lead]
 
         lead = (*broadcast_shapes(data.shape[:batched], weight.shape[:batched]), *data.shape[batched:-1])
-        product = te.compute((*lead, result.get_shape()[-1]), body, "dense_pack")
+        product = te.compute((*lead, blocks * block if units is None else units), body, "dense_pack")
         return narrow(product, result.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray | None:
