@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import weft
+from weft import tir
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.core import AllocBufferOp, PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.script import tir as T
 from weft.tir import assert_structural_equal, from_source, structural_equal
@@ -258,3 +259,41 @@ def test_an_extent_that_is_one_or_the_other_is_refused() -> None:
             "@T.prim_func\ndef f(A: T.Buffer[(16,), 'float32'], n: T.int32):\n"
             "    for i in range(T.min(n, 1)):\n        A[0] = 1.0\n"
         )
+
+
+def test_memory_that_nothing_gives_is_a_parameter_after_the_other_buffers() -> None:
+    @T.prim_func
+    def scaled(a: T.handle, n: T.int64):
+        A = T.match_buffer(a, (n, 4), "float32")
+        B = T.Buffer((n, 4), "float32")
+        for i, j in T.grid(n, 4):
+            B[i, j] = A[i, j] * 2.0
+
+    assert [each.name for each in scaled.buffer_map.values()] == ["A", "B"]
+    given = np.arange(16, dtype=np.float32).reshape(4, 4)
+    weft.build(scaled)(given[:3].copy(), made := np.zeros((3, 4), np.float32), 3)
+    assert (made == given[:3] * 2).all()
+
+
+def test_dimensions_of_memory_are_said_by_either_of_tvms_declarations() -> None:
+    @T.prim_func
+    def together(C: T.Buffer((6, 20), "int32")):
+        A = T.decl_buffer([2, 3, 4, 5], "int32", axis_separators=[2])
+        for i, j, k, m in T.grid(2, 3, 4, 5):
+            A[i, j, k, m] = i * 60 + j * 20 + k * 5 + m
+        for i, j, k, m in T.grid(2, 3, 4, 5):
+            C[i * 3 + j, k * 5 + m] = A[i, j, k, m]
+
+    @T.prim_func
+    def named(C: T.Buffer((6, 20), "int32")):
+        memory = T.allocate([6, 20], "int32", "global")
+        A = T.Buffer([6, 20], "int32", data=memory, axis_separators=[1])
+        for i, j, k, m in T.grid(2, 3, 4, 5):
+            A[i * 3 + j, k * 5 + m] = i * 60 + j * 20 + k * 5 + m
+        for i, j, k, m in T.grid(2, 3, 4, 5):
+            C[i * 3 + j, k * 5 + m] = A[i * 3 + j, k * 5 + m]
+
+    flat = tir.transform.FlattenBuffer()(tir.IRModule.of(together))["together"]
+    assert_structural_equal(flat, named)
+    allocated = next(op for op in flat.walk() if isinstance(op, AllocBufferOp))
+    assert list(allocated.axis_separators) == [1]

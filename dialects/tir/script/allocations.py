@@ -38,14 +38,19 @@ def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
         raise scope.source.error(scopes[0], wrong, did_you_mean(str(memory), memories()))
     alloc = AllocBufferOp.of(found.element, found.shape, str(memory))
     alloc.buffer.name_hint = name
-    for keyword in call.keywords:
-        if keyword.arg == AXIS_SEPARATORS:
-            given = Arguments(scope, call, "T.alloc_buffer").literal(keyword.value)
-            if given not in (None, []):
-                alloc.attributes[AXIS_SEPARATORS] = attribute_of(given)
+    separate(scope, call, alloc)
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
     scope.local[name] = Buffer(alloc.buffer, found.unsigned)
+
+
+def separate(scope: Scope, call: ast.Call, alloc: AllocBufferOp) -> None:
+    """Let memory have the dimensions that a call which describes it says, `axis_separators=[1]`."""
+    for keyword in call.keywords:
+        if keyword.arg == AXIS_SEPARATORS:
+            given = Arguments(scope, call, f"T.{scope.word(call.func)}").literal(keyword.value)
+            if given not in (None, []):
+                alloc.attributes[AXIS_SEPARATORS] = attribute_of(given)
 
 
 def allocate_constant(scope: Scope, name: str, call: ast.Call, body: Block) -> None:

@@ -16,12 +16,13 @@ from xdsl.ir.affine import AffineExpr
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ..argument_order import ARGUMENTS, told_arguments
 from ..blocks import blocks_under
+from ..buffers import AllocBufferOp
 from ..functions import RESULT, PrimFuncOp
 from ..legality.definedness import allow_unused_elements
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
-from .allocations import allocate, allocate_constant, taken_out
+from .allocations import allocate, allocate_constant, separate, taken_out
 from .alone import LAYOUT, are_alone, are_counted, is_value
 from .arguments import Arguments, attributes_of
 from .block_parser import BlockParser
@@ -154,6 +155,8 @@ class FunctionParser:
         view = None if is_whole else view_of(self.scope, name, call, *memory)
         if view is None:
             self.scope.local[name] = memory[1]
+            if isinstance(alloc := memory[1].ssa.owner, AllocBufferOp):
+                separate(self.scope, call, alloc)
         elif inner is None:
             rest = without_view(self.scope, view, rest)
         else:

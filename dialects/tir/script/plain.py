@@ -3,6 +3,7 @@
 n, m = T.var("int32"), T.var("int32")       # n = T.var("int32"); m = T.var("int32")
 x = T.var("float32")                        # left out, if T.let(x, ...) gives x its values
 B[i] = T.let(x, A[i], x * x)
+C = T.Buffer((16,), "float32")              # def f(..., C: T.Buffer((16,), "float32")): memory that nothing gives
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ def plain(scope: Scope, node: ast.FunctionDef) -> ast.FunctionDef:
     """The function without these forms; `scope.declared` says of which types the left out variables are.
 
     Raises:
-        Diagnostic: a variable is of a type that there is not.
+        Diagnostic: a variable is of a type that there is not, or memory that nothing gives has the name of other.
     """
     named = {each for inner in ast.walk(node) if isinstance(inner, ast.Call) for each in _given(scope, inner)}
-    made = _Plain(scope, named).visit(node)
+    plain = _Plain(scope, named, {each.arg for each in node.args.args})
+    made = plain.visit(node)
     assert isinstance(made, ast.FunctionDef)
+    made.args.args += plain.memory
     return made
 
 
@@ -38,9 +41,12 @@ def _given(scope: Scope, call: ast.Call) -> list[str]:
 
 
 class _Plain(ast.NodeTransformer):
-    def __init__(self, scope: Scope, named: set[str]):
+    def __init__(self, scope: Scope, named: set[str], parameters: set[str]):
         self.scope = scope
         self.named = named
+        self.parameters = parameters
+        self.memory: list[ast.arg] = []
+        """The buffers whose memory nothing gives."""
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         match node:
@@ -52,8 +58,19 @@ class _Plain(ast.NodeTransformer):
                     for name, value in zip(names, values, strict=True)
                 ]
                 return [each for each in every if not self._is_declaration(each)] or ast.copy_location(ast.Pass(), node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if self._is_of_nothing(call):
+                if name in self.parameters:
+                    raise self.scope.source.error(node, f"there is a buffer '{name}' already")
+                self.parameters.add(name)
+                self.memory.append(ast.copy_location(ast.arg(name, call), node))
+                return ast.copy_location(ast.Pass(), node)
             case _:
                 return ast.copy_location(ast.Pass(), node) if self._is_declaration(node) else node
+
+    def _is_of_nothing(self, call: ast.Call) -> bool:
+        """Whether a call describes memory that is neither there nor made."""
+        is_of_memory = len(call.args) > 2 or any(each.arg == "data" for each in call.keywords)
+        return self.scope.word(call.func) == "Buffer" and not is_of_memory
 
     def _are_variables(self, values: Sequence[ast.expr]) -> bool:
         return all(isinstance(each, ast.Call) and self.scope.word(each.func) == "var" for each in values)

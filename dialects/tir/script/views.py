@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import prod
 
+from ..buffers import AXIS_SEPARATORS
 from .arguments import Arguments
 from .buffers import Described, described
 from .scope import Buffer, Scope
@@ -198,14 +199,10 @@ def own_memory(scope: Scope, call: ast.Call) -> ast.Call:
     """The `T.alloc_buffer` of what a call of `DECLARING` describes, which has its own memory.
 
     Raises:
-        Diagnostic: it says nothing of memory, or extents are not known.
+        Diagnostic: extents are not known.
     """
-    if scope.word(call.func) == "Buffer":
-        raise scope.source.error(
-            call, "T.Buffer in a function gives memory a shape: data=A.data", "T.alloc_buffer has its own"
-        )
     found, strides, offset = shaped(scope, call)
-    plain = [keyword for keyword in call.keywords if keyword.arg in ("dtype", "scope", "shape")]
+    plain = [keyword for keyword in call.keywords if keyword.arg in ("dtype", "scope", "shape", AXIS_SEPARATORS)]
     args = call.args[:2]
     if strides is not None or offset:
         extents = [extent for extent in found.shape if isinstance(extent, int)]
@@ -213,7 +210,7 @@ def own_memory(scope: Scope, call: ast.Call) -> ast.Call:
             raise scope.source.error(call, "strides and offsets are of buffers whose extents are known")
         steps = [prod(extents[number + 1 :]) for number in range(len(extents))] if strides is None else strides
         last = offset + sum((extent - 1) * step for extent, step in zip(extents, steps, strict=True))
-        plain = [keyword for keyword in plain if keyword.arg != "shape"]
+        plain = [keyword for keyword in plain if keyword.arg not in ("shape", AXIS_SEPARATORS)]
         args = [ast.Tuple([ast.Constant(max(last + 1, 0))], ast.Load()), *args[1:]]
     return ast.fix_missing_locations(ast.copy_location(ast.Call(call.func, args, plain), call))
 
