@@ -97,6 +97,44 @@ def test_a_buffer_holds_what_one_iteration_uses(name: str, shape: tuple[int, ...
     assert memref_of(alloc.buffer).get_shape() == shape
 
 
+@T.prim_func
+def sides(A: T.Buffer[(6, 20), "int32"], C: T.Buffer[(6, 20), "int32"]):
+    for i in range(6):
+        near = T.alloc_buffer((6, 20), "int32")
+        far = T.alloc_buffer((30, 20), "int32")
+        band = T.alloc_buffer((64, 64), "int32")
+        for j in range(20):
+            if j < 7 or 15 <= j:
+                near[i, j] = A[i, j] * 2
+            else:
+                far[i * 5, j] = A[i, j] + 1
+        for j, k in T.grid(4, 8):
+            with T.block("band"):
+                T.where(j * 8 + k < 20)
+                band[i * 2 + j * 8 + k, j * 8 + k] = A[i, j * 8 + k] * 3
+        for j in range(20):
+            C[i, j] = (
+                band[i * 2 + j, j]
+                + T.if_then_else(7 <= j and j < 15, far[i * 5, j], 0)
+                + T.if_then_else(j < 7, near[i, j], 5)
+            )
+
+
+def test_what_branches_and_predicates_keep_from_a_buffer_is_no_part_of_it() -> None:
+    module = weft.tir.transform.CompactBufferAllocation()(weft.tir.IRModule.of(sides))
+    compact = module["sides"]
+    found = [tuple(memref_of(op.buffer).get_shape()) for op in compact.walk() if isinstance(op, AllocBufferOp)]
+    assert found == [(6, 20), (26, 8), (20, 20)]
+    given = np.random.default_rng(0).integers(0, 99, (6, 20)).astype(np.int32)
+    results = [np.zeros((6, 20), np.int32) for _ in range(3)]
+    for func, result in zip((sides, compact), results, strict=False):
+        weft.build(func)(given, result)
+    results[2] = np.asarray(Interpreter(compact)([given])[0], np.int32)
+    place = np.arange(20)
+    expected = given * 3 + np.where((7 <= place) & (place < 15), given + 1, 0) + np.where(place < 7, given * 2, 5)
+    assert all((each == expected).all() for each in results)
+
+
 def test_statements_are_the_same_as_those_written_without_blocks() -> None:
     @T.prim_func
     def plain(A: T.Buffer[(8, 4), "float32"], C: T.Buffer[(8, 4), "float32"]):

@@ -22,8 +22,9 @@ write what it reads, and no others run at the same time on the same memory: thre
 and those along `threadIdx.x` one of scope `warp`. A dimension of which it is not known what part an access takes stays
 whole, as do those of a buffer that a call is handed, and where a block has iterators of its own in which the loops
 around cannot be told apart: `convert-blocks-to-opaque` comes before. So does
-`plan-and-update-buffer-allocation-location`, which moves allocations into loops. Does not: look into branches within
-blocks. Counterpart of TVM's CompactBufferAllocation.
+`plan-and-update-buffer-allocation-location`, which moves allocations into loops. What predicates and the branches
+around an access keep it from is no part of the box, where comparisons of indices say that. Counterpart of TVM's
+CompactBufferAllocation.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _compact(alloc: AllocBufferOp, func: PrimFuncOp) -> bool:
     buffer = alloc.buffer
     blocks = accessing_blocks(buffer)
     still = [loop.var for loop in enclosing_loops(alloc) if _stands_still(loop, alloc)]
-    box = required_region(buffer, blocks, still, where_run=True)
+    box = required_region(buffer, blocks, still, where_run=True, under_branches=True)
     shape = shape_of(buffer)
     known: list[dict[SSAValue, AffineExpr]] = [_iterators_of_loops(block) for block in blocks]
     for dim, (offset, _) in enumerate(box):

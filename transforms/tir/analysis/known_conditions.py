@@ -140,6 +140,12 @@ class KnownConditions:
         with self._analyzer().assuming(*facts):
             return self._analyzer().can_prove(condition)
 
+    def bounds(self, expr: IntExpr, facts: Sequence[IntExpr]) -> tuple[int | None, int | None]:
+        """The least and the greatest value of an expression where `facts` hold, if they are known."""
+        with self._analyzer().assuming(*facts):
+            low, high = self._analyzer().const_int_bound(expr)
+            return low, high
+
     def decide(self, value: SSAValue, facts: Sequence[IntExpr]) -> bool | None:
         """The truth of a condition where `facts` hold, if that is known."""
         self._facts = facts

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import gcd
+from typing import TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
-from ....dialects.tir.affine import Linear, Range, dims_in, expr_range, linear, substitute
+from ....dialects.tir.affine import Access, Linear, Range, dims_in, expr_range, linear, simplify, substitute
+from ....dialects.tir.analyzer.convert import from_affine
 from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.calls import Handed
 from ....dialects.tir.core import BlockOp, dimension_ranges
 from ....dialects.tir.symbols import MAX_EXTENT, Extent
+from .known_conditions import KnownConditions
 
 UNBOUNDED = MAX_EXTENT >> 16
 """A part of so many elements is bounded by nothing but the greatest extent that there can be: `%n floordiv 17` is."""
+
+_Part: TypeAlias = tuple[Linear, int, int]
+"""What an access takes of a dimension: a part over what stands still, and the range of what is added to it."""
 
 
 @while_unchanged
@@ -27,16 +34,18 @@ def required_region(
     is_write: bool | None = None,
     *,
     where_run: bool = False,
+    under_branches: bool = False,
 ) -> list[tuple[AffineExpr, Extent]]:
     """What `readers` access of `buffer` while `outer_vars` stand still, by reading or writing alone where `is_write`
     says so: for each dimension, an offset (over `outer_vars` as dimensions) and a size. A dimension that cannot be
     bounded so is taken whole.
 
-    `where_run` leaves out what a reader would access where its predicate does not let it run.
+    `where_run` leaves out what a reader would access where its predicate does not let it run, `under_branches` also
+    what the branches around an access keep it from.
     """
     shape = shape_of(buffer)
-    maps: list[tuple[BlockOp, AffineMap | None]] = [
-        (reader, access.map)
+    maps: list[tuple[BlockOp, Access | Handed, AffineMap | None]] = [
+        (reader, access, access.map)
         for reader in readers
         for access in reader.touches()
         if access.buffer is buffer and is_write in (None, access.is_write)
@@ -44,13 +53,17 @@ def required_region(
     region: list[tuple[AffineExpr, Extent]] = []
     for dim, extent in enumerate(shape):
         whole: tuple[AffineExpr, Extent] = (AffineConstantExpr(0), extent)
-        found: tuple[Linear, int, int] | None = None
-        for reader, map in maps:
+        found: _Part | None = None
+        for reader, access, map in maps:
             part = None if map is None else _outer_and_inner(reader, map.results[dim], outer_vars, where_run)
+            if part is not None and map is not None and under_branches:
+                part = _where_reached(reader, access.op, map.results[dim], outer_vars, part)
             if part is None:
                 found = None
                 break
             form, low, high = part
+            if low > high:
+                continue  # it is never done
             if found is None:
                 found = part
             elif found[0].terms == form.terms:
@@ -69,7 +82,7 @@ def required_region(
 
 def _outer_and_inner(
     reader: BlockOp, index: AffineExpr, outer_vars: Sequence[SSAValue], where_run: bool
-) -> tuple[Linear, int, int] | None:
+) -> _Part | None:
     """Split an index expression into the part over `outer_vars` and the range of the rest."""
     loop_vars = list(reader.loop_vars)
     bindings = reader.bindings.data.results
@@ -104,6 +117,27 @@ def _outer_and_inner(
         a, b = factor * bounds[0], factor * bounds[1]
         low, high = low + min(a, b), high + max(a, b)
     return Linear(outer, form.constant), low, high
+
+
+def _where_reached(
+    reader: BlockOp, access: Operation, index: AffineExpr, outer_vars: Sequence[SSAValue], part: _Part
+) -> _Part:
+    """The part of a dimension that an access takes, without what the predicate of the block and the branches around
+    the access keep it from: the range of what is added to the part over `outer_vars` may be a smaller one."""
+    loop_vars, bindings = list(reader.loop_vars), reader.bindings.data.results
+    region = next(each for each in reader.regions if each.is_ancestor(access))
+    ranges = dimension_ranges(loop_vars)
+    known = KnownConditions(region, dict(zip(region.block.args, bindings, strict=True)), ranges)
+    facts = [*known.around(access), *(from_affine(each) >= 0 for each in reader.conditions)]
+    if not facts:
+        return part
+    form, low, high = part
+    places: list[AffineExpr] = [
+        AffineExpr.dimension(loop_vars.index(v)) if v in loop_vars else AffineConstantExpr(0) for v in outer_vars
+    ]
+    inner = simplify(substitute(index, bindings) - substitute(form.to_expr(), places), ranges)
+    least, most = known.bounds(from_affine(inner), facts)
+    return form, low if least is None else max(low, least), high if most is None else min(high, most)
 
 
 def _outer_quotient(
