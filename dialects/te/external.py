@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.ir import Attribute
@@ -32,6 +32,8 @@ class External:
     inputs: tuple[Tensor, ...]
     shapes: tuple[Shape, ...]
     symbols: tuple[Var, ...] = ()
+    steps: Mapping[Tensor, str] = field(default_factory=dict[Tensor, str])
+    """What the blocks are called that compute tensors of formulas in it (`te.scan`)."""
     _redirected: dict[tuple[Tensor, ...], External] = field(default_factory=dict[tuple[Tensor, ...], "External"])
 
     def reads(self) -> list[Read]:
@@ -51,7 +53,7 @@ class External:
         if inputs == self.inputs:
             return self
         if inputs not in self._redirected:
-            self._redirected[inputs] = External(self.function, inputs, self.shapes, self.symbols)
+            self._redirected[inputs] = replace(self, inputs=inputs, _redirected={})
         return self._redirected[inputs]
 
     def values(self, inputs: Sequence[NDArray], sizes: Mapping[Var, int]) -> list[NDArray]:

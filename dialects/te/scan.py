@@ -11,20 +11,26 @@ result and its formula, such as a hidden layer, step by step too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import overload
 
 from ..support.arguments import checked
 from ..support.diagnostics import UsageError
+from ..tir.blocks import IterKind
+from ..tir.nodes.blocks import Block, BlockRealize
+from ..tir.nodes.blocks import IterVar as BlockIterVar
 from ..tir.nodes.buffers import Allocate, Buffer, BufferLoad, BufferStore
 from ..tir.nodes.prim_func import function_of
 from ..tir.nodes.statements import For, Stmt, sequence
 from .dims import dim_expr, same
-from .expr import Binary, Const, Expr, IterVar, binary
+from .expr import Binary, Const, Expr, IterVar, Select, Slot, binary
 from .external import External
-from .kinds import BinaryKind
-from .reduction import COMBINER, Fold, Reduce, reduce_identity
-from .tensor import Compute, Filled, Read, Tensor, topological_order
+from .kinds import BinaryKind, index
+from .reduction import COMBINER, Fold, Reduce, first_value
+from .substitution import substitute
+from .tensor import Compute, Filled, Read, Tensor, operands_of, topological_order
 
 
 @overload
@@ -76,7 +82,8 @@ def scan(
         _check(name, start, step, state)
         if not same(start.dims[0], inits[0].dims[0]) or not same(state.dims[0], states[0].dims[0]):
             raise UsageError(f"te: {name}: '{states[0].name}' and '{state.name}' have not the same steps")
-    return _Scan(name, inits, updates, states).tensors()
+    results = Recipe(name, inits, updates, states).scan().results()
+    return results if len(results) > 1 else results[0]
 
 
 def _check(name: str, init: Tensor, update: Tensor, state: Tensor) -> None:
@@ -92,24 +99,25 @@ def _check(name: str, init: Tensor, update: Tensor, state: Tensor) -> None:
         raise UsageError(f"te: {name}: '{init.name}', '{update.name}' and '{state.name}' are of one dtype")
 
 
-class _Scan:
+class Recipe:
+    """What a scan is made of: the first steps, and the formulas of all others."""
+
     def __init__(self, name: str, inits: Sequence[Tensor], updates: Sequence[Tensor], states: Sequence[Tensor]):
         self.name, self.inits, self.updates, self.states = name, inits, updates, states
-        self.steps: list[Tensor] = []
-        """What is computed step by step: the updates, and what is made of states on the way to them."""
-        self.inputs: dict[Tensor, None] = dict.fromkeys(inits)
+        self.formulas: dict[Tensor, Compute] = {}
+        """What is computed step by step: the updates, and what on the way to them is made of states, or of steps before
+        which there are none of the first."""
         known: set[Tensor] = {*states}
         for tensor in topological_order(updates):
             producer = tensor.producer
-            if producer is not None and any(each in known for each in producer.inputs()):
+            if producer is None:
+                continue
+            if _reads_before(producer) or any(each in known for each in producer.inputs()):
                 known.add(tensor)
-            if producer is not None and (tensor in known or tensor in updates):
-                self.steps.append(tensor)
-        own = {*self.steps, *states}
-        for tensor in self.steps:
-            assert tensor.producer is not None
-            self._check_reads(tensor, tensor.producer)
-            self.inputs.update(dict.fromkeys(each for each in tensor.producer.inputs() if each not in own))
+            if tensor in known or tensor in updates:
+                self.formulas[tensor] = producer
+        for tensor, formula in self.formulas.items():
+            self._check_reads(tensor, formula)
 
     def _check_reads(self, tensor: Tensor, compute: Compute) -> None:
         """Whether a step is made of steps before it."""
@@ -130,14 +138,36 @@ class _Scan:
                     )
                 if not isinstance(first, int) and back > 1:
                     raise UsageError(f"te: {self.name}: whether the init has {back} steps is known only when it runs")
-            elif read.tensor in self.steps and read.indices[0] is not time:
+            elif read.tensor in self.formulas and read.indices[0] is not time:
                 raise UsageError(
                     f"te: {self.name}: '{tensor.name}' reads '{read.tensor.name}' at {read.indices[0]}",
                     hint=f"what is computed in each step is read in that step: {read.tensor.name}[{time.name}, ...]",
                 )
 
-    def tensors(self) -> Tensor | list[Tensor]:
-        """The results."""
+    def inlined(self, tensor: Tensor) -> Recipe:
+        """The same, where the formula of a step stands wherever the step is read."""
+        formula = self.formulas[tensor]
+
+        def there(indices: tuple[Expr, ...]) -> Expr:
+            return substitute(formula.body, dict(zip(formula.axes, indices, strict=True)))
+
+        made = copy(self)
+        made.formulas = {
+            each: replace(compute, body=substitute(compute.body, {}, elsewhere={tensor: there}))
+            for each, compute in self.formulas.items()
+            if each is not tensor
+        }
+        return made
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors that are read, and are none of the steps and states."""
+        own = {*self.formulas, *self.states}
+        read = [each for compute in self.formulas.values() for each in compute.inputs()]
+        return list(dict.fromkeys([*self.inits, *(each for each in read if each not in own)]))
+
+    def scan(self) -> Scan:
+        """The function that does all steps."""
         several = len(self.states) > 1
         shapes = [
             (state.dims, state.element_type, f"{self.name}.v{number}" if several else self.name)
@@ -146,55 +176,150 @@ class _Scan:
         taken = {tensor: Buffer(tensor.name, tensor.dims, tensor.element_type) for tensor in self.inputs}
         results = [Buffer(name, dims, type) for dims, type, name in shapes]
         buffers = {**taken, **dict(zip(self.states, results, strict=True))}
-        for tensor in self.steps:
+        for tensor in self.formulas:
             number = self.updates.index(tensor) if tensor in self.updates else None
             buffers[tensor] = (
                 Buffer(tensor.name, tensor.dims, tensor.element_type) if number is None else results[number]
             )
-        body = self._body(buffers, results)
-        for tensor in self.steps:
+        names = _unique({tensor: tensor.name for tensor in self.formulas})
+        body = self._body(buffers, results, names)
+        for tensor in self.formulas:
             if tensor not in self.updates:
                 body = Allocate(buffers[tensor], body)
-        axes = (tensor.producer.axes for tensor in self.steps if tensor.producer is not None)
-        times: dict[Expr, Expr] = {each[0]: self._time for each in axes}
-        parameters = [*taken.values(), *results]
-        function, symbols = function_of(parameters, body, self.name, buffers, times)
-        made = External(function, tuple(self.inputs), tuple(shapes), symbols).results()
-        return made if several else made[0]
+        function, symbols = function_of([*taken.values(), *results], body, self.name, buffers)
+        return Scan(function, tuple(self.inputs), tuple(shapes), symbols, names, recipe=self)
 
-    @property
-    def _time(self) -> IterVar:
-        producer = self.updates[0].producer
-        assert producer is not None
-        return producer.axes[0]
-
-    def _body(self, buffers: dict[Tensor, Buffer], results: Sequence[Buffer]) -> Stmt:
+    def _body(self, buffers: dict[Tensor, Buffer], results: Sequence[Buffer], names: Mapping[Tensor, str]) -> Stmt:
         copies: list[Stmt] = []
         for init, result in zip(self.inits, results, strict=True):
             axes = [IterVar(f"i{number}", dim) for number, dim in enumerate(init.dims)]
             copies.append(_nest(axes, BufferStore(result, Read(init, tuple(axes)), axes)))
+        time = Slot(self._time.name, index)
         computed: list[Stmt] = []
-        for tensor in self.steps:
-            assert tensor.producer is not None
-            computed.append(_computed(tensor.producer, buffers[tensor]))
+        for tensor, compute in self.formulas.items():
+            kind = IterKind.OPAQUE if tensor in self.updates else IterKind.SPATIAL
+            step = _Step(names[tensor], compute.axes, time, kind, self._may_be_none)
+            computed += _computed(compute, buffers[tensor], step)
         first, last = dim_expr(self.inits[0].dims[0]), dim_expr(self.states[0].dims[0])
-        return sequence([*copies, For(self._time, first, last - first, "serial", sequence(computed))])
+        return sequence([*copies, For(time, first, last - first, "serial", sequence(computed))])
+
+    @property
+    def _may_be_none(self) -> bool:
+        """Whether there may be no steps but the first."""
+        first, last = self.inits[0].dims[0], self.states[0].dims[0]
+        return not (isinstance(first, int) and isinstance(last, int) and first < last)
+
+    @property
+    def _time(self) -> IterVar:
+        return self.formulas[self.updates[0]].axes[0]
 
 
-def _computed(compute: Compute, buffer: Buffer) -> Stmt:
-    """One step of a formula."""
+@dataclass(eq=False)
+class Scan(External):
+    """What `te.scan` makes: a function in which each step is a block, under loops over its axes but for the time's."""
+
+    recipe: Recipe = field(kw_only=True)
+
+    def inlined(self, tensors: Sequence[Tensor]) -> External:
+        """The same, where the formulas of `tensors`, which are steps that reduce nothing, stand where they are read."""
+        recipe = self.recipe
+        for tensor in tensors:
+            recipe = recipe.inlined(tensor)
+        return recipe.scan().redirected(dict(zip(self.recipe.inputs, self.inputs, strict=True)))
+
+
+def _unique(names: Mapping[Tensor, str]) -> dict[Tensor, str]:
+    """Names, each of which stands once."""
+    taken: set[str] = set()
+    found: dict[Tensor, str] = {}
+    for tensor, name in names.items():
+        number, candidate = 0, name
+        while candidate in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate)
+        found[tensor] = candidate
+    return found
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A formula's blocks: what they are called, the formula's axes, what the first of them is at a time, and its kind.
+    They may never run where `may_be_none`."""
+
+    name: str
+    axes: tuple[IterVar, ...]
+    time: Slot
+    kind: IterKind
+    may_be_none: bool
+
+    def block(self, suffix: str, reduced: Sequence[IterVar], body: Callable[[_Iterators], Stmt]) -> Stmt:
+        """A block in loops over all axes but the first, and over those that are `reduced`."""
+        first, *others = (*self.axes, *reduced)
+        at = _Iterators((first, *others))
+        loops = {axis: Slot(axis.name, index) for axis in others}
+        iterators = [BlockIterVar(first.dim, at.of[first], self.kind, True)]
+        iterators += [
+            BlockIterVar(axis.dim, at.of[axis], IterKind.REDUCE if axis.reduce else IterKind.SPATIAL, self.may_be_none)
+            for axis in others
+        ]
+        values: list[Expr] = [self.time, *loops.values()]
+        nest: Stmt = BlockRealize(values, True, Block(iterators, [], [], f"{self.name}{suffix}", body(at)))
+        for axis, loop in reversed(loops.items()):
+            nest = For(loop, 0, dim_expr(axis.dim), "serial", nest)
+        return nest
+
+
+class _Iterators:
+    """The iterators of a block, for axes."""
+
+    def __init__(self, axes: Sequence[IterVar]):
+        self.of = {axis: Slot(f"v{axis.name}", index) for axis in axes}
+        self.values: dict[Expr, Expr] = {
+            axis: iterator + axis.start if axis.start else iterator for axis, iterator in self.of.items()
+        }
+
+    def value(self, expr: Expr) -> Expr:
+        return substitute(expr, self.values)
+
+    def places(self, axes: Sequence[IterVar]) -> list[Expr]:
+        return [self.values[axis] for axis in axes]
+
+
+def _computed(compute: Compute, buffer: Buffer, step: _Step) -> list[Stmt]:
+    """One step of a formula. A reduction begins in loops of its own."""
     body, axes = compute.body, compute.axes
     if not isinstance(body, Reduce):
-        return _nest(axes[1:], BufferStore(buffer, body, axes))
-    start = BufferStore(buffer, reduce_identity(body.kind, body.type), axes)
-    more = binary(COMBINER[body.kind], BufferLoad(buffer, axes), body.operand)
-    return _nest(axes[1:], sequence([start, _nest(body.axes, BufferStore(buffer, more, axes))]))
+        return [step.block("", (), lambda at: BufferStore(buffer, at.value(body), at.places(axes)))]
+    first = first_value(body)
+
+    def more(at: _Iterators) -> Stmt:
+        places = at.places(axes)
+        combined = binary(COMBINER[body.kind], BufferLoad(buffer, places), at.value(body.operand))
+        return BufferStore(buffer, combined, places)
+
+    begins = step.block("_init", (), lambda at: BufferStore(buffer, at.value(first), at.places(axes)))
+    return [begins, step.block("", body.axes, more)]
 
 
 def _nest(axes: Sequence[IterVar], body: Stmt) -> Stmt:
     for axis in reversed(axes):
         body = For(axis, dim_expr(axis.start), dim_expr(axis.dim), "serial", body)
     return body
+
+
+def _reads_before(compute: Compute) -> bool:
+    """Whether the first steps of a formula surely read what is before the first of a tensor."""
+    stack: list[Expr] = [compute.body] if compute.axes else []
+    seen = set[Expr]()
+    while stack:
+        if (expr := stack.pop()) in seen:
+            continue
+        seen.add(expr)
+        if isinstance(expr, Read) and expr.indices and (_steps_back(expr.indices[0], compute.axes[0]) or 0) > 0:
+            return True
+        stack.extend((expr.condition,) if isinstance(expr, Select) else operands_of(expr))
+    return False
 
 
 def _steps_back(at: Expr, time: IterVar) -> int | None:

@@ -20,6 +20,7 @@ from ..support.diagnostics import Diagnostic
 from ..support.facts import remembered
 from ..support.interned import index, index_attribute
 from ..support.looks import by_looks
+from ..support.name_hints import name_hint as called
 from ..support.provided import load
 from .affine import Range, linear, print_expr
 from .annotation_keys import verify_annotations
@@ -138,7 +139,7 @@ class ForOp(IRDLOperation):
             regions=(Region(Block(arg_types=(index,))) if body is None else body,),
         )
         if name_hint is not None:
-            self.body.block.args[0].name_hint = name_hint
+            self.body.block.args[0].name_hint = called(name_hint)
 
     def same_as(self, other: object) -> bool:
         """Whether both are one loop."""

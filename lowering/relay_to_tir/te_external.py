@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects import te
 from ...dialects.te.external import External
-from ...dialects.tir.blocks import blocks_under
+from ...dialects.tir.blocks import BlockOp, blocks_under
 from ...dialects.tir.symbols import affine_map
 
 
@@ -20,8 +20,9 @@ def emit_external(
     symbols: Mapping[te.Var, BlockArgument],
     into: Block,
     unique: Callable[[str], str],
-) -> None:
-    """Append what the function does with `buffers`, its inputs and results, where its symbols are `symbols`."""
+) -> dict[str, BlockOp]:
+    """Append what the function does with `buffers`, its inputs and results, where its symbols are `symbols`; gives its
+    blocks, by what the function calls them."""
     function = external.function.clone()
     arguments = list(function.region.block.args)
     given = [*buffers, *(symbols[symbol] for symbol in external.symbols)]
@@ -35,12 +36,15 @@ def emit_external(
     for old, new in zip(arguments, given, strict=True):
         old.replace_all_uses_with(new)
     _, _, name = external.shapes[0]
+    blocks: dict[str, BlockOp] = {}
     for block in blocks_under(function):
         own = block.block_name
+        blocks[own] = block
         block.properties["sym_name"] = StringAttr(unique(name.removesuffix(".v0") if own == "statement" else own))
     for op in list(function.region.block.ops):
         op.detach()
         into.add_op(op)
+    return blocks
 
 
 def _renumbered(attribute: Attribute, numbers: Mapping[int, int]) -> Attribute:

@@ -11,6 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ...dialects import te
+from ...dialects.support.name_hints import name_hint
 from ...dialects.tir.core import BlockOp, ForOp, IterKind
 from ...dialects.tir.loops import INDEPENDENT
 from .te_expressions import BodyEmitter
@@ -48,7 +49,7 @@ class _Computation:
         """A block without operations, with an argument for each axis."""
         block = Block(arg_types=[IndexType()] * len(self.axes))
         for argument, axis in zip(block.args, self.axes, strict=True):
-            argument.name_hint = f"v{axis.name}"
+            argument.name_hint = name_hint(f"v{axis.name}")
         return block
 
     def emitter(self, block: Block) -> BodyEmitter:

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import te
 from ...dialects.support.interned import index
+from ...dialects.support.name_hints import name_hint
 from ...dialects.te.procedures import Let, Loop, Statement, Store, When, While
 
 
@@ -79,7 +80,7 @@ def _emit_loop(
     """A loop that counts."""
     before, after = Block(arg_types=[index]), Block(arg_types=[index])
     (count,), (at,) = before.args, after.args
-    at.name_hint = name.name
+    at.name_hint = name_hint(name.name)
     more = arith.CmpiOp(count, extent, "slt")
     before.add_ops([more, scf.ConditionOp(more.result, count)])
     inner = emitter.within(after, {**names, name: at})

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.support.interned import shaped_memref
+from ...dialects.support.name_hints import name_hint
 from ...dialects.support.walking import within
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, PrimFuncOp, blocks_under
 from .te_expressions import signless
@@ -44,7 +45,8 @@ def create_prim_func(
     unit_loops: bool = False,
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
-    computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's.
+    computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's, and
+    the block of each formula that a scan computes step by step.
     `constants` are the values of placeholders that are no inputs. An axis of one value has a loop with
     `unit_loops` only, and with those the results of one function (`Compute.beside`) have one nest of loops.
 
@@ -85,6 +87,8 @@ def create_prim_func(
             _place(nest, location)
         if nest is not None and nests is not None:
             nests[computation_of(tensor)] = nest
+    if nests is not None:
+        nests.update(function.steps.items())
     return function.func
 
 
@@ -110,10 +114,12 @@ class _Function:
         self._symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})
         self._names: set[str] = set()
         for variable, argument in arguments.items():
-            argument.name_hint = variable.name if isinstance(variable, te.Var) else "extent"
+            argument.name_hint = name_hint(variable.name) if isinstance(variable, te.Var) else "extent"
         if variables:
             self.func.set_shapes([*map(self._symbols.shape, given), *(None for _ in variables)])
         self.buffers: dict[te.Tensor, SSAValue] = {}
+        self.steps: dict[te.Tensor, BlockOp] = {}
+        """The blocks of formulas that functions compute."""
         for position, tensor in enumerate(given):
             argument = block.args[position]
             argument.name_hint = f"p{position}" if position < len(inputs) else f"out{position - len(inputs) or ''}"
@@ -128,13 +134,13 @@ class _Function:
     def hold(self, tensor: te.Tensor, value: DenseIntOrFPElementsAttr) -> None:
         """Let a tensor be a constant of the function's own."""
         alloc = AllocBufferOp(buffer_type(tensor), value=value)
-        alloc.buffer.name_hint = tensor.name
+        alloc.buffer.name_hint = name_hint(tensor.name)
         self._block.add_op(alloc)
         self.buffers[tensor] = alloc.buffer
 
     def _allocated(self, element: Attribute, shape: te.Tensor, name: str | None) -> SSAValue:
         alloc = AllocBufferOp.of(signless(element), self._symbols.shape(shape))
-        alloc.buffer.name_hint = name
+        alloc.buffer.name_hint = None if name is None else name_hint(name)
         self._block.add_op(alloc)
         return alloc.buffer
 
@@ -201,7 +207,8 @@ class _Function:
             asked = (tensor for tensor in group if _number_of(tensor) == number)
             results.append(self.buffer(next(asked, result)))
         given = [*(self.buffers[each] for each in external.inputs), *results]
-        emit_external(external, given, self._arguments, self._block, self._unique)
+        blocks = emit_external(external, given, self._arguments, self._block, self._unique)
+        self.steps.update({tensor: blocks[name] for tensor, name in external.steps.items()})
 
     def _unique(self, name: str) -> str:
         """A name that no block has, made of this one."""

@@ -24,6 +24,7 @@ from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.hints import isa
+from ...dialects.support.name_hints import name_hint
 from ...dialects.support.python_values import attribute_of
 from ...dialects.te.tensor import TensorOp, check_reads
 from ...dialects.tir.annotation_keys import LAYOUT_FREE_BUFFERS, verify_annotations
@@ -100,8 +101,9 @@ def _named(value: object) -> object:
 def function_of(
     name: str, arguments: Sequence[Argument], unit_loops: bool = False
 ) -> tuple[PrimFuncOp, dict[te.Tensor, BlockOp]]:
-    """The function on these tensors and symbols, and the block that computes each tensor; none where there are no
-    elements, or statements compute it. With `unit_loops` an axis of one value has a loop, too.
+    """The function on these tensors and symbols, and the block that computes each tensor, also one in the steps of a
+    scan; none where there are no elements, or statements compute it. With `unit_loops` an axis of one value has a loop,
+    too.
 
     Raises:
         UsageError: a tensor is given twice, or what is computed needs a placeholder that is not given.
@@ -116,7 +118,7 @@ def function_of(
     taken: dict[str, int] = {}
     for argument, tensor in zip(function.region.block.args, [*inputs, *outputs], strict=False):
         count = taken[tensor.name] = taken.get(tensor.name, -1) + 1
-        argument.name_hint = _identifier(tensor.name) + (f"_{count}" if count else "")
+        argument.name_hint = name_hint(tensor.name) + (f"_{count}" if count else "")
     order: list[Argument] = [*inputs, *outputs, *symbols]
     places = {argument: place for place, argument in enumerate(order)}
     if order != list(arguments) or any(_is_unsigned(tensor) for tensor in tensors):
@@ -132,7 +134,8 @@ def function_of(
         )
     blocks = {computation: next(iter(blocks_under(nest))) for computation, nest in nests.items()}
     computed = [t for t in te.topological_order(outputs) if t.producer is not None]
-    return function, {tensor: blocks[key] for tensor in computed if (key := computation_of(tensor)) in blocks}
+    steps = {key: block for key, block in blocks.items() if isinstance(key, te.Tensor)}
+    return function, steps | {tensor: blocks[key] for tensor in computed if (key := computation_of(tensor)) in blocks}
 
 
 def check_arguments(arguments: Sequence[Argument]) -> None:
@@ -168,8 +171,3 @@ def _type(argument: Argument) -> Attribute:
 def _is_unsigned(tensor: te.Tensor) -> bool:
     type = tensor.element_type
     return isa(type, _IntegerType) and type.signedness.data == Signedness.UNSIGNED
-
-
-def _identifier(name: str) -> str:
-    text = "".join(c if c.isalnum() or c in "_$.-" else "_" for c in name)
-    return f"_{text}" if text[:1].isdigit() else text

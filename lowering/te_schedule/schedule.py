@@ -17,6 +17,7 @@ from .refused import known_scope
 from .relaid import relaid
 from .relations import Fuse, Reorder, Singleton, Split
 from .stage import Group, Stage, StageOp
+from .steps import StepStage, steps_of
 
 Output: TypeAlias = te.Tensor | TensorOp
 
@@ -55,6 +56,8 @@ class Schedule:
             for tensor in te.topological_order(outputs)
         ]
         """Producers before what reads them."""
+        self.steps = steps_of(self.stages)
+        """What scans compute in each of their steps."""
         self.groups: list[Group] = []
         self._laid_out: dict[te.Tensor, te.Tensor] = {}
         """Tensors whose elements stand at other indices now, and the tensors with those."""
@@ -75,9 +78,22 @@ class Schedule:
         for stage in self.stages:
             if stage.tensor is current:
                 return stage
+        if current in self.steps:
+            return self.steps[current]
         name = getattr(tensor, "name", None) or repr(tensor)
-        known = ", ".join(stage.tensor.name for stage in self.stages)
+        known = ", ".join(stage.tensor.name for stage in (*self.stages, *self.steps.values()))
         raise ScheduleError(f"te: there is no stage of '{name}' in this schedule", hint=f"its stages are {known}")
+
+    def _whole(self, key: te.Tensor | TensorOp | StageOp, what: str) -> Stage:
+        """The stage of a tensor that is no step's, which `what` is not for.
+
+        Raises:
+            ScheduleError: it is none of the schedule's, or a step's.
+        """
+        stage = self[key]
+        if isinstance(stage, StepStage):
+            stage.refuse(what)
+        return stage
 
     def normalize(self) -> Schedule:
         """The schedule itself: its loops start at 0."""
@@ -98,7 +114,7 @@ class Schedule:
 
         def visit(tensor: te.Tensor) -> bool:
             if tensor not in depends:
-                stage = self[tensor]
+                stage = self._whole(tensor, "create_group")
                 read = [] if stage.compute is None or tensor in begins else stage.compute.inputs()
                 is_between = any([visit(each) for each in read])
                 depends[tensor] = is_between or tensor in begins
@@ -177,10 +193,10 @@ class Schedule:
         Raises:
             ScheduleError: one of them does not read it, or there is no such scope.
         """
-        source = self[tensor]
+        source = self._whole(tensor, "cache_read")
         tensor = source.tensor
         given = [readers] if isinstance(readers, te.Tensor | TensorOp | StageOp) else list(readers)
-        stages = [self[reader] for reader in given]
+        stages = [self._whole(reader, "cache_read") for reader in given]
         if not stages:
             raise ScheduleError("te: cache_read names those that are to read the copy", hint="readers=[C]")
         for stage in stages:
@@ -214,7 +230,8 @@ class Schedule:
         return self._cache_writes(tensor, scope)
 
     def _cache_writes(self, tensors: Sequence[te.Tensor], scope: str) -> list[te.Tensor]:
-        found = [(self[tensor], self._cached(self[tensor])) for tensor in tensors]
+        whole = [self._whole(tensor, "cache_write") for tensor in tensors]
+        found = [(stage, self._cached(stage)) for stage in whole]
         if len({stage for stage, _ in found}) < len(found):
             raise ScheduleError("te: cache_write names a tensor twice")
         known_scope(scope)
@@ -256,7 +273,7 @@ class Schedule:
         Raises:
             ScheduleError: the loop is no reduction loop of the stage's.
         """
-        stage = self[tensor]
+        stage = self._whole(tensor, "rfactor")
         tensor = stage.tensor
         compute = stage.compute
         if compute is None or not isinstance(compute.body, te.Reduce):

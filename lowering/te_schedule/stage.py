@@ -183,6 +183,10 @@ class Stage:
         """Whether the formula is the call of an intrinsic."""
         return self.compute is not None and self.compute.by is not None
 
+    def root_loops(self) -> list[te.IterVar]:
+        """The axes that are loops, as the formula has them."""
+        return [*self.op.axis, *self.op.reduce_axis]
+
     def first_loops(self) -> list[te.IterVar]:
         """The loops before anything is asked of them; those that an intrinsic takes the place of stand inside."""
         axes, steps = list(self.op.axis), list(self.op.reduce_axis)
@@ -385,6 +389,7 @@ class Stage:
             ScheduleError: the loop is none of that stage's, or the stage is an output or an input.
         """
         self._check_movable("compute_at")
+        self._check_place(parent)
         parent.check_leaf(scope)
         if parent is self:
             raise ScheduleError(f"te: '{self.tensor.name}' cannot be computed in a loop of itself")
@@ -457,6 +462,9 @@ class Stage:
         """
         self._check_movable("rolling_buffer")
         self.rolls = True
+
+    def _check_place(self, parent: Stage) -> None:
+        """Refuse to compute the stage in one that surely does not read it."""
 
     def _check_movable(self, what: str) -> None:
         if self.compute is None:

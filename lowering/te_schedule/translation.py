@@ -31,6 +31,7 @@ from .prim_func import Argument, check_arguments, function_of
 from .relations import Fuse, Kind, Reorder, Singleton, Split
 from .schedule import Schedule
 from .stage import Stage
+from .steps import StepStage, with_inlined
 from .tensorizing import reset, update, whole
 
 PASS = "te-schedule"
@@ -63,6 +64,7 @@ def translate(schedule: Schedule, arguments: Sequence[Argument], name: str = "ma
 def _final_tensors(schedule: Schedule) -> dict[te.Tensor, te.Tensor]:
     """For each stage's tensor, the tensor with the stage's formula as it is now, which reads such ones."""
     final: dict[te.Tensor, te.Tensor] = {}
+    scans: dict[te.External, te.External] = {}
     pending = list(schedule.stages)
     while pending:
         ready = [s for s in pending if s.compute is None or all(t in final for t in s.compute.inputs())]
@@ -73,7 +75,7 @@ def _final_tensors(schedule: Schedule) -> dict[te.Tensor, te.Tensor]:
             if stage.compute is None:
                 final[tensor] = tensor
                 continue
-            body = substitute(stage.compute.body, {}, final)
+            body = substitute(with_inlined(stage.compute.body, schedule.steps, scans), {}, final)
             producer = te.Compute(stage.compute.axes, body)
             final[tensor] = te.Tensor(tensor.dims, tensor.element_type, tensor.name, producer)
     return final
@@ -95,6 +97,10 @@ class _Translation:
         for stage in schedule.stages:
             if (tensor := final[stage.tensor]) in names and stage.compute is not None:
                 self.blocks[stage] = self.sch.get_block(names[tensor])
+        self.steps = [step for step in schedule.steps.values() if step.tensor in names and not step.is_inlined]
+        """What scans compute in each step, in order; inlined steps have no block."""
+        for step in self.steps:
+            self.blocks[step] = self.sch.get_block(names[step.tensor])
         self.loops: dict[Stage, dict[te.IterVar, LoopRV | None]] = {}
 
     def run(self) -> TirSchedule:
@@ -102,14 +108,14 @@ class _Translation:
         for stage in [stage for stage in stages if stage.is_inlined]:
             self.sch.compute_inline(self.blocks.pop(stage))
         stages = [stage for stage in stages if not stage.is_inlined]
-        for stage in reversed(stages):
+        for stage in (*reversed(self.steps), *reversed(stages)):
             self._place(stage)
         for stage in stages:
             if stage.rolls:
                 self.sch.rolling_buffer(self.blocks[stage], 0)
         for stage in stages:
             self._set_scope(stage)
-        for stage in stages:
+        for stage in (*stages, *self.steps):
             self._finish_loops(stage)
         for stage in stages:
             if stage.tensorized is None:
@@ -121,12 +127,14 @@ class _Translation:
     def _place(self, stage: Stage) -> None:
         """Move a stage to the loop that it is computed in, and give it its loops."""
         block = self.blocks[stage]
-        axes = [*stage.op.axis, *stage.op.reduce_axis]
-        is_of_nothing = any(axis.dim == 0 for axis in stage.op.reduce_axis)
-        axes = [axis for axis in axes if not (axis.reduce and is_of_nothing)]  # without terms there are no steps
+        axes = stage.root_loops()
+        is_step = isinstance(stage, StepStage)
+        if not is_step and any(axis.dim == 0 for axis in stage.op.reduce_axis):
+            axes = [axis for axis in axes if not axis.reduce]  # without terms there are no steps
         target = self._target(stage)
         if target is not None:
             self.sch.compute_at(block, target, preserve_unit_loops=True)
+        if target is not None or is_step:
             own: list[LoopRV | None] = [*self.sch.get_loops(block)[-len(axes) :]] if axes else []
         else:
             found = iter(self.sch.get_loops(block))

@@ -229,6 +229,17 @@ def test_several_formulas_give_several_tensors() -> None:
         te.create_prim_func([a, b, plus], "int8")
 
 
+@pytest.mark.parametrize("name", ["_0", "_0_1", "4", "a b", "ä", ""])
+def test_names_of_all_kinds_are_names_of_values(name: str) -> None:
+    x = te.placeholder((2, 3), name=name)
+    y = te.compute((2, 3), lambda *_: x(*_) + 1.0, name=name)
+    z = te.compute((2, 3), lambda _, _0: y[_, _0] * 2.0, name=name)
+    function = te.create_prim_func([x, z]).clone().clone()
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(Interpreter(function)([a])[0], (a + 1) * 2)
+    tir.assert_structural_equal(tir.from_source(function.script()), function)
+
+
 def _nests(function: Any) -> list[list[str]]:
     """The names of the blocks of each nest of loops."""
     tops = [op for op in function.region.block.ops if isinstance(op, ForOp)]

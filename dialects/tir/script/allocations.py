@@ -14,6 +14,7 @@ from xdsl.ir import Block, SSAValue
 
 from ...support.diagnostics import did_you_mean
 from ...support.memory_scopes import memories, why_no_scope
+from ...support.name_hints import name_hint
 from ...support.python_values import attribute_of
 from ..buffers import AXIS_SEPARATORS, AllocBufferOp
 from .arguments import Arguments
@@ -37,7 +38,7 @@ def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
     if (wrong := why_no_scope(str(memory))) is not None:
         raise scope.source.error(scopes[0], wrong, did_you_mean(str(memory), memories()))
     alloc = AllocBufferOp.of(found.element, found.shape, str(memory))
-    alloc.buffer.name_hint = name
+    alloc.buffer.name_hint = name_hint(name)
     separate(scope, call, alloc)
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
@@ -72,7 +73,7 @@ def allocate_constant(scope: Scope, name: str, call: ast.Call, body: Block) -> N
     except (TypeError, ValueError, OverflowError) as error:
         raise scope.source.error(call, f"this is no value of {found.type}: {error}") from error
     alloc = AllocBufferOp(found.type, value=value)
-    alloc.buffer.name_hint = name
+    alloc.buffer.name_hint = name_hint(name)
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
     scope.local[name] = Buffer(alloc.buffer, found.unsigned)

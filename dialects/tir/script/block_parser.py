@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
+from ...support.name_hints import name_hint
 from ..affine import simplify
 from ..asserts import AssertOp
 from ..assumptions import AssumeOp
@@ -234,7 +235,7 @@ class BlockParser:
     def _body(self, statements: Sequence[ast.stmt], init: ast.With | None) -> Block:
         block = Block(arg_types=[IndexType()] * len(self.iters))
         for argument, name in zip(block.args, self.names, strict=True):
-            argument.name_hint = name
+            argument.name_hint = name_hint(name)
         ranges: dict[SSAValue, tuple[int, int]] = {
             argument: (0, max(greatest(as_affine(extent)) - 1, 0))
             for argument, (_, extent) in zip(block.args, self.iters, strict=True)
@@ -341,7 +342,7 @@ class BlockParser:
                 term = call(at, ast.copy_location(ast.Call(annotation, [value], []), value), word)
         if isinstance(term, Value):
             if isinstance(term.ssa.owner, Operation) and term.ssa.name_hint is None:
-                term.ssa.name_hint = name
+                term.ssa.name_hint = name_hint(name)
             self.scope.local[name] = term
         else:
             self.scope.local[name] = Constant(term)

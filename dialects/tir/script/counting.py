@@ -12,6 +12,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 
+from ...support.name_hints import name_hint
 from .emitter import Emitter
 from .scope import Scope
 
@@ -85,7 +86,7 @@ def counting(low: SSAValue, end: SSAValue, name: str) -> tuple[scf.WhileOp, SSAV
     """A loop from `low` to below `end` whose body is empty, and its number there; `count_on` ends the body."""
     before, after = Block(arg_types=[_INDEX]), Block(arg_types=[_INDEX])
     (count,), (index,) = before.args, after.args
-    index.name_hint = name
+    index.name_hint = name_hint(name)
     test = arith.CmpiOp(count, end, "slt")
     before.add_ops([test, scf.ConditionOp(test.result, count)])
     return scf.WhileOp([low], [_INDEX], Region(before), Region(after)), index

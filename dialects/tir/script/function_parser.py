@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Region
 from xdsl.ir.affine import AffineExpr
 
 from ...support.diagnostics import Diagnostic, did_you_mean
+from ...support.name_hints import name_hint
 from ..argument_order import ARGUMENTS, told_arguments
 from ..blocks import blocks_under
 from ..buffers import AllocBufferOp
@@ -84,7 +85,7 @@ class FunctionParser:
         for parameter in buffers:
             found = buffer_of(self.scope, parameter, matched)
             argument = body.insert_arg(found.type, len(body.args))
-            argument.name_hint = parameter.arg
+            argument.name_hint = name_hint(parameter.arg)
             shapes.append(found.shape)
             unsigned.append(found.unsigned)
             word = None if parameter.annotation is None else self.scope.word(parameter.annotation)
@@ -96,7 +97,7 @@ class FunctionParser:
                 handles[parameter.arg] = buffer
         for position, (name, _) in enumerate(sizes):
             argument = body.insert_arg(IndexType(), len(body.args))
-            argument.name_hint = name
+            argument.name_hint = name_hint(name)
             shapes.append(None)
             self.scope.local[name] = Symbol(len(buffers) + position, argument)
         self.handles = handles
@@ -216,7 +217,7 @@ class FunctionParser:
             buffer = self.handles.get(first.id) if isinstance(first, ast.Name) else None
             if buffer is None:
                 raise self._error(value, "T.match_buffer says what a parameter is", "its first argument is a T.handle")
-            buffer.ssa.name_hint = name
+            buffer.ssa.name_hint = name_hint(name)
             self.scope.local[name] = buffer
         elif isinstance(value, ast.Call) and word in ("alloc_buffer", "allocate"):
             allocate(self.scope, name, value, body)
