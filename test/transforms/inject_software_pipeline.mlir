@@ -1,15 +1,19 @@
 // RUN: weft-opt %s -p inject-software-pipeline,simplify | filecheck %s
 
 // CHECK-LABEL: tir.prim_func @copies_run_beside_the_computing_of_the_iteration_before
+// CHECK-NEXT:    tir.outer_block @outer {
 // CHECK-NEXT:    %b = tir.alloc_buffer "global" : memref<2x4xf32>
+// CHECK-NEXT:    tir.outer_block @outer {
 // CHECK-NEXT:    tir.for %j = 0 to 4 {
 // CHECK-NEXT:      tir.block @copy(%j_1: opaque 4) = [%j] reads(%x[0, %j_1] : memref<8x4xf32>) writes(%b[0, %j_1] : memref<2x4xf32>)
-// CHECK:         tir.for %i = 0 to 7 annotations {kept = 1 : i64} {
+// CHECK:         tir.outer_block @outer {
+// CHECK-NEXT:    tir.for %i = 0 to 7 annotations {kept = 1 : i64} {
 // CHECK-NEXT:      tir.for %j_2 = 0 to 4 {
 // CHECK-NEXT:        tir.block @copy(%i_1: opaque 7, %j_3: opaque 4) = [%i, %j_2] reads(%x[%i_1 + 1, %j_3] : memref<8x4xf32>)
 // CHECK-NEXT:            writes(%b[(%i_1 + 1) mod 2, %j_3] : memref<2x4xf32>)
 // CHECK:           tir.for %j_4 = 0 to 4 {
-// CHECK-NEXT:        tir.block @negate(%i_2: opaque 7, %j_5: opaque 4) = [%i, %j_4] reads(%b[%i_2 mod 2, %j_5] : memref<2x4xf32>) writes(%y[%i_2, %j_5] : memref<8x4xf32>)
+// CHECK-NEXT:        tir.block @negate(%i_2: opaque 7, %j_5: opaque 4) = [%i, %j_4] reads(%b[%i_2 mod 2, %j_5] : memref<2x4xf32>)
+// CHECK-NEXT:            writes(%y[%i_2, %j_5] : memref<8x4xf32>)
 // CHECK:         tir.for %j_6 = 0 to 4 {
 // CHECK-NEXT:      tir.block @negate(%j_7: opaque 4) = [%j_6] reads(%b[1, %j_7] : memref<2x4xf32>) writes(%y[7, %j_7] : memref<8x4xf32>)
 tir.prim_func @copies_run_beside_the_computing_of_the_iteration_before(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {

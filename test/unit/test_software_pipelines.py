@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp
+from weft.dialects.tir.core import AllocBufferOp, ForOp, OuterBlockOp, PrimFuncOp
 from weft.tir import Interpreter, Schedule
 from weft.transforms.infra.execution import run
 from weft.transforms.tir.analysis.software_pipelines import PipelineAnnotationError
@@ -268,3 +268,39 @@ def f(A: T.Buffer[(6, 4), "float32"], D: T.Buffer[(6, 4), "float32"]):
     func = injected(function(text))
     np.testing.assert_array_equal(Interpreter(func)([A])[0], 2 * A + 1)
     np.testing.assert_array_equal(Interpreter(injected(func))([A])[0], 2 * A + 1)
+
+
+def test_memory_of_a_pipeline_within_is_apart_for_each_iteration_of_the_one_around() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(6, 4), "float32"], D: T.Buffer[(6, 4), "float32"]):
+    for i in T.serial(6, annotations={"software_pipeline_stage": [0, 0, 1, 1], "software_pipeline_order": [0, 2, 1, 3]}):
+        with T.block():
+            B = T.alloc_buffer((4,), "float32")
+            for j in range(4):
+                with T.block("copy"):
+                    B[j] = A[i, j]
+            for j in T.serial(4, annotations={"software_pipeline_stage": [0, 1], "software_pipeline_order": [0, 1]}):
+                with T.block():
+                    C = T.alloc_buffer((1,), "float32")
+                    with T.block("double"):
+                        C[0] = B[j] * T.float32(2)
+                    with T.block("out"):
+                        D[i, j] = C[0] + T.float32(1)
+"""  # noqa: E501
+    A = np.arange(24, dtype=np.float32).reshape(6, 4)
+    func = injected(function(text))
+    allocs = {op.buffer.name_hint: op.buffer.type.get_shape() for op in func.walk() if isinstance(op, AllocBufferOp)}
+    assert allocs == {"B": (2, 4), "C": (2, 2, 1)}
+    np.testing.assert_array_equal(Interpreter(func)([A])[0], 2 * A + 1)
+    D = np.zeros((6, 4), np.float32)
+    weft.build(func, target="llvm")(A, D)
+    np.testing.assert_array_equal(D, 2 * A + 1)
+
+
+def test_what_a_pipeline_becomes_is_an_outer_block_of_three_statements() -> None:
+    (outer,) = (op for op in injected(chain((0, 1, 2), (0, 1, 2), 7)).region.block.ops)
+    assert isinstance(outer, OuterBlockOp)
+    kinds = [type(op) for op in outer.body.block.ops]
+    assert kinds == [AllocBufferOp, AllocBufferOp, OuterBlockOp, OuterBlockOp, OuterBlockOp]
+    assert all(isinstance(op.body.block.first_op, ForOp) for op in outer.body.block.ops if isinstance(op, OuterBlockOp))

@@ -9,19 +9,24 @@ tir.for %i = 0 to 16 annotations {software_pipeline_stage = [0, 1], software_pip
   ... computes %y[%i] from %b
 }
 
-%b = tir.alloc_buffer "shared" : memref<2x16xf32>
-... copies %x[0] to %b[0]
-tir.for %i = 0 to 15 {
-  ... copies %x[%i + 1] to %b[(%i + 1) mod 2]
-  ... computes %y[%i] from %b[%i mod 2]
+tir.outer_block @outer {
+  %b = tir.alloc_buffer "shared" : memref<2x16xf32>
+  ... copies %x[0] to %b[0]
+  tir.outer_block @outer {
+    tir.for %i = 0 to 15 {
+      ... copies %x[%i + 1] to %b[(%i + 1) mod 2]
+      ... computes %y[%i] from %b[%i mod 2]
+    }
+  }
+  ... computes %y[15] from %b[1]
 }
-... computes %y[15] from %b[1]
 ```
 
 The annotations have a number for each statement of the loop: its stage, by how many iterations it is late, and its
 place among those that run at one time. Where the loop holds one outer block, its statements are meant; and so is each
 statement of an outer block of several. Pipelined loops within are rewritten first, and become three statements each:
-what fills the pipeline, the loop, and what empties it (one of them may have no iterations, and is an empty block). A
+what fills the pipeline, the loop, and what empties it (one of them may have no iterations, and is an empty block). The
+three stand in an outer block with the buffers, loops and several blocks of one time in outer blocks of their own. A
 buffer that is allocated in the loop, and written in each iteration before it is read, has as many versions as
 iterations use it at one time.
 
@@ -117,6 +122,8 @@ class _Time:
 class _Rewriter:
     def __init__(self, func: PrimFuncOp):
         self.arguments: Sequence[SSAValue] = func.region.block.args
+        self.own: set[SSAValue] = set()
+        """The buffers of which pipelined loops, rewritten by now, wrote in each iteration what it read."""
 
     def statements(self, block: Block) -> list[_Part]:
         """The statements of `block`, in which pipelined loops are rewritten."""
@@ -135,13 +142,14 @@ class _Rewriter:
         return found
 
     def _pipelined(self, loop: ForOp, parts: list[_Part]) -> list[_Part]:
-        """Replace a pipelined loop, whose statements are `parts`, by three statements."""
+        """Replace a pipelined loop, whose statements are `parts`, by an outer block of three statements."""
         if len(parts) == 1 and parts[0].inner:
             parts = _opened(parts[0])
         parts = [each for part in parts for each in (_opened(part) if len(part.inner) > 1 else [part])]
         allocs = [op for op in loop.body.block.ops if isinstance(op, AllocBufferOp)]
         trips = loop.trip_count
-        pipeline = pipeline_of(loop, [part.ops for part in parts], allocs)
+        pipeline = pipeline_of(loop, [part.ops for part in parts], allocs, self.own)
+        self.own.update(pipeline.own)
         for statement in pipeline.statements:
             _check_blocks(statement, pipeline.versions)
         if loop.annotations is not None and ASYNC_STAGES in loop.annotations.data:
@@ -155,9 +163,11 @@ class _Rewriter:
             self._part(pipeline, filled, ended, loop.for_kind),
             self._part(pipeline, max(filled, ended), ended + pipeline.last_stage, unrolled),
         ]
+        assert loop.parent is not None
+        whole = _block_of([*allocs, *(_one_of(part.ops) for part in made)], loop)
         loop.detach()
         loop.erase()
-        return made
+        return [_Part([whole], [_Part([op]) for op in list(whole.body.block.ops)[len(allocs) :]])]
 
     def _part(self, pipeline: SoftwarePipeline, first: int, end: int, kind: ForKind) -> _Part:
         """Put what runs at the times from `first` up to `end` before a pipelined loop."""
@@ -207,6 +217,22 @@ class _Rewriter:
             else:
                 block.update_accesses()
         return [replaced.get(copy, copy)]
+
+
+def _one_of(ops: list[Operation]) -> Operation:
+    """Operations as one statement: a block by itself, loops and several blocks in an outer block."""
+    return ops[0] if len(ops) == 1 and isinstance(ops[0], BlockOp | OuterBlockOp) else _block_of(ops, ops[0])
+
+
+def _block_of(ops: Sequence[Operation], place: Operation) -> OuterBlockOp:
+    """An outer block of operations, before `place`."""
+    outer = OuterBlockOp("outer")
+    assert place.parent is not None
+    place.parent.insert_op_before(outer, place)
+    for op in ops:
+        op.detach()
+        outer.body.block.add_op(op)
+    return outer
 
 
 def _opened(part: _Part) -> list[_Part]:

@@ -8,6 +8,7 @@ of the iterations that run beside it: of such a buffer there are as many version
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -59,6 +60,8 @@ class SoftwarePipeline:
     loop: ForOp
     statements: list[Statement]
     allocs: list[AllocBufferOp]
+    own: list[SSAValue] = field(default_factory=list[SSAValue])
+    """The buffers of which each iteration writes what it reads."""
     versions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """How many there are of each buffer that has more than one."""
 
@@ -72,8 +75,11 @@ def is_pipelined(loop: ForOp) -> bool:
     return loop.annotations is not None and any(key in loop.annotations.data for key in KEYS)
 
 
-def pipeline_of(loop: ForOp, parts: Sequence[Sequence[Operation]], allocs: Sequence[AllocBufferOp]) -> SoftwarePipeline:
-    """The pipeline that is noted at `loop`, whose statements are `parts`, and in which `allocs` are allocated.
+def pipeline_of(
+    loop: ForOp, parts: Sequence[Sequence[Operation]], allocs: Sequence[AllocBufferOp], known: AbstractSet[SSAValue]
+) -> SoftwarePipeline:
+    """The pipeline that is noted at `loop`, whose statements are `parts`, and in which `allocs` are allocated; `known`
+    are buffers of which loops within wrote in each iteration what it read.
 
     Raises:
         PipelineAnnotationError: the annotations do not say when each statement runs, or a statement would run before
@@ -93,8 +99,9 @@ def pipeline_of(loop: ForOp, parts: Sequence[Sequence[Operation]], allocs: Seque
     statements = [
         _statement(loop, tuple(part), stage, order) for part, stage, order in zip(parts, stages, orders, strict=True)
     ]
-    pipeline = SoftwarePipeline(loop, statements, list(allocs))
-    own = [each.buffer for each in allocs if not each.is_constant and is_fresh(loop, each.buffer)]
+    memory: list[SSAValue] = [each.buffer for each in allocs if not each.is_constant]
+    own = [each for each in memory if each in known or is_fresh(loop, each)]
+    pipeline = SoftwarePipeline(loop, statements, list(allocs), own)
     for one, other in combinations(statements, 2):
         _check_within(loop, one, other)
         _check_across(loop, one, other, own)
