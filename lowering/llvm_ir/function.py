@@ -147,7 +147,7 @@ def refuse_unknown(op: Operation, attributes: Iterable[str], known: Iterable[str
 
 def _written(op: Operation) -> tuple[str, ...]:
     """The attributes of an operation that its emitter writes."""
-    if isinstance(op, llvm.LoadOp | llvm.StoreOp):
+    if op.name in ("llvm.load", "llvm.store"):
         return (ACCESS_GROUPS,)
     return (LOOP_ANNOTATION,) if op.successors else ()
 
