@@ -161,7 +161,6 @@ class Executable(Runnable):
         self._threads = self.usable(count)
 
     @staticmethod
-    @checked
     def usable(count: int | None) -> int:
         """How many threads `count` stands for.
 

@@ -184,7 +184,7 @@ class Target(TargetAnswers):
 
     @staticmethod
     def canon_multi_target_and_host(
-        target: str | Target | Mapping[str, object] | Mapping[int, object] | Sequence[object] | None,
+        target: str | Target | Mapping[Any, object] | Sequence[object] | None,
         target_host: str | Target | Mapping[str, object] | None = None,
     ) -> list[Target]:
         """The targets that one, several, or a mapping from types of devices stand for, each with the host.
@@ -200,7 +200,7 @@ class Target(TargetAnswers):
 
     @staticmethod
     def canon_multi_target(
-        multi_targets: str | Target | Mapping[str, object] | Mapping[int, object] | Sequence[object] | None,
+        multi_targets: str | Target | Mapping[Any, object] | Sequence[object] | None,
     ) -> list[Target] | None:
         """The targets that one, several, or a mapping from types of devices stand for; nothing for nothing.
 
