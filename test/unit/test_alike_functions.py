@@ -116,9 +116,10 @@ def test_other_functions_keep_kernels_of_their_own(shapes: list[tuple[tuple[int,
     check(exe, text)
 
 
-@pytest.mark.parametrize(("inner", "vectors"), [(8, 1), (5, 0)])
+@pytest.mark.parametrize(("inner", "vectors"), [(8, 1), (5, 2)])
 def test_blocks_of_channels_are_taken_in_vectors(inner: int, vectors: int) -> None:
-    """LLVM does not take what has branches in vectors; a block is whole vectors, however many blocks there are."""
+    """LLVM does not take what has branches in vectors; a block is whole vectors, however many blocks there are, or
+    leaves a rest behind them, of fewer lanes."""
     inputs = [relay.var(f"x{c}", shape=(1, c, 3, 3, inner)) for c in (4, 6)]
     swish = [relay.multiply(x, relay.sigmoid(x)) for x in inputs]
     source = relay.IRModule.from_expr(relay.Function(inputs, relay.Tuple(swish)))

@@ -68,9 +68,10 @@ def test_a_default_keeps_what_is_known_and_fills_the_rest(a: VirtualDevice) -> N
         assert filled.id == (b.id if a.id is None else a.id)
 
 
-def test_a_target_fills_only_devices_of_its_type() -> None:
+def test_a_target_and_a_scope_fill_only_devices_of_their_type() -> None:
     known = VirtualDevice("cpu", 0, "llvm", "global")
-    assert VirtualDevice("cuda").default(known) == VirtualDevice("cuda", 0, None, "global")
+    assert VirtualDevice("cuda").default(known) == VirtualDevice("cuda", 0, None, None)
+    assert VirtualDevice("cpu").default(known) == known
     assert FREE.default(known) == known
 
 
