@@ -39,8 +39,8 @@ from ....dialects.support.vector_unit import VectorUnit
 from ....dialects.te.cost import is_costly, operations
 from .costs import CALL, MARGIN, byte_count, elements, formulas
 from .dataflow import Dataflow, is_operator
+from .groups import Groups
 from .partition import Partition, Refusal
-from .rows import Groups
 
 MAX_TENSORS = 12
 """Of what a kernel reads and writes, where a value is computed again: their addresses stay in registers, and each is a

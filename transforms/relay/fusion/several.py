@@ -33,8 +33,9 @@ from ....dialects.support.dtypes import byte_width
 from ....dialects.support.vector_unit import VectorUnit
 from .costs import CALL, moved
 from .dataflow import Dataflow
+from .groups import Groups
 from .partition import Partition, Refusal
-from .rows import Groups, row_depths, row_refusal
+from .rows import row_depths, row_refusal
 
 MIN_READ_AGAIN, NEAR = 2048, 1 << 20
 """Bytes of a row, and of all rows, from which on it pays not to read them again for a second number of each. Groups
