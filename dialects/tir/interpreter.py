@@ -263,10 +263,13 @@ class _Writer:
                 self.line(f"{name}[:] = [None] * len({name})")
 
     def share(self, op: ForOp) -> None:
-        """What the threads of a block share, wherever it stands in `op`, a loop over them, is there once for all."""
-        for alloc in [inner for inner in op.walk() if isinstance(inner, AllocBufferOp) and is_shared(inner.buffer)]:
-            self.allocate(alloc)
-            self.placed.add(alloc)
+        """What the threads of a block share, or those of a warp, wherever it stands in `op`, a loop over them, is there
+        once for all."""
+        warps = axis_of(op) == WARP_AXIS
+        for alloc in [inner for inner in op.walk() if isinstance(inner, AllocBufferOp)]:
+            if is_shared(alloc.buffer) or (warps and is_of_warp(alloc.buffer)):
+                self.allocate(alloc)
+                self.placed.add(alloc)
 
     def loop(self, op: ForOp) -> None:
         if is_of_block(op):

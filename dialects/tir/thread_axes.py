@@ -43,6 +43,11 @@ def is_of_block(loop: ForOp) -> bool:
     return axis_of(loop) in BLOCK_AXES
 
 
+def is_virtual(loop: ForOp) -> bool:
+    """Whether the iterations of a loop are virtual threads."""
+    return loop.for_kind == ForKind.THREAD_BINDING and loop.thread is not None and loop.thread.data.startswith(VIRTUAL)
+
+
 def same_threads_around(loop: ForOp) -> ForOp | None:
     """The outermost loop around `loop` that is bound to the same axis."""
     axis = axis_of(loop)
@@ -54,10 +59,9 @@ def share_memory(loop: ForOp, scope: str) -> bool:
     that of scope `shared`, and those along `threadIdx.x` that of a warp."""
     if loop.for_kind != ForKind.THREAD_BINDING or loop.thread is None:
         return False
-    thread = loop.thread.data
     if scope in SHARED:
-        return thread in BLOCK_AXES or thread.startswith(VIRTUAL)
-    return is_of_warp_in(scope) and thread == WARP_AXIS
+        return loop.thread.data in BLOCK_AXES or is_virtual(loop)
+    return is_of_warp_in(scope) and loop.thread.data == WARP_AXIS
 
 
 def has_own_memory(loop: ForOp, scope: str) -> bool:

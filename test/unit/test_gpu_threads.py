@@ -15,6 +15,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import ForOp, PrimFuncOp, StorageSyncOp
 from weft.tir import Interpreter, Schedule, ScheduleError, assert_structural_equal, from_source
 from weft.transforms.infra.execution import run
+from weft.transforms.tir.inject_virtual_thread import InjectVirtualThreadPass
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 
 
@@ -261,3 +262,42 @@ def f(A: T.Buffer[(4, 8), "float32"], B: T.Buffer[(4, 8), "float32"]):
         weft.build(schedule.mod, target="c")
     schedule.reverse_compute_at(copy, columns)
     schedule.mod.verify()
+
+
+OF_WARPS = """
+@T.prim_func
+def f(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
+    for way in T.thread_binding(2, thread="{outer}"):
+        for lane in T.thread_binding(2, thread="threadIdx.x"):
+            with T.block("own"):
+                B = T.alloc_buffer((2, 8), "float32", scope="warp")
+                for j in range(8):
+                    with T.block("to"):
+                        B[lane, j] = A[way * 2 + lane, j] + 1.0
+                T.tvm_storage_sync("shared")
+                for j in range(8):
+                    with T.block("from"):
+                        C[way * 2 + lane, j] = B[1 - lane, j] * 2.0
+"""
+
+
+@pytest.mark.parametrize("outer", ["blockIdx.x", "threadIdx.y", "vthread", "cthread"])
+@pytest.mark.parametrize("seed", [None, 1])
+def test_lanes_read_what_others_of_their_warp_wrote(outer: str, seed: int | None) -> None:
+    func = function(OF_WARPS.format(outer=outer))
+    a = np.arange(32, dtype=np.float32).reshape(4, 8)
+    (c,) = Interpreter(func)([a], seed=seed)
+    np.testing.assert_array_equal(c, (a.reshape(2, 2, 8)[:, ::-1].reshape(4, 8) + 1) * 2)
+    module = ModuleOp([func.clone()])
+    run(InjectVirtualThreadPass(), module)
+    (virtual,) = module.ops
+    assert isinstance(virtual, PrimFuncOp)
+    np.testing.assert_array_equal(Interpreter(virtual)([a], seed=seed)[0], c)
+
+
+def test_virtual_threads_share_memory_of_a_warp_that_is_allocated_around_them() -> None:
+    alloc = 'B = T.alloc_buffer((2, 8), "float32", scope="warp")\n'
+    head, loops = OF_WARPS.format(outer="vthread").replace(f"                {alloc}", "").split("    for way", 1)
+    around = f"{head}    {alloc}    for way{loops}"
+    with pytest.raises(Diagnostic, match="iteration 1 of %way, a thread_binding loop, touches %B"):
+        Interpreter(function(around))([np.zeros((4, 8), np.float32)])

@@ -26,7 +26,7 @@ from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_of, loop_range
 from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension, product
-from ..thread_axes import BLOCK_AXES, WARP_AXIS, axis_of, is_of_warp, is_shared
+from ..thread_axes import BLOCK_AXES, WARP_AXIS, axis_of, is_of_warp, is_shared, is_virtual
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
 from .finding import Finding
@@ -56,7 +56,8 @@ def check_independence(
     Buffers of scope `local` are left out, unless `private_too`: iterations that run at the same time have their own.
     So are those that the threads of a block share, of loops over blocks and threads, unless `shared_too`: blocks have
     their own, and threads wait for one another (`tir.storage_sync`); where they do not, the interpreter finds it. And
-    so are those of a warp, of all but the loop over its threads: other warps and blocks have their own.
+    so are those of a warp, of all but the loop over its threads: other warps and blocks have their own, and virtual
+    threads those that are allocated in them.
     `across_blocks_only` leaves out what a block does with itself, as one may who knows its iterators' kinds; so does
     `reducing` of the blocks in it, whose steps are shared by the iterations of `loop`.
     """
@@ -70,11 +71,13 @@ def check_independence(
                     touched.setdefault(access.buffer, []).append(Touch(block, access))
     parts = _TouchParts(loop)
     of_threads = loop.for_kind == ForKind.THREAD_BINDING == (kind or loop.for_kind)
-    threads = of_threads and axis_of(loop) is not None
+    threads, virtual = of_threads and axis_of(loop) is not None, of_threads and is_virtual(loop)
     for buffer, touches in touched.items():
         if threads and not shared_too and is_shared(buffer):
             continue
         if threads and is_of_warp(buffer) and axis_of(loop) != WARP_AXIS:
+            continue
+        if virtual and is_of_warp(buffer) and loop.is_ancestor(buffer.owner):
             continue
         if not private_too and isinstance(buffer.owner, AllocBufferOp) and buffer.owner.is_private:
             continue
