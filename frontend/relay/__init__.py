@@ -67,6 +67,7 @@ from .op_attrs import register_op_attr as register_op_attr
 from .op_class import Op as Op
 from .operators import Operator
 from .prelude import Prelude as Prelude
+from .ranked_tensor_arrays import TensorArrayOps
 from .registering import OpPattern, register, register_compute, register_pattern, register_stateful
 from .scope_builder import ScopeBuilder as ScopeBuilder
 from .tensor_arrays import StaticTensorArrayOps
@@ -89,7 +90,7 @@ expr.__dict__.update(
     Call=Call, Constant=Constant, Function=Function, If=If, Let=Let, Match=Match, RefCreate=RefCreate, RefRead=RefRead,
     RefWrite=RefWrite, Tuple=Tuple, TupleGetItem=TupleGetItem, TupleWrapper=TupleWrapper,
 )  # fmt: skip
-prelude.__dict__.update(StaticTensorArrayOps=StaticTensorArrayOps)
+prelude.__dict__.update(StaticTensorArrayOps=StaticTensorArrayOps, TensorArrayOps=TensorArrayOps)
 ty.__dict__.update(
     GlobalTypeVar=GlobalTypeVar, TypeCall=TypeCall, TypeData=TypeData, TypeKind=TypeKind, TypeVar=TypeVar
 )

@@ -12,76 +12,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from xdsl.dialects.builtin import FunctionType
-from xdsl.ir import Attribute
-
 from ...dialects.relay.types import ParamType
 from ...dialects.support.arguments import checked
 from .data import Constructor, GlobalTypeVar, TypeData
-from .expr import Expr, GlobalVar, If, Operand, Tuple, Var, as_value, const, var
-from .kinds import Function, Match
-from .matching import Clause, PatternConstructor, PatternVar, PatternWildcard
+from .expr import Expr, GlobalVar, If, Tuple, const
 from .module import STANDARD, IRModule
-from .tensor_array_names import Extents, constructor_of, name_of
-from .ty import TupleType, scalar_type
+from .ranked_tensor_arrays import TensorArrayOps
+from .tensor_array_names import Extents, constructor_of, name_of, ranked_name_of
+from .ty import scalar_type
+from .written_functions import CONS, INT, LIST, NIL, A, Definitions, Writer, function, match, pair, to
 
-A, B, C = ParamType("a"), ParamType("b"), ParamType("c")
-LIST, OPTION, TREE, NAT = (GlobalTypeVar(name) for name in ("List", "Option", "Tree", "nat"))
-CONS, NIL = Constructor("Cons", [A, LIST(A)], LIST), Constructor("Nil", [], LIST)
+B, C = ParamType("b"), ParamType("c")
+OPTION, TREE, NAT = (GlobalTypeVar(name) for name in ("Option", "Tree", "nat"))
 SOME, NONE = Constructor("Some", [A], OPTION), Constructor("None", [], OPTION)
 ROSE = Constructor("Rose", [A, LIST(TREE(A))], TREE)
 ZERO, NEXT = Constructor("z", [], NAT), Constructor("s", [NAT()], NAT)
-INT, BOOL = scalar_type("int32"), scalar_type("bool")
-
-
-def to(*types: Attribute) -> FunctionType:
-    """The type of a function from all types but the last to that."""
-    return FunctionType.from_lists(list(types[:-1]), [types[-1]])
-
-
-def pair(first: Attribute, second: Attribute) -> Attribute:
-    """The type of a pair."""
-    return TupleType([first, second])
-
-
-def function(written: Callable[..., Operand], *types: Attribute) -> Expr:
-    """A function value, of what a function of Python says of variables of these types."""
-    params = [var(f"x{number}", type) for number, type in enumerate(types)]
-    return Expr(as_value(Function(params, written(*params))))
-
-
-def match(value: Operand, *cases: tuple[Constructor, Callable[..., Operand]], otherwise: Operand | None = None) -> Expr:
-    """What the case of a value's constructor says of its fields; `otherwise` where there is none, or a failure."""
-    clauses: list[Clause] = []
-    for constructor, written in cases:
-        fields = [Var(var(f"f{number}").value) for number in range(len(constructor.inputs))]
-        clauses.append(Clause(PatternConstructor(constructor, [PatternVar(each) for each in fields]), written(*fields)))
-    if otherwise is not None:
-        clauses.append(Clause(PatternWildcard(), otherwise))
-    whole = otherwise is not None or len(cases) == len(cases[0][0].belong_to.definition().constructors)
-    return Match(value, clauses, complete=whole)
-
-
-class Writer:
-    """Writes functions into a module."""
-
-    def __init__(self, module: IRModule):
-        self.module = module
-        self.names: dict[str, GlobalVar] = {}
-
-    def define(self, name: str, type: FunctionType, written: Callable[..., Operand]) -> None:
-        """A function of a type: what a function of Python says of its name and its parameters."""
-        called = self.names[name] = GlobalVar(name, type)
-        params = [var(f"x{number}", each) for number, each in enumerate(type.inputs)]
-        if name not in self.module:
-            self.module[name] = Function(params, written(called, *params), type.outputs.data[0])
-
-    def forget(self, name: str) -> None:
-        """Take a function away, if there is one of that name."""
-        if name in self.module:
-            self.module[name].detach()
+BOOL = scalar_type("bool")
+ARRAYS_OF = ("float32", "float16", "float64", "int32", "uint8", "int8", "int16", "uint16", "int64")
+"""The element types of tensors for whose arrays a prelude has the data types."""
 
 
 def _lists(write: Writer) -> None:
@@ -227,8 +175,9 @@ def _others(write: Writer) -> None:
     )
 
 
-class Prelude:
-    """A module with the data types `List`, `Option` and `Tree`, and functions on them, each an attribute too: its name.
+class Prelude(Definitions):
+    """A module with the data types `List`, `Option` and `Tree`, and functions on them, each an attribute too: its name;
+    and with those of arrays of tensors, whose functions are put into it when they are first asked for.
 
     Args:
         mod: the module to which they are added; a new one without.
@@ -236,13 +185,53 @@ class Prelude:
 
     @checked
     def __init__(self, mod: IRModule | None = None):
-        self.mod = IRModule() if mod is None else mod
+        super().__init__(IRModule() if mod is None else mod)
         import_prelude(self.mod)
+        for dtype in ARRAYS_OF:
+            TensorArrayOps(self, dtype).define_tensor_adt()
 
-    def __getattr__(self, name: str) -> GlobalVar:
-        if name.startswith("__") or name == "mod" or name not in self.mod:
-            raise AttributeError(f"the prelude has no '{name}'")
-        return self.mod.get_global_var(name)
+    def get_name(self, canonical: str, dtype: str) -> str:
+        """What a function, a type or a constructor of arrays of tensors of any shapes is called."""
+        return ranked_name_of(canonical, dtype)
+
+    def get_global_var(self, canonical: str, dtype: str) -> GlobalVar:
+        """A function on arrays of tensors of any shapes; see `TensorArrayOps`, which this registers for `dtype`.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        self._have_arrays_of(dtype)
+        return self.mod.get_global_var(self.get_name(canonical, dtype))
+
+    def get_type(self, canonical: str, dtype: str) -> GlobalTypeVar:
+        """The data type of their elements, `tensor_t`.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        self._have_arrays_of(dtype)
+        return self.mod.get_global_type_var(self.get_name(canonical, dtype))
+
+    def get_ctor(self, ty_name: str, canonical: str, dtype: str) -> Constructor:
+        """What makes values of the data type `ty_name` of them.
+
+        Raises:
+            KeyError: there is no such data type, or it has no such constructor.
+        """
+        self._have_arrays_of(dtype)
+        return constructor_of(self.mod, ty_name, self.get_name(canonical, dtype))
+
+    def get_tensor_ctor(self, canonical: str, dtype: str) -> Constructor:
+        """What makes their elements: `tensor_nil`, or `tensor2` of a matrix.
+
+        Raises:
+            KeyError: there is no such constructor.
+        """
+        return self.get_ctor(self.get_name("tensor_t", dtype), canonical, dtype)
+
+    def _have_arrays_of(self, dtype: str) -> None:
+        if self.get_name("tensor_array", dtype) not in self.mod:
+            TensorArrayOps(self, dtype).register()
 
     def get_name_static(self, canonical: str, dtype: str, shape: Extents, batch_dim: int | None = None) -> str:
         """What a function, a type or a constructor of arrays of tensors of a shape is called."""

@@ -1,4 +1,4 @@
-"""What TVM calls the functions, types and constructors of arrays of tensors of one shape."""
+"""What TVM calls the functions, types and constructors of arrays of tensors."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def name_of(
         return f"static_tensor_{dtype}_{text}_t"
     batch = "_batch1" if batch_dim == 1 and canonical not in ("tensor_constructor", "tensor_nil") else ""
     return f"{canonical}_{dtype}{batch}_{text}"
+
+
+def ranked_name_of(canonical: str, dtype: str) -> str:
+    """What TVM calls a function, a type or a constructor of arrays of tensors of any shapes."""
+    return f"tensor_{dtype}_t" if canonical == "tensor_t" else f"{canonical}_{dtype}"
 
 
 def constructor_of(module: IRModule, type: str, name: str) -> Constructor:
