@@ -23,3 +23,8 @@ def keep_nodes(func: Operation, signature: object, nodes: object) -> None:
 def share_nodes(func: Operation, copy: Operation) -> None:
     """Let a copy of a function have the same nodes."""
     _KEPT[copy] = kept_nodes(func)
+
+
+def renew_nodes(copy: Operation) -> None:
+    """Let a copy of a function have nodes of its own."""
+    _KEPT[copy] = {}

@@ -19,6 +19,7 @@ from ...te.expr import Binary, Const, Dim, Equality, Expr, IterVar, Select, Slot
 from ...te.expr import Var as Extent
 from ...te.integer_forms import map_operands
 from ..functions import PrimFuncOp
+from ..parameter_nodes import renew_nodes
 from . import expressions as names
 from .blocks import Block, BufferRegion, Range
 from .blocks import IterVar as BlockIter
@@ -201,7 +202,9 @@ def substitute(node: N, vmap: Mapping[Expr, Expr | int | float]) -> N:
 @checked
 def renew_defs(func: PrimFuncOp) -> PrimFuncOp:
     """A copy of a function, all of whose parameters, buffers, loops and iterators are its own."""
-    return func.clone()
+    copy = func.clone()
+    renew_nodes(copy)
+    return copy
 
 
 class Substitution:
