@@ -11,7 +11,7 @@ for all of them. Counterpart of TVM's `te.schedule.InferBound`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import te
@@ -105,7 +105,7 @@ class _Bounds:
             return None
         found: list[list[tuple[IntExpr, IntExpr]]] = [[] for _ in stage.op.axis]
         for reader in self.order:
-            for read in self._reads(reader, stage.tensor):
+            for read in self._reads(reader, [stage.tensor, *stage.others]):
                 if isinstance(reader.compute and reader.compute.body, te.Filled):
                     return None
                 for place, index in zip(found, read.indices, strict=True):
@@ -134,13 +134,13 @@ class _Bounds:
         low = whole.low if prove(low <= whole.low) else low
         return self._domain(low, end if prove(last >= end) else last)
 
-    def _reads(self, reader: Stage, tensor: te.Tensor) -> Iterator[te.Read]:
-        """The reads of a tensor, through stages that are inlined too."""
+    def _reads(self, reader: Stage, tensors: Sequence[te.Tensor]) -> Iterator[te.Read]:
+        """The reads of tensors, through stages that are inlined too."""
         assert reader.compute is not None
         pending = reader.compute.reads()
         while pending:
             read = pending.pop()
-            if read.tensor is tensor:
+            if read.tensor in tensors:
                 yield read
                 continue
             source = self.schedule[read.tensor]

@@ -12,6 +12,7 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.te.substitution import substitute, with_fresh_axes
 from ...dialects.te.tensor import TensorOp
 from ...transforms.tir.schedule.errors import ScheduleError
+from ..relay_to_tir.te_to_tir import computation_of
 from .layouts import Layout
 from .refused import known_scope
 from .relaid import relaid
@@ -45,17 +46,19 @@ class Schedule:
     """
 
     def __init__(self, outputs: Sequence[te.Tensor]):
+        self.outputs = tuple(outputs)
+        self.stages: list[Stage] = []
+        """Producers before what reads them."""
+        reductions: dict[object, Stage] = {}
         for tensor in te.topological_order(outputs):
             body = None if tensor.producer is None else tensor.producer.body
-            if isinstance(body, te.Fold) and len(body.operands) > 1:
-                hint = "schedule the function: weft.tir.Schedule(te.create_prim_func([...]))"
-                raise ScheduleError(f"te: '{tensor.name}' is one of several results of a reduction", hint=hint)
-        self.outputs = tuple(outputs)
-        self.stages: list[Stage] = [
-            Stage(tensor, tensor.producer, tensor in outputs, self._replace_tensor)
-            for tensor in te.topological_order(outputs)
-        ]
-        """Producers before what reads them."""
+            key = computation_of(tensor) if isinstance(body, te.Fold) else tensor
+            if (stage := reductions.get(key)) is not None:
+                stage.others.append(tensor)
+                stage.is_output |= tensor in outputs
+                continue
+            stage = reductions[key] = Stage(tensor, tensor.producer, tensor in outputs, self._replace_tensor)
+            self.stages.append(stage)
         self.steps = steps_of(self.stages)
         """What scans compute in each of their steps."""
         self.groups: list[Group] = []
@@ -76,7 +79,7 @@ class Schedule:
         tensor = key.tensor if isinstance(key, TensorOp) else key
         current = self.current(tensor)
         for stage in self.stages:
-            if stage.tensor is current:
+            if stage.tensor is current or current in stage.others:
                 return stage
         if current in self.steps:
             return self.steps[current]
@@ -118,7 +121,7 @@ class Schedule:
                 read = [] if stage.compute is None or tensor in begins else stage.compute.inputs()
                 is_between = any([visit(each) for each in read])
                 depends[tensor] = is_between or tensor in begins
-                if is_between or (tensor in begins and include_inputs):
+                if (is_between or (tensor in begins and include_inputs)) and stage not in members:
                     members.append(stage)
             return depends[tensor]
 
@@ -193,8 +196,7 @@ class Schedule:
         Raises:
             ScheduleError: one of them does not read it, or there is no such scope.
         """
-        source = self._whole(tensor, "cache_read")
-        tensor = source.tensor
+        source, tensor = self._whole(tensor, "cache_read"), self.current(tensor)
         given = [readers] if isinstance(readers, te.Tensor | TensorOp | StageOp) else list(readers)
         stages = [self._whole(reader, "cache_read") for reader in given]
         if not stages:
@@ -247,6 +249,7 @@ class Schedule:
         name = stage.tensor.name
         if stage.compute is None:
             raise ScheduleError(f"te: '{name}' is an input: nothing writes it")
+        stage.check_single("cache_write")
         if stage.is_told_how or stage.is_inlined or stage.attachment is not None:
             raise ScheduleError(f"te: cache_write of '{name}' comes before what is asked of its loops")
         if stage.actions:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NoReturn
 
+from xdsl.ir import Attribute
+
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
 from ...dialects.te.forms import ThreadAxis
@@ -152,6 +154,8 @@ class Stage:
         """Has the stage compute a tensor that is laid out otherwise, and the others read that."""
         self.tensor = tensor
         self.compute = compute
+        self.others: list[te.Tensor] = []
+        """The other tensors that are computed with it: results of the same reduction."""
         self.is_output = is_output
         self.scope = ""
         self.group: Group | None = None
@@ -212,6 +216,26 @@ class Stage:
     @property
     def op(self) -> StageOp:
         return StageOp(self)
+
+    @property
+    def result_types(self) -> list[Attribute]:
+        """The types of the elements of what the formula gives: several, of a reduction of several results."""
+        body = None if self.compute is None else self.compute.body
+        if isinstance(body, te.Fold):
+            return [each.type for each in body.combiner.results]
+        return [self.tensor.element_type]
+
+    def check_single(self, what: str) -> None:
+        """Refuse what is for one tensor alone.
+
+        Raises:
+            ScheduleError: the stage's reduction has several results.
+        """
+        if len(self.result_types) > 1:
+            hint = "schedule the function: weft.tir.Schedule(te.create_prim_func([...]))"
+            raise ScheduleError(
+                f"te: '{self.tensor.name}' is one of several results of a reduction: {what} takes one alone", hint=hint
+            )
 
     @property
     def relations(self) -> list[Split | Fuse | Singleton]:
@@ -432,6 +456,7 @@ class Stage:
                 f"te: {axis.name} is no dimension of '{self.tensor.name}'", hint="s[C].op.axis has them"
             )
         self._check_movable("storage_align")
+        self.check_single("storage_align")
         self.alignments.append((self.op.axis.index(axis), factor, offset))
 
     def transform_layout(self, mapping_function: IndexMap) -> tuple[te.IterVar, ...]:
@@ -444,6 +469,7 @@ class Stage:
             ScheduleError: something was asked of the stage's loops before, an extent is not known, or the function
                 does not give each element a place of its own, without gaps.
         """
+        self.check_single("transform_layout")
         if self.is_started or self.is_by_intrinsic:
             raise ScheduleError(
                 f"te: transform_layout of '{self.tensor.name}' comes before what else is asked of its stage"
@@ -461,6 +487,7 @@ class Stage:
             ScheduleError: the stage is an output or an input.
         """
         self._check_movable("rolling_buffer")
+        self.check_single("rolling_buffer")
         self.rolls = True
 
     def _check_place(self, parent: Stage) -> None:

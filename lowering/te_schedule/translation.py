@@ -15,6 +15,7 @@ A loop of one iteration is left out where it has no name in the function: what i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -53,8 +54,9 @@ def translate(schedule: Schedule, arguments: Sequence[Argument], name: str = "ma
         if stage.axis_separators and (stage.is_output or stage.compute is None):
             hint = "cache_read or cache_write it, and lay out the copy"
             raise ScheduleError(f"te: '{stage.tensor.name}' is the caller's memory, which has one dimension", hint=hint)
-        if stage.is_output and stage.tensor not in set(arguments):
-            raise ScheduleError(f"te: '{stage.tensor.name}' is an output of the schedule, and no argument")
+    for tensor in map(schedule.current, schedule.outputs):
+        if tensor not in set(arguments):
+            raise ScheduleError(f"te: '{tensor.name}' is an output of the schedule, and no argument")
     final = _final_tensors(schedule)
     given = [final.get(each, each) if isinstance(each, te.Tensor) else each for each in arguments]
     function, blocks = function_of(name, given)
@@ -78,6 +80,11 @@ def _final_tensors(schedule: Schedule) -> dict[te.Tensor, te.Tensor]:
             body = substitute(with_inlined(stage.compute.body, schedule.steps, scans), {}, final)
             producer = te.Compute(stage.compute.axes, body)
             final[tensor] = te.Tensor(tensor.dims, tensor.element_type, tensor.name, producer)
+            for other in stage.others:
+                assert other.producer is not None and isinstance(other.producer.body, te.Fold)
+                assert isinstance(body, te.Fold), "several results are those of one reduction"
+                formula = te.Compute(producer.axes, replace(body, number=other.producer.body.number))
+                final[other] = te.Tensor(other.dims, other.element_type, other.name, formula)
     return final
 
 
@@ -183,11 +190,15 @@ class _Translation:
             self.sch.set_axis_separator(self.blocks[stage], ("write", 0), stage.axis_separators)
         if stage.is_output or stage.scope not in ("", "global"):
             if not stage.is_output:
-                self.sch.set_scope(self.blocks[stage], 0, stage.scope)
+                self._set_scope_to(stage, stage.scope)
             return
         if stage.rolls or self._target(stage) is None or self._is_shared(stage) or not self._is_small(stage):
             return
-        self.sch.set_scope(self.blocks[stage], 0, "local")
+        self._set_scope_to(stage, "local")
+
+    def _set_scope_to(self, stage: Stage, scope: str) -> None:
+        for number in range(len(stage.result_types)):
+            self.sch.set_scope(self.blocks[stage], number, scope)
 
     def _is_shared(self, stage: Stage) -> bool:
         """Whether a loop in the one that a stage is computed in, in a stage that reads it, is parallel."""
@@ -201,7 +212,7 @@ class _Translation:
 
     def _is_small(self, stage: Stage) -> bool:
         """Whether what a stage computes at once fits on a thread's stack."""
-        size = byte_width(stage.tensor.element_type)
+        size = sum(map(byte_width, stage.result_types))
         for axis in stage.leaf_iter_vars:
             if not axis.reduce and (loop := self.loops[stage][axis]) is not None:
                 found = self.sch.get(loop)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from te_run import assert_scheduled, computed, inputs_for
 
 import weft
 from weft import te
-from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.te.evaluate import evaluate
-from weft.dialects.tir.core import PrimFuncOp
-from weft.tir import Interpreter, Schedule
+from weft.dialects.tir.core import PrimFuncOp, blocks_under
+from weft.tir import Interpreter, Schedule, ScheduleError
 
 
 def test_reductions_take_an_axis_or_several_and_a_condition() -> None:
@@ -95,10 +96,108 @@ def test_a_reducer_may_have_several_results() -> None:
     alone = np.zeros(4, np.int32)
     weft.build(te.create_prim_func([places, numbers, where]))(at, x, alone)
     np.testing.assert_array_equal(alone, x.argmax(1))
-    with pytest.raises(Diagnostic, match="is one of several results of a reduction"):
-        te.create_schedule(where.op)
     with pytest.raises(UsageError, match="computes several tensors at once"):
         te.compute((4,), lambda i: (of_row(i)[0], numbers[i, 1]), name="two")
+
+
+ROWS, COLUMNS = 6, 16
+
+
+@dataclass
+class Greatest:
+    """Where the greatest of each row of twice `x` is, what it is, and a sum of both."""
+
+    x: te.Tensor
+    twice: te.Tensor
+    where: te.Tensor
+    most: te.Tensor
+    both: te.Tensor
+
+    @property
+    def row(self) -> te.IterVar:
+        return self.most.op.axis[0]
+
+    @property
+    def column(self) -> te.IterVar:
+        return self.most.op.reduce_axis[0]
+
+
+def greatest_of_rows() -> Greatest:
+    def greater(a: tuple[te.Expr, ...], b: tuple[te.Expr, ...]) -> tuple[te.Expr, ...]:
+        return te.if_then_else(a[1] >= b[1], a[0], b[0]), te.if_then_else(a[1] >= b[1], a[1], b[1])
+
+    def least(t0: str, t1: str) -> tuple[te.Expr, ...]:
+        return te.const(-1, t0), te.min_value(t1)
+
+    argmax = te.comm_reducer(greater, least, name="argmax")
+    x, k = te.placeholder((ROWS, COLUMNS), name="x"), te.reduce_axis((0, COLUMNS), "k")
+    twice = te.compute((ROWS, COLUMNS), lambda i, j: x[i, j] * 2.0, name="twice")
+    results: Any = te.compute((ROWS,), lambda i: cast("Any", argmax((k, twice[i, k]), axis=k)), name="greatest")
+    where, most = results
+    both = te.compute((ROWS,), lambda i: most[i] + where[i].astype("float32"), name="both")
+    return Greatest(x, twice, where, most, both)
+
+
+def scheduled(of: Greatest, schedule: te.Schedule, outputs: Sequence[te.Tensor]) -> list[str]:
+    """The names of the blocks of a schedule, which computes what it is to."""
+    x = np.random.default_rng(0).permutation(ROWS * COLUMNS).astype(np.float32).reshape(ROWS, COLUMNS)
+    wanted = {of.where: x.argmax(1), of.most: x.max(1) * 2, of.both: x.max(1) * 2 + x.argmax(1)}
+    results = [np.zeros(ROWS, each.dtype) for each in outputs]
+    weft.build(schedule, [of.x, *outputs], threads=1)(x, *results)
+    for result, output in zip(results, outputs, strict=True):
+        np.testing.assert_array_equal(result, wanted[output])
+    return [block.block_name for block in blocks_under(weft.lower(schedule, [of.x, *outputs]))]
+
+
+def test_results_of_one_reduction_have_one_stage() -> None:
+    of = greatest_of_rows()
+    schedule = te.create_schedule([of.where.op, of.most.op])
+    assert schedule[of.where] is schedule[of.most] and len(schedule.stages) == 3
+    schedule[of.twice].compute_inline()
+    outer, inner = schedule[of.most].split(of.column, factor=5)  # leaves a rest
+    rows, row = schedule[of.where].split(of.row, nparts=2)
+    schedule[of.where].reorder(rows, outer, row, inner)
+    schedule[of.most].parallel(rows)
+    assert scheduled(of, schedule, [of.where, of.most])[-1] == "greatest"
+
+
+@pytest.mark.parametrize("asked", ["where", "most", "both"])
+def test_results_of_one_reduction_are_asked_for_alone(asked: str) -> None:
+    of = greatest_of_rows()
+    output: te.Tensor = getattr(of, asked)
+    schedule = te.create_schedule(output.op)
+    schedule[of.twice].compute_at(schedule[of.most if asked == "most" else of.where], of.row)
+    if asked == "both":
+        schedule[of.where].set_scope("local")
+        copy = schedule.cache_read(of.most, "local", [of.both])
+        assert copy.name == "greatest.v1.local"
+    scheduled(of, schedule, [output])
+
+
+REFUSED: list[tuple[Callable[[te.Schedule, Greatest], object], str]] = [
+    (lambda s, of: s.cache_write(of.most, "local"), "cache_write takes one alone"),
+    (lambda s, of: s[of.most].transform_layout(lambda i: [i // 2, i % 2]), "transform_layout takes one alone"),
+    (lambda s, of: s[of.most].rolling_buffer(), "rolling_buffer takes one alone"),
+    (lambda s, of: s[of.most].storage_align(of.row, 8, 0), "storage_align takes one alone"),
+    (lambda s, of: s.rfactor(of.most, of.column), "reduces by a combiner of its own"),
+    (lambda s, of: s[of.where].compute_inline(), "reduces, and cannot be computed inline"),
+]
+
+
+@pytest.mark.parametrize(("ask", "message"), REFUSED)
+def test_what_takes_one_result_alone_is_refused(ask: Callable[[te.Schedule, Greatest], object], message: str) -> None:
+    of = greatest_of_rows()
+    schedule = te.create_schedule(of.both.op)
+    with pytest.raises(ScheduleError, match=message):
+        ask(schedule, of)
+    scheduled(of, schedule, [of.both])
+
+
+def test_all_results_that_are_asked_for_are_arguments() -> None:
+    of = greatest_of_rows()
+    schedule = te.create_schedule([of.where.op, of.most.op])
+    with pytest.raises(ScheduleError, match=r"'greatest.v1' is an output of the schedule, and no argument"):
+        weft.lower(schedule, [of.x, of.where])
 
 
 def test_several_results_of_te_are_factored() -> None:
