@@ -115,7 +115,7 @@ def schedule_to_module(
 @checked
 def build(
     inputs: Buildable | Sequence[PrimFuncOp | ModuleOp],
-    args: Sequence[Tensor | Var] | None = None,
+    args: Sequence[Tensor | Var] | str | Target | None = None,
     target: str | Target | Sequence[str | Target] | None = None,
     target_host: str | Target | None = None,
     name: str = "main",
@@ -128,7 +128,8 @@ def build(
     goes through all phases, the public one is built. A function with symbols is compiled once for all sizes.
 
     Args:
-        inputs, args, name: as for `lower`; several functions or modules are one module of all their functions.
+        inputs, args, name: as for `lower`; several functions or modules are one module of all their functions. What
+            has its arguments takes the target in their place, too: `weft.build(f, "llvm")`.
         target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes; that of the `with weft.Target(...)`
             around it, or `llvm`, unless given. A function that says its own (`with_attr("target", ...)`) is for that.
         target_host: the host of a GPU; of a processor it is of its own kind.
@@ -136,10 +137,15 @@ def build(
         threads: threads for a call; as many as there are processors, unless given.
 
     Raises:
-        UsageError: it is nothing that can be built, for another runtime, or a function writes none of its arguments.
+        UsageError: it is nothing that can be built, for another runtime or for two targets, or a function writes none
+            of its arguments.
         Diagnostic: something cannot be lowered.
     """
     check_runtime(runtime, "weft.build")
+    if isinstance(args, str | Target):
+        if target is not None:
+            raise UsageError(f"weft.build: 'args' is a target, {args}, and 'target' is one, too")
+        args, target = None, args
     resolved = Target.parse(target or Target.current() or "llvm")
     if target_host is not None:
         resolved = with_host(resolved, Target.parse(target_host))

@@ -308,3 +308,17 @@ def test_several_modules_are_built_as_one() -> None:
         np.testing.assert_array_equal(y, 2)
     with pytest.raises(UsageError, match="two functions are called 'first'"):
         weft.build([first, first])
+
+
+def test_a_target_is_given_where_arguments_would_be() -> None:
+    n = te.var("n")
+    a, b, s = scaled(n)
+    module, x = weft.lower(s, [n, a, b], name="double"), np.ones((4, 3), np.float32)
+    for target in ("llvm", weft.Target("llvm -num-cores=1")):
+        y = np.zeros_like(x)
+        weft.build(module, target)["double"](x, y)
+        np.testing.assert_array_equal(y, 2)
+    with pytest.raises(UsageError, match="'args' is a target, llvm, and 'target' is one, too"):
+        weft.build(module, "llvm", "c")
+    with pytest.raises(UsageError, match="a te schedule is lowered for arguments"):
+        weft.build(s, "llvm")
