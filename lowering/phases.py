@@ -44,7 +44,8 @@ PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops"
 """In order. `import` is done by a frontend, `object` by the code generator; the others are passes."""
 
 LEFT_FACTORS = {"vnni": "uint8", "dotprod": "int8", "amx": None}
-"""What the instructions for dot products of bytes take to multiply with bytes that have a sign; `None`: any."""
+"""What the instructions for dot products of bytes take to multiply with bytes that have a sign; `None`: any. Products
+by `pmaddwd` gain too little on those of floats for networks to be computed otherwise."""
 
 WHOLE = ("graph", "fuse", "tir")
 """The phases that need the whole module."""
@@ -259,7 +260,7 @@ def graph(target: Target) -> list[ModulePass]:
         LambdaLiftPass(),
         InlinePass(),
         UnrollScansPass(all=True) if target.is_gpu else UnrollScansPass(),
-        *([SinkDequantizePass(data=LEFT_FACTORS[dot])] if (dot := _dot(target)) else []),
+        *([SinkDequantizePass(data=LEFT_FACTORS[dot])] if (dot := _dot(target)) in LEFT_FACTORS else []),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         SinkTransposePass(),

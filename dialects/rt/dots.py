@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr, VectorType, bf16, f32, i8, i32
+from xdsl.dialects.builtin import StringAttr, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -30,18 +30,32 @@ class Instruction(StrEnum):
     """AArch64's `sdot`: both with a sign."""
     UDOT = "udot"
     """AArch64's `udot`: both without one."""
+    PMADDWD = "pmaddwd"
+    """x86's `pmaddwd`: pairs of 16 bits with a sign."""
     BF16 = "bf16"
     """x86's `vdpbf16ps`: pairs of bf16, summed in f32."""
 
 
-LANES = {Instruction.VNNI: (4, 8, 16), Instruction.SDOT: (2, 4), Instruction.UDOT: (2, 4), Instruction.BF16: (4, 8, 16)}
+LANES = {
+    Instruction.VNNI: (4, 8, 16),
+    Instruction.SDOT: (2, 4),
+    Instruction.UDOT: (2, 4),
+    Instruction.PMADDWD: (4, 8, 16),
+    Instruction.BF16: (4, 8, 16),
+}
 """How many sums an instruction makes at once."""
+_PARTS = {
+    Instruction.BF16: (f32, bf16, 2, "two products of bf16"),
+    Instruction.PMADDWD: (i32, i16, 2, "two products of 16 bits"),
+}
+"""Instructions that do not sum products of bytes -> the types of sums and parts, and how many of these fill a lane."""
 
 
 @irdl_op_definition
 class DotOp(IRDLOperation):
-    """Each lane's sum and the products of its four bytes on both sides, in 32 bits, which wrap; or of its two bf16, in
-    f32, rounded to nearest after each, where what is too small for a normal number counts as 0.
+    """Each lane's sum and the products of its four bytes, or two numbers of 16 bits, on both sides, in 32 bits, which
+    wrap; or of its two bf16, in f32, rounded to nearest after each, where what is too small for a normal number counts
+    as 0.
 
     `result[n] = acc[n] + sum_{m < p} lhs[p n + m] * rhs[p n + m]`, where `p` numbers fill 32 bits.
 
@@ -73,9 +87,8 @@ class DotOp(IRDLOperation):
         if self.instruction.data not in tuple(Instruction):
             raise VerifyException(f'there is no "{self.instruction.data}"; known: {", ".join(Instruction)}')
         instruction = Instruction(self.instruction.data)
-        known, is_bf16 = LANES[instruction], instruction == Instruction.BF16
-        sums, parts, count = (f32, bf16, 2) if is_bf16 else (i32, i8, 4)
+        known = LANES[instruction]
+        sums, parts, count, what = _PARTS.get(instruction, (i32, i8, 4, "four products of bytes"))
         types = [(VectorType(sums, [n]), VectorType(parts, [count * n])) for n in known]
         if (self.acc.type, self.lhs.type) not in types:
-            what = "two products of bf16" if is_bf16 else "four products of bytes"
             raise VerifyException(f"makes {' or '.join(map(str, known))} sums of {what} each")

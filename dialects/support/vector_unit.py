@@ -39,6 +39,8 @@ class VectorUnit:
     """Whether x86's `vpdpbusd` sums products of bytes, the left ones without a sign, in vectors of all lengths."""
     dotprod: bool = False
     """Whether AArch64's `sdot` and `udot` do, of bytes with and without a sign."""
+    pmaddwd: bool = False
+    """Whether x86's `pmaddwd`, which sums pairs of products of 16 bits, is what there is for bytes, of all signs."""
     amx_int8: bool = False
     """Whether x86's AMX multiplies tiles of bytes of all signs."""
     amx_bf16: bool = False
@@ -104,7 +106,7 @@ class VectorUnit:
         return DictionaryAttr(fields)
 
 
-DOTS = ("vnni", "dotprod")
+DOTS = ("vnni", "dotprod", "pmaddwd")
 MATRIX = {"int8": "amx_int8", "bf16": "amx_bf16", "bf16_pairs": "bf16_pairs"}
 """Products of narrow numbers, by tiles and in lanes -> the field that says whether the target has them."""
 _FLAGS = ("fma", "masked", "scalable", *DOTS, *MATRIX.values())

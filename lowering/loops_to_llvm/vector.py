@@ -155,9 +155,13 @@ _DOTS = {
     Instruction.VNNI: "llvm.x86.avx512.vpdpbusd.{bits}",
     Instruction.SDOT: "llvm.aarch64.neon.sdot.v{lanes}i32.v{bytes}i8",
     Instruction.UDOT: "llvm.aarch64.neon.udot.v{lanes}i32.v{bytes}i8",
+    Instruction.PMADDWD: "llvm.x86.{pairs}",
     Instruction.BF16: "llvm.x86.avx512bf16.dpbf16ps.{bits}",
 }
 """LLVM's names of a processor's dot products."""
+
+_PAIRS = {4: "sse2.pmadd.wd", 8: "avx2.pmadd.wd", 16: "avx512.pmaddw.d.512"}
+"""Lanes -> LLVM's name of `pmaddwd`, which leaves it to others to add."""
 
 
 @RULES.rule(DotOp)
@@ -166,13 +170,16 @@ def dot_rule(lowering: FunctionLowering, op: DotOp) -> None:
     type = as_vector(acc.type)
     assert type is not None
     (lanes,) = type.get_shape()
-    name = _DOTS[Instruction(op.instruction.data)].format(bits=32 * lanes, lanes=lanes, bytes=4 * lanes)
-    if op.instruction.data == Instruction.BF16:  # whose bits are integers elsewhere
+    instruction = Instruction(op.instruction.data)
+    name = _DOTS[instruction].format(bits=32 * lanes, lanes=lanes, bytes=4 * lanes, pairs=_PAIRS.get(lanes))
+    if instruction == Instruction.BF16:  # whose bits are integers elsewhere
         pairs = VectorType(bf16, [2 * lanes])
         lhs, rhs = (lowering.add(llvm.BitcastOp, (side,), pairs) for side in (lhs, rhs))
-    call = llvm.CallIntrinsicOp(name, [acc, lhs, rhs], [acc.type])
+    only_sums = instruction == Instruction.PMADDWD
+    call = llvm.CallIntrinsicOp(name, [lhs, rhs] if only_sums else [acc, lhs, rhs], [acc.type])
     lowering.add_op(call)
-    lowering.set(op.result, call.results[0])
+    sums = call.results[0]
+    lowering.set(op.result, lowering.add(llvm.AddOp, (acc, sums), acc.type) if only_sums else sums)
 
 
 _INTEGER: dict[CombiningKindFlag, tuple[type[Operation], type[Operation]]] = {

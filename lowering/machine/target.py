@@ -362,7 +362,9 @@ def describe_vectors(platform: Platform) -> VectorUnit:
         case "x86_64":
             bytes = 64 if "avx512f" in has else 32 if "avx" in has else 16
             vnni = {"avx512vnni", "avx512vl"} <= has if "avx512f" in has else "avxvnni" in has
+            integers = {64: "avx512bw", 32: "avx2", 16: "sse2"}[bytes] in has
             unit = VectorUnit(bytes, 32 if "avx512f" in has else 16, "fma" in has, "avx512f" in has, vnni=vnni)
+            unit = replace(unit, pmaddwd=integers and not vnni)
             # Tiles lie beside vectors of 64 bytes: their columns are what fills one.
             tiles = {"amx-tile", "avx512f"} <= has
             on_tiles = tiles and "amx-bf16" in has

@@ -115,10 +115,10 @@ WORKSPACE_SHAPES = "weft.workspace_shapes"
 class ConvertTirToLoopsPass(ModulePass):
     """`tir.prim_func` -> `func.func` on flat memrefs, with two more arguments, `%slots` and `%num_threads`.
 
-    `vector-bytes` and `dot` (`vnni`, `dotprod`) say which dot products of bytes are instructions of the target; without
-    them, the module's `weft.target` does. `matrix` (`int8`, `bf16`, `bf16_pairs`) says
-    what it adds up products of by tiles and in pairs. `scopes` (`scratchpad=local`) says which memories of its own the
-    target has, and what they are to code.
+    `vector-bytes` and `dot` (`vnni`, `dotprod`, `pmaddwd`) say which dot products of bytes are instructions of the
+    target; without them, the module's `weft.target` does. `matrix` (`int8`, `bf16`, `bf16_pairs`) says what it adds up
+    products of by tiles and in pairs. `scopes` (`scratchpad=local`) says which memories of its own the target has, and
+    what they are to code.
     """
 
     name = "convert-tir-to-loops"

@@ -8,7 +8,8 @@
 
 The bytes of a side are read together where they are neighbours in memory, and put together where not. x86 has products
 of bytes without and with a sign; of two with a sign, 128 is added to the left ones, and so many times the right ones
-taken away again.
+taken away again. Without these, it has products of 16 bits, summed in pairs (`pmaddwd`), and bytes are made such: the
+even ones and the odd ones, which the sums cannot be too large for, as they can for those of `pmaddubsw`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     VectorType,
     i8,
+    i16,
     i32,
     i64,
 )
@@ -44,13 +46,15 @@ def instruction_for(op: DotOp, unit: VectorUnit, lanes: Lanes | None) -> Instruc
     """The instruction that does `op` for all lanes, up to the signs that `emit_instruction` sees to."""
     if lanes is None or lanes.is_masked:
         return None
-    match unit.vnni, unit.dotprod, op.unsigned:
-        case True, _, (True, False) | (False, True) | (False, False):
+    match unit.dot, op.unsigned:
+        case "vnni", (True, False) | (False, True) | (False, False):
             found = Instruction.VNNI
-        case _, True, (False, False):
+        case "dotprod", (False, False):
             found = Instruction.SDOT
-        case _, True, (True, True):
+        case "dotprod", (True, True):
             found = Instruction.UDOT
+        case "pmaddwd", _:
+            found = Instruction.PMADDWD
         case _:
             return None
     return found if lanes.width in LANES[found] and WIDTH * lanes.width <= unit.bytes else None
@@ -83,6 +87,8 @@ class DotEmitter:
             together = self._together(side, iters, lanes, loads_stay)
             sides.append(self._joined([value(v) for v in side], lanes) if together is None else together)
         acc = self.accesses.broadcast(acc, lanes.width)
+        if found == Instruction.PMADDWD:
+            return self._in_pairs(acc, sides, op.unsigned)
         lhs, rhs = sides[::-1] if op.unsigned == (False, True) else sides
         if found != Instruction.VNNI or op.unsigned != (False, False):
             return self.at.emit(LanesDotOp(found, acc, lhs, rhs))
@@ -90,6 +96,25 @@ class DotEmitter:
         total = self.at.emit(LanesDotOp(found, acc, self.at.emit(arith.XOrIOp(lhs, flipped)), rhs))
         zero = self._constant(VectorType(i32, [lanes.width]), 0)
         return self.at.emit(arith.SubiOp(total, self.at.emit(LanesDotOp(found, zero, flipped, rhs))))
+
+    def _in_pairs(self, acc: SSAValue, sides: Sequence[SSAValue], unsigned: Sequence[bool]) -> SSAValue:
+        """The even bytes of all lanes multiplied as numbers of 16 bits, and the odd ones."""
+        parts: list[tuple[SSAValue, SSAValue]] = []
+        for side, has_no_sign in zip(sides, unsigned, strict=True):
+            type = as_vector(side.type)
+            assert type is not None
+            pairs = VectorType(i16, [type.get_shape()[0] // 2])
+            words, byte = self.at.emit(vector.BitcastOp(side, pairs)), self._constant(pairs, 8)
+            if has_no_sign:
+                even = self.at.emit(arith.AndIOp(words, self._constant(pairs, 0xFF)))
+                odd = self.at.emit(arith.ShRUIOp(words, byte))
+            else:
+                even = self.at.emit(arith.ShRSIOp(self.at.emit(arith.ShLIOp(words, byte)), byte))
+                odd = self.at.emit(arith.ShRSIOp(words, byte))
+            parts.append((even, odd))
+        for lhs, rhs in zip(*parts, strict=True):
+            acc = self.at.emit(LanesDotOp(Instruction.PMADDWD, acc, lhs, rhs))
+        return acc
 
     def _together(
         self,

@@ -89,3 +89,21 @@ def test_onnx_convolutions_of_integers_are_of_bytes() -> None:
     data = bytes_of(DTYPES["ui8"], (1, 8, 7, 6), 0)
     padded = np.pad(data.astype(np.int64) - 200, ((0, 0), (0, 0), (1, 0), (1, 2)))
     np.testing.assert_array_equal(np.asarray(run(data)), convolved(padded, w, 0))
+
+
+def test_onnx_products_of_integers_with_zero_points_are_of_bytes_of_any_depth() -> None:
+    node = helper.make_node("MatMulInteger", ["a", "b", "za", "zb"], ["y"])
+    inputs = [("a", TensorProto.UINT8, ["n", "m", "k"]), ("b", TensorProto.INT8, ["n", "k", 20])]
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info(*each) for each in inputs],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
+        [numpy_helper.from_array(np.array(200, np.uint8), "za"), numpy_helper.from_array(np.array(-3, np.int8), "zb")],
+    )
+    model: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    assert "vpdpbusd" in str(weft.compile(model, target=WITH_VNNI, threads=1).ir["llvm"])
+    run = weft.compile(model, threads=1)
+    for rows, depth in ((18, 9), (1, 4)):
+        a, b = bytes_of(DTYPES["ui8"], (2, rows, depth), 0), bytes_of(DTYPES["i8"], (2, depth, 20), 1)
+        np.testing.assert_array_equal(np.asarray(run(a, b)), (a.astype(np.int32) - 200) @ (b.astype(np.int32) + 3))

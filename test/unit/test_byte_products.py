@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from platform import machine
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from byte_layers import DTYPES, SIGNS, bytes_of, dense
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
+from weft import relay
 from weft.dialects.support.parser import parse_module
 from weft.runtime.tensors import InputError
 from weft.transforms.infra.registry import new_ir_context
@@ -70,8 +72,29 @@ def test_aarch64_sums_products_of_bytes_of_one_kind() -> None:
     assert 'call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"' in llvm_of("ui8", "i8", WITH_DOTPROD)
 
 
+@pytest.mark.parametrize(
+    ("cpu", "name"),
+    [("skylake-avx512", "avx512.pmaddw.d.512"), ("x86-64-v3", "avx2.pmadd.wd"), ("x86-64", "sse2.pmadd.wd")],
+)
+@pytest.mark.parametrize(("lhs", "rhs"), [("i8", "i8"), ("ui8", "ui8")])
+def test_other_x86_sums_pairs_of_products_of_16_bits(cpu: str, name: str, lhs: str, rhs: str) -> None:
+    text = llvm_of(lhs, rhs, f"llvm -mcpu={cpu} -mtriple=x86_64-unknown-linux-gnu")
+    assert f'call_intrinsic "llvm.x86.{name}"' in text and "vpdpbusd" not in text
+
+
+@pytest.mark.skipif(machine() not in ("x86_64", "AMD64"), reason="it is x86 that has products of 16 bits")
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+def test_pairs_of_products_of_the_largest_bytes_do_not_saturate(lhs: str, rhs: str) -> None:
+    x, w = (
+        np.full(shape, np.iinfo(DTYPES[of]).min or 255, DTYPES[of]) for of, shape in ((lhs, (4, 8)), (rhs, (16, 8)))
+    )
+    x[1::2], w[::2] = np.iinfo(DTYPES[lhs]).max, np.iinfo(DTYPES[rhs]).max
+    run = weft.compile(dense(lhs, rhs, "4", 8, 16), params={"w": w}, target="llvm -mcpu=x86-64", threads=1)
+    np.testing.assert_array_equal(np.asarray(run(x)), x.astype(np.int32) @ w.T.astype(np.int32))
+
+
 def test_processors_without_dot_products_multiply_as_they_do() -> None:
-    text = llvm_of("ui8", "i8", "llvm -mcpu=x86-64-v3 -mtriple=x86_64-unknown-linux-gnu")
+    text = llvm_of("ui8", "i8", "llvm -mcpu=cortex-a53 -mtriple=aarch64-unknown-linux-gnu")
     assert "llvm.x86" not in text and "llvm.aarch64" not in text
 
 
@@ -143,3 +166,17 @@ def test_layers_of_bytes_with_open_extents_sum_four_products_at_once() -> None:
     for rows in ((2, 9), (1, 1), (0, 3)):
         x = bytes_of(DTYPES["i8"], (*rows, 20), 0)
         np.testing.assert_array_equal(np.asarray(run(x)), x.astype(np.int32) @ w.T.astype(np.int32))
+
+
+@pytest.mark.parametrize(("x_zero", "y_zero"), [(0, 0), (200, 0), (0, -3), (200, -3)])
+def test_zero_points_of_quantised_batches_are_taken_from_products_of_bytes(x_zero: int, y_zero: int) -> None:
+    x, y = bytes_of(DTYPES["ui8"], (2, 17, 10), 0), bytes_of(DTYPES["i8"], (2, 20, 10), 1)
+    zeros, scale = [relay.const(np.int32(zero)) for zero in (x_zero, y_zero)], relay.const(np.float32(0.5))
+    a = relay.var("x", shape=(2, 17, relay.Any()), dtype="uint8")
+    b = relay.var("y", shape=(2, 20, relay.Any()), dtype="int8")
+    product = relay.qnn.batch_matmul(a, b, *zeros, scale, scale)
+    run = weft.compile(relay.Function([a, b], product), target=WITH_NATIVE, threads=1)
+    if machine() in ("x86_64", "AMD64"):
+        assert "relay.nn.contrib_dense_pack" in str(run.ir["graph"])
+    expected = (x.astype(np.int32) - x_zero) @ (y.astype(np.int32) - y_zero).swapaxes(1, 2)
+    np.testing.assert_array_equal(np.asarray(run(x, y)), expected)

@@ -192,7 +192,10 @@ def test_targets_say_which_dot_products_they_have() -> None:
         return Target.parse(text).vector_unit()
 
     assert unit("llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu").dot == "vnni"
-    assert unit("llvm -mcpu=skylake-avx512 -mtriple=x86_64-unknown-linux-gnu").dot is None
+    for cpu in ("skylake-avx512", "haswell", "x86-64"):
+        assert unit(f"llvm -mcpu={cpu} -mtriple=x86_64-unknown-linux-gnu").dot == "pmaddwd"
+    for cpu in ("knl", "sandybridge"):  # with vectors of floats that are longer than those of integers
+        assert unit(f"llvm -mcpu={cpu} -mtriple=x86_64-unknown-linux-gnu").dot is None
     assert unit("llvm -mcpu=alderlake -mtriple=x86_64-unknown-linux-gnu").dot == "vnni"
     assert unit("llvm -mcpu=cortex-a76 -mtriple=aarch64-unknown-linux-gnu").dot == "dotprod"
     assert VectorUnit().with_dot("vnni").dot == "vnni"

@@ -59,9 +59,10 @@ from .op_rules import ALTER, rules_named
 @dataclass(frozen=True)
 class AlterOpLayoutPass(FunctionPass):
     """Options: `vector-bytes` is the width of the target's vectors (64 for AVX-512, 32 for AVX2); without it, the
-    module's `weft.target` says it. `dot` (`vnni`, `dotprod`) names its dot products of bytes, `matrix` (`int8`, `bf16`,
-    `bf16_pairs`) what it adds up products of by tiles and in pairs, `machine` what it takes for its work. `winograd` is
-    the extent of the largest tiles that convolutions may be computed in by minimal filtering: 4, 2, or 0 for none."""
+    module's `weft.target` says it. `dot` (`vnni`, `dotprod`, `pmaddwd`) names its dot products of bytes, `matrix`
+    (`int8`, `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs, `machine` what it takes for its
+    work. `winograd` is the extent of the largest tiles that convolutions may be computed in by minimal filtering: 4, 2,
+    or 0 for none."""
 
     name = NAME
     opt_level: ClassVar[int] = 3

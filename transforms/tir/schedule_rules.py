@@ -58,11 +58,11 @@ REFUSED = "a rule does what a primitive refuses, and nothing is scheduled"
 class ScheduleRulesPass(PrimFuncPass):
     """Choose loop order, tiles, vectors and threads for every `tir.prim_func`.
 
-    `vector-bytes` and `vector-registers` describe the target's vector registers, `dot` (`vnni`, `dotprod`) its dot
-    products of bytes, `matrix` (`int8`, `bf16`, `bf16_pairs`) what it adds up products of by tiles and in pairs,
-    `machine` (`l2=1M,fmas=1`) what it takes for its work; without them, the module's `weft.target` does. `record-to`
-    names a folder that gets a file for each function, with what was done to it as a `schedule.sequence`, which
-    `apply-schedule{record=...}` does again.
+    `vector-bytes` and `vector-registers` describe the target's vector registers, `dot` (`vnni`, `dotprod`, `pmaddwd`)
+    its dot products of bytes, `matrix` (`int8`, `bf16`, `bf16_pairs`) what it adds up products of by tiles and in
+    pairs, `machine` (`l2=1M,fmas=1`) what it takes for its work; without them, the module's `weft.target` does.
+    `record-to` names a folder that gets a file for each function, with what was done to it as a `schedule.sequence`,
+    which `apply-schedule{record=...}` does again.
     """
 
     name = "schedule-rules"

@@ -1,5 +1,7 @@
 // RUN: weft-opt %s -p "convert-tir-to-loops{dot=vnni vector-bytes=64}" | filecheck %s --check-prefix=VNNI
 // RUN: weft-opt %s -p "convert-tir-to-loops{dot=dotprod vector-bytes=16}" | filecheck %s --check-prefix=NEON
+// RUN: weft-opt %s -p "convert-tir-to-loops{dot=pmaddwd vector-bytes=64}" | filecheck %s --check-prefix=PAIRS
+// RUN: weft-opt %s -p "convert-tir-to-loops{dot=pmaddwd vector-bytes=64},convert-loops-to-llvm" | filecheck %s --check-prefix=ADDED
 // RUN: weft-opt %s -p convert-tir-to-loops | filecheck %s --check-prefix=NONE
 // RUN: weft-opt %s -p "convert-tir-to-loops{dot=vnni vector-bytes=64},convert-loops-to-llvm" | filecheck %s --check-prefix=LLVM
 
@@ -11,6 +13,19 @@
 // NEON-LABEL: func.func private @unsigned_by_signed.nest_0
 // NEON-NOT: rt.dot
 // NEON-LABEL: func.func @unsigned_by_signed
+// Bytes are made 16 bits: the even ones of all lanes, and the odd ones.
+// PAIRS-LABEL: func.func private @unsigned_by_signed.nest_0
+// PAIRS: vector.load %b{{.*}} vector<64xi8>
+// PAIRS: arith.andi {{.*}} : vector<32xi16>
+// PAIRS: arith.shrui {{.*}} : vector<32xi16>
+// PAIRS: arith.shli {{.*}} : vector<32xi16>
+// PAIRS: arith.shrsi {{.*}} : vector<32xi16>
+// PAIRS: arith.shrsi {{.*}} : vector<32xi16>
+// PAIRS: rt.dot "pmaddwd" {{.*}} : vector<16xi32>, vector<32xi16>
+// PAIRS: rt.dot "pmaddwd" {{.*}} : vector<16xi32>, vector<32xi16>
+// ADDED-LABEL: @unsigned_by_signed.nest_0
+// ADDED: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
+// ADDED-NEXT: llvm.add {{.*}} : vector<16xi32>
 // NONE-LABEL: func.func private @unsigned_by_signed.nest_0
 // NONE-NOT: rt.dot
 // NONE: arith.extui

@@ -139,7 +139,15 @@ func.func @a_record_in_rows_of_bytes(%x: memref<64x8xi8>) {
 // -----
 
 func.func @a_dot_product_that_no_processor_has(%c: vector<4xi32>, %a: vector<16xi8>) {
-  // expected-error @+1 {{there is no "pmaddwd"; known: vnni, sdot, udot}}
+  // expected-error @+1 {{there is no "pmaddubsw"; known: vnni, sdot, udot, pmaddwd}}
+  %0 = rt.dot "pmaddubsw" %c, %a, %a : vector<4xi32>, vector<16xi8>
+  func.return
+}
+
+// -----
+
+func.func @bytes_for_an_instruction_of_16_bits(%c: vector<4xi32>, %a: vector<16xi8>) {
+  // expected-error @+1 {{makes 4 or 8 or 16 sums of two products of 16 bits each}}
   %0 = rt.dot "pmaddwd" %c, %a, %a : vector<4xi32>, vector<16xi8>
   func.return
 }

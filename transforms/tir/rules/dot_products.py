@@ -20,7 +20,11 @@ from ..schedule.errors import ScheduleError
 from ..scheduling.recorded import tensorize
 from .choosing import is_chosen
 
-TAKEN = {"vnni": ((True, False), (False, True), (False, False)), "dotprod": ((False, False), (True, True))}
+TAKEN = {
+    "vnni": ((True, False), (False, True), (False, False)),
+    "dotprod": ((False, False), (True, True)),
+    "pmaddwd": ((True, False), (False, True), (False, False), (True, True)),
+}
 """Instructions -> which sides may be without a sign."""
 
 
