@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.base import shape_of, tensor
 from ...dialects.relay.core import ConstantOp
 from ...dialects.relay.ops.qnn.quantization import INTEGERS
 from ...dialects.support.dtypes import dtype_name, is_small_float, numpy_dtype
@@ -142,10 +142,9 @@ def centred_product(node: Node, a: SSAValue, a_zero: SSAValue | None, b: SSAValu
     """`(a - a_zero) @ (b - b_zero)` in 32 bits.
 
     Matrices of bytes are multiplied as they are, which processors are fast at, and what the zero points add is taken
-    away from the product: `a @ b - a_zero * sum_k b - b_zero * sum_k a + depth * a_zero * b_zero`.
+    away from the product: `a @ b - a_zero * sum_k (b - b_zero) - b_zero * sum_k a`.
     """
-    ranks, depth = [rank_of(a), rank_of(b)], shape_of(a)[-1]
-    if any(not is_byte(x) for x in (a, b)) or min(ranks) < 2 or depth == DYNAMIC:
+    if any(not is_byte(x) for x in (a, b)) or min(rank_of(a), rank_of(b)) < 2:
         return product(node, centred(node, a, a_zero, of_rows(a_zero)), centred(node, b, b_zero, of_columns(b_zero)))
     total = product(node, a, b, "int32")
     zeros: list[SSAValue | None] = []
@@ -155,13 +154,13 @@ def centred_product(node: Node, a: SSAValue, a_zero: SSAValue | None, b: SSAValu
             continue
         single = shape_of(zero) in ((), (1,))
         zeros.append(node.cast(node.reshape(zero, [] if single else shape), i32))
-    for zero, other, axis in ((zeros[0], b, rank_of(b) - 2), (zeros[1], a, rank_of(a) - 1)):
+    a_zeros, b_zeros = zeros
+    for zero, other, less, axis in ((a_zeros, b, b_zeros, rank_of(b) - 2), (b_zeros, a, None, rank_of(a) - 1)):
         if zero is not None:
-            sums = node.emit("sum", node.cast(other, i32), axis=[axis], keepdims=True)
+            wide = node.cast(other, i32)
+            sums = wide if less is None else node.emit("subtract", wide, less)
+            sums = node.emit("sum", sums, axis=[axis], keepdims=True)
             total = node.emit("subtract", total, node.emit("multiply", sums, zero))
-    if zeros[0] is not None and zeros[1] is not None:
-        both = node.emit("multiply", zeros[0], zeros[1])
-        total = node.emit("add", total, node.emit("multiply", both, node.scalar(depth, both)))
     return total
 
 

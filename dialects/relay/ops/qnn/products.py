@@ -26,7 +26,7 @@ from ..nn.convolution import Conv2dOp
 from ..nn.dense import BatchMatmulOp, DenseOp
 from ..nn.padding import PadOp
 from ..reduce import SumOp
-from ..transform import ReshapeOp
+from ..transform import ExpandDimsOp, ReshapeOp
 from .fixed_point import QnnOp, along, cast, centred, check_parameters, check_quantized, integer_range
 
 
@@ -278,11 +278,21 @@ class QnnBatchMatmulOp(QnnOp):
         check_parameters(self.y_scale, self.y_zero_point, None, "the right operand")
 
     def canonical(self, emit: Emit) -> SSAValue:
-        x, y = self.x, self.y
-        if not (is_zero(self.x_zero_point) and is_zero(self.y_zero_point)):
-            x = centred(emit, x, along(emit, self.x_zero_point, x, -1))
-            y = centred(emit, y, along(emit, self.y_zero_point, y, -1))
-        return emit(BatchMatmulOp(x, y, out_dtype="int32"))
+        """The product of bytes as they are, less what the zero points add to it:
+        `x @ y.T - x_zero_point * sum_k (y - y_zero_point) - y_zero_point * sum_k x`, modulo 2^32 as the product is."""
+        total = emit(BatchMatmulOp(self.x, self.y, out_dtype="int32"))
+        x_zero, y_zero = (
+            None if is_zero(zero) else along(emit, zero, data, -1)
+            for zero, data in ((self.x_zero_point, self.x), (self.y_zero_point, self.y))
+        )
+        if x_zero is not None:
+            y = cast(emit, self.y, i32) if y_zero is None else centred(emit, self.y, y_zero)
+            sums = emit(ExpandDimsOp(emit(SumOp(y, axis=[2])), axis=1))
+            total = emit(SubtractOp(total, emit(MultiplyOp(sums, x_zero))))
+        if y_zero is not None:
+            sums = emit(SumOp(cast(emit, self.x, i32), axis=[2], keepdims=True))
+            total = emit(SubtractOp(total, emit(MultiplyOp(sums, y_zero))))
+        return total
 
 
 OPS: list[type[Operation]] = [QnnConv2dOp, QnnConv2dTransposeOp, QnnDenseOp, QnnBatchMatmulOp]
