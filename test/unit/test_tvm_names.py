@@ -133,6 +133,7 @@ def test_variables_are_of_types() -> None:
     number, address = weft.ir.PrimType("float16"), weft.ir.PointerType(weft.ir.PrimType("int32"), "shared")
     assert tir.Var("x", number).dtype == "float16" and tir.Var("p", address).dtype == "handle"
     assert (number.script(), address.script()) == ("T.float16", 'T.Ptr("int32", "shared")')
+    assert number.script(verbose_expr=True) == "T.float16" and address.script(verbose_expr=True) == address.script()
     assert number == weft.ir.PrimType("float16") and address != weft.ir.PointerType(weft.ir.PrimType("int32"))
     with pytest.raises(UsageError, match="no element type for dtype 'float17'"):
         weft.ir.PrimType("float17")

@@ -24,8 +24,8 @@ class PrimType:
             vector_type(dtype)
         object.__setattr__(self, "dtype", dtype)
 
-    def script(self) -> str:
-        """The type in TVMScript."""
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The type in TVMScript, which names nothing that `verbose_expr` would have to define."""
         return f"T.{self.dtype}"
 
 
@@ -41,7 +41,7 @@ class PointerType:
         object.__setattr__(self, "element_type", element_type)
         object.__setattr__(self, "storage_scope", storage_scope)
 
-    def script(self) -> str:
-        """The type in TVMScript."""
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The type in TVMScript, which names nothing that `verbose_expr` would have to define."""
         scope = f', "{self.storage_scope}"' if self.storage_scope else ""
         return f'T.Ptr("{self.element_type.dtype}"{scope})'
