@@ -80,14 +80,18 @@ def _straight_within(block: BlockOp, iterator: int) -> int | None:
     extent = block.sizes[iterator]
     if not isinstance(extent, int) or block.kinds[iterator] != IterKind.SPATIAL:
         return None
-    indices = (index for access in block.accesses() if access.map is not None for index in access.map.results)
-    parts = [part for index in indices for part in index.dfs() if isinstance(part, AffineBinaryOpExpr)]
-    divided = (part.rhs.value for part in parts if part.kind in DIVIDED and isinstance(part.rhs, AffineConstantExpr))
-    sizes = {size for by in divided if LEAST_LANES <= (size := gcd(by, extent)) < extent}
+    sizes = {size for by in divisors(block) if LEAST_LANES <= (size := gcd(by, extent)) < extent}
     for size in sorted(sizes, reverse=True):
         if _is_straight(block, iterator, steps_within(block, iterator, size)):
             return size
     return None
+
+
+def divisors(block: BlockOp) -> set[int]:
+    """The numbers by which places of accesses of `block` are divided."""
+    indices = (index for access in block.accesses() if access.map is not None for index in access.map.results)
+    parts = [part for index in indices for part in index.dfs() if isinstance(part, AffineBinaryOpExpr)]
+    return {part.rhs.value for part in parts if part.kind in DIVIDED and isinstance(part.rhs, AffineConstantExpr)}
 
 
 def _vectorize(loop: ForOp, lanes: int) -> None:

@@ -32,7 +32,7 @@ from ..scheduling.recorded import fuse, fuse_iters, in_parts, reorder, set_kind,
 from .choosing import is_chosen
 from .op_cost import branches
 from .registers import VectorRegisters
-from .row_vectors import vectorize_along
+from .row_vectors import divisors, vectorize_along
 from .transposes import transpose_in_squares, transpose_in_strips
 
 PARALLEL_MIN_STEPS = 4096
@@ -110,9 +110,18 @@ def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
         return None
     if all(access.along(dim) is not None for access in strides(block)):
         return None
+    return _straight_within(block, last)
+
+
+def _straight_within(block: BlockOp, iterator: int) -> int | None:
+    """How many neighbours along an iterator are one vector, in which each access goes straight or stands still, if all
+    of them are not."""
+    extent = block.sizes[iterator]
+    if not isinstance(extent, int) or all(step in (0, 1) for step in steps_along(block, iterator)):
+        return None
     sizes = (MAX_VECTOR >> bits for bits in range(MAX_VECTOR.bit_length() - 2))
     fitting = (size for size in sizes if size < extent and extent % size == 0)
-    return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, last, size))), None)
+    return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, iterator, size))), None)
 
 
 def _in_lanes(block: BlockOp, loop: ForOp, registers: VectorRegisters) -> bool:
@@ -161,12 +170,15 @@ def _take_parts(block: BlockOp, loops: Sequence[ForOp], registers: VectorRegiste
     apart, as channels that are shuffled, there is nothing that such vectors would gain. Gives the loops that may be
     shared, and the innermost."""
     last, number = loops[-1], len(block.iters) - 1
-    in_parts(last)
     if any(usual_step(block, access, number) not in (0, 1) for access in flat_accesses(block)):
+        in_parts(last)
         return list(loops)
+    around, lanes = _deciding_with(block, last), last
     if last.trip_count <= registers.lanes(memref_of(written_buffer(block)).element_type):
-        set_kind(last, ForKind.VECTORIZED)
-    around = _deciding_with(block, last)
+        if _has_other_blocks(block, number) and (size := _straight_within(block, number)) is not None:
+            last, lanes = split(last, [size])
+        set_kind(lanes, ForKind.VECTORIZED)
+    in_parts(last)
     if around is None:
         return list(loops)
     in_parts(around)
@@ -182,6 +194,13 @@ def _take_parts(block: BlockOp, loops: Sequence[ForOp], registers: VectorRegiste
         row = [row_loop]
     reorder(*others, around, *row, last)
     return [*others, last]
+
+
+def _has_other_blocks(block: BlockOp, iterator: int) -> bool:
+    """Whether accesses are divided into blocks none of which is a block of `iterator`, nor several of them: then a cut
+    where branches are decided does not make them straight."""
+    extent = block.sizes[iterator]
+    return isinstance(extent, int) and any(by % extent and extent % by for by in divisors(block))
 
 
 def _deciding_with(block: BlockOp, last: ForOp) -> ForOp | None:
