@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ....dialects.support.dtypes import byte_width
+from ....dialects.tir.affine import uses
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, blocks_under, enclosing_loops, memref_of
 from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import flat_accesses, steps_along, steps_within
@@ -80,18 +81,20 @@ def _straight_within(block: BlockOp, iterator: int) -> int | None:
     extent = block.sizes[iterator]
     if not isinstance(extent, int) or block.kinds[iterator] != IterKind.SPATIAL:
         return None
-    sizes = {size for by in divisors(block) if LEAST_LANES <= (size := gcd(by, extent)) < extent}
+    sizes = {size for by in divisors(block, iterator) if LEAST_LANES <= (size := gcd(by, extent)) < extent}
     for size in sorted(sizes, reverse=True):
         if _is_straight(block, iterator, steps_within(block, iterator, size)):
             return size
     return None
 
 
-def divisors(block: BlockOp) -> set[int]:
-    """The numbers by which places of accesses of `block` are divided."""
+def divisors(block: BlockOp, iterator: int) -> set[int]:
+    """The numbers by which accesses of `block` divide what depends on an iterator."""
+    dim = AffineExpr.dimension(iterator)
     indices = (index for access in block.accesses() if access.map is not None for index in access.map.results)
     parts = [part for index in indices for part in index.dfs() if isinstance(part, AffineBinaryOpExpr)]
-    return {part.rhs.value for part in parts if part.kind in DIVIDED and isinstance(part.rhs, AffineConstantExpr)}
+    divided = [part for part in parts if part.kind in DIVIDED and uses(part.lhs, dim)]
+    return {part.rhs.value for part in divided if isinstance(part.rhs, AffineConstantExpr)}
 
 
 def _vectorize(loop: ForOp, lanes: int) -> None:

@@ -200,7 +200,7 @@ def _has_other_blocks(block: BlockOp, iterator: int) -> bool:
     """Whether accesses are divided into blocks none of which is a block of `iterator`, nor several of them: then a cut
     where branches are decided does not make them straight."""
     extent = block.sizes[iterator]
-    return isinstance(extent, int) and any(by % extent and extent % by for by in divisors(block))
+    return isinstance(extent, int) and any(by % extent and extent % by for by in divisors(block, iterator))
 
 
 def _deciding_with(block: BlockOp, last: ForOp) -> ForOp | None:
