@@ -159,6 +159,18 @@ class Recipe:
         }
         return made
 
+    def with_copy(self, tensor: Tensor, copied: Tensor, readers: Sequence[Tensor]) -> Recipe:
+        """The same, where `readers` read `copied`, which is a copy of a tensor, made in each step before they do."""
+        assert copied.producer is not None
+        made = copy(self)
+        made.formulas = {}
+        for each, compute in self.formulas.items():
+            if each in readers:
+                made.formulas.setdefault(copied, copied.producer)
+                compute = replace(compute, body=substitute(compute.body, {}, {tensor: copied}))
+            made.formulas[each] = compute
+        return made
+
     @property
     def inputs(self) -> list[Tensor]:
         """The tensors that are read, and are none of the steps and states."""
@@ -225,6 +237,10 @@ class Scan(External):
         recipe = self.recipe
         for tensor in tensors:
             recipe = recipe.inlined(tensor)
+        return self.by(recipe)
+
+    def by(self, recipe: Recipe) -> External:
+        """The same by another recipe, which reads nothing else."""
         return recipe.scan().redirected(dict(zip(self.recipe.inputs, self.inputs, strict=True)))
 
 

@@ -28,6 +28,7 @@ from ...dialects.tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Pro
 from .relations import Fuse, Reorder, Singleton, Split
 from .schedule import Schedule
 from .stage import Stage
+from .steps import StepStage
 
 SHARED_BY = {
     "shared": ("threadIdx", "vthread"),
@@ -71,7 +72,9 @@ class _Bounds:
     analyzer: Analyzer = field(default_factory=Analyzer)
 
     def __post_init__(self) -> None:
-        self.order = [stage for stage in self.schedule.in_order() if stage.compute is not None and not stage.is_inlined]
+        stages = [*self.schedule.in_order(), *self.schedule.steps.values()]
+        self.order = [stage for stage in stages if stage.compute is not None and not stage.is_inlined]
+        self.states = {each for step in self.schedule.steps.values() for each in step.recipe.states}
 
     def infer(self, stage: Stage) -> None:
         """The ranges of a stage's axes, and of its loops."""
@@ -97,6 +100,8 @@ class _Bounds:
             stage.check_leaf(attachment.loop)
             leaves = stage.leaf_iter_vars
             fixed.update(leaves[: leaves.index(attachment.loop) + 1])
+            if isinstance(stage, StepStage):
+                fixed.add(stage.op.axis[0])
         return fixed
 
     def _needed(self, stage: Stage, fixed: set[te.IterVar]) -> list[_Domain] | None:
@@ -142,6 +147,8 @@ class _Bounds:
             read = pending.pop()
             if read.tensor in tensors:
                 yield read
+                continue
+            if read.tensor in self.states:
                 continue
             source = self.schedule[read.tensor]
             if source.is_inlined and source.compute is not None:

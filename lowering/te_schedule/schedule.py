@@ -18,7 +18,7 @@ from .refused import known_scope
 from .relaid import relaid
 from .relations import Fuse, Reorder, Singleton, Split
 from .stage import Group, Stage, StageOp
-from .steps import StepStage, steps_of
+from .steps import StepStage, copied_in_steps, steps_of
 
 Output: TypeAlias = te.Tensor | TensorOp
 
@@ -198,9 +198,13 @@ class Schedule:
         """
         source, tensor = self._whole(tensor, "cache_read"), self.current(tensor)
         given = [readers] if isinstance(readers, te.Tensor | TensorOp | StageOp) else list(readers)
-        stages = [self._whole(reader, "cache_read") for reader in given]
+        stages = [self[reader] for reader in given]
         if not stages:
             raise ScheduleError("te: cache_read names those that are to read the copy", hint="readers=[C]")
+        steps = [stage for stage in stages if isinstance(stage, StepStage)]
+        if steps and len(steps) == len(stages):
+            return copied_in_steps(self.stages, self.steps, tensor, _named_in(tensor, scope), scope, steps)
+        stages = [self._whole(reader, "cache_read") for reader in given]
         for stage in stages:
             if stage not in self.readers(tensor):
                 raise ScheduleError(f"te: '{stage.tensor.name}' does not read '{tensor.name}'")

@@ -122,6 +122,9 @@ class _Translation:
                 self.sch.rolling_buffer(self.blocks[stage], 0)
         for stage in stages:
             self._set_scope(stage)
+        for step in self.steps:
+            if step.scope:
+                self._set_scope_to(step, step.scope)
         for stage in (*stages, *self.steps):
             self._finish_loops(stage)
         for stage in stages:

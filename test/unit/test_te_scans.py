@@ -14,6 +14,7 @@ import weft
 from weft import te
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.core import ForKind, ForOp, blocks_under
+from weft.lowering.te_schedule.infer_bound import InferBound
 from weft.tir import ScheduleError
 
 NDArray: TypeAlias = npt.NDArray[np.float32]
@@ -117,12 +118,40 @@ def test_steps_are_computed_inline_and_in_one_another() -> None:
     assert found["turned"][: len(found["update"])] == found["update"]
 
 
+def test_what_a_step_reads_is_copied_in_it() -> None:
+    net = network()
+    schedule = te.create_schedule(net.result.op)
+    before = schedule.cache_read(net.x, "global", [net.result])
+    with pytest.raises(ScheduleError, match="'update' does not read 'x'"):
+        schedule.cache_read(net.x, "local", [net.update])
+    copy = schedule.cache_read(before, "local", [net.update])
+    assert (before.name, copy.name) == ("x.global", "x.global.local")
+    schedule[net.half].compute_inline()
+    outer, _ = schedule[net.update].split(net.update.op.axis[1], factor=4)
+    schedule[copy].compute_at(schedule[net.update], outer)
+    bounds = InferBound(schedule)
+    assert [str(bounds[axis].extent) for axis in schedule[copy].op.axis] == ["T.index(1)", "T.index(4)"]
+    assert [str(bounds[axis].extent) for axis in net.turned.op.axis] == [f"T.index({STEPS})", f"T.index({WIDTH})"]
+    found = blocks(schedule, net)
+    names = ["first", "x.global", "all", "product_init", "product", "turned", "x.global.local", "update"]
+    assert [*found] == names
+    assert [loop.size for loop in found["x.global.local"]] == [STEPS - 1, 2, 1, 4]
+    assert found["x.global.local"][1] is found["update"][1]
+    net = network()
+    schedule = te.create_schedule(net.result.op)
+    schedule[schedule.cache_read(net.x, "global", [net.update])].compute_inline()
+    assert [*blocks(schedule, net)] == ["first", "all", "product_init", "product", "half", "turned", "update"]
+
+
 REFUSED: list[tuple[Callable[[te.Schedule, Network], object], str]] = [
     (lambda s, net: s[net.product].compute_inline(), "'product' reduces, and cannot be computed inline"),
     (lambda s, net: s[net.update].compute_inline(), "'update' is what 'all' gives, and stays"),
     (lambda s, net: s[net.update].split(net.update.op.axis[0], factor=2), "t is no loop of 'update'"),
     (lambda s, net: s[net.product].parallel(net.depth), "the loop k reduces"),
-    (lambda s, net: s.cache_read(net.x, "local", [net.update]), "there is no cache_read of it"),
+    (lambda s, net: s.cache_read(net.x, "local", [net.half]), "'half' does not read 'x'"),
+    (lambda s, net: s.cache_read(net.w, "local", [net.product]), "'product' reads 'w' at another time than its own"),
+    (lambda s, net: s.cache_read(net.half, "local", [net.turned]), "there is no cache_read of it"),
+    (lambda s, net: s.cache_read(net.x, "local", [net.update, net.first]), "there is no cache_read of it"),
     (lambda s, net: s.cache_read(net.half, "local", [net.result]), "there is no cache_read of it"),
     (lambda s, net: s.cache_write(net.update, "local"), "there is no cache_write of it"),
     (lambda s, net: s.rfactor(net.product, net.depth), "there is no rfactor of it"),
