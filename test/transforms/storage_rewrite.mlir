@@ -80,3 +80,70 @@ tir.prim_func @what_each_iteration_alone_reads_is_overwritten(%x: memref<8xf32>,
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @memory_of_the_same_dimensions_is_shared
+// CHECK-NEXT:    %a = tir.alloc_buffer "global" {axis_separators = [1 : i64]} : memref<8x2xf32>
+// CHECK-NEXT:    tir.for
+tir.prim_func @memory_of_the_same_dimensions_is_shared(%x: memref<8x2xf32>, %y: memref<8x2xf32>) {
+  %a = tir.alloc_buffer "global" {axis_separators = [1]} : memref<8x2xf32>
+  %b = tir.alloc_buffer "global" {axis_separators = [1]} : memref<8x2xf32>
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 2 {
+      tir.block @one(%v: spatial 8, %w: spatial 2) = [%i, %j] reads(%x[%v, %w] : memref<8x2xf32>) writes(%a[%v, %w] : memref<8x2xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<8x2xf32>
+        memref.store %0, %a[%v, %w] : memref<8x2xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 2 {
+      tir.block @two(%v: spatial 8, %w: spatial 2) = [%i, %j] reads(%a[%v, %w] : memref<8x2xf32>) writes(%b[%v, %w] : memref<8x2xf32>) {
+        %0 = memref.load %a[%v, %w] : memref<8x2xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %b[%v, %w] : memref<8x2xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 2 {
+      tir.block @three(%v: spatial 8, %w: spatial 2) = [%i, %j] reads(%b[%v, %w] : memref<8x2xf32>) writes(%y[%v, %w] : memref<8x2xf32>) {
+        %0 = memref.load %b[%v, %w] : memref<8x2xf32>
+        memref.store %0, %y[%v, %w] : memref<8x2xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @memory_of_other_dimensions_is_not_shared
+// CHECK-NEXT:    %a = tir.alloc_buffer "global" {axis_separators = [1 : i64]} : memref<8x2xf32>
+// CHECK-NEXT:    %b = tir.alloc_buffer "global" {axis_separators = []} : memref<8x2xf32>
+// CHECK-NEXT:    tir.for
+tir.prim_func @memory_of_other_dimensions_is_not_shared(%x: memref<8x2xf32>, %y: memref<8x2xf32>) {
+  %a = tir.alloc_buffer "global" {axis_separators = [1]} : memref<8x2xf32>
+  %b = tir.alloc_buffer "global" {axis_separators = []} : memref<8x2xf32>
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 2 {
+      tir.block @one(%v: spatial 8, %w: spatial 2) = [%i, %j] reads(%x[%v, %w] : memref<8x2xf32>) writes(%a[%v, %w] : memref<8x2xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<8x2xf32>
+        memref.store %0, %a[%v, %w] : memref<8x2xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 2 {
+      tir.block @two(%v: spatial 8, %w: spatial 2) = [%i, %j] reads(%a[%v, %w] : memref<8x2xf32>) writes(%b[%v, %w] : memref<8x2xf32>) {
+        %0 = memref.load %a[%v, %w] : memref<8x2xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %b[%v, %w] : memref<8x2xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 8 {
+    tir.for %j = 0 to 2 {
+      tir.block @three(%v: spatial 8, %w: spatial 2) = [%i, %j] reads(%b[%v, %w] : memref<8x2xf32>) writes(%y[%v, %w] : memref<8x2xf32>) {
+        %0 = memref.load %b[%v, %w] : memref<8x2xf32>
+        memref.store %0, %y[%v, %w] : memref<8x2xf32>
+      }
+    }
+  }
+}

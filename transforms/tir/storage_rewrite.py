@@ -11,10 +11,10 @@ tir.for ... writes %b                                tir.for ... writes %a
 tir.for ... reads %b, writes %z                      tir.for ... reads %a, writes %z
 ```
 
-A buffer is alive from the first nest of the function that uses it to the last one. Two of one type and of scope
-`global`, of which one is dead before the other is used, are one; which is chosen as linear scans choose registers, the
-one that was free first. A buffer that is first written where another one is read for the last time takes its place too,
-if each iteration writes the element that it alone reads, after it has read it.
+A buffer is alive from the first nest of the function that uses it to the last one. Two of one type, of the same
+`axis_separators` and of scope `global`, of which one is dead before the other is used, are one; which is chosen as
+linear scans choose registers, the one that was free first. A buffer that is first written where another one is read for
+the last time takes its place too, if each iteration writes the element that it alone reads, after it has read it.
 
 Does not: share buffers of several types, nor otherwise within a nest; a thread's own buffers are on its stack, which
 LLVM colours. Counterpart of TVM's StorageRewrite; what lies between kernels is planned by `plan-memory`.
@@ -24,17 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.tir.affine import Access
-from ...dialects.tir.buffers import shape_of
+from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of
 from ...dialects.tir.core import AllocBufferOp, PrimFuncOp, Scope, accessing_blocks, enclosing_loops
 from ...dialects.tir.legality.decide import Verdict
 from ...dialects.tir.legality.dependence import Touch, never_meet
 from ..infra import PrimFuncPass, report_changed
+
+_Kind: TypeAlias = tuple[Attribute, str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class StorageRewritePass(PrimFuncPass):
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         order = {op: number for number, op in enumerate(func.region.block.ops)}
-        free: dict[tuple[Attribute, str], list[AllocBufferOp]] = {}
+        free: dict[_Kind, list[AllocBufferOp]] = {}
         alive: list[tuple[int, AllocBufferOp]] = []
         changed = False
         for first, last, alloc in sorted(_lifetimes(func, order), key=lambda each: each[0]):
@@ -67,9 +70,9 @@ class StorageRewritePass(PrimFuncPass):
         report_changed(changed)
 
 
-def _kind(alloc: AllocBufferOp) -> tuple[Attribute, str]:
+def _kind(alloc: AllocBufferOp) -> _Kind:
     """What two buffers have in common that may be one."""
-    return alloc.buffer.type, str([str(extent) for extent in shape_of(alloc.buffer)])
+    return alloc.buffer.type, str([str(extent) for extent in shape_of(alloc.buffer)]), tuple(alloc.axis_separators)
 
 
 def _in_place(old: AllocBufferOp, new: AllocBufferOp, order: dict[Operation, int]) -> bool:
@@ -97,7 +100,9 @@ def _in_place(old: AllocBufferOp, new: AllocBufferOp, order: dict[Operation, int
 def _lifetimes(func: PrimFuncOp, order: dict[Operation, int]) -> Iterator[tuple[int, int, AllocBufferOp]]:
     """The numbers of the first and the last nest that use a buffer, of those that may be shared."""
     for op in func.region.block.ops:
-        if not isinstance(op, AllocBufferOp) or op.scope.data != Scope.GLOBAL or op.is_constant or op.attributes:
+        if not isinstance(op, AllocBufferOp) or op.scope.data != Scope.GLOBAL or op.is_constant:
+            continue
+        if op.attributes.keys() - {AXIS_SEPARATORS}:
             continue
         blocks = accessing_blocks(op.buffer)
         if not blocks or any(block.attributes for block in blocks):
