@@ -11,6 +11,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+import weft
+from weft import relay
 from weft.dialects import te
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp, flatten_types, is_static, tensor
@@ -121,6 +123,15 @@ def test_bounds_outside_of_an_integer_type_clip_to_its_own() -> None:
     assert run_operator(clip, [x], a_min=0.0, a_max=-1.0).tolist() == [0, 0, 0]  # pyright: ignore[reportArgumentType]
     assert run_operator(clip, [x], a_min=-5.0, a_max=1e9).tolist() == [0, 1, 250]  # pyright: ignore[reportArgumentType]
     assert run_operator(clip, [x], a_min=300.0, a_max=400.0).tolist() == [255] * 3  # pyright: ignore[reportArgumentType]
+
+
+def test_bounds_of_integers_lose_their_fraction_and_are_numbers() -> None:
+    x = relay.var("x", shape=(5,), dtype="int8")
+    exe = weft.compile(relay.IRModule.from_expr(relay.Function([x], relay.clip(x, 0.5, 6.75))))
+    data = np.array([-3, 0, 1, 5, 9], np.int8)
+    np.testing.assert_array_equal(np.asarray(exe(data)), np.array([0, 0, 1, 5, 6], np.int8))
+    with pytest.raises(Diagnostic, match="'a_max' is not a number"):
+        relay.clip(x, 0.0, float("nan"))
 
 
 def test_batch_dimensions_of_a_take_without_an_axis_are_refused() -> None:

@@ -347,7 +347,7 @@ class CopyOp(ElementwiseOp, DropsIdentity):
 
 @irdl_op_definition
 class ClipOp(ElementwiseOp):
-    """Every element brought into the range from `a_min` to `a_max`.
+    """Every element brought into the range from `a_min` to `a_max`, of which integers lose their fraction, as in TVM.
 
     `y = np.clip(x, 0.0, 6.0)`
 
@@ -362,13 +362,21 @@ class ClipOp(ElementwiseOp):
     a_min = real()
     a_max = real()
 
+    def infer(self) -> Sequence[Attribute]:
+        types = super().infer()
+        if not isinstance(tensor(self.data).element_type, AnyFloat):
+            for name, bound in (("a_min", self.a_min), ("a_max", self.a_max)):
+                if bound.value.data != bound.value.data:
+                    raise VerifyException(f"'{name}' is not a number, and its elements are integers")
+        return types
+
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         low, high = self.a_min.value.data, self.a_max.value.data
         element = x.element_type
         if not isinstance(element, AnyFloat):
             least, most = (te.reduce_identity(kind, element).value for kind in ("max", "min"))
-            low, high = min(max(low, least), most), max(min(high, most), least)
+            low, high = int(min(max(low, least), most)), int(max(min(high, most), least))
         return te.compute(x.shape, lambda *i: te.minimum(te.maximum(x[i], low), high), "clip")
 
     def gradient(self, g: Gradient) -> Terms:
