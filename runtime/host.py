@@ -7,7 +7,7 @@ import os
 import sys
 from functools import lru_cache
 
-from ..dialects.support.diagnostics import Diagnostic
+from ..dialects.support.diagnostics import Diagnostic, Place
 from ..dialects.support.matrix_unit import allowed
 from ..lowering.abi import Platform
 
@@ -90,6 +90,15 @@ def why_not_here(platform: Platform) -> PlatformError | None:
             hint="compile the model for this machine, or with -mcpu= for one that is older than both",
         )
     return None
+
+
+def check_runs_here(platform: Platform, path: str | os.PathLike[str]) -> None:
+    """
+    Raises:
+        PlatformError: code for `platform`, which is in a file, cannot run on this machine.
+    """
+    if (refusal := why_not_here(platform)) is not None:
+        raise PlatformError(refusal.message, Place(os.fspath(path)), hint=refusal.hint)
 
 
 def _certainly_here(platform: Platform) -> bool:

@@ -15,9 +15,10 @@ from . import artefact
 from .archive_members import ArtefactError
 from .executable import Executable
 from .graph_library import Library
-from .host import PlatformError, why_not_here
+from .host import check_runs_here
 from .library.interfaces import FunctionInterface, GraphInterface, interface_of
 from .module import LIBRARY, STATIC_LIBRARY, Argument, Function, Module
+from .program_library import ProgramLibrary, holds_programs, load_programs
 from .sized_function import SizedFunction
 
 TARGETS = "runtime.targets"
@@ -30,8 +31,9 @@ class Targets:
 
 
 @checked
-def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Module | Library:
-    """What `export_library` wrote: functions by name, or, where a graph of `relay.build` is among them, its library.
+def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Module | Library | ProgramLibrary:
+    """What `export_library` wrote: functions by name, or, where a graph of `relay.build` is among them, its library; or
+    those of a virtual machine's executable.
     Counterpart of `tvm.runtime.load_module`.
 
         weft.build(schedule, [A, B, C], name="add").export_library("add.so")
@@ -43,7 +45,7 @@ def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Mod
     code of the artefacts in it; the library itself is not linked to this process.
 
     Args:
-        path: a shared library (`.so`), an object file (`.o`), or an archive of such (`.a`, `.tar`).
+        path: a shared library (`.so`), an object file (`.o`), or an archive of such (`.a`, `.tar`), by whatever name.
         threads: threads for a call; as many as there are processors for this process, unless given.
 
     Raises:
@@ -51,6 +53,8 @@ def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Mod
         ArtefactError: it is no library of Weft's, or it is of another version, or damaged.
         PlatformError: it was made for another machine, or for features that this processor has not.
     """
+    if holds_programs(path):
+        return load_programs(path, threads)
     found = modules_of(path, threads)
     graphs = [each for each in found if isinstance(each, Library)]
     if len(graphs) > 1:
@@ -69,8 +73,7 @@ def modules_of(path: str | os.PathLike[str], threads: int | None = None) -> list
     functions: dict[str, Function] = {}
     graphs: list[tuple[GraphInterface, CompiledGraph]] = []
     for graph, beside in artefact.load_library(path):
-        if (refusal := why_not_here(graph.platform)) is not None:
-            raise PlatformError(refusal.message, place, hint=refusal.hint)
+        check_runs_here(graph.platform, path)
         try:
             said = interface_of(graph, beside)
         except Diagnostic as error:
@@ -110,6 +113,8 @@ def load_static_library(path: str | os.PathLike[str], func_names: Sequence[str])
         Diagnostic: as `load_module` says.
     """
     module = load_module(path)
+    if isinstance(module, ProgramLibrary):
+        raise UsageError(f"{os.fspath(path)} is of a virtual machine, and no object file")
     functions = {name: module.own_function(name) for name in func_names}
     if missing := [name for name, found in functions.items() if not isinstance(found, Function)]:
         raise UsageError(f"{os.fspath(path)} has no function '{missing[0]}'")

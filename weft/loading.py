@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from .dialects.support.arguments import checked
-from .dialects.support.diagnostics import Place
 from .runtime import artefact
 from .runtime.executable import Executable
-from .runtime.host import PlatformError, why_not_here
+from .runtime.host import check_runs_here
 
 
 @checked
@@ -27,7 +26,5 @@ def load(path: str | os.PathLike[str], threads: int | None = None) -> Executable
         PlatformError: it was made for another machine, or for features that this processor has not.
     """
     graph = artefact.load(path)
-    refusal = why_not_here(graph.platform)
-    if refusal is not None:
-        raise PlatformError(refusal.message, Place(os.fspath(path)), hint=refusal.hint)
+    check_runs_here(graph.platform, path)
     return Executable(graph, threads)

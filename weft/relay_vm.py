@@ -22,7 +22,7 @@ from .devices import check_devices
 from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice
 from .dialects.relay.interpreter import is_first_order
-from .dialects.support.arguments import checked, checked_methods
+from .dialects.support.arguments import ArgumentError, checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
@@ -33,10 +33,11 @@ from .transforms.relay.bind_params import bind_params, input_names
 if TYPE_CHECKING:
     from .frontend.relay.module import IRModule
     from .lowering.machine.target import Target
-    from .relay_vm_files import Callee, Library
+    from .relay_vm_files import Callee
     from .runtime.benchmark import BenchmarkResult
     from .runtime.executable import Executable as NativeExecutable
     from .runtime.profiling import Profile
+    from .runtime.program_library import ProgramLibrary
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
     Result: TypeAlias = "NDArray | tuple[Result, ...]"
@@ -55,8 +56,8 @@ class Executable:
         self._callees: dict[str, Callee] = dict(callees or {})
 
     @staticmethod
-    def load_exec(bytecode: bytes | bytearray, lib: Library) -> Executable:
-        """An executable of what `save` gave, or of what `load_library` has read of it.
+    def load_exec(bytecode: bytes | bytearray, lib: ProgramLibrary) -> Executable:
+        """An executable of what `save` gave, or of what `weft.runtime.load_module` has read of it.
 
         Raises:
             Diagnostic: it is no code of an executable, or the library is another's.
@@ -66,17 +67,31 @@ class Executable:
         module, callees = read_code(bytecode, lib)
         return Executable(module, "llvm", callees)
 
-    def save(self) -> tuple[bytearray, Library]:
+    @property
+    def mod(self) -> ProgramLibrary:
+        """What is exported of it: the functions that can be called, and what is said of them, in one file.
+        `export_library` writes it, and a `VirtualMachine` runs what `weft.runtime.load_module` reads.
+
+        Raises:
+            Diagnostic: a function cannot be lowered.
+        """
+        from .runtime.program_library import ProgramLibrary
+
+        code, library = self.save()
+        return ProgramLibrary(library.functions, code)
+
+    def save(self) -> tuple[bytearray, ProgramLibrary]:
         """What is said of the functions that can be called, and their native code, which is compiled where it was not:
         `library.export_library(path)` writes it to a file.
 
         Raises:
             Diagnostic: a function cannot be lowered.
         """
-        from .relay_vm_files import Library, code_of
+        from .relay_vm_files import code_of
+        from .runtime.program_library import ProgramLibrary
 
         callees = {name: self.callee(name) for name in self.globals if self._takes_tensors(name)}
-        library = Library({name: each.compiled.program for name, each in callees.items()})
+        library = ProgramLibrary({name: each.compiled.program for name, each in callees.items()})
         return code_of(self._module, callees), library
 
     def _takes_tensors(self, name: str) -> bool:
@@ -167,16 +182,16 @@ def compile(
 
 
 @checked
-def load_library(path: str | os.PathLike[str]) -> Library:
+def load_library(path: str | os.PathLike[str]) -> ProgramLibrary:
     """The library of an executable that was saved, which holds machine code: load only what you would run as a program.
 
     Raises:
         Diagnostic: the file cannot be read, or is none of these.
         PlatformError: it was made for another machine.
     """
-    from .relay_vm_files import load_library
+    from .runtime.program_library import load_programs
 
-    return load_library(path)
+    return load_programs(path)
 
 
 class VMCompiler:
@@ -222,21 +237,39 @@ def _listed(arrays: Sequence[NDArray]) -> str:
     return f"[{', '.join(f'{each.dtype} {list(each.shape)}' for each in arrays)}]"
 
 
+def _executable_of(library: object) -> Executable:
+    """What was exported to a library.
+
+    Raises:
+        UsageError: it is none, or does not say what its functions are.
+    """
+    from .runtime.program_library import ProgramLibrary
+
+    if not isinstance(library, ProgramLibrary):
+        raise ArgumentError(f"'exe' of VirtualMachine is an Executable, or what was exported of one, not {library!r}")
+    if library.code is None:
+        raise UsageError(
+            "the library does not say what its functions are",
+            hint="give what load_exec makes of it and the code that was saved with it",
+        )
+    return Executable.load_exec(library.code, library)
+
+
 @checked_methods
 class VirtualMachine:
     """Runs the functions of an `Executable`. It keeps inputs and results of its own: one thread uses it at a time."""
 
-    def __init__(self, exe: Executable, device: VirtualDevice | Sequence[VirtualDevice] | None = None):
+    def __init__(self, exe: Executable | ProgramLibrary, device: VirtualDevice | Sequence[VirtualDevice] | None = None):
         """
         Args:
-            exe: what `compile` gives.
+            exe: what `compile` gives, or `weft.runtime.load_module` of what was exported of it.
             device: what it runs on, `weft.cpu()`; that of the target, unless given.
 
         Raises:
-            UsageError: the device is not one of the target.
+            UsageError: the device is not one of the target, or what was exported does not say what its functions are.
         """
-        check_devices(device, exe.target)
-        self._exe = exe
+        self._exe = exe if isinstance(exe, Executable) else _executable_of(exe)
+        check_devices(device, self._exe.target)
         self._inputs: dict[str, dict[int, object]] = {}
         self._outputs: list[NDArray] = []
 

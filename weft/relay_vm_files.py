@@ -2,38 +2,28 @@
 
     code, library = executable.save()
     library.export_library("model.vm")
-    again = relay.vm.Executable.load_exec(code, relay.vm.load_library("model.vm"))
+    again = relay.vm.Executable.load_exec(code, weft.runtime.load_module("model.vm"))
 
 The first is a module as text: data types, and, as an attribute, the parameters and results of each function.
 """
 
 from __future__ import annotations
 
-import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from .dialects.relay.data import AdtOp
-from .dialects.support.arguments import checked_methods
 from .dialects.support.diagnostics import Diagnostic, Place, UsageError
-from .dialects.support.files import replacing
 from .dialects.support.hints import isa
 from .frontend.mlir import parse_mlir
 from .frontend.relay.module import IRModule
-from .loading import load
 from .relay_data_results import WrittenResults
 from .relay_executors import Compiled
+from .runtime.program_library import ProgramLibrary
 from .transforms.infra.printing import module_text
-
-if TYPE_CHECKING:
-    from .runtime.executable import Executable as NativeExecutable
 
 FUNCTIONS, CODE = "weft.functions", "<code>"
 
@@ -44,54 +34,6 @@ class Callee:
 
     params: Sequence[str]
     compiled: Compiled
-
-
-@checked_methods
-class Library:
-    """The native code of functions, by their names."""
-
-    def __init__(self, functions: Mapping[str, NativeExecutable]):
-        self.functions = dict(functions)
-
-    def export_library(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, for `load_library`: an archive with what `weft.Executable.save` writes for each.
-
-        Raises:
-            Diagnostic: the file cannot be written.
-        """
-        try:
-            with TemporaryDirectory() as folder, replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-                for name, function in self.functions.items():
-                    function.save(part := Path(folder) / "part")
-                    archive.write(part, f"{name}.weft")
-        except OSError as error:
-            raise Diagnostic(
-                f"cannot be written: {(error.strerror or str(error)).lower()}", Place(os.fspath(path))
-            ) from error
-
-    save = export_library
-
-
-def load_library(path: str | os.PathLike[str]) -> Library:
-    """What `Library.export_library` has written: machine code, to be loaded only where its maker is trusted.
-
-    Raises:
-        Diagnostic: the file cannot be read, or is none of these.
-        PlatformError: it was made for another machine.
-    """
-    place = Place(os.fspath(path))
-    functions: dict[str, NativeExecutable] = {}
-    try:
-        with TemporaryDirectory() as folder, zipfile.ZipFile(path) as archive:
-            for member in archive.namelist():
-                part = Path(folder) / "part"
-                part.write_bytes(archive.read(member))
-                functions[member.removesuffix(".weft")] = load(part)
-    except zipfile.BadZipFile as error:
-        raise Diagnostic(f"is no library of a virtual machine: {error}", place) from None
-    except OSError as error:
-        raise Diagnostic(f"cannot be read: {(error.strerror or str(error)).lower()}", place) from error
-    return Library(functions)
 
 
 def code_of(module: ModuleOp, callees: Mapping[str, Callee]) -> bytearray:
@@ -107,7 +49,7 @@ def code_of(module: ModuleOp, callees: Mapping[str, Callee]) -> bytearray:
     return bytearray(module_text(ModuleOp(types, {FUNCTIONS: DictionaryAttr(said)}), debuginfo=False).encode())
 
 
-def read_code(code: bytes | bytearray, library: Library) -> tuple[ModuleOp, dict[str, Callee]]:
+def read_code(code: bytes | bytearray, library: ProgramLibrary) -> tuple[ModuleOp, dict[str, Callee]]:
     """A module with the data types of which code says, and the functions, by their names.
 
     Raises:

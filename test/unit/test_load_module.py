@@ -470,7 +470,7 @@ def test_code_of_another_machine_is_refused(tmp_path: Path, monkeypatch: pytest.
     def refusal(platform: Platform) -> PlatformError:
         return PlatformError(f"made for {platform.architecture}")
 
-    monkeypatch.setattr("weft.runtime.loading.why_not_here", refusal)
+    monkeypatch.setattr("weft.runtime.host.why_not_here", refusal)
     with pytest.raises(PlatformError, match=r"m\.so: error: made for"):
         load(tmp_path / "m.so")
 

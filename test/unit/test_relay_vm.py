@@ -155,9 +155,11 @@ def test_an_executable_is_saved_and_loaded(tmp_path: Path) -> None:
     code, library = compiled.save()
     assert isinstance(code, bytearray)
     library.export_library(tmp_path / "library")
+    read: Any = weft.runtime.load_module(tmp_path / "library")
     for again in (
         relay.vm.Executable.load_exec(code, library),
         relay.vm.Executable.load_exec(bytes(code), relay.vm.load_library(tmp_path / "library")),
+        relay.vm.Executable.load_exec(bytes(code), read),
     ):
         assert set(again.globals) == {"main", "twice"} and again.get_function_params("main") == ["x", "y"]
         machine: Any = relay.vm.VirtualMachine(again, weft.cpu())
@@ -167,6 +169,35 @@ def test_an_executable_is_saved_and_loaded(tmp_path: Path) -> None:
         assert again.save()[0] == code  # it may be saved again
         with pytest.raises(UsageError, match="there is no function 'twise'"):
             machine.invoke("twise", np.ones(2, np.float32))
+
+
+def test_what_is_exported_of_an_executable_is_loaded_as_a_module(tmp_path: Path) -> None:
+    module = relay.IRModule()
+    x, y = relay.var("x", shape=(relay.Any(),)), relay.var("y", shape=(2,))
+    module["main"] = relay.Function([x], relay.Tuple([x + x, x]))
+    module["negated"] = relay.Function([y], relay.negative(y))
+    relay.vm.compile(module).mod.export_library(tmp_path / "model.so")
+    loaded: Any = weft.runtime.load_module(tmp_path / "model.so", threads=1)
+    assert loaded["negated"](np.ones(2, np.float32)).tolist() == [-1, -1]
+    machine: Any = relay.vm.VirtualMachine(loaded, weft.cpu())
+    twice, once = machine.invoke("main", np.ones(3, np.float32))
+    assert (twice.tolist(), once.tolist()) == ([2] * 3, [1] * 3)
+    assert machine.invoke("negated", np.ones(2, np.float32)).tolist() == [-1, -1]
+    with pytest.raises(UsageError, match="there is no function 'negate'"):
+        loaded["negate"]
+
+
+def test_a_library_alone_is_no_executable(tmp_path: Path) -> None:
+    x = relay.var("x", shape=(2,))
+    _, library = relay.vm.compile(relay.Function([x], x + x)).save()
+    library.save(tmp_path / "library")
+    loaded: Any = weft.runtime.load_module(tmp_path / "library")
+    with pytest.raises(UsageError, match="does not say what its functions are"):
+        relay.vm.VirtualMachine(loaded)
+    with pytest.raises(UsageError, match="is of a virtual machine, and no object file"):
+        weft.runtime.load_static_library(tmp_path / "library", ["main"])
+    with pytest.raises(Diagnostic, match="cannot be written"):
+        library.save(tmp_path / "no" / "folder")
 
 
 def test_what_was_not_saved_together_is_refused(tmp_path: Path) -> None:
