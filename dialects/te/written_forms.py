@@ -145,6 +145,15 @@ class _Writer:
         return min((self.places.get(_leaf(each), last) for each in form.variables), default=last), 0
 
     def _sum(self, form: n.Sum, type: Attribute) -> Expr:
+        made = self._summed(form, type)
+        atom, factor = next(iter(form.terms.items()))
+        if form.constant or len(form.terms) > 1 or factor != -1 or not isinstance(atom, n.Min | n.Max):
+            return made
+        kind = B.MAX if isinstance(atom, n.Min) else B.MIN  # -min(a, b) = max(-a, -b)
+        turned = self._joined(kind, tuple(-each for each in atom.args), type)
+        return turned if size_of(turned) <= size_of(made) else made
+
+    def _summed(self, form: n.Sum, type: Attribute) -> Expr:
         terms = sorted(form.sorted_terms, key=lambda t: self._place(t[0]))
         plus = [self._term(atom, factor, type) for atom, factor in terms if factor > 0]
         minus = [self._term(atom, -factor, type) for atom, factor in terms if factor < 0]
