@@ -327,6 +327,7 @@ def public_functions() -> list[tuple[str, FunctionType]]:
 HOW = "how expressions reach modules that know them"
 OF_EXPRESSIONS = "shown scripted operator does_more matched_lanes converted_lanes as_integer".split()
 UNCHECKED = {
+    "weft.Executable.usable": "a number of threads has messages of its own",
     "Executable.run": "inputs have messages of their own",
     "Executable.bind": "inputs have messages of their own",
     "weft.te.decl_tensor_intrin": "what TVM has and Weft refuses, whatever it is given",
