@@ -26,7 +26,7 @@ relay.func @bits_of_floats(%x: tensor<4xf32>) {
 
 // -----
 
-relay.func @f(%x: tensor<4xi8>) -> tensor<4xi8> {
+relay.func @clip_to_what_is_no_number(%x: tensor<4xi8>) -> tensor<4xi8> {
   // expected-error@+1 {{'a_max' is not a number, and its elements are integers}}
   %r = relay.clip %x {a_min = 0.0 : f64, a_max = 0x7FF8000000000000 : f64} : tensor<4xi8>
   relay.return %r : tensor<4xi8>
