@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from compilations import CHAIN, Events
 from memory_graphs import GRAPHS
 from native import parse
 from xdsl.context import Context
@@ -38,7 +39,7 @@ from weft.transforms.infra import (
 )
 from weft.transforms.infra.parts import GRAPH_MARK, join, take_apart
 from weft.transforms.infra.registry import registered
-from weft.transforms.infra.remarks import Remark, collect, sent_to
+from weft.transforms.infra.remarks import collect
 
 HOST = Target.parse("llvm -mcpu=native")
 
@@ -48,13 +49,6 @@ relay.func @main(%x: tensor<1x3x12x12xf32>, %w: tensor<8x3x3x3xf32>, %b: tensor<
   %1 = relay.nn.bias_add %0, %b : (tensor<1x8x10x10xf32>, tensor<8xf32>) -> tensor<1x8x10x10xf32>
   %2 = relay.nn.relu %1 : tensor<1x8x10x10xf32>
   relay.return %2 : tensor<1x8x10x10xf32>
-}
-"""
-CHAIN = """
-relay.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
-  %0 = relay.negative %x : tensor<8xf32>
-  %1 = relay.nn.relu %0 : tensor<8xf32>
-  relay.return %1 : tensor<8xf32>
 }
 """
 SOFTMAX_OF_MATMUL = """
@@ -274,25 +268,6 @@ def test_a_failure_leaves_the_phases_before_it_to_be_seen() -> None:
 
 
 # The rules of a context hold in a compilation.
-
-
-class Events(PassInstrument):
-    """What an instrument is told, by name."""
-
-    def __init__(self) -> None:
-        self.log: list[str] = []
-
-    def enter_pass_ctx(self) -> None:
-        self.log.append("enter")
-
-    def exit_pass_ctx(self) -> None:
-        self.log.append("exit")
-
-    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        self.log.append(info.name)
-
-    def times(self, name: str) -> int:
-        return self.log.count(name)
 
 
 def test_types_are_inferred_once_in_a_compilation() -> None:
@@ -531,79 +506,4 @@ def test_private_symbols_of_two_kernels_may_have_the_same_name() -> None:
     strings = [op for op in module.ops if isinstance(op, llvm.GlobalOp)]
     values = {op.sym_name.data: op.value for op in strings}
     assert sorted(value.data for value in values.values() if isinstance(value, StringAttr)) == ["one\0", "two\0"]
-    assert "compiled" and dict(code_units(module)).keys() == {"k", "l", "m", None}
-
-
-# Passes of the lowering say what they need.
-
-
-@pytest.mark.parametrize(
-    ("name", "gone"),
-    [
-        ("outline-primitives", "relay.primitive"),
-        ("lower-te", "primitive"),
-        ("schedule-rules", "primitive"),
-        ("convert-tir-to-loops", "tir."),
-        ("bufferize-graph", "relay.primitive"),
-        ("plan-memory", "relay.primitive"),
-        ("materialize-memory", "mem."),
-        ("convert-loops-to-llvm", "func.func"),
-        ("add-entry-point", "func.func"),
-    ],
-)
-def test_a_pass_of_the_lowering_has_run_what_it_needs(name: str, gone: str) -> None:
-    module = parse(CHAIN)
-    remarks: list[Remark] = []
-    with PassContext(opt_level=3), sent_to([remarks.append]):
-        run(parse_pipeline(name), module)
-    module.verify()
-    assert gone not in str(module).replace("relay.resource", "")
-    assert any("because 'outline-primitives' requires it" in str(r.message) for r in remarks)
-
-
-def test_what_is_there_already_is_not_done_again() -> None:
-    module = parse(CHAIN)
-    with PassContext(opt_level=3):
-        run(parse_pipeline("fuse-ops,outline-primitives"), module)
-        with PassContext(opt_level=3, instruments=[events := Events()]):
-            run(parse_pipeline("lower-te"), module)
-    assert [name for name in events.log if name not in ("enter", "exit", "sequential")] == ["lower-te"]
-
-
-NEEDED = (
-    "fuse-ops", "OutlinePrimitives", "lower-te", "convert-tir-to-loops", "bufferize-graph", "plan-memory",
-    "materialize-memory", "expand-math", "convert-loops-to-llvm", "add-entry-point",
-)  # fmt: skip
-
-
-def test_disabled_passes_that_compiling_needs_run_all_the_same_as_they_stand_there() -> None:
-    model = parse(CHAIN.replace("relay.nn.relu", "relay.tanh"))
-    usual = weft.compile(model.clone(), opt_level=3).ir["llvm"]
-    for names in (NEEDED, ["lower-te"], ["add-entry-point"]):
-        heard: list[Remark] = []
-        with PassContext(opt_level=3, disabled_pass=names, remarks=[heard.append], instruments=[e := Events()]):
-            lower(module := model.clone(), HOST, "llvm")
-        assert broken(str(module)) == usual
-        assert sum("runs although it is disabled: compiling needs it" in r.message for r in heard) == len(names)
-        assert e.times("fuse-ops") == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("fuse-ops", "'relay.nn.relu': is not a kernel call"),
-        ("outline-primitives", "'relay.primitive': is not a kernel call"),
-        ("lower-te", "'mem.call': there is no function @fused_nn_relu of loops"),
-    ],
-)
-def test_what_an_instrument_kept_from_becoming_a_kernel_names_the_pass(name: str, message: str) -> None:
-    class Veto(PassInstrument):
-        def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
-            return info.name != name
-
-    text = "relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = relay.nn.relu %x : tensor<4xf32>\n"
-    module = parse(f"{text}  relay.return %y : tensor<4xf32>\n}}")
-    with PassContext(instruments=[Veto()]), pytest.raises(Diagnostic) as error:
-        weft.compile(module, threads=1)
-    assert message in error.value.message
-    assert error.value.hint is not None and error.value.hint.startswith(f"'{name}' makes ")
+    assert dict(code_units(module)).keys() == {"k", "l", "m", None}

@@ -30,19 +30,19 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relay.attributes import is_uniform
-from ...dialects.relay.base import DYNAMIC, LONG, Pointwise, RelayOp, as_attribute, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, Pointwise, RelayOp, as_attribute, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.ops.gather import TakeOp
+from ...dialects.relay.ops.nn.byte_products import is_unsigned_byte
 from ...dialects.relay.ops.reinterpret import ReinterpretOp
 from ...dialects.relay.reference import evaluate_op
 from ...dialects.support.checks import CheckError
-from ...dialects.support.dtypes import dtype_name, numpy_dtype, scalar_type
+from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.retyping import retype
-from ...dialects.te.cost import is_costly
 from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .emitter import Emitter
-from .fusion.again import formulas
+from .fusion.costs import elements, is_expensive
 from .purity import is_pure
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
-
-_BYTES = (scalar_type("uint8"), scalar_type("int8"))
 
 BYTES = 256
 
@@ -91,7 +89,7 @@ class _Bytes:
         ends = self._ends()
         unread = self._unread(ends)
         steps = {end: self._steps(end) for end in ends}
-        worthwhile = [end for end in ends if sum(op in unread and _is_costly(op) for op in steps[end]) >= COSTLY]
+        worthwhile = [end for end in ends if sum(op in unread and is_expensive(op) for op in steps[end]) >= COSTLY]
         tables = [(end, table) for end in worthwhile if (table := self._table(steps[end])) is not None]
         for end, table in tables:
             self._look_up(end, table)
@@ -128,7 +126,7 @@ class _Bytes:
                 ends.add(value.owner)
             else:
                 pending += value.owner.operands
-        return [op for op in self.block.ops if op in ends and _elements(op.results[0]) >= FEW]
+        return [op for op in self.block.ops if op in ends and elements(shape_of(op.results[0])) >= FEW]
 
     def _is_read_beside(self, value: SSAValue, source: SSAValue) -> bool:
         """Whether a value is read for more than to make others from the same source."""
@@ -186,20 +184,12 @@ class _Bytes:
         result = end.results[0]
         source = self.source[result]
         emit = Emitter()
-        signed = dtype_name(tensor(source).element_type) == "int8"
-        index = emit(ReinterpretOp(source, dtype=as_attribute("uint8"))) if signed else source
+        is_unsigned = is_unsigned_byte(tensor(source).element_type)
+        index = source if is_unsigned else emit(ReinterpretOp(source, dtype=as_attribute("uint8")))
         looked_up = emit(TakeOp(emit(ConstantOp.from_numpy(table, "table")), index))
         emit.insert_before(end)
         looked_up.name_hint = result.name_hint
         result.replace_all_uses_with(looked_up)
-
-
-def _is_costly(op: Operation) -> bool:
-    return isinstance(op, RelayOp) and any(map(is_costly, formulas(op)))
-
-
-def _elements(value: SSAValue) -> int:
-    return prod(LONG if extent == DYNAMIC else extent for extent in shape_of(value))
 
 
 def _is_tensor(value: SSAValue) -> bool:
@@ -207,7 +197,7 @@ def _is_tensor(value: SSAValue) -> bool:
 
 
 def _is_bytes(value: SSAValue) -> bool:
-    return tensor(value).element_type in _BYTES
+    return is_unsigned_byte(tensor(value).element_type) is not None
 
 
 def _number(constant: SSAValue) -> NDArray:

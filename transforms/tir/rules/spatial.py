@@ -110,10 +110,10 @@ def _vector_within(block: BlockOp, loop: ForOp) -> int | None:
         return None
     if all(access.along(dim) is not None for access in strides(block)):
         return None
-    return _straight_within(block, last)
+    return _lanes_within(block, last)
 
 
-def _straight_within(block: BlockOp, iterator: int) -> int | None:
+def _lanes_within(block: BlockOp, iterator: int) -> int | None:
     """How many neighbours along an iterator are one vector, in which each access goes straight or stands still, if all
     of them are not."""
     extent = block.sizes[iterator]
@@ -175,7 +175,7 @@ def _take_parts(block: BlockOp, loops: Sequence[ForOp], registers: VectorRegiste
         return list(loops)
     around, lanes = _deciding_with(block, last), last
     if last.trip_count <= registers.lanes(memref_of(written_buffer(block)).element_type):
-        if _has_other_blocks(block, number) and (size := _straight_within(block, number)) is not None:
+        if _has_other_blocks(block, number) and (size := _lanes_within(block, number)) is not None:
             last, lanes = split(last, [size])
         set_kind(lanes, ForKind.VECTORIZED)
     in_parts(last)
