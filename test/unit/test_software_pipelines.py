@@ -246,24 +246,28 @@ def test_an_open_number_of_iterations_is_refused() -> None:
         injected(function(text.replace("T.serial(0, n", "T.serial(n")))
 
 
-def test_a_pipeline_in_a_pipeline_is_three_statements_of_it() -> None:
-    text = """
+NESTED = """
 @T.prim_func
 def f(A: T.Buffer[(6, 4), "float32"], D: T.Buffer[(6, 4), "float32"]):
-    for i in T.serial(6, annotations={"software_pipeline_stage": [0, 1, 1, 1], "software_pipeline_order": [0, 1, 2, 3]}):
+    for i in T.serial(6, annotations={{"software_pipeline_stage": {stages}, "software_pipeline_order": {orders}}}):
         with T.block():
             B = T.alloc_buffer((4,), "float32")
             for j in range(4):
                 with T.block("copy"):
                     B[j] = A[i, j]
-            for j in T.serial(4, annotations={"software_pipeline_stage": [0, 2], "software_pipeline_order": [0, 1]}):
+            for j in T.serial(4, annotations={{"software_pipeline_stage": {inner}, "software_pipeline_order": [0, 1]}}):
                 with T.block():
                     C = T.alloc_buffer((1,), "float32")
                     with T.block("double"):
                         C[0] = B[j] * T.float32(2)
                     with T.block("out"):
                         D[i, j] = C[0] + T.float32(1)
-"""  # noqa: E501
+"""
+"""A pipeline whose last statement is another one: `D = 2 * A + 1`."""
+
+
+def test_a_pipeline_in_a_pipeline_is_three_statements_of_it() -> None:
+    text = NESTED.format(stages=[0, 1, 1, 1], orders=[0, 1, 2, 3], inner=[0, 2])
     A = np.arange(24, dtype=np.float32).reshape(6, 4)
     func = injected(function(text))
     np.testing.assert_array_equal(Interpreter(func)([A])[0], 2 * A + 1)
@@ -271,23 +275,7 @@ def f(A: T.Buffer[(6, 4), "float32"], D: T.Buffer[(6, 4), "float32"]):
 
 
 def test_memory_of_a_pipeline_within_is_apart_for_each_iteration_of_the_one_around() -> None:
-    text = """
-@T.prim_func
-def f(A: T.Buffer[(6, 4), "float32"], D: T.Buffer[(6, 4), "float32"]):
-    for i in T.serial(6, annotations={"software_pipeline_stage": [0, 0, 1, 1], "software_pipeline_order": [0, 2, 1, 3]}):
-        with T.block():
-            B = T.alloc_buffer((4,), "float32")
-            for j in range(4):
-                with T.block("copy"):
-                    B[j] = A[i, j]
-            for j in T.serial(4, annotations={"software_pipeline_stage": [0, 1], "software_pipeline_order": [0, 1]}):
-                with T.block():
-                    C = T.alloc_buffer((1,), "float32")
-                    with T.block("double"):
-                        C[0] = B[j] * T.float32(2)
-                    with T.block("out"):
-                        D[i, j] = C[0] + T.float32(1)
-"""  # noqa: E501
+    text = NESTED.format(stages=[0, 0, 1, 1], orders=[0, 2, 1, 3], inner=[0, 1])
     A = np.arange(24, dtype=np.float32).reshape(6, 4)
     func = injected(function(text))
     allocs = {op.buffer.name_hint: op.buffer.type.get_shape() for op in func.walk() if isinstance(op, AllocBufferOp)}
