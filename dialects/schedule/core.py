@@ -97,7 +97,7 @@ class Instruction(IRDLOperation):
         """
         try:
             made = {name: attribute_of(value) for name, value in properties.items() if value is not None}
-        except VerifyException as error:
+        except (TypeError, VerifyException) as error:
             raise UsageError(f"{cls.name}: {error}") from None
         return cls(operands=[operands], result_types=[cls._result_types(results)], properties=made)
 

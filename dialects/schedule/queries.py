@@ -109,6 +109,8 @@ class SamplePerfectTileOp(Query):
     def verify_parameters(self) -> None:
         if not self.outputs:
             raise VerifyException("gives at least one factor")
+        if (most := self.max_innermost.value.data) < 1 and most != ANY_FACTOR:
+            raise VerifyException(f"max_innermost is at least 1, or {ANY_FACTOR} for any factor, not {most}")
         if self.decision is not None and len(self.decision) != len(self.outputs):
             raise VerifyException(f"the decision has {len(self.decision)} factors, for {len(self.outputs)} results")
         if self.decision is not None and not all(isinstance(factor, IntegerAttr) for factor in self.decision):

@@ -68,6 +68,15 @@ schedule.sequence @a_decision_of_another_length {
 
 // -----
 
+schedule.sequence @a_last_factor_of_at_most_none {
+  %b = schedule.get_block @b
+  %i = schedule.get_loops %b -> 1
+  // expected-error @+1 {{max_innermost is at least 1, or -1 for any factor, not 0}}
+  %j, %k = schedule.sample_perfect_tile %i {max_innermost = 0} -> 2
+}
+
+// -----
+
 schedule.sequence @no_such_candidate {
   // expected-error @+1 {{there is no candidate 2}}
   %n = schedule.sample_categorical {candidates = [1, 2], probs = [0.5, 0.5], decision = 2}

@@ -7,6 +7,7 @@ would have to say all of it again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -29,10 +30,13 @@ _ALWAYS = (
     blocks.ComputeInlineOp,
     blocks.ReverseComputeInlineOp,
     blocks.SetScopeOp,
+    blocks.CacheInplaceOp,
+    blocks.CacheIndexOp,
     loops.ParallelOp,
     loops.BindOp,
 )
-"""The instructions that move a block or what it computes, or give its loops or its buffer to threads."""
+"""The instructions that move a block or what it computes, or give its loops or its buffer to threads; and those of
+which only the function tells how many handles they give."""
 
 
 _NEVER = (
@@ -71,7 +75,8 @@ def rehearse(state: State, op: Instruction) -> None:
     """Apply `op` to a copy of the function that it is about, and verify that.
 
     Raises:
-        ScheduleError: the instruction does not apply, or what it makes does not verify.
+        ScheduleError: the instruction does not apply, gives another number of handles than it says, or what it makes
+            does not verify.
     """
     func = _function_of(state, op)
     if func is None:
@@ -85,11 +90,21 @@ def rehearse(state: State, op: Instruction) -> None:
         there.meanings[value] = cast("Meaning", twins[meaning]) if isinstance(meaning, Operation) else meaning
     before = in_several_nests if isinstance(op, loops.BindOp) else on_their_way
     waiting = before(module.walk())
-    APPLY[type(op)](there, op)
+    check_given(op, APPLY[type(op)](there, op))
     share(on_their_way(waiting if isinstance(op, AS_BEFORE) else module.walk()))
     if (found := _new_fault(module, func)) is not None:
         block = next((meaning for meaning in map(state.meaning, op.inputs) if isinstance(meaning, Operation)), func)
         raise ScheduleError.at(block, f"{op.name}: there, {found.message}", notes=found.notes)
+
+
+def check_given(op: Instruction, meanings: Sequence[Meaning]) -> None:
+    """Whether an instruction has a handle for each block, loop or number that it gives.
+
+    Raises:
+        ScheduleError: it has not.
+    """
+    if len(meanings) != len(op.outputs):
+        raise ScheduleError(f"{op.name} gives {len(meanings)} handles here, not {len(op.outputs)}")
 
 
 def _new_fault(module: ModuleOp, before: PrimFuncOp) -> Diagnostic | None:

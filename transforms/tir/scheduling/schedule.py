@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE
 from ....dialects.support.arguments import checked_methods
+from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.te.expr import Const
 from ....dialects.tir.core import PrimFuncOp
@@ -29,9 +30,10 @@ from ..schedule.errors import ScheduleError
 from .buffer_names import BufferName, buffer_of, index_of, other_readers
 from .handles import BlockRV, ExprRV, LoopRV
 from .index_maps import IndexMap, affine_map_of, layout_of, rank_of
-from .traced_schedule import LEVELS, TracedSchedule
+from .traced_schedule import LEVELS, TracedSchedule, whole_methods
 
 
+@whole_methods
 @checked_methods
 class Schedule(TracedSchedule):
     """A module that is being scheduled. Counterpart of TVM's `tir.Schedule`.
@@ -364,7 +366,11 @@ class Schedule(TracedSchedule):
 
     def unsafe_set_dtype(self, block: BlockRV | str, buffer_index: int, dtype: str) -> None:
         """Let the buffer that a block writes hold another float type."""
-        self.apply(blocks.UnsafeSetDtypeOp.of(self._named(block).value, index=buffer_index, dtype=scalar_type(dtype)))
+        try:
+            element = scalar_type(dtype)
+        except TypeError as error:
+            raise UsageError(f"unsafe_set_dtype: {error}") from None
+        self.apply(blocks.UnsafeSetDtypeOp.of(self._named(block).value, index=buffer_index, dtype=element))
 
     def blockize(self, loop: LoopRV, preserve_unit_iters: bool = True) -> BlockRV:
         """Make one block of a loop and what is in it. Its iterators follow from those of the block that computes, with

@@ -4,8 +4,9 @@ primitives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -19,7 +20,7 @@ from ....dialects.tir.script.modules import IRModule
 from ..schedule.errors import HandleError, ScheduleError
 from .handles import BlockRV, ExprRV, LoopRV
 from .instructions import APPLY
-from .rehearsal import needs_rehearsal, rehearse
+from .rehearsal import check_given, needs_rehearsal, rehearse
 from .state import Location, Meaning, State, StmtSRef
 from .trace import Trace
 
@@ -34,6 +35,32 @@ LEVELS = ("detail", "fast", "none")
 
 RV = TypeVar("RV", BlockRV, LoopRV, ExprRV)
 Handle = TypeVar("Handle", BlockRV, LoopRV)
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="TracedSchedule")
+C = TypeVar("C", bound="type[TracedSchedule]")
+
+
+def whole_methods(cls: C) -> C:
+    """Let each public method of a class be one step: where it raises, what it has asked for before, such as the block
+    of a name, is in the trace no more."""
+    for name, method in list(vars(cls).items()):
+        if callable(method) and not name.startswith("_"):
+            setattr(cls, name, _whole(method))
+    return cls
+
+
+def _whole(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    @wraps(method)
+    def step(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        last = self.trace.op.body.block.last_op
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.forget_after(last)
+            raise
+
+    return step
 
 
 @checked_methods
@@ -177,8 +204,7 @@ class TracedSchedule:
                 rehearse(self.state, op)
             touched = self.state.touched_by(op)
             meanings = APPLY[type(op)](self.state, op)
-            if len(meanings) != len(op.outputs):
-                raise ScheduleError(f"{op.name} gives {len(meanings)} handles here, not {len(op.outputs)}")
+            check_given(op, meanings)
         except BaseException as error:
             op.detach()
             op.erase(safe_erase=False)
@@ -194,6 +220,16 @@ class TracedSchedule:
         if self._verifies and op.CHANGES:
             verify_midway(self.mod, self._known)
         return op.outputs
+
+    def forget_after(self, last: Operation | None) -> None:
+        """Take what was asked behind an instruction of the trace out of it."""
+        body = self._sequence.body.block
+        while (op := body.last_op) is not last:
+            assert isinstance(op, Instruction) and not op.CHANGES, "what has changed the module stays in the trace"
+            for value in op.outputs:
+                self.state.meanings.pop(value, None)
+            op.detach()
+            op.erase(safe_erase=False)
 
     def _check(self, op: Instruction) -> None:
         try:
