@@ -28,6 +28,7 @@ from .dialects.support.diagnostics import UsageError
 from .dialects.support.dtypes import dtype_name
 from .dialects.support.hints import isa
 from .dialects.support.nd import as_nd
+from .dialects.support.unique_names import free_name
 from .frontend.relay import ty
 from .frontend.relay.data import Constructor, ConstructorValue, TypeData
 from .frontend.relay.expr import Expr, Function, GlobalVar, Tuple, Var, const, var
@@ -189,7 +190,7 @@ class _Writer:
         body = Tuple(self.put(result, type, start))
         while self.pending:
             self._define(self.pending.pop())
-        made = self._free_name(f"{name}_written")
+        made = free_name(f"{name}_written", self.module)
         self.module[made] = Function(params, body)
         for called, each in self.module.functions.items():
             if called.name_hint != made:
@@ -222,15 +223,10 @@ class _Writer:
     def _writer(self, type: AdtType) -> GlobalVar:
         """The function that writes values of a type."""
         if type not in self.names:
-            name = self._free_name(f"write_{type.symbol}_{len(self.names)}")
+            name = free_name(f"write_{type.symbol}_{len(self.names)}", self.module)
             self.names[type] = GlobalVar(name, ty.FuncType([type, self.state], self.state))
             self.pending.append(type)
         return self.names[type]
-
-    def _free_name(self, name: str) -> str:
-        while name in self.module:
-            name += "_"
-        return name
 
     def _define(self, type: AdtType) -> None:
         value, state = var("value", type), var("state", self.state)

@@ -11,6 +11,7 @@ from .. import te
 from ..support.argument_names import argument_names
 from ..support.diagnostics import Diagnostic
 from ..support.hints import isa
+from ..support.unique_names import free_name
 from .base import DYNAMIC, Tensor, flatten_types
 from .core import FuncOp
 from .extents import Dims
@@ -95,7 +96,4 @@ def _plain(name: str, taken: dict[str, te.Var]) -> str:
     """A name that a value may have, and no symbol has yet."""
     plain = re.sub(r"\W", "_", name)
     plain = plain if re.match(r"[A-Za-z_]", plain) else f"n_{plain}"
-    candidate, number = plain, 1
-    while candidate in taken:
-        candidate, number = f"{plain}_{number}", number + 1
-    return candidate
+    return free_name(plain, taken)

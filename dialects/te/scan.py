@@ -18,6 +18,7 @@ from typing import overload
 
 from ..support.arguments import checked
 from ..support.diagnostics import UsageError
+from ..support.unique_names import UniqueNames
 from ..tir.blocks import IterKind
 from ..tir.nodes.blocks import Block, BlockRealize
 from ..tir.nodes.blocks import IterVar as BlockIterVar
@@ -193,7 +194,8 @@ class Recipe:
             buffers[tensor] = (
                 Buffer(tensor.name, tensor.dims, tensor.element_type) if number is None else results[number]
             )
-        names = _unique({tensor: tensor.name for tensor in self.formulas})
+        unique = UniqueNames()
+        names = {tensor: unique.new(tensor.name) for tensor in self.formulas}
         body = self._body(buffers, results, names)
         for tensor in self.formulas:
             if tensor not in self.updates:
@@ -242,20 +244,6 @@ class Scan(External):
     def by(self, recipe: Recipe) -> External:
         """The same by another recipe, which reads nothing else."""
         return recipe.scan().redirected(dict(zip(self.recipe.inputs, self.inputs, strict=True)))
-
-
-def _unique(names: Mapping[Tensor, str]) -> dict[Tensor, str]:
-    """Names, each of which stands once."""
-    taken: set[str] = set()
-    found: dict[Tensor, str] = {}
-    for tensor, name in names.items():
-        number, candidate = 0, name
-        while candidate in taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        taken.add(candidate)
-        found[tensor] = candidate
-    return found
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ a function, and an expression that is used twice is one operation that is used t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, count
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, i1
@@ -28,6 +27,7 @@ from ...dialects.relay.types import ParamType, RefType, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
+from ...dialects.support.unique_names import UniqueNames
 from ...dialects.te.expr import Var as Symbol
 from .extents import AnyExtent as AnyExtent
 from .extents import VariableBlock
@@ -222,9 +222,10 @@ def _extent_names(params: Sequence[Var]) -> Attribute | None:
     if not any(given):
         return None
     names: dict[Symbol, str] = {}
+    unique = UniqueNames()
     for symbol in (each for symbols in given for each in symbols if each is not None):
-        numbered = (f"{symbol.name}_{number}" for number in count(1))
-        names.setdefault(symbol, next(name for name in chain([symbol.name], numbered) if name not in names.values()))
+        if symbol not in names:
+            names[symbol] = unique.new(symbol.name)
     return ArrayAttr(
         ArrayAttr(StringAttr("" if symbol is None else names[symbol]) for symbol in symbols)
         for symbols, param in zip(given, params, strict=True)

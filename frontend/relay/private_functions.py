@@ -15,8 +15,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.control import ClosureOp
 from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.support.symbols import unique_symbols
 from ...transforms.infra.walk import walk
-from ...transforms.relay.symbol_names import SymbolNames
 from .made_of import operations_of
 
 _sources: WeakKeyDictionary[FuncOp, Sequence[ModuleOp]] = WeakKeyDictionary()
@@ -40,7 +40,7 @@ def bring_private(given: FuncOp, copy: FuncOp, module: ModuleOp) -> None:
         for op in source.ops
         if isinstance(op, FuncOp) and op.sym_visibility == StringAttr("private")
     }
-    names = SymbolNames(module)
+    names = unique_symbols(module)
     renamed: dict[str, str] = {}
     pending = [copy]
     while pending:
@@ -50,7 +50,7 @@ def bring_private(given: FuncOp, copy: FuncOp, module: ModuleOp) -> None:
                 continue
             if called not in renamed:
                 same = called in there and _is_same(there[called], private[called])
-                renamed[called] = called if same else names.unique(called)
+                renamed[called] = called if same else names.new(called)
                 if not same:
                     brought = private[called].clone()
                     brought.properties["sym_name"] = StringAttr(renamed[called])

@@ -21,9 +21,9 @@ from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.retyping import retype
+from ...dialects.support.symbols import unique_symbols
 from ...transforms.relay.completion import complete
 from ...transforms.relay.lambda_lift import lift
-from ...transforms.relay.symbol_names import SymbolNames
 
 SELF = "self"
 """The attribute of a function value that says by which name its body calls it."""
@@ -56,11 +56,11 @@ def _within(op: Operation, function: FnOp) -> bool:
 def lift_recursive(function: FuncOp, module: ModuleOp) -> None:
     """Make functions of the module of the function values in `function` that call themselves."""
     found = [op for op in function.walk() if isinstance(op, FnOp) and SELF in op.attributes]
-    names = SymbolNames(module)
+    names = unique_symbols(module)
     for op in reversed(found):  # those within others first
         called = op.attributes.pop(SELF)
         assert isinstance(called, StringAttr)
-        name, inputs = names.unique(called.data.rpartition(".")[0]), len(op.function_type.inputs)
+        name, inputs = names.new(called.data.rpartition(".")[0]), len(op.function_type.inputs)
         made = lift(op, name, module)
         arguments = made.body.block.args
         for inner in list(made.walk()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from math import isinf, isnan
 
 from xdsl.dialects.builtin import (
@@ -21,6 +20,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.hints import isa
+from ...dialects.support.unique_names import UniqueNames
 
 KEYWORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if inline int long
@@ -50,21 +50,12 @@ IN_HEADERS = frozenset({
 """Functions that the headers declare which each file of C includes."""
 
 
-class Names:
+class Names(UniqueNames):
     """Names for C, each once."""
-
-    def __init__(self, taken: Iterable[str] = ()):
-        self._taken = set(taken)
 
     def new(self, wanted: str) -> str:
         """`wanted`, or something like it, that C can have and nothing else has."""
-        name = identifier(wanted)
-        candidate, count = name, 0
-        while candidate in self._taken:
-            count += 1
-            candidate = f"{name}_{count}"
-        self._taken.add(candidate)
-        return candidate
+        return super().new(identifier(wanted))
 
 
 def identifier(text: str) -> str:

@@ -20,20 +20,19 @@ them, such as that of an operator's implementation (`weft.strategies`), or with 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Protocol, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ...dialects.schedule.core import SequenceOp
+from ...dialects.support.symbols import unique_symbols
 from ...dialects.tir.core import ForKind, ForOp, PrimFuncOp
 from ...dialects.tir.functions import TARGET
 from ...transforms.infra import ModulePass
 from ...transforms.infra.config import DATABASE, USE_META_SCHEDULE
 from ...transforms.infra.context import PassContext
 from ...transforms.infra.execution import report_changed
-from ...transforms.infra.parts import symbol_name
 from ...transforms.infra.remarks import missed, passed
 from ...transforms.tir.attach_tuned_schedules import point_at
 from .schedules import rules
@@ -78,7 +77,7 @@ class AttachSchedulesPass(ModulePass):
         from ..machine.target import Target
 
         processor = Target.parse(self.target or "llvm")
-        taken = {symbol_name(each) for each in op.ops}
+        names = unique_symbols(op)
         named = {each.function_name for each in op.ops if isinstance(each, SequenceOp)}
         for func in [each for each in op.ops if isinstance(each, PrimFuncOp) and each.sym_name.data not in named]:
             if any(loop.for_kind != ForKind.SERIAL for loop in func.walk() if isinstance(loop, ForOp)):
@@ -94,10 +93,7 @@ class AttachSchedulesPass(ModulePass):
                 continue
             sequence = schedule.trace.op.clone()
             point_at(sequence, func.sym_name.data)
-            name = f"{func.sym_name.data}_{name}"
-            symbol = next(each for n in count() if (each := f"{name}{f'_{n}' if n else ''}") not in taken)
-            taken.add(symbol)
-            sequence.properties["sym_name"] = StringAttr(symbol)
+            sequence.properties["sym_name"] = StringAttr(names.new(f"{func.sym_name.data}_{name}"))
             op.body.block.insert_op_after(sequence, func)
             report_changed(True)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 
 from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.support.unique_names import free_name
 from ...dialects.tir.functions import TARGET
 from ...transforms.infra.walk import clone
 from .place_calls import device_of, is_copy_between_devices
@@ -47,9 +48,7 @@ def _last(module: ModuleOp) -> FuncOp:
 
 def _copied(module: ModuleOp, function: FuncOp, taken: set[str]) -> str:
     """Add a copy of a function under a name of its own, which is given."""
-    copy, name = clone(function), f"{function.sym_name.data}_cuda"
-    while name in taken:
-        name += "_"
+    copy, name = clone(function), free_name(f"{function.sym_name.data}_cuda", taken)
     copy.properties["sym_name"] = StringAttr(name)
     module.body.block.add_op(copy)
     return name

@@ -63,6 +63,7 @@ from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
 from ...dialects.support.retyping import retype
 from ...dialects.support.shaped import is_tensor
+from ...dialects.support.unique_names import free_name
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
@@ -306,10 +307,7 @@ class DynamicCalls:
     def free_name(self, name: str) -> str:
         """A name like this that no function of the module has."""
         taken = {op.sym_name.data for op in self.module.ops if isinstance(op, FuncOp | PrimFuncOp)}
-        number = 1
-        while f"{name}_{number}" in taken:
-            number += 1
-        return f"{name}_{number}"
+        return free_name(name, taken | {name})
 
 
 def _held_sizes(inputs: Sequence[Known]) -> list[tuple[int, int, te.Dim]]:

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import te
 from ...dialects.support.interned import shaped_memref
 from ...dialects.support.name_hints import name_hint
+from ...dialects.support.unique_names import UniqueNames
 from ...dialects.support.walking import within
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, PrimFuncOp, blocks_under
 from .te_expressions import signless
@@ -112,7 +113,7 @@ class _Function:
         arguments = dict(zip(variables, block.args[len(given) :], strict=True))
         self._arguments = {each: argument for each, argument in arguments.items() if isinstance(each, te.Var)}
         self._symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})
-        self._names: set[str] = set()
+        self._names = UniqueNames()
         for variable, argument in arguments.items():
             argument.name_hint = name_hint(variable.name) if isinstance(variable, te.Var) else "extent"
         if variables:
@@ -161,7 +162,7 @@ class _Function:
         return self._nest(targets, producer, name)
 
     def _nest(self, targets: Sequence[SSAValue], producer: te.Compute, name: str) -> Operation:
-        unique = self._unique(name)
+        unique = self._names.new(name)
         return self._loops([Part(unique, targets, producer)])
 
     def _loops(self, parts: Sequence[Part]) -> Operation:
@@ -172,7 +173,7 @@ class _Function:
     def compute_in_one(self, tensors: Sequence[te.Tensor], nests: dict[object, Operation] | None) -> None:
         """Compute tensors in one nest of loops, a block for each; `nests` takes the block of each."""
         parts = [
-            Part(self._unique(each.name), [self.buffer(each)], each.producer)
+            Part(self._names.new(each.name), [self.buffer(each)], each.producer)
             for each in tensors
             if each.producer is not None
         ]
@@ -207,17 +208,8 @@ class _Function:
             asked = (tensor for tensor in group if _number_of(tensor) == number)
             results.append(self.buffer(next(asked, result)))
         given = [*(self.buffers[each] for each in external.inputs), *results]
-        blocks = emit_external(external, given, self._arguments, self._block, self._unique)
+        blocks = emit_external(external, given, self._arguments, self._block, self._names.new)
         self.steps.update({tensor: blocks[name] for tensor, name in external.steps.items()})
-
-    def _unique(self, name: str) -> str:
-        """A name that no block has, made of this one."""
-        candidate, count = name, 0
-        while candidate in self._names:
-            count += 1
-            candidate = f"{name}_{count}"
-        self._names.add(candidate)
-        return candidate
 
 
 def _beside(tensors: Sequence[te.Tensor]) -> dict[object, list[te.Tensor]]:

@@ -21,6 +21,7 @@ from xdsl.ir import Operation
 
 from ...dialects.schedule.core import SequenceOp
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
+from ...dialects.support.unique_names import free_name
 from ...dialects.tir.core import PrimFuncOp
 from .walk import clone, erase, walk
 
@@ -253,9 +254,7 @@ def rename_what_is_taken(part: Part, taken: dict[str, str]) -> bool:
         if name not in taken or (text and taken[name] == text):
             taken[name] = text
             continue
-        number = 0
-        while (new := f"{part.name}.{name}" + (f".{number}" if number else "")) in taken:
-            number += 1
+        new = free_name(f"{part.name}.{name}", taken, separator=".")
         taken[new] = text
         _rename(part.module, name, new)
         renamed = True

@@ -26,7 +26,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -38,12 +37,13 @@ from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, YieldOp
 from ...dialects.relay.data import DEFAULT, AdtOp, ConstructOp, MatchOp, region_of
 from ...dialects.relay.types import AdtType, RefType, substituted, tuple_type
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import free_name
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .function_types import FunctionTypes, joined, that_make_function_types, without_extents
 from .lambda_lift import APART, LambdaLiftPass
 from .specialize_functions import convert_types, is_generic, specialize_functions
-from .symbol_names import SymbolNames
 
 MAX_NESTED = 8
 """As many times may a data type be written for types within one another of its own. Types that exchange their
@@ -119,7 +119,7 @@ class _Encoding:
     """What stands for function types, and for data types that hold them."""
 
     def __init__(self, module: ModuleOp):
-        self.module, self.names = module, SymbolNames(module)
+        self.module, self.names = module, unique_symbols(module)
         self.definitions = {op.sym_name.data: op for op in module.ops if isinstance(op, AdtOp)}
         self.functions: dict[Attribute, _Functions] = {}
         self.mapped: dict[Attribute, Attribute] = {}
@@ -178,7 +178,7 @@ class _Encoding:
         key = without_extents(type)
         found = self.functions.get(key)
         if found is None:
-            found = self.functions[key] = _Functions(type, self.names.unique("function"))
+            found = self.functions[key] = _Functions(type, self.names.new("function"))
         elif found.type != type:
             common = joined(found.type, type)
             assert isinstance(common, FunctionType)
@@ -216,7 +216,7 @@ class _Encoding:
             message = f"@{type.symbol} holds itself with ever other types, function types among them"
             raise Diagnostic.at(definition, message)
         self.nested[type.symbol] += 1
-        name = self.names.unique(type.symbol)
+        name = self.names.new(type.symbol)
         new = AdtOp(name, [], {each: [] for each in definition.names})
         new.location = definition.location
         self.mapped[type] = result = AdtType(name)
@@ -235,7 +235,7 @@ class _Encoding:
             call = CallOp(known.callee.string_value(), [*known.captured, *op.arguments], [r.type for r in op.res])
         else:
             functions = self._of(type)
-            functions.apply = functions.apply or self.names.unique("apply")
+            functions.apply = functions.apply or self.names.new("apply")
             call = CallOp(functions.apply, [op.callee, *op.arguments], [r.type for r in op.res])
         call.attributes |= op.attributes
         call.location = op.location
@@ -300,4 +300,4 @@ class _Encoding:
 def _constructor(function: str, taken: Collection[str]) -> str:
     """A constructor for values of a function: its name, if that may stand in a text, and a number if it is taken."""
     name = function if IDENTIFIER.fullmatch(function) and function != DEFAULT else "function"
-    return next(each for each in chain([name], (f"{name}_{n}" for n in count(1))) if each not in taken)
+    return free_name(name, taken)

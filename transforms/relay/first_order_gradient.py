@@ -48,6 +48,7 @@ from ...dialects.relay.differentiation import (
 )
 from ...dialects.relay.gradient import Term
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.unique_names import free_name
 from ..infra import ModulePass, report_changed
 from ..infra.passes import relay_functions
 from ..infra.walk import erase, walk
@@ -114,10 +115,7 @@ class CalledGradients:
         gradients by what it gives."""
         name = func.sym_name.data
         if name not in self._made:
-            taken_names = {*self._functions, *self._made.values()}
-            made = f"{name}_gradient"
-            while made in taken_names:
-                made += "_"
+            made = free_name(f"{name}_gradient", {*self._functions, *self._made.values()})
             self._made[name] = made  # before its body is: the function may call itself
             self._module.body.block.add_op(self._backwards(func, made))
         return self._made[name]

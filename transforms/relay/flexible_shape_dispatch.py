@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -30,6 +29,7 @@ from ...dialects.relay.graph_arguments import DIM_NAMES, dim_names
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.hints import isa
 from ...dialects.support.retyping import retype
+from ...dialects.support.unique_names import free_name
 from ...dialects.support.verifier import verify
 from ..infra import ModulePass
 from .bind_params import input_names
@@ -95,8 +95,7 @@ def _names_with(main: FuncOp, opened: Sequence[int], axis: int) -> ArrayAttr[Arr
     if any(not isinstance(argument.type, TensorType) for argument in arguments):
         raise UsageError(f"{NAME}: an argument of @{main.sym_name.data} is no tensor")
     names = dim_names(main, list(map(tensor, arguments)))
-    taken = {name for each in names for name in each}
-    new = next(name for name in chain(["size"], (f"size_{number}" for number in count(1))) if name not in taken)
+    new = free_name("size", {name for each in names for name in each})
     for number in opened:
         names[number][axis] = new
     return ArrayAttr(ArrayAttr(StringAttr(name) for name in each) for each in names)

@@ -23,9 +23,10 @@ from xdsl.ir import SSAValue
 from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.core import FuncOp, ReturnOp, YieldOp
 from ...dialects.relay.interpreter import free_values
+from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import UniqueNames
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
-from .symbol_names import SymbolNames
 
 APART = ("primitive", "Compiler", "Extern")
 """Attributes of functions that are left as they are."""
@@ -45,12 +46,12 @@ class LambdaLiftPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [f for f in op.ops if isinstance(f, FuncOp) and not any(name in f.attributes for name in APART)]
-        names: SymbolNames | None = None
+        names: UniqueNames | None = None
         for function in functions:
             lambdas = [inner for inner in walk(function) if isinstance(inner, FnOp)]
             for inner in reversed(lambdas):  # those within others first
-                names = names or SymbolNames(op)
-                lift(inner, names.unique(f"{function.sym_name.data}_fn"), op)
+                names = names or unique_symbols(op)
+                lift(inner, names.new(f"{function.sym_name.data}_fn"), op)
         report_changed(names is not None)
 
 

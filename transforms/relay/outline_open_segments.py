@@ -34,13 +34,14 @@ from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, Re
 from ...dialects.relay.data import ConstructOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ...dialects.relay.telling import is_telling
+from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import UniqueNames
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .device_planning.devices import speaks_of_devices
 from .device_planning.planned import planned_devices
 from .following_calls import FollowingCalls, is_cut, says_extents
 from .outline_segments import CONTROL, SEGMENT, deciding
-from .symbol_names import SymbolNames
 
 _HERE = VirtualDevice("cpu", 0)
 
@@ -58,7 +59,7 @@ class OutlineOpenSegmentsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         programs = _open_programs(op)
-        names = SymbolNames(op)
+        names = unique_symbols(op)
         plan = planned_devices(op) if programs and any(map(speaks_of_devices, programs)) else {}
         for function in programs:
             function.attributes[CONTROL] = UnitAttr()
@@ -96,7 +97,7 @@ def _is_open(type: Attribute) -> bool:
 class _Outlining:
     """The segments of one function."""
 
-    def __init__(self, function: FuncOp, names: SymbolNames, module: ModuleOp, plan: dict[SSAValue, VirtualDevice]):
+    def __init__(self, function: FuncOp, names: UniqueNames, module: ModuleOp, plan: dict[SSAValue, VirtualDevice]):
         self.function = function
         self.plan = plan
         """Where values are, in a program on several devices."""
@@ -253,7 +254,7 @@ class _Outlining:
             given_back += parts
             given_from += [self._device(value)] * len(parts)
         body.add_op(ReturnOp(*given_back))
-        name = self.names.unique(f"{self.function.sym_name.data}_segment")
+        name = self.names.new(f"{self.function.sym_name.data}_segment")
         types = FunctionType.from_lists([value.type for value in inputs], [value.type for value in given_back])
         segment = FuncOp(name, types, Region(body), private=True, attributes={SEGMENT: UnitAttr()})
         taken_at = [self._device(value) for value in inputs]

@@ -33,10 +33,10 @@ from ...dialects.relay.base import tensor
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.functions import is_for
 from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
+from ...dialects.support.symbols import unique_symbols
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .fuse_ops import FuseOpsPass
-from .symbol_names import SymbolNames
 
 MAX_NAME_LENGTH = 80
 """TVM's limit on the readable part of a name."""
@@ -61,7 +61,7 @@ class OutlinePrimitivesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         primitives = _primitives(op)
-        names = SymbolNames(op)
+        names = unique_symbols(op)
         alike: dict[Hashable, list[PrimitiveOp]] = {}
         for primitive in primitives:
             if self.put_back and not primitive.computes:
@@ -73,7 +73,7 @@ class OutlinePrimitivesPass(ModulePass):
         for group in alike.values():
             if self.pass_scalars:
                 pass_differing_scalars(group)
-            name = names.unique(_readable_name(group[0]))
+            name = names.new(_readable_name(group[0]))
             op.body.block.add_op(function := _function_of(group[0], name))
             for number, primitive in enumerate(group):
                 if number:

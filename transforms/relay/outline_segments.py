@@ -54,9 +54,10 @@ from ...dialects.relay.devices import (
     VirtualDeviceAttr,
 )
 from ...dialects.relay.scan import ScanOp
+from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import UniqueNames
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
-from .symbol_names import SymbolNames
 
 CONTROL, SEGMENT = "control", "segment"
 """The attributes of the two kinds of functions."""
@@ -83,7 +84,7 @@ class OutlineSegmentsPass(ModulePass):
         functions = [f for f in _left(op) if f.sym_name.data not in turns]
         if not any(_decides(function) for function in functions):
             return report_changed(False)
-        names = SymbolNames(op)
+        names = unique_symbols(op)
         for function in functions:
             function.attributes[CONTROL] = UnitAttr()
             _Outlining(function, names, op).run()
@@ -129,7 +130,7 @@ def deciding(function: FuncOp) -> Operation | None:
 class _Outlining:
     """The segments of one function."""
 
-    def __init__(self, function: FuncOp, names: SymbolNames, module: ModuleOp):
+    def __init__(self, function: FuncOp, names: UniqueNames, module: ModuleOp):
         self.function = function
         self.names = names
         self.module = module
@@ -197,7 +198,7 @@ class _Outlining:
             values.update(zip(op.results, copied.results, strict=True))
             body.add_op(copied)
         body.add_op(ReturnOp(*(values[result] for result in results)))
-        name = self.names.unique(f"{self.function.sym_name.data}_segment")
+        name = self.names.new(f"{self.function.sym_name.data}_segment")
         types = FunctionType.from_lists([value.type for value in inputs], [result.type for result in results])
         segment = FuncOp(name, types, Region(body), private=True, attributes={SEGMENT: UnitAttr()})
         given = [_device(result.owner, CALL_DEVICE) for result in results]

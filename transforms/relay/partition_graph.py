@@ -30,6 +30,7 @@ from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, TupleOp
 from ...dialects.relay.functions import COMPILER
 from ...dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.symbols import unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase
 from .backends import backends
@@ -44,7 +45,6 @@ from .compiler_regions.regions import (
     partitionable,
 )
 from .dataflow.pattern import defining_op
-from .symbol_names import SymbolNames
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class PartitionGraphPass(ModulePass):
         Raises:
             Diagnostic: regions are not bounded as they should be, or wait for one another.
         """
-        names = SymbolNames(op)
+        names = unique_symbols(op)
         changed = False
         for function in [f for f in op.ops if isinstance(f, FuncOp) and partitionable(f)]:
             changed |= bool(bounds(function))
@@ -75,7 +75,7 @@ class PartitionGraphPass(ModulePass):
                 if bound.compiler.data == DEFAULT:
                     drop_bound(bound)
             for region in CompilerRegions(function):
-                name = names.unique(self._name(region, function))
+                name = names.new(self._name(region, function))
                 made = _function_of(region, name, self.bind_constants)
                 op.body.block.add_op(made)
                 if (backend := backends().get(region.target)) is not None:

@@ -28,9 +28,9 @@ from ...dialects.relay.core import CallOp, FuncOp
 from ...dialects.relay.types import bind_params, is_complete, substituted, tuple_type, type_params
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.retyping import retype
+from ...dialects.support.symbols import unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
-from .symbol_names import SymbolNames
 
 MAX_NESTED = 8
 """As many types may a function be called with by what it calls itself. Functions that exchange their parameters need a
@@ -93,7 +93,7 @@ class _Instances:
 
     def __init__(self, module: ModuleOp, generic: Mapping[str, FuncOp]):
         self.module, self.generic = module, generic
-        self.names = SymbolNames(module)
+        self.names = unique_symbols(module)
         self.written: dict[tuple[str, tuple[tuple[str, Attribute], ...]], str] = {}
         self.pending = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data not in generic]
         self.nested: dict[FuncOp, Mapping[str, int]] = {}
@@ -123,7 +123,7 @@ class _Instances:
         if nested[name] > MAX_NESTED:
             raise Diagnostic.at(op, f"@{name} calls itself with ever other types: no number of functions would do")
         instance = clone(callee)
-        instance.sym_name, instance.sym_visibility = StringAttr(self.names.unique(name)), StringAttr("private")
+        instance.sym_name, instance.sym_visibility = StringAttr(self.names.new(name)), StringAttr("private")
         convert_types(instance, lambda type: _closed(type, bound))
         SymbolTable.insert_or_update(self.module, instance)
         self.written[key] = instance.sym_name.data

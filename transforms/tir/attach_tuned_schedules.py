@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import count
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -32,11 +31,11 @@ from ...dialects.schedule.queries import GetBlockOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.fingerprint import fingerprint
 from ...dialects.support.parser import parse_module
+from ...dialects.support.symbols import unique_symbols
 from ...dialects.support.verifier import verify
 from ...dialects.tir.core import PrimFuncOp
 from ..infra import ModulePass
 from ..infra.execution import report_changed
-from ..infra.parts import symbol_name
 from ..infra.remarks import missed, passed
 from ..infra.walk import clone
 from .apply_schedule import TUNED
@@ -79,7 +78,7 @@ class AttachTunedSchedulesPass(ModulePass):
                 f"they are for {others}",
             )
         best = best_records(fitting)
-        taken = {symbol_name(each) for each in op.ops}
+        names = unique_symbols(op)
         named = {each.function_name for each in op.ops if isinstance(each, SequenceOp)}
         for func in [each for each in op.ops if isinstance(each, PrimFuncOp) and each.sym_name.data not in named]:
             if (record := best.get(kernel_key(func))) is None:
@@ -90,9 +89,7 @@ class AttachTunedSchedulesPass(ModulePass):
                 missed(self.name, func, f"the schedule of its record cannot be read any more: {error.message}")
                 continue
             name = func.sym_name.data
-            symbol = next(each for n in count() if (each := f"{name}_tuned{n or ''}") not in taken)
-            taken.add(symbol)
-            sequence.properties["sym_name"] = StringAttr(symbol)
+            sequence.properties["sym_name"] = StringAttr(names.new(f"{name}_tuned"))
             sequence.attributes[TUNED] = StringAttr(self.records)
             op.body.block.insert_op_after(sequence, func)
             report_changed(True)

@@ -24,7 +24,7 @@ from ...te.tensor import Read, Tensor
 from ...te.text import call_syntax, render, type_word, word
 from ..script.attributes import literal_of
 from ..script.body_printer import element_text
-from ..script.texts import free_name
+from ..script.texts import free_python_name
 from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
@@ -70,7 +70,7 @@ class Writer:
         if of not in self.names:
             text = "".join(c if c.isalnum() or c == "_" else "_" for c in wanted) or "v"
             text = f"_{text}" if text[0].isdigit() else text
-            self.names[of] = free_name(text, set(self.names.values()))
+            self.names[of] = free_python_name(text, set(self.names.values()))
         return self.names[of]
 
     # expressions

@@ -26,7 +26,7 @@ from ..symbols import arguments_around
 from . import words
 from .counting import counted_by, is_zero
 from .named_values import FLOAT_PREDICATES, INTEGER_PREDICATES, NamedValues, is_constant
-from .texts import NOT, SIGN, Text, affine_text, free_name, infix, number, quoted
+from .texts import NOT, SIGN, Text, affine_text, free_python_name, infix, number, quoted
 
 LONGEST = 20_000
 """An expression whose text is longer is refused."""
@@ -105,7 +105,7 @@ class BodyPrinter:
         for result in op.results:
             if result in self.named:
                 text = self._own(op, result)
-                name = free_name(result.name_hint or f"v{len(self.names)}", self.taken)
+                name = free_python_name(result.name_hint or f"v{len(self.names)}", self.taken)
                 lines.append(f"{name}: T.{self._type(op, result.type)} = {text}")
                 self.names[result] = name
                 self.taken.add(name)
@@ -134,7 +134,7 @@ class BodyPrinter:
         """`for i in range(n):`."""
         (index_here,) = op.after_region.block.args
         names, taken = dict(self.names), set(self.taken)
-        name = free_name(index_here.name_hint or "i", self.taken)
+        name = free_python_name(index_here.name_hint or "i", self.taken)
         start = "" if is_zero(low) else f"{self.text(low)}, "
         lines = [f"for {name} in range({start}{self.text(end)}):"]
         self.names[index_here] = name

@@ -17,7 +17,7 @@ from ...te.expr import Const, Expr, Slot, Var
 from ...te.kinds import index
 from ...te.text import WORDS, render, type_word
 from .scope import NotStatic, Scope, Words
-from .texts import free_name
+from .texts import free_python_name
 
 N = TypeVar("N", bound=ast.AST)
 
@@ -106,7 +106,7 @@ class _Captured(ast.NodeTransformer):
                 hint="only sizes are parameters by being named: make it one of the function's, or a buffer's element",
             )
         if expr not in self.sizes:
-            name = free_name(expr.name, self.taken)
+            name = free_python_name(expr.name, self.taken)
             self.taken.add(name)
             self.sizes[expr] = name, self.place
         return ast.Name(self.sizes[expr][0], ast.Load())

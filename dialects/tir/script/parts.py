@@ -16,6 +16,7 @@ from typing import TypeVar
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.dtypes import dtype_name
+from ...support.unique_names import free_name
 from ..affine import simplify
 from ..buffers import shape_of
 from ..loops import ForOp
@@ -135,9 +136,7 @@ def fixed_in(scope: Scope, around: ast.AST) -> Callable[[ast.expr], ast.expr]:
         made = copy.deepcopy(node)
         for name in [each for each in ast.walk(made) if isinstance(each, ast.Name)]:
             if isinstance(known := scope.local.get(name.id), OuterIterator | ForOp):
-                name.id = f"{name.id}_outside"
-                while name.id in taken:
-                    name.id += "_"
+                name.id = free_name(f"{name.id}_outside", taken)
                 scope.local[name.id] = known
         return made
 

@@ -21,7 +21,7 @@ from ..symbols import Extent, as_affine, as_extent, is_symbol
 from . import words
 from .attributes import literal_of_all
 from .body_printer import BodyPrinter, element_text
-from .texts import affine_text, condition_text, free_name, infix
+from .texts import affine_text, condition_text, free_python_name, infix
 
 HEADER = "from weft.script import tir as T\n"
 WIDTH = 120
@@ -73,7 +73,7 @@ class FunctionPrinter:
     def lines(self) -> list[str]:
         """The lines of the function."""
         arguments = self.func.region.block.args
-        name = free_name(self.func.sym_name.data, set())
+        name = free_python_name(self.func.sym_name.data, set())
         for number, argument in enumerate(arguments):
             self._name(argument, argument.name_hint or f"A{number}")
         self.symbols = [self.names[argument] for argument in arguments]
@@ -92,7 +92,7 @@ class FunctionPrinter:
         return lines + [f"    {line}" for line in body or ["pass"]]
 
     def _name(self, value: SSAValue, wanted: str) -> str:
-        self.names[value] = free_name(wanted, set(self.names.values()))
+        self.names[value] = free_python_name(wanted, set(self.names.values()))
         return self.names[value]
 
     def _parameter(self, argument: SSAValue, matches: list[str]) -> str:
@@ -103,7 +103,7 @@ class FunctionPrinter:
         type = self._type(argument, self._op)
         if all(isinstance(extent, int) for extent in shape_of(argument)):
             return f"{name}: T.Buffer[{type}]"
-        handle = free_name(f"{name}_handle", set(self.names.values()) | set(self.symbols))
+        handle = free_python_name(f"{name}_handle", set(self.names.values()) | set(self.symbols))
         self.symbols.append(handle)
         matches.append(f"{name} = T.match_buffer({handle}, {type})")
         return f"{handle}: T.handle"

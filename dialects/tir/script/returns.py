@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ...support.unique_names import free_name
 from .arguments import Arguments
 from .scope import Scope
 from .words import ALIASES, DTYPES
@@ -46,10 +47,7 @@ def with_result(scope: Scope, node: ast.FunctionDef) -> tuple[ast.FunctionDef, b
         return node, False
     dtype = _dtype(scope, node, calls)
     taken = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} | {each.arg for each in node.args.args}
-    name = NAME
-    while name in taken:
-        name += "_"
-    returns = _Returns(scope, name)
+    returns = _Returns(scope, free_name(NAME, taken))
     body, ends = returns.of(node.body)
     if not ends:
         hint = "T.evaluate(T.ret(...)) at the end of each"
@@ -61,7 +59,7 @@ def with_result(scope: Scope, node: ast.FunctionDef) -> tuple[ast.FunctionDef, b
         ast.Tuple([ast.Tuple([], ast.Load()), ast.Constant(dtype)], ast.Load()),
         ast.Load(),
     )
-    given = [*node.args.args, ast.arg(name, buffer)]
+    given = [*node.args.args, ast.arg(returns.name, buffer)]
     arguments = ast.arguments([], given, None, [], [], None, [])
     made = ast.FunctionDef(node.name, arguments, body, node.decorator_list, None)
     return ast.fix_missing_locations(ast.copy_location(made, node)), True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from xdsl.ir.affine import (
@@ -16,6 +17,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from ...support.unique_names import free_name
 from ..affine import Linear, linear
 
 OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = range(1, 13)
@@ -138,11 +140,6 @@ def python_name(wanted: str) -> str:
     return f"_{name}" if not name or name[0].isdigit() else name
 
 
-def free_name(wanted: str, taken: set[str]) -> str:
+def free_python_name(wanted: str, taken: AbstractSet[str]) -> str:
     """`wanted`, or that with a number, as a Python name that is not taken."""
-    base = python_name(wanted)
-    name, count = base, 0
-    while name in taken or name in RESERVED:
-        count += 1
-        name = f"{base}_{count}"
-    return name
+    return free_name(python_name(wanted), RESERVED | taken)

@@ -18,6 +18,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from ....dialects.support.unique_names import free_name
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, blocks_under
 from ....dialects.tir.symbols import Extent
@@ -26,11 +27,7 @@ from ..analysis.producers import function_of
 
 def free_block_name(op: Operation, wanted: str) -> str:
     """`wanted`, or that with a number, so that no block of the function of `op` has the name."""
-    taken = {block.block_name for block in blocks_under(function_of(op))}
-    name, number = wanted, 1
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name
+    return free_name(wanted, {block.block_name for block in blocks_under(function_of(op))})
 
 
 def nest_over(
