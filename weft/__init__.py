@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     from .lowering.machine.target import Target as Target
     from .runtime.executable import Executable as Executable
     from .transform import PassContext as PassContext
+    from .transforms.mem.usmp import ConstantInfo as ConstantInfo
+    from .transforms.mem.usmp import ConstantPoolInfo as ConstantPoolInfo
+    from .transforms.mem.usmp import PoolInfoProperties as PoolInfoProperties
+    from .transforms.mem.usmp import WorkspacePoolInfo as WorkspacePoolInfo
     from .transforms.relay.backends import Backend as Backend
     from .transforms.relay.backends import ExternalKernel as ExternalKernel
     from .transforms.relay.backends import register_backend as register_backend

@@ -159,6 +159,7 @@ if TYPE_CHECKING:
     from .layouts import Layout as Layout
     from .layouts import bijective_layout as bijective_layout
     from .layouts import layout as layout
+    from .transforms.mem import usmp as usmp
     from .transforms.tir import analysis as analysis
     from .transforms.tir import intrinsics as tensor_intrin  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from .transforms.tir.analysis.block_scopes import CachedFlags as CachedFlags

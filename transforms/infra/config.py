@@ -184,6 +184,8 @@ USMP_ENABLE, USMP_ALGORITHM = "tir.usmp.enable", "tir.usmp.algorithm"
 """What TVM calls the planning of a graph's memory by an algorithm of its Unified Static Memory Planner."""
 register_config_option(USMP_ENABLE, bool, f"plan the memory of graphs by the algorithm that {USMP_ALGORITHM} names")
 register_config_option(USMP_ALGORITHM, str, "greedy_by_size, which is the default, greedy_by_conflicts or hill_climb")
+USMP_CUSTOM_ALGORITHM = "tir.usmp.custom_algorithm"
+register_config_option(USMP_CUSTOM_ALGORITHM, str, "plan by the function that is registered as tir.usmp.algo. and this")
 
 ADD_LOWER_PASS = "tir.add_lower_pass"
 register_config_option(ADD_LOWER_PASS, tuple, "(phase, pass) each: passes that `weft.lower` and `weft.build` run too")

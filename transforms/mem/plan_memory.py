@@ -16,11 +16,13 @@ A kernel's outputs never share memory with its inputs. Buffers of different devi
 
 * `best`: the least memory that several strategies find, never more than `tvm-greedy`;
 * `tvm-greedy`: TVM's GraphPlanMemory, a pool for each of its storages;
-* `greedy-by-size`, `greedy-by-conflicts`, `hill-climb`: those of TVM's Unified Static Memory Planner.
+* `greedy-by-size`, `greedy-by-conflicts`, `hill-climb`: those of TVM's Unified Static Memory Planner;
+* `custom:NAME`: the function that is registered as `tir.usmp.algo.NAME` (`usmp.py`).
 
-With `pools=65536,1048576` there are pools of so many bytes only, and the first that has room is taken. What is never
-accessed is erased. Buffers whose size depends on symbols share pools with those whose size depends on the same: their
-places are planned for one value of the extents, and scale with them when the graph runs.
+With `pools=65536,1048576` there are pools of so many bytes only, -1 of one that is as large as it needs to be, and the
+first that has room is taken. What is never accessed is erased. Buffers whose size depends on symbols share pools with
+those whose size depends on the same: their places are planned for one value of the extents, and scale with them when
+the graph runs.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from ...dialects.mem.lifetimes import Timeline
 from ...dialects.support.alignment import ALIGNMENT
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..infra import ModulePass
-from ..infra.config import USMP_ALGORITHM, USMP_ENABLE
+from ..infra.config import USMP_ALGORITHM, USMP_CUSTOM_ALGORITHM, USMP_ENABLE
 from ..infra.context import PassContext
 from ..infra.errors import ConfigError
 from ..infra.execution import report_figures
@@ -46,7 +48,7 @@ from ..infra.remarks import analysis
 from .planning.best import best
 from .planning.greedy import greedy_by_conflicts, greedy_by_size
 from .planning.hill_climb import hill_climb
-from .planning.problem import DoesNotFit, MemoryPlan, Problem, Request
+from .planning.problem import UNRESTRICTED, DoesNotFit, MemoryPlan, Problem, Request
 from .planning.tvm_greedy import tvm_greedy
 
 STRATEGIES: Mapping[str, Callable[[Problem], MemoryPlan]] = {
@@ -61,6 +63,9 @@ STRATEGIES: Mapping[str, Callable[[Problem], MemoryPlan]] = {
 USMP_ALGORITHMS = ("greedy-by-size", "greedy-by-conflicts", "hill-climb")
 """The strategies that are algorithms of TVM's Unified Static Memory Planner, as they are called here; first its own
 choice."""
+
+CUSTOM = "custom:"
+"""What the strategy of a user's algorithm begins with."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,18 @@ class PlanMemoryPass(ModulePass):
     alignment: int = ALIGNMENT
     """Bytes of which offsets are multiples."""
     pools: tuple[int, ...] = ()
-    """Bytes of the pools there are; one as large as it needs to be, unless given."""
+    """Bytes of the pools there are, -1 of one that is as large as it needs to be, which is the one there is unless they
+    are given."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.strategy not in STRATEGIES:
+        if any(size < UNRESTRICTED for size in self.pools):
+            raise ValueError(f"a pool has a number of bytes, or -1, and not {min(self.pools)}")
+        if self.strategy.startswith(CUSTOM):
+            from .usmp import algorithm_of_user
+
+            algorithm_of_user(self.strategy.removeprefix(CUSTOM))
+        elif self.strategy not in STRATEGIES:
             hint = did_you_mean(self.strategy, STRATEGIES) or f"strategies are {', '.join(STRATEGIES)}"
             raise ValueError(f"there is no strategy '{self.strategy}'; {hint}")
         if self.pools and self.strategy == "tvm-greedy":
@@ -89,12 +101,16 @@ class PlanMemoryPass(ModulePass):
 
     @classmethod
     def configured(cls) -> PlanMemoryPass:
-        """As the options of the current `PassContext` say that TVM's have it: `tir.usmp.enable`, `tir.usmp.algorithm`.
+        """As the options of the current `PassContext` say that TVM's have it: `tir.usmp.enable`, `tir.usmp.algorithm`,
+        `tir.usmp.custom_algorithm`.
 
         Raises:
             ConfigError: TVM has no such algorithm.
+            UsageError: none is registered that the last of them names.
         """
         context = PassContext.current()
+        if custom := context.get_config(USMP_CUSTOM_ALGORITHM, None):
+            return cls(strategy=f"{CUSTOM}{custom}")
         if not context.get_config(USMP_ENABLE, False):
             return cls()
         named = str(context.get_config(USMP_ALGORITHM, "")) or USMP_ALGORITHMS[0]
@@ -137,9 +153,10 @@ class PlanMemoryPass(ModulePass):
         extents: Sequence[SSAValue],
         allocs: Sequence[AllocOp],
     ) -> None:
-        problem = Problem(requests_of(timeline, allocs), self.alignment, self.pools)
+        capacities = tuple(None if size == UNRESTRICTED else size for size in self.pools)
+        problem = Problem(requests_of(timeline, allocs), self.alignment, capacities)
         try:
-            plan = STRATEGIES[self.strategy](problem)
+            plan = self._plan_of(problem)
         except DoesNotFit as error:
             alloc = allocs[error.request]
             room = " and ".join(map(str, self.pools))
@@ -165,6 +182,13 @@ class PlanMemoryPass(ModulePass):
         report_figures(figures)
         told = ", ".join(f"{number} {what}" for what, number in figures.items())
         analysis(self.name, graph, f"{len(allocs)} buffers in {len(pools)} pools: {told}")
+
+    def _plan_of(self, problem: Problem) -> MemoryPlan:
+        if not self.strategy.startswith(CUSTOM):
+            return STRATEGIES[self.strategy](problem)
+        from .usmp import plan_as_told
+
+        return plan_as_told(self.strategy.removeprefix(CUSTOM), problem)
 
 
 def _allocs(graph: GraphOp) -> list[AllocOp]:

@@ -25,7 +25,7 @@ def best(problem: Problem) -> MemoryPlan:
         DoesNotFit: the pools have no room for a request.
     """
     if problem.capacities:
-        return place_in_order(problem, by_size(problem))
+        return climb(problem, max(1, CLIMBING // max(1, problem.num_conflicts)))
     orders = [by_size, by_area, by_life, by_conflicts] if problem.num_conflicts <= MANY_CONFLICTS else []
     found: MemoryPlan | None = None
     for order in orders:
@@ -39,6 +39,6 @@ def best(problem: Problem) -> MemoryPlan:
     assert found is not None
     attempts = CLIMBING // max(1, problem.num_conflicts)
     if found.size > problem.lower_bound and orders and attempts:
-        climbed = climb(problem, by_size(problem), attempts)
+        climbed = climb(problem, attempts)
         found = climbed if climbed.size < found.size else found
     return found

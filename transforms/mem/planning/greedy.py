@@ -11,25 +11,20 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 
-from .problem import DoesNotFit, MemoryPlan, Place, Problem
+from ....dialects.support.alignment import aligned
+from .problem import Buffers, DoesNotFit, MemoryPlan, Place, Problem
 
 
-def place_in_order(problem: Problem, order: Iterable[int], *, fill_gaps: bool = True) -> MemoryPlan:
-    """Lay each request at the lowest free place of the first pool that has one; or, with `fill_gaps` false, above all
-    others that it is in conflict with.
-
-    Raises:
-        DoesNotFit: no pool has room for a request.
-    """
-    places: list[Place | None] = [None] * len(problem.requests)
-    capacities: Sequence[int | None] = problem.capacities or (None,)
-    ends = [0] * len(capacities)
+def try_in_order(buffers: Buffers, order: Iterable[int], *, fill_gaps: bool = True) -> list[Place | None]:
+    """Lay each buffer at the lowest free place of its first candidate that has one; or, with `fill_gaps` false, above
+    all others that it is in conflict with. None where no pool has room."""
+    places: list[Place | None] = [None] * len(buffers.sizes)
     for i in order:
-        size = problem.sizes[i]
-        busy = [(place.pool, place.offset, place.offset + problem.sizes[j])
-                for j in problem.conflicts[i] if (place := places[j]) is not None]  # fmt: skip
+        size, alignment = buffers.sizes[i], buffers.alignments[i]
+        busy = [(place.pool, place.offset, aligned(place.offset + buffers.sizes[j], alignment))
+                for j in buffers.conflicts[i] if (place := places[j]) is not None]  # fmt: skip
         busy.sort()
-        for pool, capacity in enumerate(capacities):
+        for pool in buffers.candidates[i]:
             offset = 0
             for other, start, end in busy:
                 if other != pool:
@@ -37,13 +32,41 @@ def place_in_order(problem: Problem, order: Iterable[int], *, fill_gaps: bool = 
                 if fill_gaps and offset + size <= start:
                     break
                 offset = max(offset, end)
+            capacity = buffers.capacities[pool]
             if capacity is None or offset + size <= capacity:
                 places[i] = Place(pool, offset)
-                ends[pool] = max(ends[pool], offset + size)
                 break
-        else:
+    return places
+
+
+def place_in_order(problem: Problem, order: Sequence[int], *, fill_gaps: bool = True) -> MemoryPlan:
+    """The plan of `try_in_order`.
+
+    Raises:
+        DoesNotFit: no pool has room for a request.
+    """
+    return plan_of(problem, try_in_order(problem.buffers, order, fill_gaps=fill_gaps))
+
+
+def plan_of(problem: Problem, places: Sequence[Place | None]) -> MemoryPlan:
+    """The plan that has all requests at their places, and those that take up no memory anywhere.
+
+    Raises:
+        DoesNotFit: one has no place.
+    """
+    for i in problem.by_time:
+        if places[i] is None:
             raise DoesNotFit(i)
-    return MemoryPlan(tuple(place or Place(0, 0) for place in places), tuple(ends))
+    return MemoryPlan(tuple(place or Place(0, 0) for place in places), pool_sizes(problem.buffers, places))
+
+
+def pool_sizes(buffers: Buffers, places: Sequence[Place | None]) -> tuple[int, ...]:
+    """The bytes of each pool that buffers at these places need."""
+    ends = [0] * len(buffers.capacities)
+    for place, size in zip(places, buffers.sizes, strict=True):
+        if place is not None:
+            ends[place.pool] = max(ends[place.pool], place.offset + size)
+    return tuple(ends)
 
 
 def by_size(problem: Problem) -> list[int]:
@@ -53,7 +76,7 @@ def by_size(problem: Problem) -> list[int]:
 
 def by_conflicts(problem: Problem) -> list[int]:
     """The requests, those that are in conflict with most others first."""
-    return sorted(problem.by_time, key=lambda i: (-len(problem.conflicts[i]), -problem.requests[i].size))
+    return order_by_conflicts(problem.buffers, problem.by_time)
 
 
 def by_area(problem: Problem) -> list[int]:
@@ -68,15 +91,24 @@ def by_life(problem: Problem) -> list[int]:
     return sorted(problem.by_time, key=lambda i: (requests[i].first - requests[i].last, -requests[i].size))
 
 
+def order_by_size(buffers: Buffers, which: Iterable[int]) -> list[int]:
+    """TVM's `greedy_by_size`: the largest first, those in conflict with most others first among equals."""
+    return sorted(which, key=lambda i: (-buffers.sizes[i], -len(buffers.conflicts[i])))
+
+
+def order_by_conflicts(buffers: Buffers, which: Iterable[int]) -> list[int]:
+    """TVM's `greedy_by_conflicts`: those in conflict with most others first, the largest first among equals."""
+    return sorted(which, key=lambda i: (-len(buffers.conflicts[i]), -buffers.sizes[i]))
+
+
 def greedy_by_size(problem: Problem) -> MemoryPlan:
-    """TVM's `greedy_by_size`: by size, those in conflict with most others first among equals."""
-    order = sorted(problem.by_time, key=lambda i: (-problem.requests[i].size, -len(problem.conflicts[i]), i))
-    return place_in_order(problem, order, fill_gaps=False)
+    """TVM's plan of that name."""
+    return place_in_order(problem, order_by_size(problem.buffers, sorted(problem.by_time)), fill_gaps=False)
 
 
 def greedy_by_conflicts(problem: Problem) -> MemoryPlan:
-    """TVM's `greedy_by_conflicts`: by the number of conflicts, the largest first among equals."""
-    return place_in_order(problem, by_conflicts(problem), fill_gaps=False)
+    """TVM's plan of that name."""
+    return place_in_order(problem, order_by_conflicts(problem.buffers, sorted(problem.by_time)), fill_gaps=False)
 
 
 def in_time(problem: Problem) -> MemoryPlan:

@@ -9,6 +9,9 @@ from heapq import heappop, heappush
 
 from ....dialects.support.alignment import aligned
 
+UNRESTRICTED = -1
+"""Where users give the bytes of pools, those of one that is as large as it needs to be."""
+
 
 class DoesNotFit(Exception):
     """There is not enough memory in the pools. `request` is the number of the buffer that found no place."""
@@ -53,16 +56,35 @@ class MemoryPlan:
 
 
 @dataclass(frozen=True)
+class Buffers:
+    """Buffers by number, of which each may overlap with none of its `conflicts`, and what each asks for.
+
+    Args:
+        sizes: bytes.
+        conflicts: for each, the numbers of others; both of a pair have each other.
+        capacities: bytes of each pool; None of one that is as large as it needs to be.
+        candidates: for each, the pools that it may lie in, that it would rather lie in first.
+        alignments: for each, what its offset is a multiple of.
+    """
+
+    sizes: Sequence[int]
+    conflicts: Sequence[Sequence[int]]
+    capacities: Sequence[int | None]
+    candidates: Sequence[Sequence[int]]
+    alignments: Sequence[int]
+
+
+@dataclass(frozen=True)
 class Problem:
     """The requests in the order in which they are first needed.
 
     Offsets are multiples of `alignment`. `capacities` are the bytes of the pools there are, in the order in which they
-    are to be used; without any there is one pool, as large as it needs to be.
+    are to be used, None of one that is as large as it needs to be; without any there is one such pool.
     """
 
     requests: tuple[Request, ...]
     alignment: int = 1
-    capacities: tuple[int, ...] = field(default=())
+    capacities: tuple[int | None, ...] = field(default=())
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -106,6 +128,12 @@ class Problem:
                 found[j].append(i)
             heappush(alive, (self.requests[i].last, i))
         return tuple(found)
+
+    @cached_property
+    def buffers(self) -> Buffers:
+        """The requests without their times: sizes are multiples of the alignment, so that offsets are."""
+        count, capacities = len(self.requests), self.capacities or (None,)
+        return Buffers(self.sizes, self.conflicts, capacities, [range(len(capacities))] * count, [1] * count)
 
     @cached_property
     def num_conflicts(self) -> int:
