@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import ir as ir
     from . import meta_schedule as meta_schedule
     from . import nd as nd
+    from . import parser as parser
     from . import relay as relay
     from . import runtime as runtime
     from . import schedules as schedules

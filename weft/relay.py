@@ -8,7 +8,7 @@ from functools import partial
 from operator import attrgetter
 from types import ModuleType
 
-from . import relay_executors, relay_te_compiler, relay_testing, relay_transform, relay_vm
+from . import parser, relay_executors, relay_te_compiler, relay_testing, relay_transform, relay_vm
 from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
@@ -52,8 +52,11 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import const as const
     from .frontend.relay import dataflow_pattern as dataflow_pattern
     from .frontend.relay import free_vars as free_vars
+    from .frontend.relay import fromtext as fromtext
     from .frontend.relay import loops as loops
     from .frontend.relay import op as op
+    from .frontend.relay import parse as parse
+    from .frontend.relay import parse_expr as parse_expr
     from .frontend.relay import scalar_type as scalar_type
     from .frontend.relay import structural_equal as structural_equal
     from .frontend.relay import structural_hash as structural_hash
@@ -108,6 +111,7 @@ relay.__dict__.update(
     build_module=build_module,
     create_executor=relay_executors.create_executor,
     optimize=relay_executors.optimize,
+    parser=parser,
     vm=relay_vm,
     build_config=_passes.PassContext,
     data_dep_optimization=_data_dependent,
@@ -122,6 +126,7 @@ relay.testing.__dict__.update(
     run_infer_type=relay_testing.run_infer_type,
     run_opt_pass=relay_testing.run_opt_pass,
 )
+sys.modules[f"{__name__}.parser"] = parser
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.build_module"] = build_module

@@ -108,8 +108,8 @@ class AdtOp(IRDLOperation):
             raise VerifyException("a parameter stands twice")
         if len(set(self.names)) != len(self.names) or len(self.fields) != len(self.names):
             raise VerifyException("a constructor stands twice")
-        if not self.names or DEFAULT in self.names:
-            raise VerifyException(f"there is a constructor at least, and none is called '{DEFAULT}'")
+        if DEFAULT in self.names:
+            raise VerifyException(f"no constructor is called '{DEFAULT}'")
         for name, fields in zip(self.names, self.fields, strict=True):
             for type in fields:
                 if loose := sorted(type_params(type) - params):

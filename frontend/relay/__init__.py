@@ -71,6 +71,9 @@ from .ranked_tensor_arrays import TensorArrayOps
 from .registering import OpPattern, register, register_compute, register_pattern, register_stateful
 from .scope_builder import ScopeBuilder as ScopeBuilder
 from .tensor_arrays import StaticTensorArrayOps
+from .text import fromtext as fromtext
+from .text import parse as parse
+from .text import parse_expr as parse_expr
 from .tuple_wrapper import TupleWrapper as TupleWrapper
 from .ty import FuncType as FuncType
 from .ty import IncompleteType as IncompleteType
@@ -121,8 +124,8 @@ __all__ = [
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
     "TypeKind", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var", "adt",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
-    "free_vars", "loops", "op", "register_op_attr", "scalar_type", "structural_equal", "structural_hash", "testing",
-    "ty", "var",
+    "free_vars", "fromtext", "loops", "op", "parse", "parse_expr", "register_op_attr",
+    "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import cast, overload
 
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES
@@ -27,19 +27,22 @@ OF_PARAMETERS = (DIM_NAMES, INPUT_NAMES)
 @overload
 def bind(expr: FuncOp, binds: Mapping[Var, Operand]) -> FuncOp: ...
 @overload
-def bind(expr: Expr, binds: Mapping[Var, Operand]) -> Expr: ...
+def bind(expr: Expr | Region, binds: Mapping[Var, Operand]) -> Expr: ...
 @checked
-def bind(expr: Expr | FuncOp, binds: Mapping[Var, Operand]) -> Expr | FuncOp:
+def bind(expr: Expr | FuncOp | Region, binds: Mapping[Var, Operand]) -> Expr | FuncOp:
     """`expr` with values in the place of variables; what it is made of stays as it is, for others.
 
-    Of a function, parameters: it has them no more, and those variables besides that the values are made of. A parameter
-    is named by itself, or by the variable that it was made of: that of its name and its type, also in the values.
+    A function's body is what it gives. Of a function, parameters: it has them no more, and those variables besides that
+    the values are made of. A parameter is named by itself, or by the variable that it was made of: that of its name and
+    its type, also in the values.
 
     Raises:
         UsageError: a value is of another type than its variable, or a function has no such parameter, or several.
     """
     if isinstance(expr, FuncOp):
         return _bind_parameters(expr, binds)
+    if isinstance(expr, Region):
+        expr = Expr(as_value(expr))
     values: dict[SSAValue, SSAValue] = {}
     for variable, given in binds.items():
         value = as_value(given, variable.value.type)

@@ -35,7 +35,7 @@ def operator(name: str) -> Operator:
         KeyError: there is no such operator.
     """
     op_type = operator_classes()[name]
-    form = call_forms().get(name) or form_of(op_type)
+    form = call_form(name)
 
     def make(*args: object, **kwargs: object) -> Expr:
         try:
@@ -51,6 +51,15 @@ def operator(name: str) -> Operator:
     make.__doc__ = op_type.__doc__
     make.__signature__ = form.signature
     return make
+
+
+def call_form(name: str) -> CallForm:
+    """How the operator `name`, which has a class, is called: as is written down, or as its class says.
+
+    Raises:
+        KeyError: there is no such operator.
+    """
+    return call_forms().get(name) or form_of(operator_classes()[name])
 
 
 def form_of(op_type: type[RelayOp]) -> CallForm:
@@ -91,6 +100,39 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
         if (converted := _property(op_type, name, property, given.get(name))) is not None
     }
     return _made(op_type, operands, properties)
+
+
+def applied(name: str, operands: Sequence[Operand], attributes: Mapping[str, object]) -> Expr:
+    """The operator `name`, which has a class, of operands in its own order, and of attributes by TVM's names. So has
+    Relay's text them; some of Python's functions take an attribute before an operand. What is not given is as its class
+    says.
+
+    Raises:
+        UsageError: it has other operands, or no such attribute.
+    """
+    op_type, form = operator_classes()[name], call_form(name)
+    declared = op_type.get_irdl_definition()
+    parameters = {field: parameter for parameter, field in form.fields.items()}
+    arguments: dict[str, object] = {
+        key: None if each.default is inspect.Parameter.empty else each.default
+        for key, each in form.signature.parameters.items()
+    }
+    given = list(operands)
+    for field, operand in declared.operands:
+        if isinstance(operand, VarOperandDef):
+            arguments[parameters[field]], given = given, []
+        elif given:
+            arguments[parameters[field]] = given.pop(0)
+        elif not isinstance(operand, OptOperandDef):
+            raise UsageError(f"{name} is given {len(operands)} operands, and has no '{field}'")
+    if given:
+        raise UsageError(f"{name} takes {len(operands) - len(given)} operands, and {len(operands)} are given")
+    properties = {field: each for field, each in parameters.items() if field in declared.properties}
+    for key, value in attributes.items():
+        if key not in properties:
+            raise UsageError(f"{name} has no attribute '{key}'", hint=did_you_mean(key, properties))
+        arguments[properties[key]] = value
+    return _make(op_type, form, arguments)
 
 
 @cache

@@ -295,9 +295,15 @@ def import_numbers(module: IRModule) -> None:
     )
 
 
+def import_core(module: IRModule) -> None:
+    """Put the type of memory, of which nothing is made here, into a module."""
+    module[STORAGE] = TypeData(STORAGE, [])
+
+
 TYPES = [TypeData(LIST, [A], [CONS, NIL]), TypeData(OPTION, [A], [SOME, NONE]), TypeData(TREE, [A], [ROSE])]
 """A `List[a]` is `Cons(a, List[a])` or `Nil`, an `Option[a]` is `Some(a)` or `None`, a `Tree[a]` is `Rose(a,
 List[Tree[a]])`."""
 NUMBERS = TypeData(NAT, [], [ZERO, NEXT])
 """`nat` is `z` or `s(nat)`."""
-STANDARD.update({"prelude.rly": import_prelude, "nat.rly": import_numbers})
+STORAGE = GlobalTypeVar("Storage")
+STANDARD.update({"core.rly": import_core, "prelude.rly": import_prelude, "nat.rly": import_numbers})

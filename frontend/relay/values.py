@@ -5,9 +5,9 @@ What is made of several, functions and branches and tuples, is in `expr.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from .constants import constant_array, held
 from .extents import Extent, Shape, new_variable, tensor_type
 from .function_values import function_value, given_by, region_function
 from .generics import specialized
-from .made_of import completed, operations_of
+from .made_of import completed
 from .op_class import Op
 
 T = TypeVar("T", bound=Operation)
@@ -45,6 +45,9 @@ class Expr:
     """An expression: the value of an operation, or a variable. Operators of Python are Relay's."""
 
     value: SSAValue
+
+    text_of: ClassVar[Callable[[SSAValue], str]]
+    """Writes a value in Relay's text; `text` says how."""
 
     @property
     def checked_type(self) -> Attribute:
@@ -178,9 +181,8 @@ class Expr:
         return owner
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The operations that it is made of, as text."""
-        ops = [str(op) for op in operations_of([self.value])]
-        return "\n".join(ops) if ops else repr(self)
+        """What it is made of, in Relay's text, as `relay.parse_expr` reads it; arrays are left out in any case."""
+        return Expr.text_of(self.value)
 
     def astuple(self) -> Expr:
         """Itself: TVM's operators with several results give what has to be made a tuple."""

@@ -1,0 +1,218 @@
+"""Expressions in Relay's text, as TVM's `expr.astext()` gives them and `relay.parse_expr` reads them:
+
+    free_var %x: Tensor[(2), float32];
+    %0 = add(%x, 1f);
+    nn.softmax(%0, axis=0)
+
+A value is a line of its own; attributes stand where they differ from their defaults. Arrays are left out, as
+`meta[relay.Constant][0]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import Parameter
+from typing import cast
+
+from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ....dialects.relay.base import DYNAMIC, RelayOp, tensor
+from ....dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
+from ....dialects.relay.core import CallOp, ConstantOp, PrimitiveOp, TupleGetOp, TupleOp
+from ....dialects.relay.data import DEFAULT, ConstructOp, MatchOp
+from ....dialects.relay.devices import VirtualDevice
+from ....dialects.relay.functions import name_of
+from ....dialects.relay.types import AdtType, IncompleteType, ParamType, RefType
+from ....dialects.support.dtypes import dtype_name
+from ..attrs import Attrs
+from ..expr import free_vars
+from ..function_values import region_function
+from ..function_views import function_attrs
+from ..made_of import operations_of
+from ..operators import call_form
+
+_OF_REFERENCES = {RefCreateOp.name: "ref", RefReadOp.name: "ref_read", RefWriteOp.name: "ref_write"}
+
+
+def expression_text(value: SSAValue) -> str:
+    """The text of an expression: its free variables, what it is made of, and itself."""
+    printer = _Printer()
+    variables = [f"free_var {printer.name(each.value)}: {type_text(each.value.type)};" for each in free_vars(value)]
+    return "\n".join([*variables, *printer.lines(operations_of([value]), value, "")])
+
+
+def type_text(type: Attribute) -> str:
+    """The text of a type."""
+    match type:
+        case TensorType():
+            shape, dtype = tensor(type).get_shape(), dtype_name(tensor(type).element_type)
+            extents = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in shape)
+            return f"Tensor[({extents}), {dtype}]" if shape else dtype
+        case TupleType():
+            return _fields([type_text(each) for each in type.types])
+        case FunctionType():
+            return f"fn ({', '.join(map(type_text, type.inputs))}) -> {type_text(type.outputs.data[0])}"
+        case AdtType():
+            arguments = ", ".join(map(type_text, type.arguments))
+            return f"{type.symbol}[{arguments}]" if arguments else type.symbol
+        case ParamType():
+            return type.label.data
+        case RefType():
+            return f"ref({type_text(type.of)})"
+        case IncompleteType():
+            return "_"
+        case _:
+            return str(type)
+
+
+def _fields(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+class _Printer:
+    """Names values, and writes what they are."""
+
+    def __init__(self) -> None:
+        self._names: dict[SSAValue, str] = {}
+        self._taken: set[str] = set()
+        self._arrays = 0
+        self._lines = 0
+
+    def name(self, value: SSAValue) -> str:
+        """What a value is called, where it stands for itself."""
+        if value in self._names:
+            return self._names[value]
+        assert isinstance(value, BlockArgument), "what is computed is named by its line"
+        hint = "".join(each if each.isalnum() or each == "_" else "_" for each in name_of(value)) or "v"
+        hint = hint if not hint[0].isdigit() else f"v{hint}"
+        text, number = f"%{hint}", 0
+        while text in self._taken:
+            number += 1
+            text = f"%{hint}_{number}"
+        self._taken.add(text)
+        self._names[value] = text
+        return text
+
+    def lines(self, operations: Sequence[Operation], result: SSAValue, indent: str) -> list[str]:
+        """What operations compute, and then `result`."""
+        found: list[str] = []
+        for op in operations:
+            text = self._text(op, indent)
+            for value in op.results[:1]:
+                if value is result:
+                    self._names[value] = text
+                elif isinstance(op, ConstantOp) or (isinstance(op, ClosureOp) and not op.captured):
+                    self._names[value] = text
+                else:
+                    self._names[value] = f"%{self._lines}"
+                    found.append(f"{indent}%{self._lines} = {text};")
+                    self._lines += 1
+            if isinstance(op, RefWriteOp):
+                found.append(f"{indent}{text};")
+        return [*found, indent + self.name(result)]
+
+    def _block(self, block: Block, indent: str) -> str:
+        """What a block computes, in braces."""
+        end = block.last_op
+        assert end is not None
+        inner = self.lines([op for op in block.ops if op is not end], end.operands[0], indent + "  ")
+        return "\n".join(["{", *inner, indent + "}"])
+
+    def _list(self, values: Sequence[SSAValue]) -> list[str]:
+        return [self.name(each) for each in values]
+
+    def _text(self, op: Operation, indent: str) -> str:
+        match op:
+            case ConstantOp():
+                return self._constant(op)
+            case TupleOp():
+                return _fields(self._list(op.fields))
+            case TupleGetOp():
+                return f"{self.name(op.tuple)}.{op.index.value.data}"
+            case CallOp():
+                return f"@{op.callee.string_value()}({', '.join(self._list(op.operands))})"
+            case ClosureOp() if not op.captured:
+                return f"@{op.callee.string_value()}"
+            case ApplyOp():
+                return f"{self.name(op.callee)}({', '.join(self._list(op.arguments))})"
+            case FnOp():
+                return self._function(op, indent)
+            case PrimitiveOp():
+                made = region_function(op).owner
+                assert isinstance(made, FnOp)
+                return f"({self._function(made, indent)})({', '.join(self._list(op.operands))})"
+            case IfOp():
+                then, other = (self._block(region.block, indent) for region in op.regions)
+                return f"if ({self.name(op.condition)}) {then} else {other}"
+            case MatchOp():
+                return self._match(op, indent)
+            case ConstructOp():
+                fields = self._list(op.fields)
+                return op.constructor.data + (f"({', '.join(fields)})" if fields else "")
+            case RefCreateOp() | RefReadOp() | RefWriteOp():
+                return f"{_OF_REFERENCES[op.name]}({', '.join(self._list(op.operands))})"
+            case RelayOp():
+                return f"{op.name.removeprefix('relay.')}({', '.join([*self._list(op.operands), *_attributes(op)])})"
+            case _:
+                return f"{op.name.removeprefix('relay.')}({', '.join(self._list(op.operands))})"
+
+    def _constant(self, op: ConstantOp) -> str:
+        array = op.numpy()
+        if array is None or array.ndim:
+            self._arrays += 1
+            return f"meta[relay.Constant][{self._arrays - 1}]"
+        dtype = dtype_name(tensor(op.results[0].type).element_type)
+        if dtype == "bool":
+            return str(bool(array))
+        if dtype.startswith("int"):
+            return f"{int(array)}{'' if dtype == 'int32' else 'i' + dtype.removeprefix('int')}"
+        if dtype.startswith("float") and (digits := str(array[()])) != "nan":
+            return f"{digits.removesuffix('.0')}f{dtype.removeprefix('float').removesuffix('32')}"
+        self._arrays += 1
+        return f"meta[relay.Constant][{self._arrays - 1}]"
+
+    def _function(self, op: FnOp, indent: str) -> str:
+        params = [f"{self.name(each)}: {type_text(each.type)}" for each in op.body.block.args]
+        attributes = [f"{key}={_value(each)}" for key, each in function_attrs(op).items()]
+        result = type_text(op.function_type.outputs.data[0])
+        return f"fn ({', '.join([*params, *attributes])}) -> {result} {self._block(op.body.block, indent)}"
+
+    def _match(self, op: MatchOp, indent: str) -> str:
+        clauses: list[str] = []
+        for case, region in zip(op.names, op.regions, strict=True):
+            fields = self._list(region.block.args)
+            pattern = "_" if case == DEFAULT else case + (f"({', '.join(fields)})" if fields else "")
+            clauses.append(f"{indent}  {pattern} => {self._block(region.block, indent + '  ')},")
+        word = "match" if op.partial is None else "match?"
+        return "\n".join([f"{word} ({self.name(op.data)}) {{", *clauses, indent + "}"])
+
+
+def _attributes(op: RelayOp) -> list[str]:
+    """The attributes that differ from their defaults, by TVM's names."""
+    form, given = call_form(op.name.removeprefix("relay.")), Attrs(op)
+    found: list[str] = []
+    for name, field in form.fields.items():
+        if field not in given or (value := given[field]) is None:
+            continue
+        default = form.signature.parameters[name].default
+        if default is not Parameter.empty and _value(value) == _value(default):
+            continue
+        found.append(f"{field}={_value(value)}")
+    return found
+
+
+def _value(value: object) -> str:
+    match value:
+        case str():
+            return f'"{value}"'
+        case bool():
+            return str(value)
+        case float():
+            return f"{value!r}f"
+        case list() | tuple():
+            return f"[{', '.join(map(_value, cast('Sequence[object]', value)))}]"
+        case VirtualDevice():
+            return f"VirtualDevice({value})"
+        case _:
+            return str(value)

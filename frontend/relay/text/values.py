@@ -1,0 +1,103 @@
+"""Attributes and numbers in Relay's text: `axis=1, strides=[1, 1], layout="NCHW"`, `2i64`, `-1.5f16`, `True`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..expr import Expr, const
+from .lexer import Kind, Source, Token
+from .types import TypeParser
+
+_NUMBER = re.compile(r"(inf|[^if]+)(?:([if])(\d*))?")
+"""Digits, what kind of number they are, and of how many bits."""
+
+
+class ValueParser(TypeParser):
+    """Reads numbers, and what stands for values beside expressions.
+
+    Args:
+        source: the text.
+        table: what `meta[key][number]` stands for.
+    """
+
+    def __init__(self, source: Source, table: Mapping[str, Sequence[object]]):
+        super().__init__(source)
+        self.table = table
+
+    def attributes(self) -> dict[str, object]:
+        """`name=value, name=value`, where such stand next."""
+        found: dict[str, object] = {}
+        while self.next.kind is Kind.NAME and self.is_sign("=", 1):
+            name = self.next.text
+            if name in found:
+                self.fail(f"'{name}' is given twice")
+            self.at += 2
+            found[name] = self._value()
+            if not self.accept(","):
+                break
+        return found
+
+    def _value(self) -> object:
+        token = self.next
+        if self.accept_name("None") or self.accept_name("nullptr"):
+            return None
+        if self.is_name("True") or self.is_name("False"):
+            return self.truth().data.numpy().item()
+        if self.is_sign("["):
+            return self.sequence("[", "]", self._value)
+        if self.accept("("):
+            found = self._value()
+            self.sign(")")
+            return found
+        if token.kind is Kind.STRING:
+            self.at += 1
+            return token.text[1:-1]
+        if token.kind is Kind.META:
+            return self.meta()
+        if token.kind is not Kind.NUMBER and not self.is_sign("-"):
+            self.fail("expected a number, a string, a list or None")
+        return self.signed_number().data.numpy().item()
+
+    def meta(self) -> object:
+        """What `meta[key][number]`, which stands next, is."""
+        key, _, number = self.next.text.partition("][")
+        entries = self.table.get(key, ())
+        if int(number) >= len(entries):
+            known = ", ".join(sorted(self.table)) or "none"
+            self.fail(
+                f"meta[{key}][{number}] is not given", hint=f"there are {len(entries)} of it; the keys are {known}"
+            )
+        self.at += 1
+        return entries[int(number)]
+
+    def truth(self) -> Expr:
+        """`True` or `False`."""
+        return const(self.word(Kind.NAME, "a truth value").text == "True", "bool")
+
+    def signed_number(self) -> Expr:
+        """A number with signs before it: an integer of 32 bits, or of 64 where it needs them, unless it says more."""
+        sign = 1
+        while self.accept("-"):
+            sign = -sign
+        token = self.word(Kind.NUMBER, "a number")
+        parts = _NUMBER.fullmatch(token.text)
+        assert parts is not None
+        digits, letter, width = parts[1], parts[2] or "", parts[3] or ""
+        if letter == "f":
+            return self._real(token, sign * float(digits), f"float{width or 32}")
+        if not digits.isdigit():
+            self.fail(f"'{token.text}' is no integer", token, f"a number of floating point is written {digits}f")
+        value = sign * int(digits)
+        fits = letter or -(2**31) <= value < 2**31
+        with self.placed(token):
+            return const(value, f"int{width}" if width else "int32" if fits else "int64")
+
+    def _real(self, token: Token, value: float, dtype: str) -> Expr:
+        limit = float(np.finfo(dtype).max) if dtype in ("float16", "float32", "float64") else np.inf
+        if abs(value) > limit and not np.isinf(value):
+            self.fail(f"{value} is beyond what {dtype} holds", token)
+        with self.placed(token):
+            return const(value, dtype)

@@ -1,0 +1,157 @@
+"""Relay's own text: read into modules and expressions, and written."""
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.support.diagnostics import Diagnostic
+
+VERSION = '#[version = "0.0.5"]\n'
+LIST = "type List[A] { Cons(A, List[A]), Nil, }\n"
+X = relay.var("x", shape=(2, 3))
+
+
+def value_of(text: str, *args: object) -> object:
+    run = relay.create_executor(mod=weft.parser.fromtext(VERSION + text)).evaluate()
+    return cast("Callable[..., object]", run)(*args)
+
+
+def test_a_module_of_text_computes_what_it_says() -> None:
+    text = """
+    def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) -> Tensor[(2, 4), float32] {
+      %0 = nn.dense(%x, %w, units=None) /* ty=Tensor[(2, 4), float32] */;  // and /* so on
+      let %y = @twice(%0);
+      %1 = split(%y, indices_or_sections=2, axis=1);
+      %2 = (%1.1, %1.0);
+      concatenate(%2, axis=1) - 1f * 0.5f
+    }
+    def @twice(%a: Tensor[(2, 4), float32]) { %a + %a }
+    """
+    x, w = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((4, 3), np.float32)
+    w[3] = 2
+    y = 2 * x @ w.T
+    np.testing.assert_array_equal(value_of(text, x, w), np.concatenate([y[:, 2:], y[:, :2]], 1) - 0.5)
+
+
+def test_operands_of_text_stand_before_attributes_also_where_python_has_them_behind() -> None:
+    text = "def @main(%x: Tensor[(2), float32]) { nn.pad(%x, 7f, pad_width=[[1, 0]]) }"
+    np.testing.assert_array_equal(value_of(text, np.zeros(2, np.float32)), [7, 0, 0])
+
+
+def test_branches_matches_and_recursion_of_text_run() -> None:
+    text = (
+        LIST
+        + """
+    def @length[A](%xs: List[A]) -> int32 {
+      match (%xs) { Cons(_, %rest: List[A]) => { 1 + @length(%rest) }, Nil => 0, }
+    }
+    def @main(%n: int32) -> int32 {
+      let %sum: fn (int32) -> int32 = fn (%k: int32) -> int32 { if (%k == 0) { 0 } else { %k + %sum(%k - 1) } };
+      let %cell = ref(%n);
+      ref_write(%cell, ref_read(%cell) + 100);
+      %sum(%n) + ref_read(%cell) + 1000 * @length(Cons(1f, Cons(2f, Nil)))
+    }
+    """
+    )
+    assert value_of(text, np.array(4, np.int32)) == 10 + 104 + 2000
+
+
+def test_names_are_known_where_relay_has_them() -> None:
+    assert value_of("def @main() -> int32 { let %x = 1; ({ let %x = 2; %0 = %x + 4; %0 }) * %0 }") == 36
+    with pytest.raises(Diagnostic, match="there is no variable %y here"):
+        relay.parse_expr("({ let %y = 1; %y }, %y)")
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("1 + ", 5, "expected an expression"),
+        ("add(%x, 1)", 5, "no variable %x"),
+        ("nn.dens(1f)", 1, "no operator 'nn.dens'"),
+        ("nn.relu(1f, 2f)", 1, "takes 1 operands, and 2 are given"),
+        ("add(1f)", 1, "is given 1 operands, and has no 'rhs'"),
+        ("nn.softmax(1f, axes=0)", 1, "has no attribute 'axes'"),
+        ("65505f16", 1, "beyond what float16 holds"),
+        ("32768i16", 1, "does not hold"),
+        ("1.5", 1, "is no integer"),
+        ("1 /* 2 /* 3 */", 3, "does not end"),
+        ("add(meta[relay.Constant][0], 1)", 5, r"meta\[relay.Constant\]\[0\] is not given"),
+        ("(1, 2", 6, "expected ','"),
+        ("1 $ 2", 3, "begins no word"),
+        ("fn (%x: Tensor[(2), float3]) { %x }", 9, "no element type 'float3'"),
+        ("let x = 1; x", 5, "expected a variable"),
+        ("Cons(1, 2)", 1, "no operator 'Cons'"),
+    ],
+)
+def test_what_a_text_says_wrong_is_refused_at_its_place(text: str, column: int, message: str) -> None:
+    with pytest.raises(Diagnostic, match=message) as refused:
+        relay.parse_expr(text)
+    assert refused.value.place is not None
+    assert (refused.value.place.line, refused.value.place.column) == (1, column)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def @main() { 1 }", "version"),
+        ('#[version = "0.0.4"] def @main() { 1 }', "0.0.5 is read"),
+        (f"{VERSION} def @f() {{ 1 }} def @f() {{ 1 }}", "the function @f is defined before"),
+        (f"{VERSION} type A {{ B }} type C {{ B }}", "the constructor 'B' is defined before"),
+        (f"{VERSION} {LIST} {LIST}", "the data type 'List' is defined before"),
+        (f"{VERSION} def @main() {{ nn.relu(1f, }}", "expected an expression"),
+        (f"{VERSION} def @main() {{ 1 }} #[metadata] {{}}", "is not read"),
+    ],
+)
+def test_modules_that_are_none_are_refused(text: str, message: str) -> None:
+    with pytest.raises(Diagnostic, match=message):
+        relay.parse(text, "net.rly")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: relay.nn.conv2d(relay.var("d", shape=(1, 3, 8, 8)), relay.var("w", shape=(4, 3, 3, 3)), padding=(1, 1)),
+        lambda: relay.split(X, 3, axis=1)[2] + relay.const(1.5),
+        lambda: relay.Tuple([relay.const(True), relay.const(-3, "int64"), relay.const(1e-7), relay.Tuple([])]),
+        lambda: relay.If(relay.var("c", shape=(), dtype="bool"), relay.tanh(X), relay.nn.softmax(X, axis=0)),
+        lambda: relay.Call(relay.Function([X], relay.clip(X, 0, 6)), [relay.exp(relay.var("y", shape=(2, 3)))]),
+        lambda: relay.nn.pad(relay.var("open", shape=(relay.Any(), 2)), ((0, 0), (1, 1)), 3.0),
+    ],
+)
+def test_expressions_are_read_as_they_are_written(made: Callable[[], relay.Expr]) -> None:
+    expr = made()
+    relay.assert_structural_equal(relay.parse_expr(expr.astext()), expr, map_free_vars=True)
+
+
+def test_attributes_are_written_where_they_differ_from_their_defaults() -> None:
+    pooled = relay.nn.max_pool2d(relay.var("x", shape=(1, 3, 8, 8)), pool_size=(2, 2))
+    assert pooled.astext() == ("free_var %x: Tensor[(1, 3, 8, 8), float32];\nnn.max_pool2d(%x, pool_size=[2, 2])")
+
+
+def test_devices_and_constants_are_read_from_the_table() -> None:
+    table = {"VirtualDevice": [weft.targets.VirtualDevice(weft.cuda(0))], "relay.Constant": [relay.const([1, 2.5])]}
+    module = relay.parse(
+        VERSION + "def @main(%x {virtual_device=meta[VirtualDevice][0]}: Tensor[(2), float32]) {"
+        "  add(on_device(%x, virtual_device=meta[VirtualDevice][0]), meta[relay.Constant][0]) }",
+        init_meta_table=table,
+    )
+    assert "param_virtual_devices = [#relay.virtual_device<cuda" in str(module)
+    assert "dense<[1.000000e+00, 2.500000e+00]>" in str(module)
+
+
+def test_a_module_is_read_beside_another_and_from_the_text_of_mlir() -> None:
+    first = relay.parse(VERSION + LIST + "def @f(%x: float32) { %x + 1f }")
+    both = relay.parse(VERSION + "def @main() { @f(1f) }", init_module=first)
+    assert [each.name_hint for each in both.get_global_vars()] == ["f", "main"]
+    assert len(first.functions) == 1
+    relay.assert_structural_equal(relay.fromtext(both.astext()), both)
+
+
+def test_a_data_type_needs_no_constructor() -> None:
+    module = relay.parse(VERSION + "extern type Storage\ntype Never { }")
+    assert set(module.type_definitions) == {"Storage", "Never"}
+    relay.assert_structural_equal(relay.fromtext(module.astext()), module)
