@@ -122,6 +122,7 @@ class Trees:
     body: ClassVar[Callable[[FuncOp], Any]]
     attrs: ClassVar[Callable[[Operation], Mapping[str, object]]]
     call: ClassVar[Callable[[FuncOp, Sequence[Any]], Any]]
+    text: ClassVar[Callable[[FuncOp], str]]
 
 
 def _trees() -> type[Trees]:
@@ -276,8 +277,8 @@ class FuncOp(IRDLOperation):
         return copy
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The function as text, in MLIR's syntax."""
-        return str(self)
+        """The function in Relay's text; arrays are left out in any case. `str(function)` is MLIR's."""
+        return _trees().text(self)
 
     def without_attr(self, attr: str) -> FuncOp:
         """A copy without an attribute, which need not be there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, overload
+from typing import ClassVar, TypeAlias, overload
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
@@ -36,6 +36,9 @@ class IRModule(ModuleOp):
 
     Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
     """
+
+    text_of: ClassVar[Callable[[ModuleOp], str]]
+    """Writes a module in Relay's text; `text` says how."""
 
     @checked
     def __init__(
@@ -205,8 +208,8 @@ class IRModule(ModuleOp):
         complete_module(self)
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The module as text, in MLIR's syntax."""
-        return str(self)
+        """The module in Relay's text, as `relay.parse` reads it; arrays are left out. `str(module)` is MLIR's text."""
+        return IRModule.text_of(self)
 
     def same_as(self, other: object) -> bool:
         """Whether it is the same module, and not only an equal one."""

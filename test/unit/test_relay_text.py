@@ -148,10 +148,20 @@ def test_a_module_is_read_beside_another_and_from_the_text_of_mlir() -> None:
     both = relay.parse(VERSION + "def @main() { @f(1f) }", init_module=first)
     assert [each.name_hint for each in both.get_global_vars()] == ["f", "main"]
     assert len(first.functions) == 1
-    relay.assert_structural_equal(relay.fromtext(both.astext()), both)
+    relay.assert_structural_equal(relay.fromtext(str(both)), both)
+
+
+def test_modules_are_read_as_they_are_written() -> None:
+    module = relay.Prelude().mod
+    module["main"] = relay.Function([X], relay.Tuple([X, relay.tanh(X)]), attrs={"Compiler": "dsp", "level": 3})
+    text = module.astext()
+    assert 'def @main(%x: Tensor[(2, 3), float32], Compiler="dsp", level=3) -> (Tensor[(2, 3)' in text
+    relay.assert_structural_equal(relay.parse(text), module)
+    relay.assert_structural_equal(relay.parse_expr(module["main"].astext()), module["main"])
 
 
 def test_a_data_type_needs_no_constructor() -> None:
     module = relay.parse(VERSION + "extern type Storage\ntype Never { }")
     assert set(module.type_definitions) == {"Storage", "Never"}
+    relay.assert_structural_equal(relay.fromtext(str(module)), module)
     relay.assert_structural_equal(relay.fromtext(module.astext()), module)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from ....dialects.relay.functions import Trees
 from ....dialects.support.arguments import checked
 from ....transforms.relay.infer_type import InferTypePass
 from ...mlir import parse_mlir
@@ -17,9 +18,11 @@ from ..module import IRModule
 from .lexer import Kind, Source
 from .lexer import TextError as TextError
 from .parser import Given, RelayParser
-from .printer import expression_text
+from .printer import expression_text, function_text, module_text
 
 Expr.text_of = expression_text
+Trees.text = function_text
+IRModule.text_of = module_text
 
 Table = Mapping[str, Sequence[object]]
 """What `meta[key][number]` stands for: expressions, devices."""
@@ -32,7 +35,7 @@ def parse(
     init_module: IRModule | None = None,
     init_meta_table: Table | None = None,
 ) -> IRModule:
-    """The module that a text is: of Relay, or of MLIR, as `module.astext()` gives it.
+    """The module that a text is: of Relay, or of MLIR, as `str(module)` gives it.
 
     Args:
         source: the text.

@@ -10,6 +10,9 @@ from xdsl.utils.lexer import Input, Span
 
 from ....dialects.support.diagnostics import Diagnostic, Place
 
+VERSION = "0.0.5"
+"""That of the text that is read and written."""
+
 
 class TextError(Diagnostic):
     """A text is not Relay's, or says what there is not."""

@@ -33,11 +33,8 @@ from ..module import IRModule
 from ..namespace import find
 from ..op_class import Op, definitions, operator_classes
 from ..operators import applied
-from .lexer import Kind, Source, Token
+from .lexer import VERSION, Kind, Source, Token
 from .values import ValueParser
-
-VERSION = "0.0.5"
-"""That of the text that is read."""
 
 Given: TypeAlias = "Expr | FuncOp | GlobalVar | Op | Constructor"
 """What a word may stand for: an expression, or what is called."""

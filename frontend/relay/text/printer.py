@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from inspect import Parameter
 from typing import cast
 
-from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ....dialects.relay.base import DYNAMIC, RelayOp, tensor
 from ....dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
-from ....dialects.relay.core import CallOp, ConstantOp, PrimitiveOp, TupleGetOp, TupleOp
-from ....dialects.relay.data import DEFAULT, ConstructOp, MatchOp
+from ....dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
+from ....dialects.relay.data import DEFAULT, AdtOp, ConstructOp, MatchOp
 from ....dialects.relay.devices import VirtualDevice
 from ....dialects.relay.functions import name_of
-from ....dialects.relay.types import AdtType, IncompleteType, ParamType, RefType
+from ....dialects.relay.types import AdtType, IncompleteType, ParamType, RefType, type_params
 from ....dialects.support.dtypes import dtype_name
 from ..attrs import Attrs
 from ..expr import free_vars
@@ -31,6 +31,38 @@ from ..function_values import region_function
 from ..function_views import function_attrs
 from ..made_of import operations_of
 from ..operators import call_form
+from .lexer import VERSION
+
+
+def function_text(function: FuncOp) -> str:
+    """The text of a function, without its name."""
+    return _Printer().function(function, "fn ")
+
+
+def module_text(module: ModuleOp) -> str:
+    """The text of a module; in MLIR's syntax, where it has what Relay's text has not, as loops."""
+    ops = list(module.ops)
+    if not all(isinstance(op, FuncOp | AdtOp) for op in ops):
+        return str(module)
+    parts = [f'#[version = "{VERSION}"]']
+    for op in ops:
+        if isinstance(op, AdtOp):
+            parts.append(_data_type(op))
+        elif isinstance(op, FuncOp):
+            parts.append(_Printer().function(op, f"def @{op.sym_name.data}"))
+    return "\n\n".join(parts) + "\n"
+
+
+def _data_type(op: AdtOp) -> str:
+    variables = f"[{', '.join(each.data for each in op.params)}]" if op.params.data else ""
+    if not op.names:
+        return f"extern type {op.sym_name.data}{variables}"
+    constructors = [
+        f"  {name}({', '.join(map(type_text, fields))})," if fields.data else f"  {name},"
+        for name, fields in zip(op.names, op.fields, strict=True)
+    ]
+    return "\n".join([f"type {op.sym_name.data}{variables} {{", *constructors, "}"])
+
 
 _OF_REFERENCES = {RefCreateOp.name: "ref", RefReadOp.name: "ref_read", RefWriteOp.name: "ref_write"}
 
@@ -39,7 +71,7 @@ def expression_text(value: SSAValue) -> str:
     """The text of an expression: its free variables, what it is made of, and itself."""
     printer = _Printer()
     variables = [f"free_var {printer.name(each.value)}: {type_text(each.value.type)};" for each in free_vars(value)]
-    return "\n".join([*variables, *printer.lines(operations_of([value]), value, "")])
+    return "\n".join([*variables, *printer.lines(operations_of([value]), [value], "")])
 
 
 def type_text(type: Attribute) -> str:
@@ -94,29 +126,32 @@ class _Printer:
         self._names[value] = text
         return text
 
-    def lines(self, operations: Sequence[Operation], result: SSAValue, indent: str) -> list[str]:
-        """What operations compute, and then `result`."""
+    def lines(self, operations: Sequence[Operation], results: Sequence[SSAValue], indent: str) -> list[str]:
+        """What operations compute, and then what is given: of several values, a tuple."""
+        result = results[0] if len(results) == 1 else None
         found: list[str] = []
         for op in operations:
             text = self._text(op, indent)
-            for value in op.results[:1]:
-                if value is result:
-                    self._names[value] = text
-                elif isinstance(op, ConstantOp) or (isinstance(op, ClosureOp) and not op.captured):
-                    self._names[value] = text
-                else:
-                    self._names[value] = f"%{self._lines}"
-                    found.append(f"{indent}%{self._lines} = {text};")
-                    self._lines += 1
             if isinstance(op, RefWriteOp):
                 found.append(f"{indent}{text};")
-        return [*found, indent + self.name(result)]
+            if len(op.results) > 1:
+                self._names |= {value: f"%{self._lines}.{place}" for place, value in enumerate(op.results)}
+            elif op.results and (op.results[0] is result or _is_word(op)):
+                self._names[op.results[0]] = text
+                continue
+            elif op.results:
+                self._names[op.results[0]] = f"%{self._lines}"
+            if op.results:
+                found.append(f"{indent}%{self._lines} = {text};")
+                self._lines += 1
+        given = self._list(results)
+        return [*found, indent + (given[0] if len(given) == 1 else _fields(given))]
 
     def _block(self, block: Block, indent: str) -> str:
         """What a block computes, in braces."""
         end = block.last_op
         assert end is not None
-        inner = self.lines([op for op in block.ops if op is not end], end.operands[0], indent + "  ")
+        inner = self.lines([op for op in block.ops if op is not end], end.operands, indent + "  ")
         return "\n".join(["{", *inner, indent + "}"])
 
     def _list(self, values: Sequence[SSAValue]) -> list[str]:
@@ -137,11 +172,11 @@ class _Printer:
             case ApplyOp():
                 return f"{self.name(op.callee)}({', '.join(self._list(op.arguments))})"
             case FnOp():
-                return self._function(op, indent)
+                return self.function(op, "fn ", indent)
             case PrimitiveOp():
                 made = region_function(op).owner
                 assert isinstance(made, FnOp)
-                return f"({self._function(made, indent)})({', '.join(self._list(op.operands))})"
+                return f"({self.function(made, 'fn ', indent)})({', '.join(self._list(op.operands))})"
             case IfOp():
                 then, other = (self._block(region.block, indent) for region in op.regions)
                 return f"if ({self.name(op.condition)}) {then} else {other}"
@@ -172,11 +207,16 @@ class _Printer:
         self._arrays += 1
         return f"meta[relay.Constant][{self._arrays - 1}]"
 
-    def _function(self, op: FnOp, indent: str) -> str:
+    def function(self, op: FnOp | FuncOp, start: str, indent: str = "") -> str:
+        """The text of a function, which begins as is said."""
+        open_types = sorted(type_params(op.function_type)) if isinstance(op, FuncOp) else []
+        variables = f"[{', '.join(open_types)}]" if open_types else ""
         params = [f"{self.name(each)}: {type_text(each.type)}" for each in op.body.block.args]
         attributes = [f"{key}={_value(each)}" for key, each in function_attrs(op).items()]
-        result = type_text(op.function_type.outputs.data[0])
-        return f"fn ({', '.join([*params, *attributes])}) -> {result} {self._block(op.body.block, indent)}"
+        outputs = [type_text(each) for each in op.function_type.outputs]
+        result = outputs[0] if len(outputs) == 1 else _fields(outputs)
+        body = self._block(op.body.block, indent)
+        return f"{start}{variables}({', '.join([*params, *attributes])}) -> {result} {body}"
 
     def _match(self, op: MatchOp, indent: str) -> str:
         clauses: list[str] = []
@@ -186,6 +226,11 @@ class _Printer:
             clauses.append(f"{indent}  {pattern} => {self._block(region.block, indent + '  ')},")
         word = "match" if op.partial is None else "match?"
         return "\n".join([f"{word} ({self.name(op.data)}) {{", *clauses, indent + "}"])
+
+
+def _is_word(op: Operation) -> bool:
+    """Whether an operation stands where it is used, and needs no line."""
+    return isinstance(op, ConstantOp) or (isinstance(op, ClosureOp) and not op.captured)
 
 
 def _attributes(op: RelayOp) -> list[str]:
