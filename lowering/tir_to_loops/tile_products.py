@@ -25,7 +25,7 @@ from math import prod
 
 from xdsl.dialects import arith, func, memref, scf, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType, bf16, f32, i8
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.rt.calls import CallOp, CallPackedOp
@@ -134,23 +134,45 @@ class TileEmitter:
 
 
 def share_configuration(block: Block) -> None:
-    """Take the tiles once for all of a function, where all that it does with them is of one configuration, and nothing
-    is called that might use them too: to take them costs as much as a hundred multiply-adds of vectors."""
+    """Take the tiles once for all of a function, or of a loop, where all that it does with them is of one
+    configuration, and nothing is called that might use them too: to take them costs as much as a hundred multiply-adds
+    of vectors. A loop takes them where it has an iteration."""
+    if (config := _sole_configuration(block)) is not None and block.first_op is not None and block.last_op is not None:
+        _drop_configurations(block)
+        block.insert_ops_before([config, TileConfigOp(config.result)], block.first_op)
+        block.insert_op_before(TileReleaseOp(), block.last_op)
+        return
+    for op in list(block.ops):
+        if isinstance(op, scf.ForOp) and not op.results and (config := _sole_configuration(op.body.block)) is not None:
+            _drop_configurations(op.body.block)
+            has_trips = arith.CmpiOp(op.lb, op.ub, "slt")
+            guarded = scf.IfOp(has_trips.result, [], Region(taken := Block()))
+            block.insert_ops_before([has_trips, guarded], op)
+            op.detach()
+            taken.add_ops([config, TileConfigOp(config.result), op, TileReleaseOp(), scf.YieldOp()])
+        else:
+            for inner in (inner for region in op.regions for inner in region.blocks):
+                share_configuration(inner)
+
+
+def _sole_configuration(block: Block) -> ConstantOp | None:
+    """The only configuration of the tiles that is taken in a block, if nothing in it is called."""
     ops = in_order(block)
-    taken = [op for op in ops if isinstance(op, TileConfigOp)]
-    if not taken or any(isinstance(op, CallOp | CallPackedOp | func.CallOp) for op in ops):
-        return
-    tables = [op.config.owner for op in taken]
+    tables = [op.config.owner for op in ops if isinstance(op, TileConfigOp)]
     values = {table.value for table in tables if isinstance(table, ConstantOp)}
-    if len(values) > 1 or block.first_op is None or block.last_op is None:
-        return
+    if len(values) != 1 or any(isinstance(op, CallOp | CallPackedOp | func.CallOp) for op in ops):
+        return None
+    return ConstantOp(values.pop(), MemRefType(i8, [CONFIG_BYTES]))
+
+
+def _drop_configurations(block: Block) -> None:
+    """Erase all in a block that takes the tiles, or gives them back."""
+    ops = in_order(block)
+    tables = [op.config.owner for op in ops if isinstance(op, TileConfigOp)]
     for op in (*(op for op in ops if isinstance(op, TileConfigOp | TileReleaseOp)), *dict.fromkeys(tables)):
         assert isinstance(op, Operation)
         op.detach()
         op.erase(safe_erase=False)
-    config = ConstantOp(values.pop(), MemRefType(i8, [CONFIG_BYTES]))
-    block.insert_ops_before([config, TileConfigOp(config.result)], block.first_op)
-    block.insert_op_before(TileReleaseOp(), block.last_op)
 
 
 def _perfect_nest(nest: ForOp) -> tuple[list[ForOp], BlockOp | None]:

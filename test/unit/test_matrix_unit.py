@@ -19,7 +19,9 @@ from weft.lowering import phases
 from weft.lowering.machine.target import Target
 from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
 from weft.tir import Interpreter
+from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.infra.remarks import collect
+from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
@@ -30,7 +32,7 @@ HAS_TILES = Target("llvm").vector_unit().amx_int8  # and not pairs of bf16 in la
 on_tiles = pytest.mark.skipif(not HAS_TILES, reason="this processor has no tiles, or the system keeps them")
 
 
-def of_bfloats(rows: int, depth: int, units: int) -> ModuleOp:
+def of_bfloats(rows: int | str, depth: int, units: int) -> ModuleOp:
     """A layer of bf16 with a bias."""
     types = {name: f"tensor<{shape}xbf16>" for name, shape in (
         ("x", f"{rows}x{depth}"), ("w", f"{units}x{depth}"), ("b", f"{units}"), ("y", f"{rows}x{units}"),
@@ -76,14 +78,27 @@ def test_products_of_all_signs_are_exact_on_tiles(lhs: str, rhs: str) -> None:
 
 
 @on_tiles
-def test_products_of_bf16_are_summed_in_f32_on_tiles() -> None:
-    x, w, b = bfloats(40, 96, seed=0), bfloats(32, 96, seed=1), bfloats(32, seed=2)
-    run = weft.compile(of_bfloats(40, 96, 32), params={"w": w, "b": b}, target="llvm", threads=2)
+def test_every_number_of_rows_is_exact_on_tiles() -> None:
+    w = bytes_of(DTYPES["i8"], (32, 60), 1)
+    run = weft.compile(dense("i8", "i8", "?", 60, 32), params={"w": w}, target="llvm", threads=1)
+    assert "rt.tile_dot" in run.ir["loops"]
+    for rows in (*range(36), 63, 97):
+        x = bytes_of(DTYPES["i8"], (rows, 60), 0)
+        np.testing.assert_array_equal(np.asarray(run(x)), x.astype(np.int32) @ w.T.astype(np.int32))
+
+
+@on_tiles
+@pytest.mark.parametrize("shape", ["40", "?x?"])
+def test_products_of_bf16_are_summed_in_f32_on_tiles(shape: str) -> None:
+    w, b = bfloats(32, 90, seed=1), bfloats(32, seed=2)
+    run = weft.compile(of_bfloats(shape, 90, 32), params={"w": w, "b": b}, target="llvm", threads=2)
     assert 'rt.tile_dot "bf16"' in run.ir["loops"]
-    exact = x.astype(np.float64) @ w.T.astype(np.float64) + b.astype(np.float64)
-    given = np.asarray(run(x)).astype(np.float64)
-    # Two roundings: of the product, of the sum.
-    np.testing.assert_allclose(given, exact, rtol=2 * 2**-8, atol=4 * 2**-8)
+    for rows in ((40,),) if shape == "40" else ((1, 1), (3, 3), (8, 5), (40, 1)):
+        x = bfloats(*rows, 90, seed=0)
+        exact = x.astype(np.float64) @ w.T.astype(np.float64) + b.astype(np.float64)
+        given = np.asarray(run(x)).astype(np.float64)
+        # Two roundings: of the product, of the sum.
+        np.testing.assert_allclose(given, exact, rtol=2 * 2**-8, atol=4 * 2**-8)
 
 
 @pytest.mark.skipif("avx512bf16" not in Target("llvm").platform().features, reason="this processor has no vdpbf16ps")
@@ -119,23 +134,24 @@ def test_a_processor_with_amx_gets_its_instructions() -> None:
     assert "tdpbf16ps" in text
 
 
-@pytest.mark.parametrize(("rows", "units"), [("15", 32), ("32", 20), ("?", 32)])
+@pytest.mark.parametrize(("rows", "units"), [("15", 32), ("32", 20), ("?", 20)])
 def test_products_that_do_not_fill_tiles_are_summed_in_vectors(rows: str, units: int) -> None:
     w = bytes_of(DTYPES["i8"], (units, 64), 1)
     loops = lowered(dense("ui8", "i8", rows, 64, units), {"w": w}).ir["loops"]
     assert "rt.tile" not in loops and 'rt.dot "vnni"' in loops
 
 
-def product(rows: int, text: str = "T.cast(X[vi, vk * 4 + vkk], 'int32')", columns: int = 48) -> PrimFuncOp:
-    """Bytes multiplied as `contrib_dense_pack` keeps its weights."""
+def product(rows: int | None, text: str = "T.cast(X[vi, vk * 4 + vkk], 'int32')", columns: int = 48) -> PrimFuncOp:
+    """Bytes multiplied as `contrib_dense_pack` keeps its weights, of open rows where none are named."""
+    x, c = (f'({rows or "n"}, {width}), "{dtype}"' for width, dtype in ((64, "int8"), (columns, "int32")))
+    given, lines = (f"X: T.Buffer[{x}]", f"C: T.Buffer[{c}]"), ""
+    if rows is None:
+        given = "x: T.handle", "c: T.handle"
+        lines = f"    n = T.var('int64')\n    X = T.match_buffer(x, {x})\n    C = T.match_buffer(c, {c})\n"
     found = function(f"""
 @T.prim_func
-def product(
-    X: T.Buffer[({rows}, 64), "int8"],
-    W: T.Buffer[({columns // 16}, 16, 16, 4), "int8"],
-    C: T.Buffer[({rows}, {columns}), "int32"],
-):
-    for i, j, k, kk in T.grid({rows}, {columns}, 16, 4):
+def product({given[0]}, W: T.Buffer[({columns // 16}, 16, 16, 4), "int8"], {given[1]}):
+{lines}    for i, j, k, kk in T.grid({rows or "n"}, {columns}, 16, 4):
         with T.block("sum"):
             vi, vj, vk, vkk = T.axis.remap("SSRR", [i, j, k, kk])
             with T.init():
@@ -185,6 +201,24 @@ def test_tiles_are_taken_once_for_a_nest() -> None:
     nest = loops[loops.index("dense_pack.nest_0(") : loops.index("func.return", loops.index("rt.tile_release"))]
     assert nest.count("rt.tile_config") == nest.count("rt.tile_release") == 1 and nest.count("rt.tile_zero") == 4
     assert nest.index("rt.tile_config") < nest.index("scf.for") and "rt.tile_load 0" not in nest
+
+
+def test_every_rest_of_open_rows_has_tiles_which_whole_ones_take_once() -> None:
+    func = product(None, columns=128)
+    schedule_by_rules(func, VectorRegisters(32, 64), "vnni", ("int8",))
+    LoopPartitionPass().apply_prim_func(new_ir_context(), func)
+    x, w = bytes_of(DTYPES["i8"], (35, 64), 0), bytes_of(DTYPES["i8"], (8, 16, 16, 4), 1)
+    plain = w.transpose(0, 2, 1, 3).reshape(128, 64)
+    for rows in (0, 3, 35):
+        (given,) = Interpreter(func)([x[:rows], w])
+        np.testing.assert_array_equal(given, x[:rows].astype(np.int32) @ plain.T.astype(np.int32))
+    with collect() as remarks:
+        nest = str(lower_prim_func(func, AMX)[0])
+    assert not remarks
+    taken, first = nest.index("rt.tile_config"), nest.index("rt.tile_zero")
+    assert "scf.for" not in nest[nest.rindex("scf.if", 0, taken) : taken]
+    assert "scf.for" in nest[taken:first]  # over the tiles, inside
+    assert nest.count("rt.tile_config") == nest.count("rt.tile_release") == 14
 
 
 def test_sums_that_begin_with_something_else_run_as_loops() -> None:

@@ -9,26 +9,29 @@ from weft import relay
 from weft.transforms.tir.rest_tilings import SMALL_REST, RestTilings
 
 
-def tiles_of(rows: int, height: int) -> list[tuple[int, int]]:
+def tiles_of(rows: int, height: int, in_steps: bool = False) -> list[tuple[int, int]]:
     """Begin and height of each tile of so many rows, whole ones first."""
     count = AffineExpr.symbol(0)
-    tilings = RestTilings.of(count % height, count // height, height)
+    left, whole = count % height, count // height
+    tilings = RestTilings.in_steps(left, height) if in_steps else RestTilings.of(left, whole, height)
 
     def value(expr: AffineExpr) -> int:
         return expr.eval([], [rows])
 
     whole = rows // height - value(tilings.of_whole())
     tiles = [(number * height, height) for number in range(whole)]
-    for taken in range(height - 1, 0, -1):
+    for taken in tilings.heights:
         begin = rows // height * height + value(tilings.start(taken))
         tiles += [(begin + number * taken, taken) for number in range(value(tilings.count(taken)))]
     return tiles
 
 
-@pytest.mark.parametrize("height", range(2, 16))
-def test_tiles_take_each_row_once_and_in_order(height: int) -> None:
+@pytest.mark.parametrize(
+    ("height", "in_steps"), [*((height, False) for height in range(2, 16)), (32, True), (27, True)]
+)
+def test_tiles_take_each_row_once_and_in_order(height: int, in_steps: bool) -> None:
     for rows in range(6 * height):
-        tiles = tiles_of(rows, height)
+        tiles = tiles_of(rows, height, in_steps)
         assert [row for begin, taken in tiles for row in range(begin, begin + taken)] == list(range(rows))
 
 
@@ -38,6 +41,14 @@ def test_there_are_as_few_tiles_as_can_be_and_none_is_small_where_there_are_seve
         tiles = tiles_of(rows, height)
         assert len(tiles) == -(-rows // height)
         assert len(tiles) < 2 or min(taken for _, taken in tiles) > height // SMALL_REST
+
+
+def test_a_matrix_unit_has_at_most_two_tiles_for_a_rest_and_few_heights() -> None:
+    assert all(len(tiles_of(rows, 32, in_steps=True)) <= 2 for rows in range(32))
+    assert [taken for _, taken in tiles_of(7, 32, in_steps=True)] == [7]
+    assert [taken for _, taken in tiles_of(63, 32, in_steps=True)] == [32, 28, 3]
+    heights = RestTilings.in_steps(AffineExpr.symbol(0) % 32, 32).heights
+    assert heights == [28, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1]
 
 
 def test_few_rows_after_a_tile_share_them_with_it() -> None:

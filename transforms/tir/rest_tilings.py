@@ -23,6 +23,9 @@ SMALL_REST = 4
 """A rest of at most such a part of a tile is taken together with the tile before it. (768 to 3072 features on a Zen 5:
 after a tile of 9, a rest of 1, 2 and 3 rows took 1.26, 1.16 and 1.05 of the time of code for 10, 11 and 12.)"""
 
+STEP = 4
+"""Of a matrix unit, the rows by which tiles differ that have more than twice as many."""
+
 
 @dataclass(frozen=True)
 class RestTilings:
@@ -45,6 +48,22 @@ class RestTilings:
         pairs = [[(rows + 1) // 2, rows // 2] for rows in range(height + 1, most + 1)]
         after = [[], *pairs, *single[len(pairs) + 1 :]]
         return RestTilings(left, left + _step(whole, 1, 2 * MAX_EXTENT) * height, height, [*single, *after])
+
+    @staticmethod
+    def in_steps(left: AffineExpr, height: int) -> RestTilings:
+        """Those of a matrix unit, which is as busy with the steps that all rows share as with the rows, but whose tiles
+        of up to `height` rows are too many to have code for each: few rows are one tile, others a multiple of `STEP`
+        and what is left of that."""
+        tilings = [
+            [rows] if rows <= 2 * STEP else [rows - rows % STEP, *([rows % STEP] if rows % STEP else [])]
+            for rows in range(1, height)
+        ]
+        return RestTilings(left, left, height, [[], *tilings])
+
+    @property
+    def heights(self) -> list[int]:
+        """Those of all tiles, the greatest first."""
+        return sorted({height for tiling in self.tilings for height in tiling}, reverse=True)
 
     def of_whole(self) -> AffineExpr:
         """How many whole tiles are taken with the rest."""

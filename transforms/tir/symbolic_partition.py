@@ -30,7 +30,7 @@ tir.for %p = 0 to %n mod 3 {
 
 Where the rows of a tile share more than stays in the nearest cache, as the weights of a product, each tile costs a walk
 through all of that: there are tiles of every height then, and a rest is one of them, or two with the last whole tile
-(`rest_tilings`).
+(`rest_tilings`). A rest of rows for a matrix unit (`tiles`) is one or two tiles as well.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def _take_in_tiles(whole: ForOp, rest: ForOp, inner_loops: Sequence[ForOp]) -> b
     a symbol says, and of the last of the `whole` tiles before it where the rest is small; says whether it could."""
     ends = {number: end for number, loop in enumerate(inner_loops) if (end := _end(loop)) is not None}
     rows = [inner_loops[number] for number in ends]
-    if not any(loop.for_kind == ForKind.UNROLLED for loop in rows):
+    in_matrix_unit = any(loop.is_for_tiles for loop in inner_loops)
+    if not in_matrix_unit and not any(loop.for_kind == ForKind.UNROLLED for loop in rows):
         return False
     shapes = {(end, inner_loops[number].size) for number, end in ends.items()}
     if len(shapes) != 1 or any(
@@ -144,15 +145,18 @@ def _take_in_tiles(whole: ForOp, rest: ForOp, inner_loops: Sequence[ForOp]) -> b
         copy.size = as_extent(count)
 
     far, full = step == 1 and _shares_far(rest, rows), height
-    while height > (MAX_FAR_ROWS if far else 1):
+    while not in_matrix_unit and height > (MAX_FAR_ROWS if far else 1):
         height //= 2
         count = _simple(left // (height * step))
         part(height, count)
         done, left = _simple(done + count * height), _simple(left % (height * step))
-    if far:
-        tilings = RestTilings.of(left, as_affine(whole.size) if height == full else None, height)
+    if far or in_matrix_unit:
+        if in_matrix_unit:
+            tilings = RestTilings.in_steps(left, height)
+        else:
+            tilings = RestTilings.of(left, as_affine(whole.size) if height == full else None, height)
         whole.size, begin = as_extent(as_affine(whole.size) - tilings.of_whole()), done
-        for taken in range(height - 1, 0, -1):
+        for taken in tilings.heights:
             done = begin + tilings.start(taken)
             part(taken, tilings.count(taken))
     elif step > 1:

@@ -169,7 +169,7 @@ def _walks_of(block: BlockOp, product: NarrowProduct) -> _Walks | None:
     """The walks of a block whose last iterator is of whole tiles of columns, and the one before it of rows."""
     rank = len(memref_of(written_buffer(block)).get_shape())
     sizes = [size if isinstance(size, int) else 0 for size in block.sizes]
-    if rank < 2 or 0 in sizes or any(kind != IterKind.SPATIAL for kind in block.kinds[:rank]):
+    if rank < 2 or 0 in sizes[rank - 1 :] or any(kind != IterKind.SPATIAL for kind in block.kinds[:rank]):
         return None
     if sizes[rank - 1] % COLUMNS:
         return None
@@ -189,7 +189,7 @@ def _walks_of(block: BlockOp, product: NarrowProduct) -> _Walks | None:
         if len(sums) < len(moves):
             continue
         columns = [n for n in range(rank - 2) if sizes[n] > 1 and lhs.step(dims[n]) == 0 and rhs.step(dims[n])]
-        return _Walks(sums, sizes[rank - 2], columns[-1] if columns else None)
+        return _Walks(sums, block.likely_extents[rank - 2], columns[-1] if columns else None)
     return None
 
 

@@ -120,9 +120,9 @@ def way_for(block: BlockOp, matrix: Collection[str]) -> str | None:
     if not matrix or not _can_be_tiled(block) or (way := way_of(block, matrix)) is None:
         return None
     row, outer = len(shape_of(written_buffer(block))) - 2, outer_column(block)
-    rows = block.sizes[row]
+    rows, is_open = block.likely_extents[row], not isinstance(block.sizes[row], int)
     met = prod(extent for number, extent in enumerate(block.likely_extents[: row + 1]) if number != outer)
-    fits = isinstance(rows, int) and (way == PAIRS or (rows >= MIN_TILE_ROWS and met >= MIN_ALL_ROWS))
+    fits = not is_open if way == PAIRS else rows >= MIN_TILE_ROWS and met >= MIN_ALL_ROWS
     return way if fits and is_chosen("matrix-unit", block) else None
 
 
@@ -151,11 +151,11 @@ def matrix_tile(block: BlockOp, way: str) -> Tile:
     one by four. Of vectors, as many rows as leave registers for what is read."""
     column = len(shape_of(written_buffer(block))) - 1
     rows, columns = block.sizes[column - 1 : column + 1]
-    assert isinstance(rows, int) and isinstance(columns, int)
+    assert isinstance(columns, int)
     most = MAX_VECTOR_ROWS if way == PAIRS else MAX_TILE_ROWS
-    fitting = [size for size in range(most, most // 2, -1) if rows % size == 0]
-    size = fitting[0] if fitting else min(rows, most)
-    row = column - 1 if rows > 1 else None
+    fitting = [size for size in range(most, most // 2, -1) if isinstance(rows, int) and rows % size == 0]
+    size = fitting[0] if fitting else min(rows, most) if isinstance(rows, int) else most
+    row = column - 1 if rows != 1 else None
     if columns == COLUMNS and (outer := outer_column(block)) is not None:
         extent = block.sizes[outer]
         assert isinstance(extent, int)

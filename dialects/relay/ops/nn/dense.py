@@ -207,7 +207,7 @@ class _MatrixProduct(_Product, ABC):
             layout = f"{layout}2k"
             data, weight = (
                 filled_up(x, axis, TILE_STEPS[way], lambda new: blocks.insert(new, self))
-                for x, axis in ((data, 1), (weight, source.index("K")))
+                for x, axis in ((data, len(shape_of(data)) - 1), (weight, source.index("K")))
             )
         packed = blocks.insert(LayoutTransformOp(weight, src_layout=source, dst_layout=layout), self)
         packed.name_hint = self.weight.name_hint
@@ -226,10 +226,11 @@ class _MatrixProduct(_Product, ABC):
     def has_whole_tiles(self, blocks: Blocks, what: str) -> bool:
         """Whether a matrix unit that the target has multiplies `what`, and rows, columns and steps keep it busy."""
         shape, columns = shape_of(self.data), shape_of(self.result)[-1]
-        if what not in blocks.matrix or DYNAMIC in (*shape, columns) or self.transposed()[0]:
+        is_open = DYNAMIC in shape[:-1]
+        if what not in blocks.matrix or DYNAMIC in (shape[-1], columns) or self.transposed()[0]:
             return False
-        few = prod(shape[:-1]) < MIN_TILE_ROWS and what != "bf16_pairs"
-        if few or blocks.lanes != TILE_COLUMNS or columns % TILE_COLUMNS:
+        suits = not is_open if what == "bf16_pairs" else is_open or prod(shape[:-1]) >= MIN_TILE_ROWS
+        if not suits or blocks.lanes != TILE_COLUMNS or columns % TILE_COLUMNS:
             return False
         return 2 * (-shape[-1] % TILE_STEPS[what]) <= shape[-1]
 
