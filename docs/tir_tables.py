@@ -236,7 +236,7 @@ PASSES = (
     built("PlanAndUpdateBufferAllocationLocation", "plan-and-update-buffer-allocation-location"),
     built("FlattenBuffer", "flatten-buffer", note="of a function's own buffers; lowering flattens all memory"),
     built("VectorizeLoop", "vectorize-loop", note="a vector is its lanes; the compiler leaves loops to LLVM"),
-    upstream("StorageFlatten", "flatten-buffer", note="a function of `te` has no form of its own besides"),
+    built("StorageFlatten", "storage-flatten", note="of the blocks that a function of `te` has here"),
     built("ConvertBlocksToOpaque", "convert-blocks-to-opaque"),
     built("CompactBufferAllocation", "compact-buffer-allocation"),
     built("LowerOpaqueBlock", "lower-opaque-block"),

@@ -13,6 +13,9 @@ from .blocks import BlockOp, IterKind
 from .loops import ForOp, loop_of
 from .symbols import Extent, as_affine, as_extent
 
+STATEMENT = "statement"
+"""What a block is called that is made of a statement among loops."""
+
 
 def kind_of(loop: ForOp) -> IterKind:
     """Iterations of a loop keep their order, unless they are said to run at once."""

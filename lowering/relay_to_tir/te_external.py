@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects import te
 from ...dialects.te.external import External
 from ...dialects.tir.blocks import BlockOp, blocks_under
+from ...dialects.tir.loop_iterators import STATEMENT
 from ...dialects.tir.symbols import affine_map
 
 
@@ -40,7 +41,7 @@ def emit_external(
     for block in blocks_under(function):
         own = block.block_name
         blocks[own] = block
-        block.properties["sym_name"] = StringAttr(unique(name.removesuffix(".v0") if own == "statement" else own))
+        block.properties["sym_name"] = StringAttr(unique(name.removesuffix(".v0") if own == STATEMENT else own))
     for op in list(function.region.block.ops):
         op.detach()
         into.add_op(op)

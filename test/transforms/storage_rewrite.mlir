@@ -147,3 +147,47 @@ tir.prim_func @memory_of_other_dimensions_is_not_shared(%x: memref<8x2xf32>, %y:
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @what_an_iteration_allocates_is_shared_and_allocated_once
+// CHECK-NEXT:    %a = tir.alloc_buffer "global.here" : memref<8xf32>
+// CHECK-NEXT:    tir.for %i = 0 to 4 {
+// CHECK-NEXT:      tir.for %j
+// CHECK:             @one{{.*}} writes(%a[%v
+// CHECK:             @two{{.*}} reads(%a[
+// CHECK-NOT:       tir.alloc_buffer
+// CHECK:             @three{{.*}} writes(%a[%v
+// CHECK:             @four{{.*}} reads(%a[
+tir.prim_func @what_an_iteration_allocates_is_shared_and_allocated_once(%x: memref<4x8xf32>, %y: memref<4x8xf32>, %z: memref<4x8xf32>) {
+  tir.for %i = 0 to 4 {
+    %a = tir.alloc_buffer "global.here" : memref<8xf32>
+    tir.for %j = 0 to 8 {
+      tir.block @one(%vi: opaque 4, %vj: opaque 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%a[%vj] : memref<8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %a[%vj] : memref<8xf32>
+      }
+    }
+    tir.for %j = 0 to 8 {
+      tir.block @two(%vi: opaque 4, %vj: opaque 8) = [%i, %j] reads(%a[7 - %vj] : memref<8xf32>) writes(%y[%vi, %vj] : memref<4x8xf32>) {
+        %seven = arith.constant 7 : index
+        %w = arith.subi %seven, %vj : index
+        %0 = memref.load %a[%w] : memref<8xf32>
+        memref.store %0, %y[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+    %b = tir.alloc_buffer "global.here" : memref<8xf32>
+    tir.for %j = 0 to 8 {
+      tir.block @three(%vi: opaque 4, %vj: opaque 8) = [%i, %j] reads(%x[%vi, %vj] : memref<4x8xf32>) writes(%b[%vj] : memref<8xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<4x8xf32>
+        memref.store %0, %b[%vj] : memref<8xf32>
+      }
+    }
+    tir.for %j = 0 to 8 {
+      tir.block @four(%vi: opaque 4, %vj: opaque 8) = [%i, %j] reads(%b[7 - %vj] : memref<8xf32>) writes(%z[%vi, %vj] : memref<4x8xf32>) {
+        %seven = arith.constant 7 : index
+        %w = arith.subi %seven, %vj : index
+        %0 = memref.load %b[%w] : memref<8xf32>
+        memref.store %0, %z[%vi, %vj] : memref<4x8xf32>
+      }
+    }
+  }
+}

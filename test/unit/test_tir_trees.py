@@ -100,6 +100,41 @@ def test_statements_among_loops_stand_in_the_tree_without_a_block() -> None:
     assert loop.body.then_case.indices[0] is loop.loop_var
 
 
+def test_a_schedule_of_te_becomes_statements_that_do_the_same() -> None:
+    A = te.placeholder((6, 4), name="A")
+    stages = [A]
+    for number in range(3):
+        last = stages[-1]
+        stages.append(te.compute((6, 4), lambda i, j: last[i, j] + (number + 1), name=f"S{number}"))  # noqa: B023
+    k = te.reduce_axis((0, 4), name="k")
+    C = te.compute((6,), lambda i: te.sum(stages[-1][i, k], axis=k), name="C")
+    schedule = te.create_schedule(C.op)
+    schedule[C].split(C.op.axis[0], factor=4)
+    func = tir.transform.StorageFlatten(64)(weft.lower(schedule, [A, C], simple_mode=True))
+    func = tir.transform.StorageRewrite()(tir.transform.Simplify()(func))["main"]
+    assert isinstance(func.body, tir.Allocate) and kinds(func.body).count("Allocate") == 1
+    assert "Block" not in kinds(func.body) and "IfThenElse" in kinds(func.body)
+    memory = func.body.buffer_var.type_annotation
+    assert (memory.element_type.dtype, memory.storage_scope) == ("float32", "global")
+    assert_structural_equal(func.with_body(func.body), func)
+    a, c = np.arange(24, dtype=np.float32).reshape(6, 4), np.zeros(6, np.float32)
+    weft.build(func, target="llvm -opt-level=1")(a, c)
+    np.testing.assert_array_equal(c, (a + 6).sum(axis=1))
+
+
+def test_what_the_iterations_of_a_parallel_loop_allocate_stays_in_it() -> None:
+    builder = tir.ir_builder.create()
+    A = builder.buffer_ptr(tir.decl_buffer((4, 8), "float32", name="A"))
+    with builder.for_range(0, 4, name="i", kind="parallel") as i:
+        with builder.for_range(0, 8, name="j") as j:
+            own = builder.allocate("float32", (1,), name="own", scope="global")
+            own[0] = A[i, j]
+            A[i, j] = own[0] + own[0]
+    module = tir.IRModule({"main": tir.PrimFunc([], builder.get())})
+    loop = tir.transform.StorageRewrite()(module)["main"].body
+    assert isinstance(loop, tir.For) and isinstance(loop.body, tir.Allocate) and isinstance(loop.body.body, tir.For)
+
+
 @pytest.mark.parametrize("function", [product, everything, alone], ids=lambda function: function.sym_name.data)
 def test_a_function_is_made_of_its_tree_again(function: Any) -> None:
     assert_structural_equal(function.with_body(function.body), function)

@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "schedule-rules": "schedule_rules:ScheduleRulesPass",
     "simplify": "simplify:SimplifyPass",
     "skip-assert": "skip_assert:SkipAssertPass",
+    "storage-flatten": "storage_flatten:StorageFlattenPass",
     "storage-rewrite": "storage_rewrite:StorageRewritePass",
     "thread-sync": "thread_sync:ThreadSyncPass",
     "unify-thread-binding": "unify_thread_binding:UnifyThreadBindingPass",

@@ -14,7 +14,7 @@ A buffer with `axis_separators` gets as many dimensions as those leave memory; o
 (`buffer_dim_align`) has the elements in between. Arguments keep their shapes, by which they are called: other shapes of
 their memory are other names in the text (`T.Buffer(..., data=A.data)`), which mean the same elements. Does not: flatten
 buffers whose rows are of open extents, and those that calls or products of matrices are handed as they are. Lowering to
-loops flattens all memory, whether this ran or not. Counterpart of TVM's FlattenBuffer and StorageFlatten.
+loops flattens all memory, whether this ran or not. Counterpart of TVM's FlattenBuffer.
 """
 
 from __future__ import annotations
@@ -43,12 +43,6 @@ class FlattenBufferPass(PrimFuncPass):
 
     name = "flatten-buffer"
     tvm_name = "FlattenBuffer"
-    tvm_parts = ("StorageFlatten",)
-
-    cache_line_size: int = 64
-    """TVM's, of StorageFlatten, which prefetches by it: here it says nothing."""
-    create_bound_attributes: bool = False
-    """TVM's, of StorageFlatten: `insert-bounds-checks` knows the bounds of memory without attributes that say them."""
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         allocs = [op for op in func.walk() if isinstance(op, AllocBufferOp)]

@@ -12,16 +12,16 @@ tir.for %i = 0 to 5 {
 
 tir.for %i = 0 to 5 {
   tir.for %j = 0 to 7 {
-    tir.block @b(%vi: opaque 5, %vj: opaque 7) = [%i, %j] ... {
+    tir.block @statement(%vi: opaque 5, %vj: opaque 7) = [%i, %j] ... {
       %1 = arith.cmpi slt, %0, %c32 : index
       scf.if %1 {
         memref.store %c, %y[%0]
 ```
 
-The predicate of a block becomes a branch; outer blocks, loops of one iteration that no annotation or thread needs, and
-what is noted at blocks are gone, but for pragmas and for how far rows lie apart (`buffer_dim_align`). Refused are
-blocks with iterators of their own, which `convert-blocks-to-opaque` writes as loop variables. Counterpart of TVM's
-LowerOpaqueBlock.
+Blocks are called `statement`, and are statements among loops as nodes. The predicate of one becomes a branch; outer
+blocks, loops of one iteration that no annotation or thread needs, and what is noted at blocks are gone, but for pragmas
+and for how far rows lie apart (`buffer_dim_align`). Refused are blocks with iterators of their own, which
+`convert-blocks-to-opaque` writes as loop variables. Counterpart of TVM's LowerOpaqueBlock.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -38,7 +39,7 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import Linear, linear
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, OuterBlockOp, PrimFuncOp, blocks_under, loop_of
-from ...dialects.tir.loop_iterators import speaks_of_loops
+from ...dialects.tir.loop_iterators import STATEMENT, speaks_of_loops
 from ...dialects.tir.outer_blocks import dissolve
 from ..infra import PrimFuncPass, report_changed
 from .convert_blocks_to_opaque import say_what_is_left_out, with_loop_iterators
@@ -93,8 +94,9 @@ def _is_idle(loop: ForOp) -> bool:
 def _lower(block: BlockOp, arguments: Sequence[SSAValue]) -> bool:
     """Put what is done where `block` is; whether that was another."""
     kept = {n: value for n, value in block.attributes.items() if n.startswith(_PRAGMA) or n == BUFFER_DIM_ALIGN}
-    changed = len(kept) != len(block.attributes)
+    changed = len(kept) != len(block.attributes) or block.block_name != STATEMENT
     block.attributes = kept
+    block.sym_name = StringAttr(STATEMENT)
     conditions = block.conditions
     if not conditions and speaks_of_loops(block):
         return changed

@@ -32,6 +32,7 @@ from ..analyzer.nodes import Const as Integer
 from ..script import annotations
 from .expressions import Handle, Ramp, vector_type
 from .statements import Stmt
+from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
     Slice: TypeAlias = slice[ExprLike | None, ExprLike | None, None]
@@ -42,6 +43,11 @@ Place: TypeAlias = ExprLike | Slice
 """An index, or those from one up to another."""
 
 _MASKS = {1: "r", 2: "w", 3: "rw", "r": "r", "w": "w", "rw": "rw", "wr": "rw"}
+
+
+def pointer_to(name: str, element: Attribute, scope: str = "global") -> Handle:
+    """Where memory of elements of a type is."""
+    return Handle(name, NoneType(), PointerType(PrimType(dtype_name(element)), scope))
 
 
 @checked_methods
@@ -66,7 +72,7 @@ class Buffer:
         self.elem_offset = elem_offset
         self._scope = scope or "global"
         self.axis_separators = tuple(axis_separators)
-        self.data = Handle(name, NoneType()) if data is None else data
+        self.data = pointer_to(name, type, self._scope) if data is None else data
         if self.strides is not None and len(self.strides) != len(self.shape):
             raise UsageError(f"'{name}' has {len(self.shape)} dimensions, and {len(self.strides)} strides")
 
@@ -296,6 +302,11 @@ class Memory(Stmt):
     """A statement that has memory of its own."""
 
     buffer: Buffer
+
+    @property
+    def buffer_var(self) -> Handle:
+        """Where the memory is."""
+        return self.buffer.data
 
     @property
     def dtype(self) -> str:

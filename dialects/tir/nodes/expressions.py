@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from json import dumps
 from math import isfinite
 from typing import Any, Generic, ParamSpec, TypeAlias
@@ -79,6 +79,9 @@ class Node(Generic[P]):
 class Handle(Slot):
     """Where memory is: the parameter that stands for a buffer, and what `Buffer.data` is."""
 
+    type_annotation: PrimType | PointerType = field(default_factory=lambda: PrimType("handle"))
+    """What it leads to, if that is known."""
+
     @property
     def dtype(self) -> str:
         return "handle"
@@ -88,7 +91,9 @@ class Handle(Slot):
 def _var(name: str = "v", dtype: str | Attribute | PrimType | PointerType = "int32") -> Expr:
     if isinstance(dtype, PrimType):
         dtype = dtype.dtype
-    if dtype == "handle" or isinstance(dtype, PointerType):
+    if isinstance(dtype, PointerType):
+        return Handle(name, NoneType(), dtype)
+    if dtype == "handle":
         return Handle(name, NoneType())
     return Slot(name, vector_type(dtype))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import MemRefType, NoneType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation
 
 from ...te.dims import var as extent_var
@@ -14,8 +14,7 @@ from ..buffers import memref_of, shape_of
 from ..parameter_nodes import kept_nodes
 from ..symbols import as_affine
 from .affine_expressions import dim
-from .buffers import Buffer
-from .expressions import Handle
+from .buffers import Buffer, pointer_to
 
 Parameters: TypeAlias = tuple[tuple[Expr, ...], Mapping[Expr, Buffer]]
 """The parameters in order, and the buffers that handles among them are."""
@@ -56,8 +55,8 @@ def _parameters(func: Operation) -> Parameters:
         if argument.index in sizes:
             params.append(sizes[argument.index])
             continue
-        handle = Handle(name, NoneType())
         element: Attribute = memref_of(argument).element_type
+        handle = pointer_to(name, element)
         shape = [dim(as_affine(extent), (), sizes) for extent in shape_of(argument)]
         buffers[handle] = Buffer(name, shape, element, data=handle)
         params.append(handle)

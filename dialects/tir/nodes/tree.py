@@ -4,8 +4,8 @@
     func.with_body(tir.stmt_functor.substitute(func.body, {x: y}))
 
 A tree is read anew each time that it is asked for; that of a function is the one that was given last as long as nothing
-in it has changed. Around blocks stands a root block, which has the function's buffers;
-a block that was made of one statement among loops is that statement.
+in it has changed. Around blocks stands a root block, which has the function's buffers; where there are none, buffers
+are allocated among the statements. A block that was made of statements among loops is those.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..argument_order import keep_order
 from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of, shape_of
 from ..functions import PrimFuncOp, Trees
-from ..loop_iterators import speaks_of_loops
+from ..loop_iterators import STATEMENT, speaks_of_loops
 from ..loops import ForOp, LoopNodes, enclosing_loops
 from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
@@ -50,9 +50,6 @@ from .parameters import parameters
 from .prim_func import function_of
 from .statements import Evaluate, For, SeqStmt, Stmt, sequence
 from .stmt_functor import Substitution, substitute, walk
-
-ALONE = "statement"
-"""What a block is called that is made of a statement among loops."""
 
 
 @checked
@@ -156,7 +153,9 @@ class _Reader:
         for op in own:
             self.buffers[op.buffer] = self._buffer(op)
         body = self._statements([op for op in ops if op not in own])
-        if not own and not any(isinstance(each, BlockRealize) for each in walk(body)):
+        if not any(isinstance(each, BlockRealize) for each in walk(body)):
+            for op in reversed(own):
+                body = Allocate(self.buffers[op.buffer], body)
             return body
         root = Block([], [], [], "root", body, None, [self.buffers[op.buffer] for op in own]).read_from(self.func)
         return BlockRealize([], True, root).read_from(self.func)
@@ -224,9 +223,9 @@ class _Reader:
         values = [expression(each, loops, self.symbols) for each in op.bindings.data.results]
         body = self._body(op, op.body, iters)
         init = None if op.init is None else self._body(op, op.init, iters)
-        if op.block_name == ALONE and init is None and not op.attributes:
-            if (speaks_of_loops(op) or all(kind == IterKind.OPAQUE for kind in op.kinds)) and not isinstance(
-                body, SeqStmt
+        if op.block_name == STATEMENT and init is None and not op.attributes:
+            if speaks_of_loops(op) or (
+                all(kind == IterKind.OPAQUE for kind in op.kinds) and not isinstance(body, SeqStmt)
             ):
                 statement = substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
                 return self.guards.around([condition([each], loops, self.symbols) for each in op.conditions], statement)

@@ -20,6 +20,7 @@ from ..blocks import blocks_under
 from ..buffers import AllocBufferOp
 from ..functions import RESULT, PrimFuncOp
 from ..legality.definedness import allow_unused_elements
+from ..loop_iterators import STATEMENT
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
@@ -312,14 +313,14 @@ class FunctionParser:
             return
         if needs_statements(self.scope, statement):
             statements, attributes = as_statements(self.scope, statement)
-            self._alone([*attributes, *statements], body, name or "statement")
+            self._alone([*attributes, *statements], body, name or STATEMENT)
             return
         if is_outer(self.scope, statement):
             self._outer(statement, name, body)
             return
         self._read(statement, name, body)
 
-    def _alone(self, statements: Sequence[ast.stmt], body: Block, name: str = "statement") -> None:
+    def _alone(self, statements: Sequence[ast.stmt], body: Block, name: str = STATEMENT) -> None:
         """What stands among loops without a block is one of its own, which names the loops themselves."""
         made = ast.With([ast.withitem(ast.Constant(None))], list(statements))
         self._read(ast.copy_location(made, statements[0]), name, body)

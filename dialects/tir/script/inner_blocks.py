@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from ...support.diagnostics import Diagnostic
+from ..loop_iterators import STATEMENT
 from ..loops import ForOp
 from .arguments import Arguments
 from .loop_indices import Extents, LoopIndices
@@ -48,7 +49,7 @@ def name_of(scope: Scope, statement: ast.stmt) -> str:
                 names.append(name)
             case _:
                 continue
-    return names[0] if len(names) == 1 and names[0] else "statement"
+    return names[0] if len(names) == 1 and names[0] else STATEMENT
 
 
 def ends_late(scope: Scope, loop: ast.For) -> bool:
