@@ -58,13 +58,39 @@ def test_a_reader_does_not_move_into_a_reduction() -> None:
     refused(lambda: schedule.reverse_compute_at(relu, loops[0]), schedule, "has not finished its reduction")
 
 
-def test_a_reduction_does_not_move_where_a_part_of_its_input_is() -> None:
-    schedule = of(softmax(4, 9))
+def test_a_reduction_moves_where_a_part_of_its_input_is_made() -> None:
+    stage = softmax(4, 9)
+    schedule = of(stage)
     total, power = schedule.get_block("total"), schedule.get_block("power")
-    j = schedule.get_loops(power)[1]
-    refused(
-        lambda: schedule.reverse_compute_at(total, j), schedule, "reduces along .*, of which an iteration has a part"
+    schedule.reverse_compute_at(total, schedule.split(schedule.get_loops(power)[1], [3, None])[0])
+    assert schedule.get(schedule.get_loops(total)[-1]).trip_count == 3
+    assert_computes(only(schedule), stage, threads=[1])
+
+
+@pytest.mark.parametrize(
+    ("extents", "binding", "extent"),
+    [("1, 4, 4", "j * 2 + k", 10), ("1, 4, 9", "j * 5 + k", 24), ("2, 4, 2", "j * 2 + k", 8)],
+)
+def test_a_reduction_does_not_move_where_a_step_would_be_taken_twice(extents: str, binding: str, extent: int) -> None:
+    schedule = Schedule(
+        function(f"""
+@T.prim_func
+def f(x: T.Buffer[({extent},), "float32"], y: T.Buffer[(1,), "float32"]):
+    t = T.alloc_buffer(({extent},), "float32")
+    for i, j, k in T.grid({extents}):
+        with T.block("t"):
+            v = T.axis.spatial({extent}, {binding})
+            t[v] = x[v]
+    for k in range({extent}):
+        with T.block("sum"):
+            v = T.axis.reduce({extent}, k)
+            with T.init():
+                y[0] = T.float32(0)
+            y[0] = y[0] + t[v]
+""")
     )
+    loop, total = schedule.get_loops(schedule.get_block("t"))[1], schedule.get_block("sum")
+    refused(lambda: schedule.reverse_compute_at(total, loop), schedule, "reduces along .*, of which an iteration has")
 
 
 def _reshaped(rows: int, columns: int, shape: tuple[int, ...], swap: bool = False) -> Stage:

@@ -112,7 +112,7 @@ def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
     Raises:
         ScheduleError: nothing in `loop` writes what the block reads, or something outside does; the block has a
             predicate or does not write one element for each value of its iterators; a producer's result is not
-            finished within an iteration, or not a box; a reduction of the block would see a part of it only; the
+            finished within an iteration, or not a box; steps of a reduction of the block would be taken twice; the
             block runs over more than that result has; or something in between or in `loop` touches what the block
             does.
     """
@@ -141,7 +141,36 @@ def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
             _check_finished(producer, plan.outer)
         region = _written_box(block, buffer, plan.outer)
         _add_parts(block, buffer, region, plan)
+    _check_steps(block, [*enclosing_loops(loop), loop], plan)
     return plan
+
+
+def _check_steps(block: BlockOp, outer: list[ForOp], plan: Plan) -> None:
+    """A reduction of which an iteration has a part takes each of its steps once: the loops outside and the iterators'
+    parts are the digits of the iterators' values. What does not reduce may be done again."""
+    reduced = [number for number in plan.parts if block.kinds[number] == IterKind.REDUCE]
+    if not reduced:
+        return
+    ranges = dimension_ranges(plan.outer)
+    unused = {AffineExpr.dimension(depth) for depth, each in enumerate(outer) if each.size != 1}
+    are_digits = True
+    for number, part in plan.parts.items():
+        terms = linear(part.offset, ranges)
+        reached = part.size
+        for loop, factor in sorted(terms.terms.items(), key=lambda term: term[1]):
+            first, last = ranges.get(loop, (0, 0))
+            if loop not in unused or first or not isinstance(reached, int) or factor != reached:
+                are_digits = False
+                break
+            unused.remove(loop)
+            reached *= last + 1
+        are_digits = are_digits and reached == block.sizes[number] and terms.constant == 0
+    if not are_digits or unused:
+        raise ScheduleError.at(
+            block,
+            f"block @{block.block_name} reduces along {block.iter_name(reduced[0])}, of which an iteration has a part "
+            f"only, and not each in one iteration alone",
+        )
 
 
 def _check_between(block: BlockOp, loop: ForOp, produced: list[SSAValue]) -> None:
@@ -231,9 +260,9 @@ def _add_parts(block: BlockOp, buffer: SSAValue, box: list[Part], plan: Plan) ->
         for index, part, extent in partial:
             assert isinstance(index, BlockArgument)
             number = block.iters.index(index)
-            if block.kinds[number] != IterKind.SPATIAL:
+            if block.kinds[number] == IterKind.OPAQUE:
                 raise ScheduleError.at(
-                    block, f"{name} reduces along {block.iter_name(number)}, of which an iteration has a part only"
+                    block, f"{name} takes all of {block.iter_name(number)} in order, of which an iteration has a part"
                 )
             if not _is_at_least(extent, block.sizes[number]):
                 raise ScheduleError.at(
