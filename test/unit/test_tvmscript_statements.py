@@ -302,6 +302,27 @@ def f(n: T.int64, m: T.int64):
     assert not structural_equal(from_source(text.replace("m - n", "n - m")), from_source(text))
 
 
+def test_numbers_and_dtypes_of_python_stand_where_they_are_named() -> None:
+    rows, columns, dtype = weft.tir.IntImm("int32", 3), np.int64(4), "int32"
+    seven, half, high = weft.tir.IntImm("int32", 7), weft.tir.FloatImm("float16", 0.5), weft.tir.const(200, "uint8")
+
+    @T.prim_func
+    def named(A: T.Buffer[4, dtype], B: T.Buffer[(rows, columns), dtype], C: T.Buffer[4, "float16"]):
+        for i in range(columns):
+            A[i] = T.if_then_else(i < rows, seven, T.Cast(dtype, high))
+            C[i] = half
+        for i, j in T.grid(rows, columns):
+            with T.block("b"):
+                vi = T.axis.spatial(rows, i)
+                vj = T.axis.spatial(columns, j)
+                B[vi, vj] = rows + vj
+
+    results = Interpreter(named)([])
+    np.testing.assert_array_equal(results[0], [7, 7, 7, 200])
+    np.testing.assert_array_equal(results[1], [np.arange(4) + 3] * 3)
+    np.testing.assert_array_equal(results[2], [0.5] * 4)
+
+
 def test_expressions_of_python_stand_where_they_are_named() -> None:
     """Their variables are sizes, behind all other parameters and in the order of their names; loops of the text keep
     variables of their own."""

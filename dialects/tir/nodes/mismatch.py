@@ -22,7 +22,7 @@ from ..functions import PrimFuncOp
 from ..script import equality as operations
 from .blocks import AllocateConst, Block, BlockRealize
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore
-from .equality import Forms, TypeForm, are_nodes, structural_equal
+from .equality import Forms, TypeForm, are_nodes, as_nodes, structural_equal
 from .expressions import Handle
 from .object_path import ObjectPath
 from .statements import For, LetStmt, Stmt
@@ -61,6 +61,7 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     Raises:
         StructuralDifferenceError: `lhs` and `rhs` are not one but for names.
     """
+    lhs, rhs = as_nodes(lhs, rhs)
     if not are_nodes(lhs, rhs):
         operations.assert_structural_equal(lhs, rhs)
     elif not structural_equal(lhs, rhs, map_free_vars):

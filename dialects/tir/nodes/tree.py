@@ -63,13 +63,22 @@ def tree_of(op: Operation) -> Stmt:
     return reading_of(func).tree if op is func else _Reader(func).part(op)
 
 
+def node_in_tree(op: Operation) -> Stmt:
+    """A loop or a block as it stands in its function's tree.
+
+    Raises:
+        Diagnostic: it is in no function, or something in that is no statement.
+    """
+    return reading_of(_function_around(op)).nodes[op]
+
+
 def loop_variable(loop: Operation) -> Expr:
     """The variable of a loop in its function's tree.
 
     Raises:
         Diagnostic: it is in no function, or something in that is no statement.
     """
-    node = reading_of(_function_around(loop)).nodes[loop]
+    node = node_in_tree(loop)
     assert isinstance(node, For)
     return node.loop_var
 
@@ -331,3 +340,4 @@ Trees.read = staticmethod(tree_of)
 Trees.replace_body = staticmethod(with_body)
 Trees.know_sizes = staticmethod(specialized)
 LoopNodes.variable = staticmethod(loop_variable)
+LoopNodes.statement = staticmethod(node_in_tree)

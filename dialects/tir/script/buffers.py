@@ -121,6 +121,14 @@ def is_size(scope: Scope, node: ast.expr | None) -> bool:
     return node is not None and scope.word(node) in SIZES
 
 
+def _is_text(scope: Scope, node: ast.expr) -> bool:
+    """Whether an expression is a text that is known here, as a dtype is and an extent is not."""
+    try:
+        return isinstance(scope.static(node), str)
+    except NotStatic:
+        return False
+
+
 def annotated(scope: Scope, node: ast.expr) -> Described | None:
     """The buffer that a parameter is annotated with; `None` where it is a handle.
 
@@ -136,7 +144,7 @@ def annotated(scope: Scope, node: ast.expr) -> Described | None:
                 call = ast.Call(base, list(given), [])
             else:  # T.Buffer[16, "float32"], T.Buffer[(16,)]
                 last = given[-1]
-                named = isinstance(last, ast.Constant) and isinstance(last.value, str) and len(given) > 1
+                named = len(given) > 1 and _is_text(scope, last)
                 shape = (
                     given[0] if len(given) - named == 1 else ast.Tuple(list(given[: len(given) - named]), ast.Load())
                 )

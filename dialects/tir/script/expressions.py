@@ -12,13 +12,14 @@ from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerAttr, i1, i32
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerAttr, IntegerType, Signedness, i1, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.interned import index
+from ...te.expr import Const
 from ..affine import Range
 from ..buffers import shape_of
 from ..checks import CheckOp
@@ -140,10 +141,21 @@ class Expressions:
             return self._term(node)
         if isinstance(found, int | float | str):
             return found
+        if isinstance(found, Const):
+            return self._literal(found, node)
         item: object = getattr(found, "item", None)
         if callable(item) and isinstance(number := item(), int | float):  # a NumPy scalar
             return number
         raise self._error(node, f"a {type(found).__name__} is no scalar")
+
+    def _literal(self, literal: Const, node: ast.expr) -> Term:
+        """A literal that Python has, of its own type."""
+        type = literal.type
+        if type == index:
+            return literal.value
+        unsigned = isinstance(type, IntegerType) and type.signedness.data == Signedness.UNSIGNED
+        held = IntegerType(type.width.data) if isinstance(type, IntegerType) else type
+        return self.as_value(literal.value, node, held, unsigned)
 
     def _term(self, node: ast.expr) -> Term:
         match node:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import index
+from typing import SupportsIndex
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...support.diagnostics import Diagnostic
+from ...te.expr import Const
 from ..affine import simplify, substitute
 from ..analyzer import Analyzer, from_affine, sym
 from ..disjunctions import any_of
@@ -59,9 +62,11 @@ class LoopIndices:
             number = self.scope.static(node)
         except NotStatic:
             return simplify(self._expr(node))
-        if not isinstance(number, int):
+        if isinstance(number, Const) and not isinstance(number.value, float):
+            number = int(number.value)
+        if not isinstance(number, SupportsIndex):  # NumPy's integers too
             raise self._error(node, f"an index is an integer, not {number!r}")
-        return AffineConstantExpr(number)
+        return AffineConstantExpr(index(number))
 
     def _expr(self, node: ast.expr) -> AffineExpr:
         match node:

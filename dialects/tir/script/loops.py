@@ -13,7 +13,7 @@ from ..loops import ForKind, ForOp
 from ..symbols import Extent, as_affine, as_extent
 from .arguments import Arguments, attributes_of
 from .loop_indices import Extents
-from .scope import Local, NotStatic, OuterIterator, Scope
+from .scope import Local, OuterIterator, Scope
 
 LOOPS = {
     "serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorized": ForKind.VECTORIZED,
@@ -62,7 +62,7 @@ def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> tuple[
         low: Extent = 0
     else:
         arguments.nodes("start", "stop", optional=more)
-        low = _start(scope, arguments.given["start"])
+        low = Extents(scope).extent(arguments.given["start"])
     loop = one_loop(scope, target, LOOPS.get(word, ForKind.SERIAL), low, arguments.given["stop"])
     if word == "thread_binding":
         thread = arguments.static("thread", None)
@@ -87,16 +87,6 @@ def _names_thread(call: ast.Call, word: str) -> bool:
             return word == "thread_binding"
         case _:
             return False
-
-
-def _start(scope: Scope, node: ast.expr) -> Extent:
-    try:
-        value = scope.static(node)
-    except NotStatic:
-        return Extents(scope).extent(node)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise scope.source.error(node, f"the bounds of a loop are whole numbers, not {value!r}")
-    return value
 
 
 def one_loop(scope: Scope, target: ast.expr, kind: ForKind, low: Extent, stop: ast.expr) -> ForOp:
