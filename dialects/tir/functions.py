@@ -53,11 +53,12 @@ class Trees:
     """How a function is read as a tree of nodes, and made of one: by the module that is provided as `TREES`."""
 
     read: ClassVar[Callable[[PrimFuncOp], Stmt]]
+    node: ClassVar[Callable[[Operation], Stmt]]
     replace_body: ClassVar[Callable[[PrimFuncOp, Stmt], PrimFuncOp]]
     know_sizes: ClassVar[Callable[[PrimFuncOp, Mapping[Expr, Expr | Buffer | int]], PrimFuncOp]]
 
 
-def _trees() -> type[Trees]:
+def trees() -> type[Trees]:
     """`Trees`, once the module is there that says how: few functions are ever read as trees."""
     load(TREES)
     return Trees
@@ -191,7 +192,7 @@ class PrimFuncOp(IRDLOperation):
         Raises:
             Diagnostic: something in the function is no statement.
         """
-        return _trees().read(self)
+        return trees().read(self)
 
     def with_body(self, new_body: Stmt) -> PrimFuncOp:
         """The function with other statements, made of its `body` or over its `params` and `buffer_map`.
@@ -200,7 +201,7 @@ class PrimFuncOp(IRDLOperation):
             UsageError: a variable in them has no value, or a buffer no memory.
             Diagnostic: what they make is not well formed.
         """
-        return _trees().replace_body(self, new_body)
+        return trees().replace_body(self, new_body)
 
     def take_region(self, other: PrimFuncOp) -> None:
         """Hold what `other`, whose parameters are the same, holds; that is left without a region."""
@@ -215,7 +216,7 @@ class PrimFuncOp(IRDLOperation):
             UsageError: one is no parameter, or cannot be that.
             Diagnostic: what that makes is not well formed.
         """
-        return _trees().know_sizes(self, param_map)
+        return trees().know_sizes(self, param_map)
 
     def same_as(self, other: object) -> bool:
         """Whether both are one function."""

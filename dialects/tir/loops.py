@@ -40,17 +40,15 @@ from .symbols import (
 
 if TYPE_CHECKING:
     from ..te.expr import Expr
-    from .nodes.statements import Stmt
 
 TREES = "tir.trees"
 """What provides functions and loops as trees of nodes."""
 
 
 class LoopNodes:
-    """How a loop's variable is found as a node, and a loop or a block: by the module that is provided as `TREES`."""
+    """How a loop's variable is found as a node: by the module that is provided as `TREES`."""
 
     variable: ClassVar[Callable[[Operation], Expr]]
-    statement: ClassVar[Callable[[Operation], Stmt]]
 
 
 class ForKind(StrEnum):

@@ -17,11 +17,10 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from ...support.arguments import checked
 from ...support.hints import isa
-from ...support.provided import load
 from ...te.expr import Binary, Cast, Const, Expr, IterVar, Slot, Var, index
 from ...te.integer_forms import bits_of, direct_parts, integer_form, is_integer
 from ...te.let import Let
@@ -30,7 +29,7 @@ from ...te.tensor import Tensor
 from ..analyzer.iter_nodes import IterMapExpr, IterMark, IterSplitExpr
 from ..analyzer.nodes import Const as Integer
 from ..analyzer.nodes import IntExpr, as_expr
-from ..loops import TREES, LoopNodes
+from ..functions import trees
 from ..script import equality as operations
 from .blocks import AllocateConst, Block
 from .buffers import Allocate, Buffer, BufferRegion, PointedTo, Pointer
@@ -53,15 +52,10 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
 def as_nodes(lhs: object, rhs: object) -> tuple[object, object]:
     """Both, a loop or a block of a function as its node where the other one is a statement that is a node."""
     if isinstance(lhs, Stmt) and isinstance(rhs, operations.STATEMENTS):
-        return lhs, _node_of(rhs)
+        return lhs, trees().node(rhs)
     if isinstance(rhs, Stmt) and isinstance(lhs, operations.STATEMENTS):
-        return _node_of(lhs), rhs
+        return trees().node(lhs), rhs
     return lhs, rhs
-
-
-def _node_of(op: Operation) -> Stmt:
-    load(TREES)
-    return LoopNodes.statement(op)
 
 
 @checked
