@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp, OuterBlockOp
-from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, scope_of
+from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, reads_of, scope_of
 from ..analysis.producers import function_of
 from ..schedule.errors import ScheduleError
 
@@ -68,7 +68,8 @@ def other_readers(block: AnyBlock, index: int) -> list[tuple[str, str, int | Non
     found: list[tuple[str, str, int | None]] = []
     for other in children_of(scope_of(block)):
         makes = isinstance(other, OuterBlockOp) and buffer in buffers_of(other, "write")
-        if other is not block and not makes and buffer in buffers_of(other, "read"):
+        reads = other.reads if isinstance(other, BlockOp) else reads_of(other)
+        if other is not block and not makes and buffer in reads:
             alike = [each for each in everything if each.block_name == other.block_name]
             found.append((other.block_name, func.sym_name.data, alike.index(other) if len(alike) > 1 else None))
     return found

@@ -32,6 +32,7 @@ from ....dialects.tir.core import (
 )
 from ....dialects.tir.legality.loops import check_kind
 from ....dialects.tir.loops import INDEPENDENT, LANES, PARTS, ROLLED, TILES
+from ..analysis.block_scopes import buffers_of
 from ..analysis.independence import assert_independent
 from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
@@ -257,7 +258,7 @@ def _drop(_: object) -> None:
 
 def cache_read(block: BlockOp, buffer: SSAValue, scope: str) -> BlockOp:
     """`schedule.cache_read.cache_read`, for one reader."""
-    index = list(block.reads).index(buffer)
+    index = buffers_of(block, "read").index(buffer)
     return _apply(
         lambda: _cache_read.cache_read(buffer, scope, [block]),
         [block],

@@ -335,7 +335,7 @@ class Schedule(TracedSchedule):
         block = self._named(block)
         kind, index = self._buffer(block, buffer)
         op = self.state.block(block.value)
-        buffers = op.reads if kind == "read" else op.writes
+        buffers = buffers_of(op, kind)
         rank = rank_of(buffers[index]) if 0 <= index < len(buffers) else 0
         map, separators = layout_of(index_map, rank)
         given = separators or list(axis_separators or ()) or None
