@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from native import parse
 from xdsl.ir.affine import AffineExpr
 
 from weft.dialects.tir.affine import Linear
 from weft.dialects.tir.blocks import BlockOp
-from weft.transforms.tir.schedule.boxes import Part, part_of_sum, span_of
+from weft.transforms.tir.schedule.boxes import Part, box_of, part_of_sum
 
 FUNCTION = """
 tir.prim_func @f(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index) shapes(%x[%n, 4], %y[%n, 4]) {
@@ -41,12 +43,24 @@ ROW, COLUMN, SIZE, ZERO = (
         (ROW * 2, 0, None),
         (ROW + COLUMN, 0, None),  # n + 3 values, which no extent says
         (ROW + COLUMN, 1, Part(AffineExpr.dimension(0), 4)),
+        (ROW + COLUMN // 2, 1, Part(AffineExpr.dimension(0), 2)),
+        (COLUMN % 3, 1, Part(ZERO, 3)),
     ],
     ids=str,
 )
 def test_the_values_of_an_index_in_one_iteration(index: AffineExpr, outer: int, part: Part | None) -> None:
+    assert _box([index], outer) == (None if part is None else [part])
+
+
+def _box(indices: Sequence[AffineExpr], outer: int) -> list[Part] | None:
     (block,) = (op for op in parse(FUNCTION).walk() if isinstance(op, BlockOp))
-    assert span_of(block, index, list(block.loop_vars)[:outer]) == part
+    return box_of(block, indices, list(block.loop_vars)[:outer])
+
+
+def test_indices_take_together_what_each_takes_where_they_are_digits_of_a_loop() -> None:
+    assert _box([COLUMN // 2 + ROW, COLUMN % 2], 1) == [Part(AffineExpr.dimension(0), 2), Part(ZERO, 2)]
+    assert _box([COLUMN, COLUMN], 1) is None and _box([COLUMN // 2, COLUMN], 1) is None
+    assert _box([COLUMN // 3, COLUMN % 3], 1) is None  # (1, 1) and (1, 2) are left out
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,20 @@ def test_readers_may_share_a_copy() -> None:
     assert_computes(only(schedule), stage, threads=[1])
 
 
+def test_a_reduction_that_begins_elsewhere_reads_what_it_updates_first() -> None:
+    """As in TVM, whose traces count so."""
+    schedule = of(DENSE)
+    dense_block = schedule.get_block("dense")
+    schedule.decompose_reduction(dense_block, schedule.get_loops(dense_block)[2])
+    update = schedule.get_block("dense_update")
+    refused(lambda: schedule.cache_read(update, 0, "global"), schedule, "does not only read %dense")
+    refused(lambda: schedule.cache_read(update, 3, "global"), schedule, "reads 3 buffers, none of number 3")
+    schedule.transform_layout(update, ("read", 0), lambda i, j: (j, i))
+    copies = [schedule.get(schedule.cache_read(update, number, "global")) for number in (1, 2)]
+    assert [copy.reads[0].name_hint for copy in copies] == ["p0", "p1"]
+    assert_computes(only(schedule), DENSE, threads=[1])
+
+
 def test_a_copy_moves_to_where_less_of_it_is_needed() -> None:
     schedule = of(DENSE)
     dense_block = schedule.get_block("dense")

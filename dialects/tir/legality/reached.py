@@ -14,15 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, dims_in, linear, substitute
 from ..blocks import BlockOp, IterKind
 from ..conditions import EVERYWHERE
+from ..digits import Digit, are_independent, digit_of, positive_constant
 from ..exact_ranges import whole_range
 from ..loops import ForKind, ForOp, enclosing_loops, loop_range
 from ..symbols import depends_on_symbols, dimension
@@ -151,7 +152,7 @@ class Instances:
             ((atom, factor),) = form.terms.items()
             if not isinstance(atom, AffineBinaryOpExpr) or not _is_loop(atom.lhs, loop):
                 continue
-            if (divisor := _constant(atom.rhs)) is None:
+            if (divisor := positive_constant(atom.rhs)) is None:
                 continue
             value, rest = divmod(wanted - form.constant, factor)
             if rest:
@@ -253,12 +254,12 @@ def _takes_all(instances: Instances, shape: Sequence[int]) -> bool:
 
 
 def _has_digits(instances: Instances, shape: Sequence[int]) -> bool:
-    used: list[_Digit] = []
+    used: list[Digit] = []
     for form, extent in zip(instances.forms, shape, strict=True):
         reach = 1
         first = form.constant
         for factor, atom in sorted([(factor, atom) for atom, factor in form.terms.items()], key=lambda term: term[0]):
-            digit = _digit_of(atom, instances.ranges)
+            digit = digit_of(atom, instances.ranges)
             if digit is None or not 0 < factor <= reach:
                 return False
             used.append(digit)
@@ -266,50 +267,4 @@ def _has_digits(instances: Instances, shape: Sequence[int]) -> bool:
             reach += factor * (digit.count - 1)
         if first > 0 or first + reach < extent:
             return False
-    return _are_independent(used, instances.ranges)
-
-
-@dataclass(frozen=True, order=True)
-class _Digit:
-    """`loop floordiv unit mod count`, or the whole of a loop."""
-
-    loop: int
-    unit: int
-    count: int
-    first: int = 0
-
-
-def _digit_of(atom: AffineExpr, ranges: Sequence[Range]) -> _Digit | None:
-    modulus: int | None = None
-    unit = 1
-    if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod:
-        modulus = _constant(atom.rhs)
-        if modulus is None:
-            return None
-        atom = atom.lhs
-    if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
-        if (divisor := _constant(atom.rhs)) is None:
-            return None
-        atom, unit = atom.lhs, divisor
-    if not isinstance(atom, AffineDimExpr):
-        return None
-    low, high = ranges[atom.position]
-    if high < low or (low and (modulus is not None or unit > 1)):
-        return None
-    whole = -(-(high + 1) // unit) if unit > 1 else high - low + 1
-    return _Digit(atom.position, unit, whole if modulus is None else min(whole, modulus), low)
-
-
-def _constant(expr: AffineExpr) -> int | None:
-    return expr.value if isinstance(expr, AffineConstantExpr) and expr.value > 0 else None
-
-
-def _are_independent(digits: Sequence[_Digit], ranges: Sequence[Range]) -> bool:
-    """Whether digits take all combinations of their values: those of one loop lie one above the other, and it has all
-    values of the topmost."""
-    ascending = sorted(digits)
-    for digit, above in pairwise(ascending):
-        if digit.loop == above.loop and above.unit % (digit.unit * digit.count):
-            return False
-    last = {digit.loop: digit for digit in ascending}
-    return all((ranges[d.loop][1] - ranges[d.loop][0] + 1) >= d.unit * d.count for d in last.values())
+    return are_independent(used, instances.ranges)

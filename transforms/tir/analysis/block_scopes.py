@@ -105,8 +105,10 @@ def writes_of(block: AnyBlock) -> list[SSAValue]:
 
 
 def buffers_of(block: AnyBlock, kind: str) -> list[SSAValue]:
-    """The buffers of a block by which its `"read"`s and `"write"`s are numbered. A reduction that begins elsewhere reads
-    what it updates, as in TVM, before all else."""
+    """The buffers of a block by which its `"read"`s and `"write"`s are numbered.
+
+    A reduction that begins elsewhere reads what it updates, as in TVM, before all else.
+    """
     if isinstance(block, OuterBlockOp):
         return reads_of(block) if kind == "read" else writes_of(block)
     if kind == "read" and block.is_reduction and block.init is None:

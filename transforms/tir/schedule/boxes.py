@@ -10,6 +10,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, expr_range, linear, substitute
 from ....dialects.tir.core import BlockOp, dimension_ranges, loop_of
+from ....dialects.tir.digits import Digit, are_independent, digit_of
+from ....dialects.tir.loops import loop_range
 from ....dialects.tir.symbols import Extent
 
 
@@ -21,10 +23,22 @@ class Part:
     size: Extent
 
 
-def span_of(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part | None:
-    """The values of an index in one iteration of `outer`; `None` where they are not known to follow each other."""
+def box_of(producer: BlockOp, indices: Sequence[AffineExpr], outer: list[SSAValue]) -> list[Part] | None:
+    """The values that indices take together in one iteration of `outer`; `None` where they are not known to be a box
+    without holes."""
+    digits: list[Digit] = []
+    box = [_span_of(producer, index, outer, digits) for index in indices]
+    if not are_independent(digits, [loop_range(v) for v in producer.loop_vars]):
+        return None
+    parts = [part for part in box if part is not None]
+    return parts if len(parts) == len(box) else None
+
+
+def _span_of(producer: BlockOp, index: AffineExpr, outer: list[SSAValue], digits: list[Digit]) -> Part | None:
+    """The values of an index; `digits` gets those of loops inside that it is made of."""
     loop_vars = list(producer.loop_vars)
     ranges = dimension_ranges(loop_vars)
+    values = [ranges[AffineExpr.dimension(n)] for n in range(len(loop_vars))]
     form = linear(substitute(index, producer.bindings.data.results), ranges)
     renumber: list[AffineExpr] = [
         AffineDimExpr(outer.index(v)) if v in outer else AffineConstantExpr(0) for v in loop_vars
@@ -37,19 +51,19 @@ def span_of(producer: BlockOp, index: AffineExpr, outer: list[SSAValue]) -> Part
         used = [loop_vars[d] for d in atom.used_dims()]
         if all(v in outer for v in used):
             fixed[substitute(atom, renumber)] = factor
-        elif isinstance(atom, AffineDimExpr) and factor > 0:
-            loop = loop_of(loop_vars[atom.position])
-            if loop.is_symbolic:
-                if factor != 1 or whole is not None:
-                    return None
-                whole = loop.size
-                low += loop.start
-                continue
-            first, last = ranges[atom]
-            low += factor * first
-            steps.append((factor, last - first + 1))
-        else:
+            continue
+        if (digit := digit_of(atom, values)) is None or factor <= 0:
             return None
+        loop = loop_of(loop_vars[digit.loop])
+        if loop.is_symbolic:
+            if not isinstance(atom, AffineDimExpr) or factor != 1 or whole is not None:
+                return None
+            whole = loop.size
+            low += loop.start
+            continue
+        digits.append(digit)
+        low += factor * digit.first
+        steps.append((factor, digit.count))
     size = _run(steps)
     if size is None or (whole is not None and size != 1):
         return None

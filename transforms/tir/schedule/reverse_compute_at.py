@@ -80,7 +80,7 @@ from ....dialects.tir.symbols import Extent, as_affine
 from ..analysis.producers import allocation_of, blocks_between, is_before, nest_of, writers, written_buffer
 from ..analysis.proofs import always_holds
 from .bijections import inverse
-from .boxes import Part, part_of_sum, span_of
+from .boxes import Part, box_of, part_of_sum
 from .checks import (
     FIRST,
     LAST,
@@ -216,19 +216,17 @@ def _written_box(block: BlockOp, buffer: SSAValue, outer: list[SSAValue]) -> lis
         for each in producer.handed():
             if each.buffer is buffer and each.is_write:
                 raise ScheduleError.at(each.op, f"{buffer_name(buffer)} is written by a call, and where is not seen")
-        parts: list[Part] = []
         for access in producer.accesses():
             if access.buffer is not buffer or not access.is_write:
                 continue
-            box = None if access.map is None else [span_of(producer, index, outer) for index in access.map.results]
-            if box is None or None in box:
+            box = None if access.map is None else box_of(producer, access.map.results, outer)
+            if box is None:
                 raise ScheduleError.at(
                     producer, f"what block @{producer.block_name} writes in an iteration of the loop is not a box"
                 )
-            parts = [part for part in box if part is not None]
-            if found is not None and found != parts:
+            if found is not None and found != box:
                 raise ScheduleError.at(producer, f"the writers of {buffer_name(buffer)} write different parts of it")
-            found = parts
+            found = box
     assert found is not None
     return found
 
