@@ -14,9 +14,9 @@ from typing import cast
 from .plugins import targets
 
 MEMORIES = ("global", "local", "shared", "warp", "wmma", "mma", "texture", "amx")
-"""What the name of a scope begins with; a tag may follow, such as in `shared.dyn`, `local_TB2` and `global:weights`."""
+"""What the name of a scope begins with; a tag may follow: `shared.dyn`, `local_TB2`, `global2`, `global:weights`."""
 
-_TAG = re.compile(r"[._:][\w.:]+", re.ASCII)
+_TAG = re.compile(r"(?:[._:][\w.:]|\d)[\w.:]*", re.ASCII)
 
 _DECLARED: dict[str, tuple[str, ...]] = {}
 """Kind of targets -> the memories that it has besides."""
@@ -63,7 +63,7 @@ def why_no_scope(scope: str) -> str | None:
     """What is wrong with the name of a scope."""
     if _among(MEMORIES, scope) or _among(known := memories(), scope):
         return None
-    return f"unknown scope \"{scope}\"; known: {', '.join(known)}, and more after a point, '_' or ':'"
+    return f"unknown scope \"{scope}\"; known: {', '.join(known)}, and more after a point, '_' or ':', or a number"
 
 
 def named_in(name: str, scope: str) -> str:

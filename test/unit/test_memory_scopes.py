@@ -21,7 +21,7 @@ def twice(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
             vi = T.axis.spatial(16, i)
             C[vi] = A[vi] * T.float32(2)
 """
-TAGGED = ("global:weights", "local_TB2", "shared.dyn", "global.texture:bank.1", "wmma.matrix_a_x")
+TAGGED = ("global2", "global:weights", "local_TB2", "shared.dyn", "global.texture:bank.1", "wmma.matrix_a_x")
 
 
 def add_one() -> tuple[te.Tensor, te.Tensor]:
@@ -86,7 +86,7 @@ def test_what_a_tagged_scope_is_is_the_targets_to_say():
 
 
 def test_the_memory_of_a_scope():
-    assert [memory_of(scope) for scope in TAGGED] == ["global", "local", "shared", "global", "wmma"]
+    assert [memory_of(scope) for scope in TAGGED] == ["global", "global", "local", "shared", "global", "wmma"]
     targets.add_kind(targets.TargetKind("tagged", scopes={"near": "local"}))
     try:
         assert memory_of("near:left") == "near"

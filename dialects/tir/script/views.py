@@ -140,6 +140,8 @@ def shaped(scope: Scope, call: ast.Call) -> tuple[Described, Sequence[int] | Non
     if not isinstance(strides, list) or not all(isinstance(each, int) and each >= 0 for each in strides):  # pyright: ignore
         raise scope.source.error(given["strides"], "strides are numbers of elements that are known here")
     known: list[int] = [int(each) for each in strides]  # pyright: ignore
+    if known == [1]:  # TVM's way to say that rows follow one another, whatever the rank
+        return found, None, offset
     if len(known) != len(found.shape):
         raise scope.source.error(given["strides"], f"{len(known)} strides for {len(found.shape)} dimensions")
     return found, known, offset
