@@ -331,7 +331,7 @@ def test_blocks_can_be_put_together_by_hand() -> None:
     a, b = tir.decl_buffer((16,), "float32", name="A"), tir.decl_buffer((1,), "float32", name="B")
     vk = tir.IterVar((0, 16), "vk", te.IterVar.CommReduce)
     k = tir.Var("k", "int32")
-    block = tir.Block([vk], [], [], "sum", b.vstore([0], b[0] + a[vk.var]), b.vstore([0], 0.0))
+    block = tir.Block([vk], [], [], "sum", b.vstore([0], b[0] + a[vk.var]), b.vstore([0], 0.0), None, None, {})
     function = tir.PrimFunc([a, b], tir.For(k, 0, 16, "serial", tir.BlockRealize([k], True, block)))
     x, y = np.arange(16, dtype=np.float32), np.zeros(1, np.float32)
     weft.build(function)(x, y)
@@ -340,6 +340,8 @@ def test_blocks_can_be_put_together_by_hand() -> None:
         tir.BlockRealize([k, k], True, block)
     with pytest.raises(UsageError, match="begins at 0"):
         tir.IterVar((1, 5), "v")
+    with pytest.raises(UsageError, match="names for parts of buffers"):
+        tir.Block([], [], [], "part", block.body, match_buffers=[a[0:4]])
 
 
 def test_the_text_of_a_statement_is_its_tvmscript() -> None:

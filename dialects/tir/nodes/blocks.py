@@ -91,7 +91,11 @@ class IterVar:
 @dataclass(frozen=True, eq=False)
 class Block(Stmt):
     """What a computation does at each value of its iterators. `reads` and `writes` say what it touches, where it is
-    known; what a function is made of is worked out anew."""
+    known; what a function is made of is worked out anew.
+
+    Raises:
+        UsageError: `match_buffers` has names for parts of buffers, whose elements are read as the buffers'.
+    """
 
     iter_vars: tuple[IterVar, ...]
     reads: tuple[BufferRegion, ...]
@@ -112,8 +116,13 @@ class Block(Stmt):
         body: Stmt,
         init: Stmt | None = None,
         alloc_buffers: Sequence[Buffer] | None = None,
+        match_buffers: Sequence[object] | None = None,
         annotations: Mapping[str, object] | None = None,
     ):
+        if match_buffers:
+            raise UsageError(
+                f"'{name_hint}' has names for parts of buffers", hint="read and write the elements of the buffers"
+            )
         given = {
             "iter_vars": tuple(iter_vars),
             "reads": tuple(reads),

@@ -225,10 +225,8 @@ class BlockFrame(Frame[None]):
 
     def close(self, builder: IRBuilder) -> None:
         given = self.iterators
-        axes = [axis for axis, _ in given]
-        block = Block(
-            axes, self.reads, self.writes, self.name, self.body(), self.init, self.buffers, dict(self.annotations)
-        )
+        axes, said = [axis for axis, _ in given], dict(self.annotations)
+        block = Block(axes, self.reads, self.writes, self.name, self.body(), self.init, self.buffers, annotations=said)
         predicate: ExprLike = True if self.predicate is None else self.predicate
         builder.emit(BlockRealize([value for _, value in given], predicate, block))
 
