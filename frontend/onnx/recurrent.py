@@ -246,13 +246,13 @@ class _Recurrent(ABC):
 
     def _products(self, number: int, rows: SSAValue) -> SSAValue:
         """What rows of the input give for all gates."""
-        product = self.node.emit("nn.dense", self.factor(rows), self.weight(1, number))
+        product = self.dense(rows, 1, number)
         bias = self.input_bias(number)
         return product if bias is None else self.add(product, bias)
 
-    def factor(self, x: SSAValue) -> SSAValue:
-        """What is multiplied with weights for the input of all steps, or for a state."""
-        return x
+    def dense(self, x: SSAValue, index: int, number: int) -> SSAValue:
+        """The product of the input of all steps, or of a state, with the weights at `index` of one direction."""
+        return self.node.emit("nn.dense", x, self.weight(index, number))
 
     def run_open(self, number: int, functions: Sequence[Activation]) -> tuple[SSAValue, Sequence[SSAValue]]:
         """The outputs of one direction, `[steps, batch, width]`, and its states after the last step, where it is known
@@ -447,7 +447,7 @@ class LSTM(_Recurrent):
         self, number: int, projected: SSAValue, states: Sequence[SSAValue], functions: Sequence[Activation]
     ) -> list[SSAValue]:
         (state, cell), (f, g, h) = states, functions
-        again = self.node.emit("nn.dense", self.factor(state), self.weight(2, number))
+        again = self.dense(state, 2, number)
         to_i, to_o, to_f, to_c = self.gates(self.add(projected, again))
         peepholes = self.parameter(7, number)
         peep_i, peep_o, peep_f = [None] * 3 if peepholes is None else self.gates(peepholes, 3)

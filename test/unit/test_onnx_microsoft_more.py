@@ -55,16 +55,22 @@ def test_products_of_few_bits_that_are_given(bits: int, zero: str | None) -> Non
     np.testing.assert_allclose(run(given, feeds)[0], run(held, some)[0], rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize(("direction", "columns"), [("forward", False), ("bidirectional", True), ("reverse", True)])
-def test_lstm_of_bytes(direction: str, columns: bool) -> None:
+@pytest.mark.parametrize(
+    ("direction", "columns", "dtype"),
+    [("forward", False, "uint8"), ("bidirectional", True, "int8"), ("reverse", True, "int8")],
+)
+def test_lstm_of_bytes(direction: str, columns: bool, dtype: str) -> None:
     steps, batch, width, hidden, count = 5, 1, 6, 4, 1 + (direction == "bidirectional")
     shape = (count, 4 * hidden) if columns else (count,)
-    weights = [codes(count, size, 4 * hidden, dtype="int8") for size in (width, hidden)]
+    weights = [codes(count, size, 4 * hidden, dtype=dtype) for size in (width, hidden)]
     scales = [(RNG.random(shape) * 0.01 + 0.002).astype(np.float32) for _ in range(2)]
-    zeros = np.zeros(shape, np.int8)
+    zeros = np.full(shape, 0 if dtype == "int8" else 130, dtype)
     bias, states = floats(count, 8 * hidden), [floats(count, batch, hidden) for _ in range(2)]
     inputs = [floats(steps, batch, width), *weights, bias, None, *states, None, scales[0], zeros, scales[1], zeros]
-    check("DynamicQuantizeLSTM", inputs, 3, fixed=(1, 2, 8, 9, 10, 11), hidden_size=hidden, direction=direction)
+    said: dict[str, Any] = {"fixed": (1, 2, 8, 9, 10, 11), "hidden_size": hidden, "direction": direction}
+    check("DynamicQuantizeLSTM", inputs, 3, **said)
+    products = [op for op in from_onnx(model("DynamicQuantizeLSTM", inputs, 3, **said)[0]).walk() if "dense" in op.name]
+    assert products and {str(op.results[0].type)[-4:] for op in products} == {"i32>"}  # and not of floats
 
 
 def test_factors_whose_rows_stand_before_their_batches() -> None:
