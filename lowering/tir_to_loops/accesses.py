@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.support.interned import long_array, vector_of
-from ...dialects.tir.affine import Linear, access_map, affine_of, linear
+from ...dialects.tir.affine import Linear, Range, access_map, affine_of, linear
 from ...dialects.tir.symbols import as_affine
 from ...transforms.tir.analysis.strides import CLOSE
 from .flat_buffers import FlatBuffer
@@ -153,7 +153,7 @@ class AccessEmitter:
             return
         start = self.first_of(form, lanes)
         wide = self.broadcast(value, lanes.width)
-        if lanes.is_masked and not _ends_row(buffer, form, lanes):
+        if lanes.is_masked and not _ends_row(buffer, form, lanes, self.at.ranges):
             self.at.insert(vector.MaskedStoreOp(buffer.memory, [start], self._mask(lanes), wide))
         else:
             self.at.insert(vector.StoreOp.create(operands=(wide, buffer.memory, start)))
@@ -177,12 +177,18 @@ def _is_whole(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
     return buffer.rows is not None and buffer.rows.hold(form.without(lanes.dim), lanes.width)
 
 
-def _ends_row(buffer: FlatBuffer, form: Linear, lanes: Lanes) -> bool:
-    """Whether nothing that means anything stands in the row behind the lanes at `form`, and there is room for all."""
+def _ends_row(buffer: FlatBuffer, form: Linear, lanes: Lanes, ranges: Mapping[AffineExpr, Range]) -> bool:
+    """Whether nothing that means anything stands in the row behind the lanes at `form`, and there is room for all. What
+    is stored without a mask is at hand for loads that soon follow it."""
     rows, start = buffer.rows, form.without(lanes.dim)
-    if lanes.is_open and (rows is None or not rows.is_one_vector):
+    if rows is None or not rows.hold(start, lanes.width):
         return False
-    return rows is not None and rows.hold(start, lanes.width) and rows.end_with(start, lanes.extent)
+    if not lanes.is_open or rows.is_one_vector:
+        return rows.end_with(start, lanes.extent)
+    if lanes.trips is None or isinstance(rows.length, int):
+        return False
+    end = start.to_expr() + lanes.trips
+    return linear(end - buffer.start - as_affine(rows.length), ranges) == Linear({}, 0)
 
 
 def _zeros(type: VectorType[Attribute]) -> DenseIntOrFPElementsAttr:

@@ -29,6 +29,8 @@ class Lanes:
     """How many lanes there are, where that is known only when the function is called."""
     is_exact: bool = False
     """Whether nothing may be read beyond the lanes that there are, even where a buffer has room."""
+    trips: AffineExpr | None = None
+    """How many there are, over symbols, where all iterations of a loop are lanes."""
     first: SSAValue | None = None
     """The iteration that the first lane is; the loop's first unless said."""
 

@@ -182,7 +182,7 @@ class LoopEmitter:
             return lanes
         type, count = VectorType(i1, [lanes.width]), self.at.extent(loop.size)
         mask = self.at.emit(vector.CreateMaskOp.build(operands=[[count]], result_types=[type]))
-        return replace(lanes, mask=mask, count=count)
+        return replace(lanes, mask=mask, count=count, trips=as_affine(loop.size))
 
     def _square(self, loop: ForOp) -> bool:
         """Emit an unrolled loop of vectors of which some go across what they are read from (`squares`), step by step;

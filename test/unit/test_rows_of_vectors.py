@@ -53,6 +53,67 @@ tir.prim_func @parts(%x: memref<3x12xf32>, %y: memref<3x12xf32>) {
 """
 
 
+OPEN_PARTS = """
+tir.prim_func @parts(%x: memref<3x?xf32>, %y: memref<3x?xf32>, %n: index) shapes(%x[3, %n], %y[3, %n + 6]) {
+  %t = tir.alloc_buffer "local" [3, %n + 6] : memref<3x?xf32>
+  tir.for %i = 0 to 3 {
+    tir.for vectorized %j = 0 to 6 {
+      tir.block @high(%v: spatial 3, %w: spatial 6) = [%i, %j]
+          reads() writes(%t[%v, %w + %n] : memref<3x?xf32>) {
+        %k = arith.addi %w, %n : index
+        %0 = arith.constant 5.0 : f32
+        memref.store %0, %t[%v, %k] : memref<3x?xf32>
+      }
+    }
+    tir.for %j = 0 to %n floordiv 16 {
+      tir.for vectorized %l = 0 to 16 {
+        tir.block @low(%v: partial spatial 3, %w: partial spatial %n) = [%i, %j * 16 + %l]
+            reads(%x[%v, %w] : memref<3x?xf32>) writes(%t[%v, %w] : memref<3x?xf32>) {
+          %0 = memref.load %x[%v, %w] : memref<3x?xf32>
+          memref.store %0, %t[%v, %w] : memref<3x?xf32>
+        }
+      }
+    }
+    tir.for vectorized %l = 0 to %n mod 16 {
+      tir.block @rest(%v: partial spatial 3, %w: partial spatial %n) = [%i, (%n floordiv 16) * 16 + %l]
+          reads(%x[%v, %w] : memref<3x?xf32>) writes(%t[%v, %w] : memref<3x?xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<3x?xf32>
+        memref.store %0, %t[%v, %w] : memref<3x?xf32>
+      }
+    }
+    tir.for %j = 0 to %n + 6 {
+      tir.block @copy(%v: spatial 3, %w: spatial %n + 6) = [%i, %j]
+          reads(%t[%v, %w] : memref<3x?xf32>) writes(%y[%v, %w] : memref<3x?xf32>) {
+        %0 = memref.load %t[%v, %w] : memref<3x?xf32>
+        memref.store %0, %y[%v, %w] : memref<3x?xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_a_rest_of_lanes_in_the_middle_of_an_open_row_leaves_what_follows_it_alone() -> None:
+    func = next(op for op in parse(OPEN_PARTS).ops if isinstance(op, PrimFuncOp))
+    kernel = build_kernel(func, start="schedule", codegen_level=1)
+    for count in (1, 15, 16, 21):
+        x = np.arange(3 * count, dtype=np.float32).reshape(3, count)
+        (found,) = kernel(x)
+        np.testing.assert_array_equal(found, np.concatenate([x, np.full((3, 6), 5)], axis=1))
+
+
+def test_the_last_lanes_of_a_threads_own_open_row_are_stored_with_what_lies_behind_them() -> None:
+    """Loads that follow a masked store wait until it is in memory."""
+    x = relay.var("x", shape=(relay.Any(), relay.Any()))
+    exe = weft.compile(relay.Function([x], relay.nn.softmax(x)), threads=1)
+    masked = [line.split()[1] for line in exe.ir["loops"].splitlines() if "vector.maskedstore" in line]
+    assert masked and all(buffer.startswith("%out[") for buffer in masked)
+    for shape in ((2, 5), (3, 16), (1, 37)):
+        data = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        wanted = np.exp(data) / np.exp(data).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(np.asarray(exe(data), np.float32), wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_two_vectors_of_one_row_leave_each_other_alone() -> None:
     """The second, of six elements in eight lanes, ends where the first begins."""
     func = next(op for op in parse(PARTS).ops if isinstance(op, PrimFuncOp))
