@@ -63,7 +63,8 @@ class LoopEmitter:
         self.overlapping = overlapping if checks is None else ()  # a record of checks is written by any iteration
         self.accesses = AccessEmitter(at, buffers)
         self.bodies = BodyEmitter(at, self.accesses, checks, unit)
-        self.tiles = TileEmitter(self.accesses, () if unit is None else unit.matrix)
+        matrix, dot = ((), None) if unit is None else (unit.matrix, unit.dot)
+        self.tiles = TileEmitter(self.accesses, matrix, dot)
         self.reductions = LaneReductionEmitter(self.accesses, self.bodies)
         self.squares = SquareEmitter(at, self.accesses)
 

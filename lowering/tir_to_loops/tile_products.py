@@ -24,7 +24,17 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, func, memref, scf, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType, bf16, f32, i8
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+    bf16,
+    f32,
+    i8,
+    i32,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -39,6 +49,7 @@ from ...dialects.rt.tiles import (
     TileConfigOp,
     TileDotOp,
     TileLoadOp,
+    TileProduct,
     TileReleaseOp,
     TileStoreOp,
     TileZeroOp,
@@ -53,6 +64,9 @@ from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowPro
 from ...transforms.tir.analysis.producers import stores_of
 from .accesses import AccessEmitter
 from .flat_buffers import FlatBuffer
+
+FEW_ROWS, MOST_SUMS = 4, 12
+"""Rows that a tile is not worth taking for, where there are dot products in lanes; and vectors of sums of these."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +89,14 @@ class _Place:
 
 
 class TileEmitter:
-    """Appends nests of narrow products in the ways that the target has by `matrix` (`VectorUnit.matrix`)."""
+    """Appends nests of narrow products in the ways that the target has by `matrix` (`VectorUnit.matrix`). Few rows of
+    bytes are summed in lanes where it has `dot` products for that (`VectorUnit.dot`)."""
 
-    def __init__(self, accesses: AccessEmitter, matrix: Sequence[str]):
+    def __init__(self, accesses: AccessEmitter, matrix: Sequence[str], dot: str | None = None):
         self.at = accesses.at
         self.accesses = accesses
         self.matrix = matrix
+        self.dot = dot
 
     def emit(self, nest: ForOp) -> str | None:
         """Append what `nest` computes; where it cannot be done with tiles, say why, and append nothing."""
@@ -104,6 +120,11 @@ class TileEmitter:
                 return "the block has a condition"
         for each in (product, product.swapped()):
             in_lanes = way == "bf16_pairs"
+            if way == "int8" and self.dot == Instruction.VNNI:
+                tiling = self._tiling(loops, block, each, prod(block.likely_extents))
+                if tiling is not None and tiling.is_of_few_rows:
+                    tiling.emit_dots(self, self.at.dim(nest.var), block.init is not None)
+                    return None
             tiling = self._tiling(loops, block, each, prod(block.likely_extents) if in_lanes else STEPS)
             if tiling is not None and in_lanes and not tiling.trips:
                 tiling.emit_lanes(self, self.at.dim(nest.var))
@@ -263,6 +284,55 @@ class _Tiling:
         """Whether there are registers for all of it, and rows of sums lie far enough apart, and none backwards."""
         parts = -(-self.rows // ROWS)
         return self.row.acc >= COLUMNS and self.row.lhs > 0 and parts * self.columns + parts + 1 <= TILES
+
+    @property
+    def is_of_few_rows(self) -> bool:
+        """Whether dot products in lanes are as quick: all steps follow each other, and one side alone has a sign."""
+        one_sign = self.product.kind in (TileProduct.U8S8, TileProduct.S8U8)
+        return one_sign and self.rows <= FEW_ROWS and self.rows * self.columns <= MOST_SUMS and not self.trips
+
+    def emit_dots(self, emitter: TileEmitter, step: AffineExpr, from_zero: bool) -> None:
+        """Append it as dot products of bytes in lanes. All sums are values of the loop over steps, two for each element
+        where steps can be taken two at a time, so that fewer wait for the one before."""
+        at, together = emitter.at, self.product.together
+        sums, parts = VectorType(i32, [COLUMNS]), VectorType(i8, [together * COLUMNS])
+        at_once = 2 if self.steps % 2 == 0 else 1
+        tile = [(r, c) for r in range(self.rows) for c in range(self.columns)]
+
+        def along(of: _Place, offset: int, stride: int) -> SSAValue:
+            terms = {**of.start.terms, **({step: stride} if stride else {})}
+            return at.index_value(Linear(terms, of.start.constant + offset))
+
+        zeros = at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(sums, [0] * COLUMNS)))
+        places = [along(self.acc, r * self.row.acc + c * self.column.acc, 0) for r, c in tile]
+        memory = self.acc.buffer.memory
+        kept = [zeros if from_zero else at.emit(vector.LoadOp(memory, [place], sums)) for place in places]
+        initial = [*kept, *[zeros] * (len(tile) * (at_once - 1))]
+        body = Block(arg_types=[index, *(sums for _ in initial)])
+        body.args[0].name_hint = "step"
+        with at.into(body):
+            at.index_values[step] = body.args[0]
+            added: list[SSAValue] = []
+            for number in range(at_once):
+                width = together * COLUMNS
+                starts = [along(self.rhs, c * self.column.rhs + number * width, width) for c in range(self.columns)]
+                rights = [at.emit(vector.LoadOp(self.rhs.buffer.memory, [start], parts)) for start in starts]
+                for r in range(self.rows):
+                    start = along(self.lhs, r * self.row.lhs + number * together, together)
+                    four = at.emit(vector.LoadOp(self.lhs.buffer.memory, [start], VectorType(i8, [together])))
+                    word = at.emit(vector.BitcastOp(four, VectorType(i32, [1])))
+                    left = at.emit(vector.BitcastOp(at.emit(vector.BroadcastOp(word, sums)), parts))
+                    for right in rights:
+                        sides = (left, right) if self.product.kind == TileProduct.U8S8 else (right, left)
+                        added.append(at.emit(DotOp(Instruction.VNNI, body.args[1 + len(added)], *sides)))
+            at.insert(scf.YieldOp(*added))
+        loop = scf.ForOp(at.constant(0), at.constant(self.steps), at.constant(at_once), initial, body)
+        at.insert(loop)
+        for number, place in enumerate(places):
+            total = loop.results[number]
+            for other in loop.results[number + len(tile) :: len(tile)]:
+                total = at.emit(arith.AddiOp(total, other))
+            at.insert(vector.StoreOp(total, memory, [place]))
 
     def emit_lanes(self, emitter: TileEmitter, step: AffineExpr) -> None:
         """Append it as dot products in lanes, all of one step after the other: sums stay in registers, a vector of the

@@ -80,10 +80,10 @@ def test_products_of_all_signs_are_exact_on_tiles(lhs: str, rhs: str) -> None:
 @on_tiles
 def test_every_number_of_rows_is_exact_on_tiles() -> None:
     w = bytes_of(DTYPES["i8"], (32, 60), 1)
-    run = weft.compile(dense("i8", "i8", "?", 60, 32), params={"w": w}, target="llvm", threads=1)
-    assert "rt.tile_dot" in run.ir["loops"]
+    run = weft.compile(dense("ui8", "i8", "?", 60, 32), params={"w": w}, target="llvm", threads=1)
+    assert "rt.tile_dot" in run.ir["loops"] and 'rt.dot "vnni"' in run.ir["loops"]  # of few rows
     for rows in (*range(36), 63, 97):
-        x = bytes_of(DTYPES["i8"], (rows, 60), 0)
+        x = bytes_of(DTYPES["ui8"], (rows, 60), 0)
         np.testing.assert_array_equal(np.asarray(run(x)), x.astype(np.int32) @ w.T.astype(np.int32))
 
 
