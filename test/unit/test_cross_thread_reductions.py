@@ -212,6 +212,7 @@ def test_without_the_pass_no_kernel_is_made() -> None:
         ("B[vi] + A[vi, vk]", "B[vi] - A[vi, vk]", "combines by arith.subf, whose order may not be changed"),
         ("T.float32(0)", "T.float32(1)", "does not start at 0"),
         ("T.float32(0)", 'T.Cast("float32", vi)', "does not start from a number"),
+        ("B[vi] = T.float32(0)", "B[2 - vi] = T.float32(0)", "begins another element than it goes on with"),
         ("B[vi] + A[vi, vk]", "T.exp(B[vi] + A[vi, vk])", "does not combine its result with one value"),
     ],
 )

@@ -150,6 +150,9 @@ class _Lowering:
             for op in block.init.walk()
         ):
             raise self._error("does not start from a number")
+        written = [each for each in block.accesses() if each.is_write]
+        if any(each.map is None or each.map != written[0].map for each in written):
+            raise self._error("begins another element than it goes on with, or one that data says")
         return reduction_of(block, stores)
 
     def lower(self) -> None:
