@@ -1,6 +1,7 @@
 // RUN: weft-opt %s -p unroll-loop | filecheck %s
 // RUN: weft-opt %s -p 'unroll-loop{auto-max-extent=4 explicit-unroll=false}' | filecheck %s --check-prefix=MARK
 // RUN: weft-opt %s -p 'unroll-loop{auto-max-step=8}' | filecheck %s --check-prefix=STEPS
+// RUN: weft-opt %s -p 'unroll-loop{auto-max-extent=1 explicit-unroll=false}' | filecheck %s --check-prefix=ONE
 
 // CHECK-LABEL: tir.prim_func @a_loop_that_is_unrolled_is_written_out
 // CHECK-NEXT:    tir.for %i = 0 to 4 {
@@ -71,6 +72,51 @@ tir.prim_func @what_speaks_of_loops_speaks_of_those_that_are_left(%x: memref<3x4
       tir.block @b(%u: opaque 3, %v: opaque 4) = [%i, %j] reads() writes(%x[%u, %v] : memref<3x4xf32>) {
         %0 = arith.constant 1.0 : f32
         memref.store %0, %x[%u, %v] : memref<3x4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @pragmas_say_how_far_a_loop_and_those_in_it_are_unrolled
+// CHECK-NEXT:    tir.for %i = 0 to 3 {
+// CHECK-NEXT:      tir.block @b
+// CHECK-COUNT-3:   tir.block @b
+// CHECK-NOT:       tir.block @b
+// CHECK:         tir.for unrolled %k = 0 to 4 {
+// CHECK-NEXT:      tir.block @c
+// CHECK:         tir.for %l = 0 to 4 {
+// CHECK-NEXT:      tir.block @d
+tir.prim_func @pragmas_say_how_far_a_loop_and_those_in_it_are_unrolled(%x: memref<3x4xf32>, %y: memref<4xf32>, %w: memref<4xf32>, %z: f32) {
+  tir.for %i = 0 to 3 annotations {pragma_auto_unroll_max_step = 4} {
+    tir.for %j = 0 to 4 {
+      tir.block @b(%u: spatial 3, %v: spatial 4) = [%i, %j] reads() writes(%x[%u, %v] : memref<3x4xf32>) {
+        memref.store %z, %x[%u, %v] : memref<3x4xf32>
+      }
+    }
+  }
+  tir.for %k = 0 to 4 annotations {pragma_auto_unroll_max_step = 4, pragma_unroll_explicit = 0} {
+    tir.block @c(%v: spatial 4) = [%k] reads() writes(%y[%v] : memref<4xf32>) {
+      memref.store %z, %y[%v] : memref<4xf32>
+    }
+  }
+  tir.for %l = 0 to 4 {
+    tir.block @d(%v: spatial 4) = [%l] reads() writes(%w[%v] : memref<4xf32>) {
+      memref.store %z, %w[%v] : memref<4xf32>
+    }
+  }
+}
+
+// ONE-LABEL: tir.prim_func @a_loop_of_one_iteration_around_others_is_none
+// ONE-NEXT:    tir.block @first
+// ONE:         tir.for %j = 0 to 4 {
+tir.prim_func @a_loop_of_one_iteration_around_others_is_none(%x: memref<4xf32>, %y: memref<4xf32>, %z: f32) {
+  tir.for %i = 0 to 1 {
+    tir.block @first(%v: partial spatial 4) = [%i * 2] reads() writes(%y[%v] : memref<4xf32>) {
+      memref.store %z, %y[%v] : memref<4xf32>
+    }
+    tir.for %j = 0 to 4 {
+      tir.block @b(%v: spatial 4) = [%j] reads() writes(%x[%v] : memref<4xf32>) {
+        memref.store %z, %x[%v] : memref<4xf32>
       }
     }
   }

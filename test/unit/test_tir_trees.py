@@ -486,6 +486,20 @@ def test_a_launch_is_the_loop_over_its_threads_and_its_statements_stand_in_no_bl
     assert not tir.structural_equal(body, wider)
 
 
+def test_what_is_said_around_a_loop_of_no_variable_is_an_annotation_of_it() -> None:
+    i = tir.Var("i", "int32")
+    A = tir.decl_buffer((4,), "float32", name="A")
+    loop = tir.For(i, 0, 4, "serial", tir.BufferStore(A, 1.0, [i]), annotations={"own": 1})
+    said = tir.AttrStmt(tir.const(0, "int32"), "pragma_auto_unroll_max_step", tir.const(4, "int32"), loop)
+    said = tir.AttrStmt(tir.const(0, "int32"), "pragma_note", "text", said)
+    func = tir.PrimFunc([], said)
+    assert func.body.annotations == {"pragma_note": "text", "pragma_auto_unroll_max_step": 4, "own": 1}
+    unrolled = tir.transform.UnrollLoop()(tir.IRModule({"main": func}))["main"].body
+    assert isinstance(unrolled, tir.SeqStmt) and kinds(unrolled).count("BufferStore") == 4
+    with pytest.raises(UsageError, match="is of no loop around"):
+        tir.PrimFunc([], tir.AttrStmt(tir.const(0, "int32"), "pragma_note", 1, loop.body))
+
+
 def test_the_nodes_of_a_function_stay_the_same_as_long_as_it_does() -> None:
     func = product.clone()
     before = func.body

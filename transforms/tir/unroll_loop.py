@@ -12,7 +12,8 @@ tir.block @b(%v_1: spatial 2) = [1] ...
 
 Loops of kind `unrolled` are; so are serial ones around nothing but such and blocks, if they have at most
 `auto-max-extent` iterations, or at most `auto-max-step` elements are stored in all of them, and at most
-`auto-max-depth` are nested. With `explicit-unroll=false` their iterations are not written out: they become loops of
+`auto-max-depth` are nested; with an `auto-max-extent` of 1 all loops of one iteration. Loops that are annotated with
+`pragma_auto_unroll_max_step` or `pragma_unroll_explicit` say so for themselves and what is in them. With `explicit-unroll=false` their iterations are not written out: they become loops of
 kind `unrolled`, which carry an annotation for LLVM.
 
 Does not: write out the outermost loop of a nest in which threads have buffers of their own, which reach no further;
@@ -23,11 +24,12 @@ it: rolled loops compile faster, and LLVM unrolls them. Counterpart of TVM's Unr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import memref
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Block, Operation
 
 from ...dialects.tir.core import (
@@ -47,6 +49,10 @@ from .analysis.producers import function_of
 from .convert_blocks_to_opaque import with_loop_iterators
 from .schedule.loops import bind_constant
 from .symbolic_partition import clone_with_buffers, erase_with_buffers
+
+
+_PRAGMAS = {"pragma_auto_unroll_max_step": "auto_max_step", "pragma_unroll_explicit": "explicit_unroll"}
+"""Annotations of loops that give options for what is in them."""
 
 
 @dataclass(frozen=True)
@@ -112,20 +118,44 @@ class _Unroller:
                 return _Inside()
 
     def _loop(self, loop: ForOp) -> _Inside:
+        around = self.options
+        self.options = self._options_of(loop)
+        found = self._unroll(loop)
+        self.options = around
+        return found
+
+    def _options_of(self, loop: ForOp) -> UnrollLoopPass:
+        """What holds of a loop, of which that is no longer said."""
+        said = {} if loop.annotations is None else dict(loop.annotations.data)
+        own: dict[str, int] = {}
+        for key, option in _PRAGMAS.items():
+            if isinstance(value := said.pop(key, None), IntegerAttr):
+                own[option] = value.value.data
+        if own:
+            self.changed += 1
+            loop.annotations = DictionaryAttr(said) if said else None
+        return replace(
+            self.options,
+            auto_max_step=own.get("auto_max_step", self.options.auto_max_step),
+            explicit_unroll=bool(own.get("explicit_unroll", self.options.explicit_unroll)),
+        )
+
+    def _unroll(self, loop: ForOp) -> _Inside:
         inside = self.visit(loop.body.block)
         trips, chosen = loop.size, self.options
         if not isinstance(trips, int):
             return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
+        is_idle = trips == chosen.auto_max_extent == 1 and not loop.for_kind.is_concurrent
         wanted = loop.for_kind == ForKind.UNROLLED
         if loop.for_kind == ForKind.SERIAL and not inside.normal and inside.unrolled <= chosen.auto_max_depth:
             wanted = trips * inside.stores <= chosen.auto_max_step or trips <= chosen.auto_max_extent
-        if not wanted:
+        if not wanted and not is_idle:
             return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
-        if chosen.explicit_unroll and _holds_private_buffers(loop) and not enclosing_loops(loop):
+        if (chosen.explicit_unroll or is_idle) and _holds_private_buffers(loop) and not enclosing_loops(loop):
             why = "its iterations are not written out: they would be nests, and a thread's own buffers are for one"
             missed("unroll-loop", loop, why, "unroll a loop within it")
             return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
-        if chosen.explicit_unroll:
+        if chosen.explicit_unroll or is_idle:
             self.changed += 1
             write_out(loop)
         elif loop.for_kind == ForKind.SERIAL:

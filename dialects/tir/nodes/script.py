@@ -276,6 +276,8 @@ class Writer:
             return [ast.With([ast.withitem(call, thread)], self.body(attribute.body))]
         if self.is_part and isinstance(node, Slot):
             self.name(node, node.name)
+        if isinstance(node, Const | int) and (loop := _annotated(attribute)) is not None:
+            return [self._for(loop)]
         if not isinstance(node, Slot) or node not in self.names:
             raise UsageError(f"the attribute '{attribute.attr_key}' is of no loop around", hint="of a loop's variable")
         given = ast.Name(self.names[node], ast.Load())
@@ -324,6 +326,16 @@ def _as_index(value: Expr) -> Expr:
 def annotations_syntax(values: Mapping[str, object]) -> ast.expr:
     """Annotations."""
     return ast.Dict([ast.Constant(key) for key in values], [_literal(value) for value in values.values()])
+
+
+def _annotated(attribute: AttrStmt) -> For | None:
+    """The loop that what is said of no variable stands around, with that for an annotation; `None` if there is none."""
+    body = attribute.body
+    loop = _annotated(body) if isinstance(body, AttrStmt) and isinstance(body.node, Const | int) else body
+    if not isinstance(loop, For):
+        return None
+    said = {attribute.attr_key: attribute.value, **(loop.annotations or {})}
+    return For(loop.loop_var, loop.min, loop.extent, loop.kind, loop.body, loop.thread_binding, said)
 
 
 def _literal(value: object) -> ast.expr:
