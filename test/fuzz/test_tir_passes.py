@@ -25,7 +25,8 @@ PASSES = (
     "flatten-buffer", "hoist-expression", "inject-software-pipeline", "inject-virtual-thread", "insert-bounds-checks",
     "loop-partition", "lower-init-block", "lower-opaque-block",
     "plan-and-update-buffer-allocation-location", "reduce-branching-through-overcompute", "remove-no-op",
-    "schedule-rules", "simplify", "skip-assert", "storage-rewrite", "unify-thread-binding", "unroll-loop",
+    "schedule-rules", "simplify", "skip-assert", "storage-flatten", "storage-rewrite",
+    "unify-thread-binding", "unroll-loop",
 )  # fmt: skip
 COMPILED_EVERY = 8
 """Cases between two that are run as machine code as well."""

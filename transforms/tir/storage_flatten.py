@@ -33,6 +33,9 @@ from .lower_init_block import LowerInitBlockPass
 from .lower_opaque_block import LowerOpaqueBlockPass
 
 
+_IN_TURN = (LowerInitBlockPass(), ConvertBlocksToOpaquePass(), LowerOpaqueBlockPass(), FlattenBufferPass())
+
+
 @dataclass(frozen=True)
 class StorageFlattenPass(PrimFuncPass):
     """Leave statements in loops, over memory of one dimension."""
@@ -46,10 +49,7 @@ class StorageFlattenPass(PrimFuncPass):
     """TVM's: `insert-bounds-checks` knows the bounds of memory without attributes that say them."""
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        for each in (
-            LowerInitBlockPass(),
-            ConvertBlocksToOpaquePass(),
-            LowerOpaqueBlockPass(),
-            FlattenBufferPass(),
-        ):
-            each.apply_prim_func(ctx, func)
+        tried = func.clone()  # one of the later passes may refuse what an earlier one has changed
+        for each in _IN_TURN:
+            each.apply_prim_func(ctx, tried)
+        func.take_region(tried)
