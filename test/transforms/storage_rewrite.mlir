@@ -191,3 +191,37 @@ tir.prim_func @what_an_iteration_allocates_is_shared_and_allocated_once(%x: memr
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @what_an_iteration_may_leave_to_the_next_is_not_written_over
+// CHECK-NEXT:    %a = tir.alloc_buffer
+// CHECK-NEXT:    %b = tir.alloc_buffer
+// CHECK-NEXT:    tir.for %i = 0 to 4 {
+tir.prim_func @what_an_iteration_may_leave_to_the_next_is_not_written_over(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    %a = tir.alloc_buffer "global" : memref<1xf32>
+    tir.block @one(%v: opaque 4) = [%i] reads(%x[%v] : memref<4xf32>) writes(%a[0] : memref<1xf32>) {
+      %zero = arith.constant 0 : index
+      %first = arith.cmpi eq, %v, %zero : index
+      scf.if %first {
+        %0 = memref.load %x[%v] : memref<4xf32>
+        memref.store %0, %a[%zero] : memref<1xf32>
+      }
+    }
+    tir.block @two(%v: opaque 4) = [%i] reads(%a[0] : memref<1xf32>) writes(%y[%v] : memref<4xf32>) {
+      %zero = arith.constant 0 : index
+      %0 = memref.load %a[%zero] : memref<1xf32>
+      memref.store %0, %y[%v] : memref<4xf32>
+    }
+    %b = tir.alloc_buffer "global" : memref<1xf32>
+    tir.block @three(%v: opaque 4) = [%i] reads(%x[%v] : memref<4xf32>) writes(%b[0] : memref<1xf32>) {
+      %zero = arith.constant 0 : index
+      %0 = memref.load %x[%v] : memref<4xf32>
+      memref.store %0, %b[%zero] : memref<1xf32>
+    }
+    tir.block @four(%v: opaque 4) = [%i] reads(%b[0] : memref<1xf32>) writes(%z[%v] : memref<4xf32>) {
+      %zero = arith.constant 0 : index
+      %0 = memref.load %b[%zero] : memref<1xf32>
+      memref.store %0, %z[%v] : memref<4xf32>
+    }
+  }
+}

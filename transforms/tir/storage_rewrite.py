@@ -11,11 +11,12 @@ tir.for ... writes %b                                tir.for ... writes %a
 tir.for ... reads %b, writes %z                      tir.for ... reads %a, writes %z
 ```
 
-A buffer is alive from the first statement of its scope that uses it to the last one. Two of one type, one memory scope
-and the same `axis_separators`, of which one is dead before the other is used, are one; which is chosen as linear scans
-choose registers, the one that was free first. A buffer that is first written where another one is read for the last
-time takes its place too, if each iteration writes the element that it alone reads, after it has read it. What is left
-is allocated once, outside of the loops whose iterations follow one another:
+A buffer is alive from the first statement of its scope that uses it to the last one, if no iteration of a loop around
+reads what another one has written. Two of one type, one memory scope and the same `axis_separators`, of which one is
+dead before the other is used, are one; which is chosen as linear scans choose registers, the one that was free first. A
+buffer that is first written where another one is read for the last time takes its place too, if each iteration writes
+the element that it alone reads, after it has read it. What is left is allocated once,
+outside of the loops whose iterations follow one another:
 
 ```mlir
 tir.for %i = 0 to 8 {                                %a = tir.alloc_buffer "global" : memref<64xf32>
@@ -49,6 +50,7 @@ from ...dialects.tir.core import (
     accessing_blocks,
     enclosing_loops,
 )
+from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.legality.decide import Verdict
 from ...dialects.tir.legality.dependence import Touch, never_meet
 from ...dialects.tir.thread_axes import SHARED, is_of_warp_in
@@ -67,21 +69,22 @@ class StorageRewritePass(PrimFuncPass):
     tvm_name = "StorageRewrite"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        report_changed(_share(func.region.block))
+        report_changed(_share(func.region.block, None))
 
 
-def _share(block: Block) -> bool:
-    """Let the buffers of a block and of the loops in it be as few as they can be; whether anything changed."""
+def _share(block: Block, loop: ForOp | None) -> bool:
+    """Let the buffers of a block and of the loops in it be as few as they can be; whether anything changed. What the
+    block does is done for each iteration of `loop`."""
     changed = False
     for op in list(block.ops):
         if isinstance(op, ForOp | OuterBlockOp):
-            changed |= _share(op.body.block)
+            changed |= _share(op.body.block, op if isinstance(op, ForOp) else loop)
             if isinstance(op, OuterBlockOp) or op.for_kind in _IN_TURN:
                 changed |= _allocate_before(op)
     order = {op: number for number, op in enumerate(block.ops)}
     free: dict[_Kind, list[AllocBufferOp]] = {}
     alive: list[tuple[int, AllocBufferOp]] = []
-    for first, last, alloc in sorted(_lifetimes(block, order), key=lambda each: each[0]):
+    for first, last, alloc in sorted(_lifetimes(block, loop, order), key=lambda each: each[0]):
         for ending, held in [each for each in alive if each[0] < first]:
             alive.remove((ending, held))
             free.setdefault(_kind(held), []).append(held)
@@ -148,10 +151,15 @@ def _is_shareable(alloc: AllocBufferOp) -> bool:
     )
 
 
-def _lifetimes(block: Block, order: Mapping[Operation, int]) -> Iterator[tuple[int, int, AllocBufferOp]]:
-    """The numbers of the first and the last statement that use a buffer, of those that may be shared."""
+def _lifetimes(
+    block: Block, loop: ForOp | None, order: Mapping[Operation, int]
+) -> Iterator[tuple[int, int, AllocBufferOp]]:
+    """The numbers of the first and the last statement that use a buffer, of those that may be shared: in a loop those
+    of which each iteration reads what it has written itself."""
     for op in block.ops:
         if not isinstance(op, AllocBufferOp) or not _is_shareable(op):
+            continue
+        if loop is not None and not is_fresh(loop, op.buffer):
             continue
         blocks = accessing_blocks(op.buffer)
         if not blocks or any(each.attributes for each in blocks):
