@@ -32,7 +32,6 @@ from .flatten_buffer import FlattenBufferPass
 from .lower_init_block import LowerInitBlockPass
 from .lower_opaque_block import LowerOpaqueBlockPass
 
-
 _IN_TURN = (LowerInitBlockPass(), ConvertBlocksToOpaquePass(), LowerOpaqueBlockPass(), FlattenBufferPass())
 
 

@@ -15,8 +15,8 @@ A buffer is alive from the first statement of its scope that uses it to the last
 reads what another one has written. Two of one type, one memory scope and the same `axis_separators`, of which one is
 dead before the other is used, are one; which is chosen as linear scans choose registers, the one that was free first. A
 buffer that is first written where another one is read for the last time takes its place too, if each iteration writes
-the element that it alone reads, after it has read it. What is left is allocated once,
-outside of the loops whose iterations follow one another:
+the element that it alone reads, after it has read it. What is left is allocated once, outside
+of the loops whose iterations follow one another:
 
 ```mlir
 tir.for %i = 0 to 8 {                                %a = tir.alloc_buffer "global" : memref<64xf32>

@@ -13,8 +13,9 @@ tir.block @b(%v_1: spatial 2) = [1] ...
 Loops of kind `unrolled` are; so are serial ones around nothing but such and blocks, if they have at most
 `auto-max-extent` iterations, or at most `auto-max-step` elements are stored in all of them, and at most
 `auto-max-depth` are nested; with an `auto-max-extent` of 1 all loops of one iteration. Loops that are annotated with
-`pragma_auto_unroll_max_step` or `pragma_unroll_explicit` say so for themselves and what is in them. With `explicit-unroll=false` their iterations are not written out: they become loops of
-kind `unrolled`, which carry an annotation for LLVM.
+`pragma_auto_unroll_max_step` or `pragma_unroll_explicit` say so for themselves and what is in them. With
+`explicit-unroll=false` iterations are not written out: loops become ones of kind `unrolled`, which carry an annotation
+for LLVM.
 
 Does not: write out the outermost loop of a nest in which threads have buffers of their own, which reach no further;
 look at loops of extents that are symbols, nor at those whose iterations run at the same time. The compiler does not run
@@ -49,7 +50,6 @@ from .analysis.producers import function_of
 from .convert_blocks_to_opaque import with_loop_iterators
 from .schedule.loops import bind_constant
 from .symbolic_partition import clone_with_buffers, erase_with_buffers
-
 
 _PRAGMAS = {"pragma_auto_unroll_max_step": "auto_max_step", "pragma_unroll_explicit": "explicit_unroll"}
 """Annotations of loops that give options for what is in them."""
