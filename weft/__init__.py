@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 
 __version__: str
 
+provide("relay.present_devices", f"{__name__}.enabled_targets")
 provide("relay.trees", f"{__name__}.frontend.relay")
 provide("runtime.targets", f"{__name__}.enabled_targets")
 provide("tir.trees", f"{__name__}.dialects.tir.nodes.tree")

@@ -10,10 +10,10 @@ In Python: `device("cuda", 1)` is the attribute, `VirtualDevice("cuda", 1)` the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType
 from xdsl.ir import Attribute, Data
@@ -24,6 +24,7 @@ from xdsl.traits import OpTrait
 
 from ..support.device_types import DEVICE_TYPES as DEVICE_TYPES
 from ..support.diagnostics import UsageError, did_you_mean
+from ..support.provided import load
 
 TARGET_KINDS: dict[str, str] = {
     "llvm": "cpu",
@@ -120,6 +121,12 @@ class VirtualDevice:
         return -1 if self.type is None else self.id or 0
 
     @property
+    def exist(self) -> bool:
+        """Whether this machine has it, so that what is compiled for it runs; TVM's word."""
+        load("relay.present_devices")
+        return PresentDevices.has(self)
+
+    @property
     def is_free(self) -> bool:
         """Whether nothing is known."""
         return self == FREE
@@ -167,6 +174,12 @@ class VirtualDevice:
         if self.memory_scope is not None:
             parts.append(f'memory_scope = "{self.memory_scope}"')
         return ", ".join(parts)
+
+
+class PresentDevices:
+    """Which devices this machine has: what runs programs says it (`provide`)."""
+
+    has: ClassVar[Callable[[VirtualDevice], bool]]
 
 
 FREE = VirtualDevice()

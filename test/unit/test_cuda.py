@@ -394,6 +394,7 @@ def test_a_kernel_that_the_driver_does_not_find_is_named(driver: Emulator) -> No
 
 
 def test_a_gpu_that_is_not_there_is_named(driver: Emulator) -> None:
+    assert weft.cuda().exist and weft.cuda(0).exist and not weft.cuda(1).exist
     with pytest.raises(Diagnostic, match="there is no GPU 1: this machine has 1"):
         device_by_name("cuda:1")
 

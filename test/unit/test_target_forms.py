@@ -245,5 +245,6 @@ def test_a_target_is_enabled_where_what_is_built_for_it_runs() -> None:
     assert not weft.runtime.enabled("metal") and not weft.runtime.enabled("vulkan")
     with knobs.CUDA_LIBRARY.set("libno-such-driver.so"):
         assert not any(map(weft.runtime.enabled, ("cuda", "gpu", "nvptx", "cuda -arch=sm_80")))
+        assert weft.cpu().exist and not weft.cuda().exist and not weft.device("metal").exist
     with pytest.raises(TargetError, match="unknown target kind 'stackvn'"):
         weft.runtime.enabled("stackvn")
