@@ -24,7 +24,6 @@ from xdsl.traits import OpTrait
 
 from ..support.device_types import DEVICE_TYPES as DEVICE_TYPES
 from ..support.diagnostics import UsageError, did_you_mean
-from ..support.provided import load
 
 TARGET_KINDS: dict[str, str] = {
     "llvm": "cpu",
@@ -123,6 +122,8 @@ class VirtualDevice:
     @property
     def exist(self) -> bool:
         """Whether this machine has it, so that what is compiled for it runs; TVM's word."""
+        from ..support.provided import load  # no device is asked where modules are processed
+
         load("relay.present_devices")
         return PresentDevices.has(self)
 
