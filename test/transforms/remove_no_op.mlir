@@ -60,3 +60,18 @@ tir.prim_func @an_element_that_was_written_meanwhile_is_stored(%x: memref<8xf32>
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @what_is_left_of_an_unrolled_loop_is_partial
+// CHECK-NEXT:    tir.block @b(%v: partial spatial 2) = [0]
+// CHECK-NOT:     tir.block @b
+tir.prim_func @what_is_left_of_an_unrolled_loop_is_partial(%x: memref<2xf32>) {
+  tir.block @b(%v: spatial 2) = [0] reads(%x[%v] : memref<2xf32>) writes(%x[%v] : memref<2xf32>) {
+    %0 = memref.load %x[%v] : memref<2xf32>
+    %1 = math.exp %0 : f32
+    memref.store %1, %x[%v] : memref<2xf32>
+  }
+  tir.block @b(%w: spatial 2) = [1] reads(%x[%w] : memref<2xf32>) writes(%x[%w] : memref<2xf32>) {
+    %0 = memref.load %x[%w] : memref<2xf32>
+    memref.store %0, %x[%w] : memref<2xf32>
+  }
+}

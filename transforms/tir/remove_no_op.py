@@ -15,12 +15,14 @@ memref.store %0, %x[%v] : memref<8xf32>
 (nothing)
 ```
 
-With `use_dataflow_analysis`, stores to elements that are written again before they are read, and of what elements hold
-already, too. Counterpart of TVM's RemoveNoOp.
+Where a block was one of several that take the values of its iterators together, as those of an unrolled loop do, the
+others become `partial`. With `use_dataflow_analysis`, stores to elements that are written again before they are read,
+and of what elements hold already, too. Counterpart of TVM's RemoveNoOp.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -44,6 +46,7 @@ from ...dialects.tir.core import (
     blocks_under,
     dimension_ranges,
 )
+from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ..infra import PrimFuncPass, report_changed
 from .analysis.idle_stores import overwritten_stores, stores_of_known_values
 
@@ -64,7 +67,12 @@ class RemoveNoOpPass(PrimFuncPass):
             if any([clean_body(region) for region in block.regions]):
                 block.update_accesses()
                 changed = True
+        before = Counter(block.block_name for block in blocks_under(func))
         changed |= _statements(func.region)
+        left = Counter(block.block_name for block in blocks_under(func))
+        if not func.symbols:
+            erased = before - left
+            allow_what_is_left_out([block for block in blocks_under(func) if block.block_name in erased])
         for alloc in [op for op in func.walk() if isinstance(op, AllocBufferOp) and not op.buffer.uses]:
             _erase(alloc)
             changed = True
