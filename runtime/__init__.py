@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 from ..dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable as PackedFunc  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+    from ..dialects.support.nd import NDArray as NDArray
+    from ..dialects.te.conversion import convert as convert
+    from .benchmark import BenchmarkResult as BenchmarkResult
     from .graph_library import Library as Library
     from .loading import enabled as enabled
     from .loading import load_module as load_module

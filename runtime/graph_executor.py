@@ -394,16 +394,20 @@ class GraphModule:
         _check_function(function)
         return lambda: benchmark(self._nodes.run, repeat, number, min_repeat_ms)
 
-    def _set(self, arrays: Sequence[npt.ArrayLike]) -> None:
-        """Set the inputs that are no parameters, if any arrays are given; else to some that fit."""
+    def _set(self, arrays: Sequence[npt.ArrayLike], named: Mapping[str, npt.ArrayLike] | None = None) -> None:
+        """Set inputs: those that are no parameters in their order, or some by their names; to what fits where nothing
+        is given."""
         specs = self.inputs
         if arrays and len(arrays) != len(specs):
             raise InputError(f"the graph takes {len(specs)} inputs, got {len(arrays)}")
-        for place, spec in enumerate(specs):
-            self.set_input(spec.name, arrays[place] if arrays else Input(spec).example(place))
+        if arrays or not named:
+            for place, spec in enumerate(specs):
+                self.set_input(spec.name, arrays[place] if arrays else Input(spec).example(place))
+        for name, array in (named or {}).items():
+            self.set_input(name, array)
 
-    def profile(self, *arrays: npt.ArrayLike, repeat: int = 10) -> Profile:
-        """Time every node.
+    def profile(self, *arrays: npt.ArrayLike, repeat: int = 10, **params: npt.ArrayLike) -> Profile:
+        """Time every node. Inputs are given in their order, or by their names.
 
         Raises:
             UsageError: `repeat` is not positive.
@@ -412,7 +416,7 @@ class GraphModule:
         """
         if repeat < 1:
             raise UsageError(f"{repeat} repetitions: at least one is needed")
-        self._set(arrays)
+        self._set(arrays, params)
         return self._nodes.profile(repeat)
 
     def execute_node(self, number: int) -> None:
@@ -440,7 +444,7 @@ class GraphModule:
             raise UsageError(f"there is no output {number} of node {node}")
         return self._entries[self.graph.row_ptr[node] + number].read()
 
-    def run_debug(self, folder: str | os.PathLike[str], *arrays: npt.ArrayLike) -> Profile:
+    def run_debug(self, folder: str | os.PathLike[str], *arrays: npt.ArrayLike, **params: npt.ArrayLike) -> Profile:
         """Run the graph once and keep everything in a folder: `graph.json`, `outputs.params` with every node's outputs
         in TVM's format, `times.txt` and `trace.json`.
 
@@ -449,8 +453,8 @@ class GraphModule:
             InputError: the number of arrays, a shape or a dtype does not fit.
             CheckError: an index lies outside of an axis, where that is an error.
         """
-        if arrays:
-            self._set(arrays)
+        if arrays or params:
+            self._set(arrays, params)
         kept: dict[str, NDArray] = {}
 
         def keep(number: int) -> None:

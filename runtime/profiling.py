@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from csv import DictWriter
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from statistics import median
 
@@ -64,6 +66,18 @@ class StepTimes:
         return " + ".join(self.layers) or self.kernel
 
 
+_UNITS = (
+    ("Name", "string"),
+    ("Duration (us)", "microseconds"),
+    ("Percent", "percent"),
+    ("Device", "string"),
+    ("Count", "count"),
+    ("Bytes", "bytes"),
+    ("Layers", "string"),
+)
+"""The columns of a report, and what TVM calls their units."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """The steps of a graph in their order, each on its own: the graph as a whole takes less, as no step begins anew."""
@@ -97,6 +111,42 @@ class Profile:
             rows.append((f"{step.us:.1f}", f"{share:.1f}", f"{rate:.1f}", step.device, step.kernel, layers))
         rows.append((f"{self.total_us:.1f}", "100.0", "", "", f"{len(self.steps)} steps", ""))
         return _aligned(rows)
+
+    @property
+    def calls(self) -> list[dict[str, str | int | float]]:
+        """A row for each step, under the names of TVM's reports."""
+        total = self.total_us or 1.0
+        return [
+            {
+                "Name": step.kernel,
+                "Duration (us)": step.us,
+                "Percent": 100 * step.us / total,
+                "Device": step.device,
+                "Count": len(step.last_spans),
+                "Bytes": step.bytes,
+                "Layers": " + ".join(step.layers),
+            }
+            for step in self.steps
+        ]
+
+    def csv(self) -> str:
+        """`calls` as comma-separated values, with a line of headers."""
+        out = StringIO()
+        writer = DictWriter(out, [name for name, _ in _UNITS], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.calls)
+        return out.getvalue()
+
+    def json(self) -> str:
+        """`calls` as TVM's reports have them in JSON: each value by its unit, beside metrics of each device."""
+        units = dict(_UNITS)
+        calls = [{name: {units[name]: value} for name, value in call.items()} for call in self.calls]
+        devices = {
+            device: {"Duration (us)": {"microseconds": spent}, "Copied": {"bytes": copied}, "Copies": {"count": copies}}
+            for device, (spent, copied, copies) in self.by_device().items()
+        }
+        repeated = {"Repetitions": {"count": max((len(step.lasts) for step in self.steps), default=0)}}
+        return json.dumps({"calls": calls, "device_metrics": devices, "configuration": repeated})
 
     def chrome_trace(self) -> str:
         """The last repetition as JSON that `chrome://tracing` and Perfetto show: a line for each device, an event for

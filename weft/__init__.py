@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .building import build as build
     from .building import lower as lower
     from .compiler import compile as compile
-    from .conversion import convert as convert
     from .devices import cpu as cpu
     from .devices import cuda as cuda
     from .devices import device as device
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from .dialects.support.packed import load_library as load_library
     from .dialects.support.packed import register_func as register_func
     from .dialects.support.packed import remove_global_func as remove_global_func
+    from .dialects.te.conversion import convert as convert
     from .instrument import DumpIR as DumpIR
     from .instrument import PassInstrument as PassInstrument
     from .instrument import PassStatistics as PassStatistics

@@ -118,11 +118,11 @@ class Evaluator:
         return module
 
     def _callable(self, module: ModuleOp) -> Callable[..., Result]:
-        from .transforms.relay.bind_params import bind_params, input_names
+        from .transforms.relay.bind_params import bind_known, input_names
 
         if self.params:
             module = module.clone()
-            bind_params(module, self.params)
+            bind_known(module, self.params)
         main = _main(module)
         names = input_names(main)
         if self.kind == "debug" and not all(
@@ -328,13 +328,14 @@ def build(
         mod_name: what the library calls the graph.
 
     Raises:
-        UsageError: there is no such parameter, or it is to be for another executor or runtime.
+        UsageError: a parameter does not fit, or it is to be for another executor or runtime.
         Diagnostic: it cannot be lowered, or is not valid.
     """
     from .compilation import texts_of
     from .compiler import compile as compile_model
     from .lowering.machine.target import Target
     from .runtime.graph_library import Library
+    from .transforms.relay.bind_params import known_params
 
     if executor.name != "graph":
         raise UsageError(
@@ -342,6 +343,8 @@ def build(
             hint="weft.compile makes one native function of a module",
         )
     check_runtime(runtime, "relay.build")
+    if params:
+        params = known_params(_main(ir_mod) if isinstance(ir_mod, ModuleOp) else ir_mod, params)
     listed = Target.canon_multi_target_and_host(or_current(target), target_host)
     target = listed[0] if len(listed) == 1 else Target.parse(listed)
     with _linking(bool(executor["link-params"])):
@@ -375,17 +378,17 @@ def optimize(
         The module, and the parameters that were not bound: none.
 
     Raises:
-        UsageError: there is no such parameter.
+        UsageError: a parameter does not fit.
         Diagnostic: it is not valid.
     """
     from .lowering.compiler import lower
     from .lowering.machine.target import Target
-    from .transforms.relay.bind_params import bind_params
+    from .transforms.relay.bind_params import bind_known
 
     given = mod if isinstance(mod, ModuleOp | FuncOp) else Function(free_vars(mod), mod)
     module = IRModule.of(given.clone()) if isinstance(given, ModuleOp) else IRModule.from_expr(given)
     if params:
-        bind_params(module, params, _main(module).sym_name.data)
+        bind_known(module, params, _main(module).sym_name.data)
     lower(module, Target.parse(or_current(target)), "graph")
     return module, {}
 

@@ -28,7 +28,7 @@ from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
 from .relay_executors import compiled, in_order, leaves, optimize
 from .transforms.infra.walk import clone
-from .transforms.relay.bind_params import bind_params, input_names
+from .transforms.relay.bind_params import bind_known, input_names
 
 if TYPE_CHECKING:
     from .frontend.relay.module import IRModule
@@ -167,14 +167,14 @@ def compile(
         params: inputs of `@main` that become constants, by name.
 
     Raises:
-        UsageError: there is no such parameter.
+        UsageError: a parameter does not fit.
         Diagnostic: `@main` cannot be lowered, or something is not valid.
     """
     from .frontend.relay.module import IRModule
 
     module = clone(mod) if isinstance(mod, ModuleOp) else IRModule.from_expr(mod)
     if params:
-        bind_params(module, params)
+        bind_known(module, params)
     made = Executable(module, or_current(target))
     if "main" in made.globals:
         made.program()

@@ -7,7 +7,7 @@ TVM's do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     Base: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 else:
     Base = np.ndarray
+
+
+class OfDevice(Protocol):
+    """A device, as TVM has it."""
+
+    @property
+    def device_type(self) -> int: ...
 
 
 class NDArray(Base):
@@ -39,13 +46,15 @@ class NDArray(Base):
         self[...] = given
         return self
 
-    def copyto(self, target: NDArray) -> NDArray:
-        """Give the elements to an array of the same shape.
+    def copyto(self, target: Base | OfDevice) -> NDArray:
+        """Give the elements to an array of the same shape, or to a new one for a device: on the host, as `nd.array`.
 
         Raises:
             ValueError: it has another shape.
         """
-        return target.copyfrom(self)
+        if isinstance(target, np.ndarray):
+            return as_nd(target).copyfrom(self)
+        return as_nd(self.copy())
 
 
 def as_nd(value: npt.ArrayLike) -> NDArray:

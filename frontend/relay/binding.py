@@ -108,9 +108,9 @@ def bind_params_by_name(func: FuncOp | ModuleOp, params: Mapping[str, npt.ArrayL
     """A function, or a module and its `@main`, with parameters made constants; what is given stays as it is.
 
     Raises:
-        UsageError: there is no such parameter, or there are several, or an array does not fit.
+        UsageError: there are several of a name, or an array does not fit.
     """
-    from ...transforms.relay.bind_params import bind_params
+    from ...transforms.relay.bind_params import bind_known
 
     copy = func.clone()
     functions = [each for each in (copy.ops if isinstance(copy, ModuleOp) else [copy]) if isinstance(each, FuncOp)]
@@ -118,10 +118,10 @@ def bind_params_by_name(func: FuncOp | ModuleOp, params: Mapping[str, npt.ArrayL
         if isinstance(copy, FuncOp) or function.sym_name.data == "main":
             _check_told_apart(function, params)
     if isinstance(copy, ModuleOp):
-        bind_params(copy, params)
+        bind_known(copy, params)
         return copy
     module = ModuleOp([copy])
-    bind_params(module, params, copy.sym_name.data)
+    bind_known(module, params, copy.sym_name.data)
     copy.detach()
     return copy
 

@@ -315,6 +315,7 @@ def test_runs_are_timed(module: GraphModule) -> None:
     assert module.benchmark(X, repeat=2, number=1).min > 0
     assert len(module.time_evaluator(number=2, repeat=3)().results) == 3
     assert [step.us > 0 for step in module.profile(X, repeat=1).steps] == [True, True]
+    assert [step.us > 0 for step in module.profile(repeat=1, data=X).steps] == [True, True]
     with pytest.raises(UsageError, match="cannot be timed"):
         module.time_evaluator("load")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from csv import DictReader
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +101,19 @@ def test_the_trace_is_what_browsers_read(exe: weft.Executable, tmp_path: Path) -
     assert all(end <= event["ts"] + 0.002 for end, event in zip(ends, events[1:], strict=False))
     with pytest.raises(Diagnostic, match="cannot be written"):
         profile.save_chrome_trace(tmp_path / "none" / "trace.json")
+
+
+def test_a_profile_is_written_as_tvm_writes_its_reports(exe: weft.Executable) -> None:
+    profile = exe.profile(X, repeat=2)
+    told = json.loads(profile.json())
+    assert told["calls"][0]["Name"] == {"string": profile.steps[0].kernel}
+    assert told["calls"][0]["Duration (us)"] == {"microseconds": profile.steps[0].us}
+    assert {call["Count"]["count"] for call in told["calls"]} == {1}
+    assert told["device_metrics"]["cpu"]["Copied"] == {"bytes": X.nbytes}
+    assert told["configuration"] == {"Repetitions": {"count": 2}}
+    rows = list(DictReader(StringIO(profile.csv())))
+    assert [row["Name"] for row in rows] == [step.kernel for step in profile.steps]
+    assert float(rows[0]["Duration (us)"]) == profile.steps[0].us
 
 
 def test_a_check_that_fails_is_told_by_a_profile_too() -> None:

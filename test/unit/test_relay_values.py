@@ -190,3 +190,13 @@ def test_what_stands_in_many_places_is_read_and_shown_once(prelude: Any) -> None
         assert result[0] is result[1]
         result = result[0]
     assert [each.tolist() for each in listed(result)] == [[1, 1]]
+
+
+def test_an_array_is_copied_to_an_array_or_a_device() -> None:
+    array, plain = weft.nd.array([1.0, 2.0]), np.zeros(2)
+    assert np.array_equal(array.copyto(plain), plain) and plain.tolist() == [1, 2]
+    copy = array.copyto(weft.cpu(0))
+    copy[0] = 5
+    assert isinstance(copy, weft.runtime.NDArray) and array.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="the array is"):
+        array.copyto(np.zeros(3))

@@ -79,11 +79,23 @@ def test_parameters_are_bound_and_what_is_wrong_is_named(exe: Any) -> None:
         (lambda: machine.run(y=X), "there is no parameter 'y'"),
         (lambda: machine.set_one_input("main", 7, X), "there is no input 7"),
         (lambda: machine.run(X), "input 'x' has shape"),
-        (lambda: relay.vm.compile(module, params={"v": X}), "there is no input 'v'"),
         (lambda: relay.vm.VirtualMachine(cast(Any, 5)), "'exe' of"),
     ):
         with pytest.raises(weft.Diagnostic, match=message):
             wrong()
+
+
+def test_parameters_that_are_no_inputs_are_warned_of_and_left(capsys: pytest.CaptureFixture[str]) -> None:
+    """They were refused: what partitioning for a backend had bound could not be built with its parameters."""
+    x, w = relay.var("x", shape=(2,)), relay.var("w", shape=(2,))
+    bound = relay.bind_params_by_name(relay.IRModule.from_expr(relay.Function([x, w], x * w)), {"w": X[:2]})
+    graph: Any = relay.build(bound, "llvm", params={"w": X[:2]})["default"](weft.cpu())
+    graph.set_input("x", X[:2])
+    graph.run()
+    machine: Any = relay.vm.VirtualMachine(relay.vm.compile(bound, "llvm", {"w": X[:2]}))
+    for found in (graph.get_output(0), machine.run(X[:2])):
+        np.testing.assert_array_equal(found, X[:2] * X[:2])
+    assert capsys.readouterr().err.count("warning: @main has no input 'w'; inputs: x") == 2
 
 
 def test_an_executor_gives_all_results_of_a_function() -> None:

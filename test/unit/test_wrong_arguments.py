@@ -22,6 +22,7 @@ OF_NUMBERS = "bool boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 flo
 OF_EXPRESSIONS = "as_integer converted_lanes does_more matched_lanes"
 BY_PYTHON = {
     "weft.nd.NDArray": "NumPy's class",
+    "weft.runtime.NDArray": "NumPy's class",
     "weft.relay.RefType": "a class of xDSL's",
     "weft.testing.assert_close": "what is compared may be anything of NumPy's",
     **{f"weft.te.Expr.{name}": "how expressions reach modules that know them" for name in OF_EXPRESSIONS.split()},

@@ -15,7 +15,7 @@ from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, list
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.ops.annotation import OnDeviceOp
 from ...dialects.support.argument_names import argument_names
-from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.diagnostics import Diagnostic, Severity, UsageError, did_you_mean, emit
 from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.held import held_as
 from ...dialects.support.hints import isa
@@ -77,6 +77,27 @@ def bind_params(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function:
         func.attributes[DIM_NAMES] = ArrayAttr(extents)
     if "input_names" in func.attributes:
         func.attributes["input_names"] = ArrayAttr([StringAttr(name) for name in kept])
+
+
+def bind_known(module: ModuleOp, params: Mapping[str, npt.ArrayLike], function: str = "main") -> None:
+    """`bind_params` of the parameters that `@function` has.
+
+    Raises:
+        UsageError: there is no such function, or an array does not fit its input's type.
+    """
+    func = next((f for f in module.ops if isinstance(f, FuncOp) and f.sym_name.data == function), None)
+    bind_params(module, params if func is None else known_params(func, params), function)
+
+
+def known_params(function: FuncOp, params: Mapping[str, npt.ArrayLike]) -> dict[str, npt.ArrayLike]:
+    """The parameters that are inputs of a function. Of the others it warns, where TVM passes over them in silence: they
+    may have been bound before, or be of what was optimised away."""
+    names = input_names(function)
+    if others := [name for name in params if name not in names]:
+        listed = ", ".join(f"'{name}'" for name in others[:8]) + (", ..." if len(others) > 8 else "")
+        message = f"@{function.sym_name.data} has no input {listed}; inputs: {', '.join(names) or 'none'}"
+        emit(Diagnostic(message, hint=did_you_mean(others[0], names), severity=Severity.WARNING))
+    return {name: value for name, value in params.items() if name in names}
 
 
 def _names_of_extents(func: FuncOp) -> list[Attribute] | None:

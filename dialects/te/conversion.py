@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import cast
 
-from .dialects.te.forms import const
+from .forms import const
 
 
 def convert(value: object) -> object:
     """What `value` stands for where expressions are wanted: a number is a literal of `te.const`'s dtype for it, a list
     or tuple a list of what its elements stand for, a dictionary one of such values. Whatever else there is stands for
-    itself. Counterpart of `tvm.convert`, whose arrays and maps are Python's here.
+    itself, functions among it. Counterpart of `tvm.convert`, whose arrays and maps are Python's here.
 
     Raises:
         ArgumentError: a number is beyond all numbers of its dtype.
