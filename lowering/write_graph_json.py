@@ -34,7 +34,7 @@ from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of, names_of_memory
 from .read_steps import layers_of
 from .relay_to_tir.divide_by_target import divide_by_target
-from .relay_to_tir.external import lower_external
+from .relay_to_tir.external import Externals
 from .relay_to_tir.place_calls import place_calls
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     planned = module.clone()
     place_calls(planned, RUNNING_DEVICES)
     divide_by_target(planned)
-    lower_external(planned)
+    Externals(planned).lower_static()
     planned = BufferizeGraphPass(depth_first=True)(planned)
     planned = ElideCopiesPass(slices=False, concatenations=False, outputs=False)(planned)
     planned = PlanMemoryPass(strategy="tvm-greedy")(planned)

@@ -1,7 +1,8 @@
 """Calls that compiled code makes of Python functions: one function of C, which finds the Python one by its name.
 
 A call says what it calls (`rt.call_packed`), and has its arguments in an array, 8 bytes each, behind which the result
-is put. What an exception says is kept until whoever started the run is told that the call has failed.
+is put; the extents of a buffer that are `?` there stand behind it. What an exception says is kept until whoever started
+the run is told that the call has failed.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ _numbers = count(1)
 
 
 @lru_cache(maxsize=1024)
-def _described(what: bytes) -> tuple[str, tuple[tuple[np.dtype[Any], tuple[int, ...] | None], ...], Any]:
-    """The name, the types of the arguments with the shapes of buffers, and the type of the result."""
+def _described(what: bytes) -> tuple[str, tuple[tuple[np.dtype[Any], tuple[int | None, ...] | None], ...], Any]:
+    """The name, the types of the arguments with the shapes of buffers, None where an extent is given with the call, and
+    the type of the result."""
     name, types, result = what.decode().split("|")
-    arguments: list[tuple[np.dtype[Any], tuple[int, ...] | None]] = []
+    arguments: list[tuple[np.dtype[Any], tuple[int | None, ...] | None]] = []
     for type in types.split(",") if types else ():
         dtype, bracket, extents = type.rstrip("]").partition("[")
-        shape = tuple(map(int, extents.split("x"))) if extents else ()
+        shape = tuple(None if each == "?" else int(each) for each in extents.split("x")) if extents else ()
         arguments.append((numpy_dtype_of(dtype), shape if bracket else None))
     return name, tuple(arguments), numpy_dtype_of(result) if result else None
 
@@ -43,19 +45,26 @@ def _call(what: bytes, values: int) -> int:
     try:
         name, types, result = _described(what)
         given: list[Any] = []
-        for number, (dtype, shape) in enumerate(types):
-            place = values + 8 * number
+        place = values - 8
+        for dtype, shape in types:
+            place += 8
             if shape is not None:
                 start = ctypes.c_uint64.from_address(place).value
-                memory: Any = (ctypes.c_char * (prod(shape) * dtype.itemsize)).from_address(start)
-                given.append(as_nd(np.frombuffer(memory, dtype).reshape(shape)))
+                extents: list[int] = []
+                for extent in shape:
+                    if extent is None:
+                        place += 8
+                        extent = ctypes.c_int64.from_address(place).value
+                    extents.append(extent)
+                memory: Any = (ctypes.c_char * (prod(extents) * dtype.itemsize)).from_address(start)
+                given.append(as_nd(np.frombuffer(memory, dtype).reshape(extents)))
             else:
                 given.append((ctypes.c_double if dtype.kind == "f" else ctypes.c_int64).from_address(place).value)
         found = get_global_func(name)(*given)
         if result is not None:
             number = as_scalar(found, result)
             kind = ctypes.c_double if result.kind == "f" else ctypes.c_int64
-            kind.from_address(values + 8 * len(types)).value = number
+            kind.from_address(place + 8).value = number
         return 0
     except Exception as error:
         number = next(_numbers)

@@ -24,7 +24,7 @@ from ..te.dim_order import always_at_most
 from ..te.dims import coefficient, data_var, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
-from .core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
+from .core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 
 Dims = tuple[te.Dim, ...]
 
@@ -136,6 +136,12 @@ class Extents:
                 self.known[op.result] = [known_of_constant(op)]
             case RelayOp() if op.SAYS_EXTENT and (known := self._decide(op)) is not None:
                 self.note(op, [known])
+            case PrimitiveOp():
+                *inner, end = op.body.block.ops
+                self.known |= {a: self.known[value] for a, value in zip(op.body.block.args, op.arguments, strict=True)}
+                for each in inner:
+                    self.add(each)
+                self.note(op, [each for value in end.operands for each in self.of(value)])
             case RelayOp():
                 given = [tensor for operand in op.operands for tensor in self.tensors(operand)]
                 self.note(op, self.asking(op, lambda: results_of(op, given)))
@@ -148,20 +154,29 @@ class Extents:
         Raises:
             Diagnostic: they do not follow; then nothing is known of them.
         """
-        given = iter([each for value in call.arguments for each in self.of(value)])
         inner = Extents(values=self.values, others=self.others, at_most=self.at_most, decided=self.decided)
+        try:
+            results = inner.through(function, [each for value in call.arguments for each in self.of(value)])
+        except Diagnostic as error:
+            if error.place is not None:
+                raise
+            raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
+        self.values = inner.values
+        self.note(call, results)
+
+    def through(self, function: FuncOp, given: Sequence[Known]) -> list[Known]:
+        """What is known of the results of a function of operators, of whose inputs this is `given`.
+
+        Raises:
+            Diagnostic: they do not follow.
+        """
+        remaining = iter(given)
         for argument in function.body.block.args:
-            inner.known[argument] = [next(given) for _ in flatten_types([argument.type])]
+            self.known[argument] = [next(remaining) for _ in flatten_types([argument.type])]
         for op in function.body.block.ops:
             if op is not function.return_op:
-                try:
-                    inner.add(op)
-                except Diagnostic as error:
-                    if error.place is not None:
-                        raise
-                    raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
-        self.values = inner.values
-        self.note(call, [each for value in function.return_op.arguments for each in inner.of(value)])
+                self.add(op)
+        return [each for value in function.return_op.arguments for each in self.of(value)]
 
     def _decide(self, op: RelayOp) -> Known | None:
         """A symbol of its own for an extent that data decides, unless it is known."""

@@ -35,10 +35,11 @@ class CallOp(IRDLOperation):
 @irdl_op_definition
 class CallPackedOp(IRDLOperation):
     """Call a Python function. `what` is its name, the types that it is called with and the type that it gives, divided
-    by `|`: `"show|float32[4x8],int64|float64"`. The status is 0, or says that it has failed.
+    by `|`: `"show|float32[4x8],int64|float64"`. Behind a buffer stand its extents that are `?` there. The status is 0,
+    or says that it has failed.
 
     ```mlir
-    %status = rt.call_packed "show|float32[16]|"(%row) : (memref<16xf32>) -> index
+    %status = rt.call_packed "show|float32[?x16]|"(%rows, %n) : (memref<?xf32>, index) -> index
     ```
     """
 
@@ -57,5 +58,5 @@ class CallPackedOp(IRDLOperation):
         if len(parts) != 3 or not parts[0]:
             raise VerifyException("what is called is a name, argument types and a result's type: name|types|type")
         types = parts[1].split(",") if parts[1] else []
-        if len(types) != len(self.arguments) or bool(parts[2]) is not bool(self.result):
+        if len(types) + parts[1].count("?") != len(self.arguments) or bool(parts[2]) is not bool(self.result):
             raise VerifyException(f"'{self.what.data}' does not fit {len(self.arguments)} arguments")

@@ -54,6 +54,7 @@ from ...dialects.relay.core import (
 )
 from ...dialects.relay.devices import RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr, listed_devices
 from ...dialects.relay.extents import Extents, Known
+from ...dialects.relay.functions import is_for
 from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
 from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.relay.types import tuple_type
@@ -228,7 +229,7 @@ class DynamicCalls:
         name = call.callee.root_reference.data
         function, block = self.functions.get(name), call.parent
         values = [*call.arguments, *call.results]
-        if function is None or block is None or not all(is_tensor(value.type) for value in values):
+        if function is None or is_for(function) or block is None or not all(is_tensor(value.type) for value in values):
             return call
         inputs, outputs = ([extents.of(value)[0].dims for value in each] for each in (call.arguments, call.results))
         if (rows := rows_within(function, inputs, outputs)) is None:

@@ -16,7 +16,8 @@ tir.prim_func @region(%p0: memref<4x8xf32>, %c0: memref<16x8xf32>, %out: memref<
 ```
 
 So the constants of a kernel are constants of the graph like any other: kept once, saved beside the code, handed over by
-address. Its metadata is one more of them, of bytes. The C source of a kernel becomes a `rt.source` of the module.
+address. Its metadata is one more of them, of bytes. The C source of a kernel becomes a `rt.source` of the module. Where
+extents are symbols, a kernel is made for each way in which they follow from those of the graph, as of any function.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from ...dialects.relay.base import Tensor, flatten_types, is_static
+from ...dialects import te
+from ...dialects.relay.base import flatten_types, is_static
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp
 from ...dialects.relay.devices import CALL_DEVICE
+from ...dialects.relay.extents import Extents, Known
 from ...dialects.relay.functions import COMPILER, is_for
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.diagnostics import Diagnostic, UsageError
@@ -41,8 +44,11 @@ from ...dialects.tir.calls import Convention, Effect
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.infra.walk import erase, walk
 from ...transforms.relay.backends import ExternalKernel, get_backend
+from .alike_functions import Lower
 from .calls import lower_call
-from .te_expressions import signless
+from .dynamic_calls import Kernel
+from .te_symbols import opaque_extents
+from .te_to_tir import declare_prim_func
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,39 +58,120 @@ if TYPE_CHECKING:
 _CONVENTIONS = {"packed": Convention.PACKED, "c": Convention.EXTERN}
 
 
-def lower_external(module: ModuleOp) -> None:
-    """Make kernels of the functions of a module that are for other compilers, and calls of kernels of calls of them.
+class Externals:
+    """The functions of a module for other compilers, and what their backends make of them."""
 
-    Raises:
-        Diagnostic: there is no such backend, it cannot compute a function, or a shape is dynamic.
-    """
-    functions = [f for f in module.ops if isinstance(f, FuncOp) and f.is_primitive and is_for(f)]
-    if not functions:
-        return
-    arrays: dict[str, list[NDArray]] = {}
-    sources: dict[str, SourceOp] = {}
-    block = module.body.block
-    for function in functions:
-        kernel = _asked(function)
-        name = function.sym_name.data
-        arrays[name] = [np.ascontiguousarray(array) for array in kernel.constants]
-        if kernel.metadata:
-            arrays[name].append(np.frombuffer(kernel.metadata, np.uint8))
-        if kernel.source and kernel.source not in sources:
-            source = sources[kernel.source] = SourceOp(kernel.source)
-            source.location = function.location
-            block.insert_op_before(source, function)
-        block.insert_op_before(_prim_func(function, kernel, arrays[name]), function)
-        erase(function)
-    for graph in [f for f in module.ops if isinstance(f, FuncOp)]:
-        made: dict[tuple[Block, str, Attribute | None], list[SSAValue]] = {}
-        for call in [op for op in walk(graph) if isinstance(op, CallOp)]:
-            name, device = call.callee.root_reference.data, call.attributes.get(CALL_DEVICE)
-            if name in arrays and (parent := call.parent) is not None:
-                key = (parent, name, device)
-                if key not in made:
-                    made[key] = [_constant(array, call, device) for array in arrays[name]]
-                lower_call(call, None, constants=made[key])
+    def __init__(self, module: ModuleOp):
+        """Ask for the kernels.
+
+        Raises:
+            Diagnostic: there is no such backend, or it cannot compute a function.
+        """
+        self._kernels: dict[str, ExternalKernel] = {}
+        self._arrays: dict[str, list[NDArray]] = {}
+        self._made: dict[tuple[Block, str, Attribute | None], list[SSAValue]] = {}
+        self._functions = [f for f in module.ops if isinstance(f, FuncOp) and f.is_primitive and is_for(f)]
+        self._module = module
+        sources: dict[str, SourceOp] = {}
+        for function in self._functions:
+            kernel = _asked(function)
+            name = function.sym_name.data
+            self._kernels[name] = kernel
+            self._arrays[name] = [np.ascontiguousarray(array) for array in kernel.constants]
+            if kernel.metadata:
+                self._arrays[name].append(np.frombuffer(kernel.metadata, np.uint8))
+            if kernel.source and kernel.source not in sources:
+                source = sources[kernel.source] = SourceOp(kernel.source)
+                source.location = function.location
+                module.body.block.insert_op_before(source, function)
+
+    def lower_static(self) -> None:
+        """Make kernels of the functions whose extents are known, and calls of kernels of calls of them."""
+        static: set[str] = set()
+        for function in self._functions:
+            types = [*function.function_type.inputs, *function.function_type.outputs]
+            if all(map(is_static, types)):
+                inputs, outputs = (
+                    [te.placeholder(type.get_shape(), type.element_type, "p") for type in flatten_types(list(each))]
+                    for each in (function.function_type.inputs, function.function_type.outputs)
+                )
+                self._module.body.block.insert_op_before(self._kernel(function, inputs, outputs), function)
+                static.add(function.sym_name.data)
+                erase(function)
+        for graph in [f for f in self._module.ops if isinstance(f, FuncOp)] if static else ():
+            for call in [op for op in walk(graph) if isinstance(op, CallOp)]:
+                if call.callee.root_reference.data in static and call.parent is not None:
+                    lower_call(call, None, constants=self.constants(call))
+
+    def lower_at(
+        self, function: FuncOp, known: Sequence[Known], symbols: Sequence[te.Expr]
+    ) -> tuple[PrimFuncOp, list[te.Tensor]]:
+        """The kernel of a function for inputs of which something is `known`, as extents that may be `symbols`, and its
+        outputs.
+
+        Raises:
+            Diagnostic: extents are symbols, and it is no Python function, which is told them; or they do not follow
+                from those of the inputs.
+        """
+        kernel = self._kernels[function.sym_name.data]
+        if symbols and kernel.language != "packed":
+            hint = "a kernel in Python takes arrays of any extents; weft.compile(..., shapes=...) makes them known"
+            raise Diagnostic.at(function, f"'{kernel.symbol}' is given addresses, and no open extents", hint=hint)
+        if any(each.contents is not None for each in known):
+            raise Diagnostic.at(function, "has extents that an input holds, of which a backend is not told")
+        inputs, outputs = (
+            [each.tensor(type) for each, type in zip(tensors, flatten_types(list(types)), strict=True)]
+            for tensors, types in (
+                (known, function.function_type.inputs),
+                (Extents().through(function, known), function.function_type.outputs),
+            )
+        )
+        return self._kernel(function, inputs, outputs, [*symbols, *opaque_extents(outputs)]), outputs
+
+    def _kernel(
+        self,
+        function: FuncOp,
+        inputs: Sequence[te.Tensor],
+        outputs: Sequence[te.Tensor],
+        symbols: Sequence[te.Expr] = (),
+    ) -> PrimFuncOp:
+        """The kernel that calls what a backend has made of a function, for inputs and outputs of these extents."""
+        kernel, name = self._kernels[function.sym_name.data], function.sym_name.data
+        types = flatten_types([ConstantOp.from_numpy(array).result.type for array in self._arrays[name]])
+        constants = [te.placeholder(type.get_shape(), type.element_type, "c") for type in types]
+        made = declare_prim_func(name, [*inputs, *constants], outputs, symbols)
+        made.location = function.location
+        made.attributes |= {k: v for k, v in function.attributes.items() if k not in ("primitive", COMPILER, "Inline")}
+        count = len(inputs) + len(constants)
+        buffers = made.region.block.args[: count + len(outputs)]
+        for number, buffer in enumerate(buffers[len(inputs) : count]):
+            buffer.name_hint = f"c{number}"
+        effects = [*[Effect.READ] * count, *[Effect.WRITE] * len(outputs)]
+        body = Block()
+        body.add_op(call := ForeignCallOp(_CONVENTIONS[kernel.language], kernel.symbol, buffers, effects))
+        block = BlockOp(name, [], AffineMap(0, 0, ()), [], Region(body))
+        for op in (call, block):
+            op.location = function.location
+        made.region.block.add_op(block)
+        return made
+
+    def lowering_by(self, lower: Lower) -> Lower:
+        """How functions are lowered for extents that may be symbols: by `lower`, if not for other compilers."""
+        return lambda function, known, symbols: (self.lower_at if is_for(function) else lower)(function, known, symbols)
+
+    def replace(self, call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:
+        """Call a kernel for inputs of some extents in the place of a function."""
+        lower_call(call, None, kernel.name, attributes, self.constants(call), dropped=kernel.held)
+
+    def constants(self, call: CallOp) -> list[SSAValue]:
+        """What the kernel of a call takes besides, in front of the first call of it in its block."""
+        name, device, parent = call.callee.root_reference.data, call.attributes.get(CALL_DEVICE), call.parent
+        if name not in self._arrays:
+            return []
+        assert parent is not None
+        if (parent, name, device) not in self._made:
+            self._made[parent, name, device] = [_constant(array, call, device) for array in self._arrays[name]]
+        return self._made[parent, name, device]
 
 
 def _constant(array: NDArray, call: CallOp, device: Attribute | None) -> SSAValue:
@@ -116,34 +203,3 @@ def _asked(function: FuncOp) -> ExternalKernel:
         hint = "call it by another name, such as that of the function with something behind it"
         raise Diagnostic.at(function, f"'{kernel.symbol}' is the name of the kernel that calls it", hint=hint)
     return kernel
-
-
-def _static(type: Attribute, where: Operation) -> Sequence[Tensor]:
-    if not is_static(type):
-        raise Diagnostic.at(where, f"{type} has a dynamic dimension, and backends are given static shapes")
-    return flatten_types([type])
-
-
-def _prim_func(function: FuncOp, kernel: ExternalKernel, arrays: Sequence[NDArray]) -> PrimFuncOp:
-    """The kernel that calls what a backend has made of a function."""
-    inputs = [tensor for type in function.function_type.inputs for tensor in _static(type, function)]
-    constants = flatten_types([ConstantOp.from_numpy(array).result.type for array in arrays])
-    outputs = [tensor for type in function.function_type.outputs for tensor in _static(type, function)]
-    tensors = [*inputs, *constants, *outputs]
-    made = PrimFuncOp(
-        function.sym_name.data, [MemRefType(signless(type.element_type), type.get_shape()) for type in tensors]
-    )
-    made.location = function.location
-    made.attributes |= {k: v for k, v in function.attributes.items() if k not in ("primitive", COMPILER, "Inline")}
-    buffers = made.region.block.args
-    names = [f"p{n}" for n in range(len(inputs))] + [f"c{n}" for n in range(len(constants))]
-    for buffer, name in zip(buffers, [*names, *(f"out{n or ''}" for n in range(len(outputs)))], strict=True):
-        buffer.name_hint = name
-    effects = [*[Effect.READ] * len(names), *[Effect.WRITE] * len(outputs)]
-    body = Block()
-    body.add_op(call := ForeignCallOp(_CONVENTIONS[kernel.language], kernel.symbol, buffers, effects))
-    block = BlockOp(function.sym_name.data, [], AffineMap(0, 0, ()), [], Region(body))
-    for op in (call, block):
-        op.location = function.location
-    made.region.block.add_op(block)
-    return made

@@ -43,6 +43,7 @@ from ...dialects.relay.computing import compute_results
 from ...dialects.relay.copying import copied_from
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.extents import Known, known_of_constant
+from ...dialects.relay.functions import is_for
 from ...dialects.relay.telling import is_telling
 from ...dialects.relay.told import DynOp
 from ...dialects.support.advice import give_shapes
@@ -59,8 +60,8 @@ from . import strategies
 from .alike_functions import shared_kernels
 from .calls import lower_call
 from .divide_by_target import divide_by_target
-from .dynamic_calls import DynamicCalls, Kernel
-from .external import lower_external
+from .dynamic_calls import DynamicCalls
+from .external import Externals
 from .place_calls import place_calls
 from .te_expressions import signless
 from .te_symbols import opaque_extents
@@ -100,12 +101,13 @@ class LowerTEPass(ModulePass):
         if self.gpu is not None:
             divide_by_target(op)
         copies: dict[str, int | None] = {}
-        lower_external(op)
-        dynamic = DynamicCalls(op, lower_at)
+        externals = Externals(op)
+        externals.lower_static()
+        dynamic = DynamicCalls(op, externals.lowering_by(lower_at))
         for graph in [
             f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive and CONTROL not in f.attributes
         ]:
-            dynamic.lower_calls(graph, _lower_dynamic_call)
+            dynamic.lower_calls(graph, externals.replace)
         left: dict[str, list[CallOp]] = {}
         for call in all_within(op, CallOp):
             left.setdefault(call.callee.root_reference.data, []).append(call)
@@ -147,6 +149,8 @@ class LowerTEPass(ModulePass):
 
     def _lowered(self, function: FuncOp) -> list[Operation]:
         """The `tir.prim_func` of a function, and the schedule beside it, if it has one."""
+        if is_for(function):
+            raise Diagnostic.at(function, "is for another compiler, and has extents that nothing says")
         if strategies.is_empty():
             return [lower_function(function)]
         from ..machine.target import Target
@@ -314,7 +318,3 @@ def _constant(op: ConstantOp, linked: dict[te.Tensor, DenseIntOrFPElementsAttr])
     tensor = te.placeholder(array.shape, type.element_type, op.result.name_hint or "constant")
     linked[tensor] = dense_of(array, signless(type.element_type))
     return tensor
-
-
-def _lower_dynamic_call(call: CallOp, kernel: Kernel, attributes: dict[str, Attribute]) -> None:
-    lower_call(call, None, kernel.name, attributes, dropped=kernel.held)

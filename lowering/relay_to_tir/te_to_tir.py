@@ -93,6 +93,13 @@ def create_prim_func(
     return function.func
 
 
+def declare_prim_func(
+    name: str, inputs: Sequence[te.Tensor], outputs: Sequence[te.Tensor], symbols: Sequence[te.Expr] = ()
+) -> PrimFuncOp:
+    """The function `name(inputs..., outputs..., symbols...)`, which does nothing yet."""
+    return _Function(name, inputs, outputs, (), symbols, unit_loops=False).func
+
+
 class _Function:
     """A function that is being made: its buffers, the numbers of its symbols, and the names of its blocks."""
 

@@ -202,6 +202,8 @@ class BodyEmitter:
             if whole is not None and whole.strides != row_major_strides(shape_of(value)):
                 raise Diagnostic.at(op, "is handed a buffer whose rows lie apart: the function would not know")
             arguments.append(self._value(value, scope) if whole is None else whole.memory)
+            if op.kind == Convention.PACKED and whole is not None:
+                arguments += self._open_extents(value)
         result = op.results[0].type if op.results else None
         if op.kind != Convention.PACKED:
             new = rt_calls.CallOp(op.callee.data, arguments, result)
@@ -216,6 +218,11 @@ class BodyEmitter:
         if op.results:
             scope.values[op.results[0]] = packed.results[1]
         self._check(op, packed.status)
+
+    def _open_extents(self, buffer: SSAValue) -> list[SSAValue]:
+        """The extents of a buffer that its type does not say."""
+        extents = [extent for extent in shape_of(buffer) if isinstance(extent, AffineExpr)]
+        return [self.at.index_value(linear(extent, self.at.ranges)) for extent in extents]
 
     def _on_vectors(self, op: Operation, operands: Sequence[SSAValue], scope: BlockScope) -> None:
         """The same operation lane by lane."""
@@ -308,16 +315,15 @@ def _has_effect(op: Operation) -> bool:
 
 
 def _signature(op: CallOp) -> str:
-    """What a packed function is called with, as `rt.call_packed` says it."""
+    """What a packed function is called with, as `rt.call_packed` says it: open extents as `?`, which it is given behind
+    their buffer."""
     types: list[str] = []
     for value in op.arguments:
         is_buffer = isinstance(value.type, MemRefType)
         dtype = _dtype(memref_of(value).element_type if is_buffer else value.type)
         if is_buffer:
-            shape = memref_of(value).get_shape()
-            if any(extent < 0 for extent in shape):
-                raise Diagnostic.at(op, "a packed function takes buffers of known extents only")
-            dtype += f"[{'x'.join(map(str, shape))}]"
+            shape = ("?" if extent < 0 else str(extent) for extent in memref_of(value).get_shape())
+            dtype += f"[{'x'.join(shape)}]"
         types.append(dtype)
     return f"{op.callee.data}|{','.join(types)}|{_dtype(op.results[0].type) if op.results else ''}"
 

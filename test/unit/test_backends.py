@@ -124,6 +124,25 @@ def test_several_products_are_one_region_with_several_results() -> None:
     agrees(parts, graph, x, w)
 
 
+@pytest.mark.parametrize("branches", [False, True])
+def test_a_region_of_open_rows_is_called_with_as_many_as_there_are(branches: bool, tmp_path: Path) -> None:
+    """Composites and constants in it; one region is called with `n` rows, one with `2 * n`."""
+    weight, bias, last, rows = random(6, 4), random(6), random(3, 6), relay.Any()
+    x = relay.var("x", shape=(rows, 4))
+    hidden = relay.tanh(relay.nn.bias_add(relay.nn.dense(x, relay.const(weight)), relay.const(bias)))
+    twice = relay.nn.dense(relay.concatenate([hidden, relay.negative(hidden)], axis=0), relay.const(last))
+    taken = relay.If(relay.less(relay.sum(x), relay.const(1e9)), twice, relay.negative(twice)) if branches else twice
+    graph = relay.IRModule.from_expr(relay.Function([x], taken))
+    exe = weft.compile(relay.transform.partition_for(graph, "blas"))
+    exe.save(tmp_path / "open.weft")
+    for each in (exe, weft.load(tmp_path / "open.weft")):
+        for count in (1, 3, 0):
+            array = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
+            half = np.tanh(array @ weight.T + bias)
+            np.testing.assert_allclose(each(array), np.concatenate([half, -half]) @ last.T, rtol=1e-4, atol=1e-5)
+    assert [k for k in exe.graph.kernels if "blas" in k]
+
+
 def elementwise() -> ModuleOp:
     return module_of(
         {"x": (2, 4)},
@@ -220,7 +239,7 @@ def test_what_a_backend_gets_wrong_is_told_with_its_name() -> None:
     refused(Backend().lower, "the backend 'saying' has no 'lower'")
     refused(lambda f: ExternalKernel("c", f.sym_name.data), "is the name of the kernel that calls it")
     refused(ExternalKernel("packed", "there.is.none"), "no Python function is registered as 'there.is.none'")
-    refused(ExternalKernel("packed", "f"), "has a dynamic dimension", (relay.Any(),))
+    refused(ExternalKernel("c", "f"), "'f' is given addresses, and no open extents", (relay.Any(),))
 
 
 def test_a_region_of_a_backend_that_is_gone_is_told_of() -> None:

@@ -15,10 +15,11 @@ from weft.lowering.machine.target import Target
 from weft.lowering.phases import pipeline
 from weft.transforms.infra import PassContext
 from weft.transforms.infra.errors import ConfigError
-from weft.transforms.mem.plan_memory import STRATEGIES, PlanMemoryPass
+from weft.transforms.mem.plan_memory import PlanMemoryPass
 from weft.transforms.mem.planning.best import best
 from weft.transforms.mem.planning.greedy import by_size, in_time, place_in_order
 from weft.transforms.mem.planning.problem import DoesNotFit, MemoryPlan, Problem, Request
+from weft.transforms.mem.planning.strategies import STRATEGIES
 from weft.transforms.mem.planning.tvm_greedy import stacked, tvm_greedy
 
 

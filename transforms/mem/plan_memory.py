@@ -27,7 +27,7 @@ the graph runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -38,34 +38,12 @@ from ...dialects.mem.core import AllocOp, ExtentOp, PoolOp, buffer_type, unit_by
 from ...dialects.mem.graph import GraphOp
 from ...dialects.mem.lifetimes import Timeline
 from ...dialects.support.alignment import ALIGNMENT
-from ...dialects.support.diagnostics import Diagnostic, did_you_mean
+from ...dialects.support.diagnostics import Diagnostic
 from ..infra import ModulePass
-from ..infra.config import USMP_ALGORITHM, USMP_CUSTOM_ALGORITHM, USMP_ENABLE
-from ..infra.context import PassContext
-from ..infra.errors import ConfigError
 from ..infra.execution import report_figures
 from ..infra.remarks import analysis
-from .planning.best import best
-from .planning.greedy import greedy_by_conflicts, greedy_by_size
-from .planning.hill_climb import hill_climb
-from .planning.problem import UNRESTRICTED, DoesNotFit, MemoryPlan, Problem, Request
-from .planning.tvm_greedy import tvm_greedy
-
-STRATEGIES: Mapping[str, Callable[[Problem], MemoryPlan]] = {
-    "best": best,
-    "tvm-greedy": tvm_greedy,
-    "greedy-by-size": greedy_by_size,
-    "greedy-by-conflicts": greedy_by_conflicts,
-    "hill-climb": hill_climb,
-}
-
-
-USMP_ALGORITHMS = ("greedy-by-size", "greedy-by-conflicts", "hill-climb")
-"""The strategies that are algorithms of TVM's Unified Static Memory Planner, as they are called here; first its own
-choice."""
-
-CUSTOM = "custom:"
-"""What the strategy of a user's algorithm begins with."""
+from .planning.problem import UNRESTRICTED, DoesNotFit, Problem, Request
+from .planning.strategies import configured_strategy, strategy_named
 
 
 @dataclass(frozen=True)
@@ -78,7 +56,7 @@ class PlanMemoryPass(ModulePass):
     ranges = {"alignment": (1, None)}
 
     strategy: str = "best"
-    """One of `STRATEGIES`."""
+    """One of `planning/strategies.py`."""
     alignment: int = ALIGNMENT
     """Bytes of which offsets are multiples."""
     pools: tuple[int, ...] = ()
@@ -89,36 +67,14 @@ class PlanMemoryPass(ModulePass):
         super().__post_init__()
         if any(size < UNRESTRICTED for size in self.pools):
             raise ValueError(f"a pool has a number of bytes, or -1, and not {min(self.pools)}")
-        if self.strategy.startswith(CUSTOM):
-            from .usmp import algorithm_of_user
-
-            algorithm_of_user(self.strategy.removeprefix(CUSTOM))
-        elif self.strategy not in STRATEGIES:
-            hint = did_you_mean(self.strategy, STRATEGIES) or f"strategies are {', '.join(STRATEGIES)}"
-            raise ValueError(f"there is no strategy '{self.strategy}'; {hint}")
+        strategy_named(self.strategy)
         if self.pools and self.strategy == "tvm-greedy":
             raise ValueError("the strategy 'tvm-greedy' makes its own pools, and takes none")
 
     @classmethod
     def configured(cls) -> PlanMemoryPass:
-        """As the options of the current `PassContext` say that TVM's have it: `tir.usmp.enable`, `tir.usmp.algorithm`,
-        `tir.usmp.custom_algorithm`.
-
-        Raises:
-            ConfigError: TVM has no such algorithm.
-            UsageError: none is registered that the last of them names.
-        """
-        context = PassContext.current()
-        if custom := context.get_config(USMP_CUSTOM_ALGORITHM, None):
-            return cls(strategy=f"{CUSTOM}{custom}")
-        if not context.get_config(USMP_ENABLE, False):
-            return cls()
-        named = str(context.get_config(USMP_ALGORITHM, "")) or USMP_ALGORITHMS[0]
-        if (strategy := named.replace("_", "-")) not in USMP_ALGORITHMS:
-            known = [each.replace("-", "_") for each in USMP_ALGORITHMS]
-            hint = did_you_mean(named, known) or f"the algorithms are: {', '.join(known)}"
-            raise ConfigError(f"'{USMP_ALGORITHM}' names the algorithm '{named}', which there is not", hint=hint)
-        return cls(strategy=strategy)
+        """As the options of the current `PassContext` say that TVM's have it; see `configured_strategy`."""
+        return cls(strategy=configured_strategy())
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
@@ -156,7 +112,7 @@ class PlanMemoryPass(ModulePass):
         capacities = tuple(None if size == UNRESTRICTED else size for size in self.pools)
         problem = Problem(requests_of(timeline, allocs), self.alignment, capacities)
         try:
-            plan = self._plan_of(problem)
+            plan = strategy_named(self.strategy)(problem)
         except DoesNotFit as error:
             alloc = allocs[error.request]
             room = " and ".join(map(str, self.pools))
@@ -182,13 +138,6 @@ class PlanMemoryPass(ModulePass):
         report_figures(figures)
         told = ", ".join(f"{number} {what}" for what, number in figures.items())
         analysis(self.name, graph, f"{len(allocs)} buffers in {len(pools)} pools: {told}")
-
-    def _plan_of(self, problem: Problem) -> MemoryPlan:
-        if not self.strategy.startswith(CUSTOM):
-            return STRATEGIES[self.strategy](problem)
-        from .usmp import plan_as_told
-
-        return plan_as_told(self.strategy.removeprefix(CUSTOM), problem)
 
 
 def _allocs(graph: GraphOp) -> list[AllocOp]:

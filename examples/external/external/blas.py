@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation, SSAValue
 
 from weft import Backend, ExternalKernel
-from weft.dialects.relay.base import is_static, is_true, tensor
+from weft.dialects.relay.base import is_true, tensor
 from weft.dialects.relay.core import ConstantOp, FuncOp, PrimitiveOp, YieldOp
 from weft.dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp
 from weft.dialects.support.diagnostics import Diagnostic
@@ -19,12 +19,12 @@ from weft.transforms.relay.dataflow.pattern import is_op, wildcard
 
 
 def is_product(op: Operation) -> bool:
-    """Whether BLAS has such a product: of two static tensors of one type, f32 or f64."""
+    """Whether BLAS has such a product: of two tensors of one type, f32 or f64; of any extents, open ones too."""
     if not isinstance(op, DenseOp | BatchMatmulOp):
         return False
     types = [tensor(value) for value in (*op.operands, *op.results)]
     same = all(type.element_type == types[0].element_type for type in types)
-    return same and isinstance(types[0].element_type, Float32Type | Float64Type) and all(map(is_static, types))
+    return same and isinstance(types[0].element_type, Float32Type | Float64Type)
 
 
 class Blas(Backend):
