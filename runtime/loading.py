@@ -12,11 +12,12 @@ from ..dialects.support.provided import load
 from ..lowering.abi import CompiledGraph
 from ..lowering.graph_json import GraphJson
 from . import artefact
+from .aot_library import AotLibrary
 from .archive_members import ArtefactError
 from .executable import Executable
 from .graph_library import Library
 from .host import check_runs_here
-from .library.interfaces import FunctionInterface, GraphInterface, interface_of
+from .library.interfaces import FunctionInterface, GraphInterface, ProgramInterface, interface_of
 from .module import LIBRARY, STATIC_LIBRARY, Argument, Function, Module
 from .program_library import ProgramLibrary, holds_programs, load_programs
 from .sized_function import SizedFunction
@@ -31,7 +32,9 @@ class Targets:
 
 
 @checked
-def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Module | Library | ProgramLibrary:
+def load_module(
+    path: str | os.PathLike[str], threads: int | None = None
+) -> Module | Library | AotLibrary | ProgramLibrary:
     """What `export_library` wrote: functions by name, or, where a graph of `relay.build` is among them, its library; or
     those of a virtual machine's executable.
     Counterpart of `tvm.runtime.load_module`.
@@ -56,14 +59,14 @@ def load_module(path: str | os.PathLike[str], threads: int | None = None) -> Mod
     if holds_programs(path):
         return load_programs(path, threads)
     found = modules_of(path, threads)
-    graphs = [each for each in found if isinstance(each, Library)]
+    graphs = [each for each in found if not isinstance(each, Module)]
     if len(graphs) > 1:
         place = Place(os.fspath(path))
         raise ArtefactError(f"a library of {len(graphs)} graphs", place, hint="export each to a file of its own")
     return graphs[0] if graphs else found[0]
 
 
-def modules_of(path: str | os.PathLike[str], threads: int | None = None) -> list[Module | Library]:
+def modules_of(path: str | os.PathLike[str], threads: int | None = None) -> list[Module | Library | AotLibrary]:
     """What is in a library: its graphs, of which the first has its functions; these alone, where it has no graph.
 
     Raises:
@@ -72,6 +75,7 @@ def modules_of(path: str | os.PathLike[str], threads: int | None = None) -> list
     place = Place(os.fspath(path))
     functions: dict[str, Function] = {}
     graphs: list[tuple[GraphInterface, CompiledGraph]] = []
+    programs: list[Module | Library | AotLibrary] = []
     for graph, beside in artefact.load_library(path):
         check_runs_here(graph.platform, path)
         try:
@@ -81,25 +85,30 @@ def modules_of(path: str | os.PathLike[str], threads: int | None = None) -> list
         match said:
             case GraphInterface():
                 graphs.append((said, graph))
+            case ProgramInterface():
+                programs.append(AotLibrary(graph, said.name, said.device_type, None, threads))
             case FunctionInterface():
                 if said.name in functions:
                     raise ArtefactError(f"two functions are called '{said.name}'", place)
                 functions[said.name] = _function(said, graph, threads)
     if not graphs:
-        return [Module(functions, LIBRARY, "")]
+        return [*programs, *([Module(functions, LIBRARY, "")] if functions or not programs else [])]
     return [
-        Library(
-            GraphJson.parse(said.json),
-            graph,
-            said.params,
-            said.outputs,
-            said.name,
-            said.device_type,
-            None,
-            threads,
-            {} if number else functions,
-        )
-        for number, (said, graph) in enumerate(graphs)
+        *programs,
+        *(
+            Library(
+                GraphJson.parse(said.json),
+                graph,
+                said.params,
+                said.outputs,
+                said.name,
+                said.device_type,
+                None,
+                threads,
+                {} if number else functions,
+            )
+            for number, (said, graph) in enumerate(graphs)
+        ),
     ]
 
 

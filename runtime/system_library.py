@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..lowering.abi import CompiledGraph
+from .aot_library import AotLibrary
 from .graph_library import Library
 from .library.exporting import Exported
 from .library.interfaces import Piece
@@ -27,16 +28,16 @@ class SystemLibrary(Exported):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[tuple[str, int, int], list[Module | Library]] = {}
+        self._known: dict[tuple[str, int, int], list[Module | Library | AotLibrary]] = {}
 
-    def modules(self) -> list[tuple[str, Module | Library]]:
+    def modules(self) -> list[tuple[str, Module | Library | AotLibrary]]:
         """The functions of each library, and its graphs, with the path of its file.
 
         Raises:
             UsageError: this system does not tell what is in a process.
             Diagnostic: a library is damaged, or for another version.
         """
-        found: list[tuple[str, Module | Library]] = []
+        found: list[tuple[str, Module | Library | AotLibrary]] = []
         for path, key in _files():
             if key not in self._known:
                 self._known[key] = modules_of(path) if has_artefacts(path) else []
@@ -93,7 +94,13 @@ class SystemLibrary(Exported):
 
     def _names(self) -> Iterator[str]:
         for _, module in self.modules():
-            yield from [module.libmod_name, *module.functions] if isinstance(module, Library) else module
+            match module:
+                case Library():
+                    yield from (module.libmod_name, *module.functions)
+                case AotLibrary():
+                    yield module.libmod_name
+                case Module():
+                    yield from module
 
     def pieces(self, name: str) -> list[Piece]:
         """Nothing: what is in a process is in a library already.

@@ -2,8 +2,8 @@
 
     relay.build(module, executor=Executor("graph", {"link-params": True}), runtime=Runtime("cpp"))
 
-`graph` is the executor that `relay.build` compiles for; `aot`, one function for the whole, is what `weft.compile`
-makes. Of the runtimes, `cpp` is what runs here, and `crt`, which C programs on small machines are linked to, is none.
+`graph` runs kernel by kernel; `aot` is one function for the whole, as `weft.compile` makes it. Of the runtimes, `cpp`
+is what runs here, and `crt`, which C programs on small machines are linked to, is none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from .dialects.support.alignment import ALIGNMENT
 from .dialects.support.arguments import checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 
@@ -97,6 +98,25 @@ class Runtime(_Choice):
     finds every library that a process has."""
 
     KINDS = {"crt": {"system-lib": "IntImm"}, "cpp": {"system-lib": "IntImm"}}
+
+
+def check_python_calls(executor: Executor) -> None:
+    """Refuse what a program would have for callers in C alone: `export_library` makes functions for these anyway.
+
+    Raises:
+        UsageError: it is asked for, or for memory that is aligned to more than Weft's is.
+    """
+    if executor.name != "aot":
+        return
+    asked = {name: executor[name] for name in ("interface-api", "unpacked-api") if name in executor}
+    if asked.get("interface-api", "packed") != "packed" or asked.get("unpacked-api"):
+        raise UsageError(
+            'relay.build takes interface-api == "packed" and unpacked-api == False',
+            hint="export_library writes a header with functions for C, whatever these are",
+        )
+    for option in _MEMORY:
+        if option in executor and (not isinstance(n := executor[option], int) or n < 1 or ALIGNMENT % n):
+            raise UsageError(f'"{option}" is a divisor of {ALIGNMENT}, to which all memory is aligned, and not {n}')
 
 
 def check_runtime(runtime: Runtime | None, function: str) -> None:

@@ -37,7 +37,7 @@ from .frontend.relay.expr import Expr, Function, GlobalVar, Operand, Var, as_val
 from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
-from .relay_backend import Executor, Runtime, check_runtime
+from .relay_backend import Executor, Runtime, check_python_calls, check_runtime
 from .transforms.infra.context import PassContext
 from .transforms.infra.walk import clone
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .lowering.machine.target import Target
     from .lowering.phase_texts import PhaseTexts
     from .relay_data_results import WrittenResults
+    from .runtime.aot_library import AotLibrary
     from .runtime.executable import Executable as NativeExecutable
     from .runtime.graph_library import Library
     from .runtime.tensors import Input
@@ -315,14 +316,16 @@ def build(
     *,
     params: Mapping[str, npt.ArrayLike] | None = None,
     mod_name: str = "default",
-) -> Library:
-    """Compile a module for the graph executor; `weft.compile` gives one native function.
+) -> Library | AotLibrary:
+    """Compile a module: for the graph executor, or as one native function, which is faster.
 
     Args:
         ir_mod: the module, or a function.
         target: what it is compiled for; that in scope, or this machine, unless given.
         target_host: the host of a GPU, where the target does not say one.
-        executor: `Executor("graph")`; with its option `link-params`, constants stand in the kernels that read them.
+        executor: `Executor("graph")`; with its option `link-params`, constants stand in the kernels that read them. Or
+            `Executor("aot")`, for one function, as `weft.compile` makes it: `library["default"](weft.cpu())` gives an
+            `AotModule`.
         runtime: `Runtime("cpp")`.
         params: inputs of `@main` that become constants, by name.
         mod_name: what the library calls the graph.
@@ -334,19 +337,20 @@ def build(
     from .compilation import texts_of
     from .compiler import compile as compile_model
     from .lowering.machine.target import Target
+    from .runtime.aot_library import AotLibrary
     from .runtime.graph_library import Library
     from .transforms.relay.bind_params import known_params
 
-    if executor.name != "graph":
-        raise UsageError(
-            f"relay.build compiles for the executor 'graph', and not for '{executor}'",
-            hint="weft.compile makes one native function of a module",
-        )
     check_runtime(runtime, "relay.build")
+    check_python_calls(executor)
     if params:
         params = known_params(_main(ir_mod) if isinstance(ir_mod, ModuleOp) else ir_mod, params)
     listed = Target.canon_multi_target_and_host(or_current(target), target_host)
     target = listed[0] if len(listed) == 1 else Target.parse(listed)
+    if executor.name == "aot":
+        exe = compile_model(ir_mod, target, params=params)
+        texts = partial(texts_of, clone(ir_mod), target, PassContext.current(), params, None, None, None)
+        return AotLibrary(exe.graph, mod_name, type_of_target(str(target)), partial(_source, texts), exe.threads)
     with _linking(bool(executor["link-params"])):
         graph = compile_model(ir_mod, target, params=params, executor="graph")
         texts = partial(texts_of, clone(ir_mod), target, PassContext.current(), params, None, None, None)

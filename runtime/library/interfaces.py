@@ -3,7 +3,8 @@
 A function (`weft.build`) has a name, and arguments, each an input or an output of the program; of open extents, callers
 need not give all of the inputs that say what a symbol is. A graph (`relay.build`)
 has a name, its JSON as TVM writes it, names of outputs, and parameters: those that are constants of the program anyway
-are named by their number, and the others stand in TVM's format. What has no such word, as what
+are named by their number, and the others stand in TVM's format. A program that is run as a whole (`relay.build` for the
+executor `aot`) has a name. What has no such word, as what
 `weft.Executable.export_library` writes, is a function of its inputs and outputs, in this order.
 """
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ...lowering.abi import NDArray
 
 INTERFACE, PARAMS = "interface.json", "params"
-FUNCTION, GRAPH = "function", "graph"
+FUNCTION, GRAPH, PROGRAM = "function", "graph", "program"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,18 @@ class FunctionInterface:
         """What stands in the artefact."""
         described = {"kind": FUNCTION, "name": self.name, "arguments": self.arguments, "result": self.result}
         return {INTERFACE: json.dumps(described).encode()}
+
+
+@dataclass(frozen=True)
+class ProgramInterface:
+    """A graph that is run as a whole."""
+
+    name: str
+    device_type: str
+
+    def beside(self) -> dict[str, bytes]:
+        """What stands in the artefact."""
+        return {INTERFACE: json.dumps({"kind": PROGRAM, "name": self.name, "device_type": self.device_type}).encode()}
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,9 @@ def _bytes(array: NDArray) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def interface_of(graph: CompiledGraph, beside: Mapping[str, bytes]) -> FunctionInterface | GraphInterface:
+def interface_of(
+    graph: CompiledGraph, beside: Mapping[str, bytes]
+) -> FunctionInterface | GraphInterface | ProgramInterface:
     """What an artefact in a library is called by.
 
     Raises:
@@ -107,6 +122,8 @@ def interface_of(graph: CompiledGraph, beside: Mapping[str, bytes]) -> FunctionI
     match said:
         case {"kind": "function", "name": str(name), "arguments": list(arguments), "result": int() | None as result}:
             return _function(graph, name, arguments, result)
+        case {"kind": "program", "name": str(name), "device_type": str(device)}:
+            return ProgramInterface(name, device)
         case {
             "kind": "graph", "name": str(name), "device_type": str(device), "graph": str(text),
             "outputs": list(outputs), "params": dict(params),

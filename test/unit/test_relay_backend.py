@@ -1,5 +1,7 @@
 """What `relay.build` is told of how a program is to run."""
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,13 +43,64 @@ def test_a_program_is_built_for_the_graph_executor_and_this_machine() -> None:
         graph.run()
         assert np.asarray(graph.get_output(0)).tolist() == [0, 2, 4]
     assert relay.build(module, {weft.cpu(): "llvm"}, "llvm").params
-    with pytest.raises(UsageError, match="compiles for the executor 'graph', and not for 'aot'"):
-        relay.build(module, executor=Executor("aot"))
+    for options in ({"interface-api": "c"}, {"unpacked-api": True}):
+        with pytest.raises(UsageError, match=r"interface-api == \"packed\""):
+            relay.build(module, executor=Executor("aot", options))
+    with pytest.raises(UsageError, match="a divisor of 64, to which all memory is aligned, and not 128"):
+        relay.build(module, executor=Executor("aot", {"workspace-byte-alignment": 128}))
     assert relay.build(module, runtime=Runtime("cpp", {"system-lib": True})).params
     with pytest.raises(UsageError, match="is linked to no"):
         relay.build(module, runtime=Runtime("crt"))
     with pytest.raises(UsageError, match=r"what weft\.build gives runs here, and is linked to no"):
         weft.build(module, runtime=Runtime("crt"))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_a_program_is_built_for_the_executor_aot_exported_and_loaded(tmp_path: Path) -> None:
+    """It was refused."""
+    x, w = relay.var("input:0", shape=(2, 3)), relay.var("w", shape=(3,))
+    weight, array = np.arange(3, dtype=np.float32), np.ones((2, 3), np.float32)
+    module = relay.IRModule.from_expr(relay.Function([x, w], relay.Tuple([x + w, x])))
+    built = relay.build(module, "llvm", None, Executor("aot"), params={"w": weight}, mod_name="sum")
+    assert built.get_params() == {} and "define" in built.get_source("ll")
+    built.export_library(tmp_path / "sum.so")
+    loaded: Any = weft.runtime.load_module(tmp_path / "sum.so")
+    for library in (built, loaded):
+        assert library.get_function("list_module_names")() == ["sum"]
+        program = weft.runtime.executor.AotModule(library["sum"](weft.cpu()))
+        assert (program.get_num_inputs(), program.get_num_outputs(), program.get_input_name(0)) == (1, 2, "input:0")
+        with pytest.raises(UsageError, match="nothing was computed yet"):
+            program.get_output(0)
+        for name in ("input_0", "input:0", 0):
+            program.set_input(name, np.zeros((2, 3), np.float32))
+            program.get_input("input_0").copyfrom(array)
+            program.run()
+            assert program.get_output(0).tolist() == (array + weight).tolist()
+            assert program.get_output(1, np.empty((2, 3), np.float32)).tolist() == array.tolist()
+        other = library["sum"]()
+        other.run(input_0=2 * array)
+        assert program.get_output(1)[0, 0] == 1 and other.get_output(1)[0, 0] == 2
+        assert program.get_input_index("x") == -1
+    program = built["sum"]()
+    for wrong, message in (
+        (lambda: program.run(x=array), "there is no input 'x'; inputs: input:0"),
+        (lambda: program.run(input_0=array[:1]), "input 'input:0' has shape"),
+        (lambda: program.run() or program.get_output(2), "there is no output 2; there are 2"),
+        (lambda: built["default"], "the library is called 'sum', not 'default'"),
+        (lambda: built["sum"](weft.cuda()), "the program is for cpu"),
+    ):
+        with pytest.raises(weft.Diagnostic, match=message):
+            wrong()
+
+
+def test_a_program_of_open_extents_takes_inputs_of_any() -> None:
+    x = relay.var("x", shape=(relay.Any(), 2))
+    program = relay.build(relay.Function([x], x + x), executor=Executor("aot"))["default"](weft.cpu())
+    with pytest.raises(weft.Diagnostic, match="the input 'x' has open extents, and was not set"):
+        program.run()
+    for count in (1, 3):
+        program.run(x=np.ones((count, 2), np.float32))
+        assert program.get_output(0).tolist() == [[2, 2]] * count
 
 
 def test_a_library_gives_its_kernels_by_tvms_name() -> None:
