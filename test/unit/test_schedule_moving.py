@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType, f32
 
 from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import blocks_under
+from weft.dialects.tir.core import ForOp, blocks_under
 from weft.tir import Interpreter, Schedule, from_source
 
 
@@ -63,7 +63,7 @@ def test_a_reduction_moves_where_a_part_of_its_input_is_made() -> None:
     schedule = of(stage)
     total, power = schedule.get_block("total"), schedule.get_block("power")
     schedule.reverse_compute_at(total, schedule.split(schedule.get_loops(power)[1], [3, None])[0])
-    assert schedule.get(schedule.get_loops(total)[-1]).trip_count == 3
+    assert cast("ForOp", schedule.get(schedule.get_loops(total)[-1])).trip_count == 3
     assert_computes(only(schedule), stage, threads=[1])
 
 

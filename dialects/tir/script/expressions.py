@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...support.diagnostics import Diagnostic, did_you_mean
+from ...support.hints import isa
 from ...support.interned import index
 from ...te.expr import Const
 from ..affine import Range
@@ -153,8 +154,8 @@ class Expressions:
         type = literal.type
         if type == index:
             return literal.value
-        unsigned = isinstance(type, IntegerType) and type.signedness.data == Signedness.UNSIGNED
-        held = IntegerType(type.width.data) if isinstance(type, IntegerType) else type
+        unsigned = isa(type, IntegerType) and type.signedness.data == Signedness.UNSIGNED
+        held = IntegerType(type.width.data) if isa(type, IntegerType) else type
         return self.as_value(literal.value, node, held, unsigned)
 
     def _term(self, node: ast.expr) -> Term:
