@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..dialects.support.nd import NDArray as NDArray
     from ..dialects.te.conversion import convert as convert
     from . import aot_library as executor  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    from . import container as container
     from .aot_library import AotLibrary as AotLibrary
     from .aot_library import AotModule as AotModule
     from .benchmark import BenchmarkResult as BenchmarkResult

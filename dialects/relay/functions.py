@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -132,7 +133,9 @@ def _trees() -> type[Trees]:
 
 
 def _function_attribute(value: Value | SupportsInt) -> Attribute:
-    if value is None or isinstance(value, Attribute | int | float | str | Sequence):
+    if value is None:
+        return UnitAttr()
+    if isinstance(value, Attribute | int | float | str | Sequence):
         return as_attribute(value)
     return as_attribute(int(value))
 

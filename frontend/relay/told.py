@@ -13,16 +13,29 @@ from typing import cast
 
 import numpy as np
 
+from ...dialects.relay.base import as_attribute
 from ...dialects.relay.core import ConstantOp
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, const
 from .operators import Operator, operator, operator_classes
+from .told_shapes import resolved
 
 ABSENT: Mapping[str, Callable[[Mapping[str, object]], object]] = {
     "strides": lambda given: np.ones(_extent(given["begin"]), np.int32),
     "roi": lambda given: np.zeros(0, np.float32),
 }
 """What an operand of a `dyn` operator is where the builder's argument is not given."""
+
+
+RESOLVED: Mapping[str, Mapping[str, Callable[[Mapping[str, Expr], Mapping[str, object]], Expr]]] = {
+    "reshape": {
+        "newshape": lambda operands, given: resolved(operands["data"], operands["newshape"], bool(given["allowzero"]))
+    },
+}
+"""Operands by operator in which numbers stand for others; each is made of all operands and what is given."""
+
+_REALS = (as_attribute(0.5), as_attribute([0.5]))
+"""What a property takes that is not of integers."""
 
 
 def is_told(name: str) -> bool:
@@ -35,6 +48,7 @@ def told(name: str, make: Operator) -> Operator:
     static = operator_classes()[name].get_irdl_definition()
     properties, elements = static.properties, {operand for operand, _ in static.operands}
     dynamic = operator_classes()[f"dyn.{name}"].get_irdl_definition()
+    integers = {key for key, each in properties.items() if not any(map(each.constr.verifies, _REALS))}
     operands, kept = [operand for operand, _ in dynamic.operands], dynamic.properties
     signature = inspect.signature(make)
 
@@ -49,6 +63,11 @@ def told(name: str, make: Operator) -> Operator:
                 raise UsageError(f"relay.{name}: '{key}' needs what the others say to be constants")
         dtype = given.get("dtype") or cast(Expr, given["data"]).dtype
         arguments = {key: _operand(key, given, str(dtype) if key in elements else None) for key in operands}
+        for key in integers & arguments.keys():
+            if arguments[key].dtype.startswith(("float", "bfloat")):  # as TVM takes them
+                arguments[key] = arguments[key].astype("int64")
+        for key, resolve in RESOLVED.get(name, {}).items():
+            arguments[key] = resolve(arguments, given)
         return operator(f"dyn.{name}")(**arguments, **{key: given[key] for key in kept if key in given})
 
     return rebound(make, call)

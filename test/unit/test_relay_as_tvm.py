@@ -32,6 +32,20 @@ def test_indices_beyond_a_sparse_shape_stay_as_they_are_where_the_shape_does(kin
 
 
 @KINDS
+def test_sparse_shapes_have_any_number_of_extents(kind: str):
+    types = (("i", (relay.Any(), relay.Any())), ("p", (relay.Any(),)), ("n", (relay.Any(),)))
+    i, p, n = (relay.var(name, shape=shape, dtype="int64") for name, shape in types)
+    compiled = relay.create_executor(kind).evaluate(relay.Function([i, p, n], relay.sparse_reshape(i, p, n).astuple()))
+    given = np.array([[0, 1, 0], [1, 2, 3]])
+    for new, filled in (([9, -1], [9, 4]), ([36], [36]), ([3, 2, -1], [3, 2, 6]), ([2, 3, 6], [2, 3, 6])):
+        found, shape = compiled(given, np.array([2, 3, 6]), np.array(new))
+        assert shape.tolist() == filled
+        assert np.ravel_multi_index(tuple(found.T), filled).tolist() == [6, 33]
+    beyond, _ = compiled(np.array([[0, 7], [3, 4]]), np.array([9, 4]), np.array([9, 4]))
+    assert beyond.tolist() == [[0, 7], [3, 4]]
+
+
+@KINDS
 def test_the_border_of_an_image_is_within_it_as_far_as_tvms_rounding_says(kind: str):
     """To the last row that is cropped TVM comes exactly, and past the last column by the last bit."""
     image, box = np.ones((1, 30, 100, 1), np.float32), np.array([[0.1, 0.2, 1, 1]], np.float32)

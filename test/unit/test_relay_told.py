@@ -9,7 +9,7 @@ import pytest
 
 import weft
 from weft import relay
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 
 relay: Any = relay
 
@@ -46,6 +46,32 @@ def test_a_dynamic_form_computes_what_the_static_one_does() -> None:
     run = relay.create_executor().evaluate(relay.Function([X, S], relay.nn.pad(X, relay.reshape(S, (1, 2)), 7.0)))
     padded = run(np.zeros(6, np.float32), np.array([1, 2]))
     assert padded.dtype == np.float32 and padded.tolist() == [7, 0, 0, 0, 0, 0, 0, 7, 7]
+
+
+def test_integers_may_be_told_as_floats_which_are_cut_off() -> None:
+    reps = relay.var("reps", shape=(1,))
+    run = relay.create_executor().evaluate(relay.Function([X, reps], relay.tile(X, reps)))
+    assert run(np.arange(6, dtype=np.float32), np.array([2.9], np.float32)).tolist() == [*range(6)] * 2
+    image, size = relay.var("image", shape=(1, 1, 2, 2)), relay.var("size", shape=(2,))
+    assert name(relay.image.resize2d(image, size)) == "dyn.image.resize2d"
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_what_a_shape_of_data_leaves_to_that_of_the_tensor_is_found_when_it_runs(kind: str) -> None:
+    data = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    x = relay.var("x", shape=(2, 3, 4))
+    for dtype, wanted in (
+        ("int64", {(4, 0, 2): (4, 3, 2), (2, -1, 3): (2, 4, 3), (-3, 2, 2): (6, 2, 2), (0, 0, 0): (2, 3, 4)}),
+        ("int32", {(-3, 4): (6, 4), (0, -3): (2, 12), (-1, 0): (8, 3)}),
+    ):
+        shape = relay.var("shape", shape=(len(next(iter(wanted))),), dtype=dtype)
+        run = relay.create_executor(kind).evaluate(relay.Function([x, shape], relay.reshape(x, shape)))
+        for given, found in wanted.items():
+            result = run(data, np.array(given, dtype))
+            assert result.shape == found and (result.numpy().ravel() == data.ravel()).all()
+        for wrong in ((5, 5, 1), (-4, -6, 1), (2, 3, -5), (-1, -1, 2)) if dtype == "int64" else ():
+            with pytest.raises(Diagnostic):
+                run(data, np.array(wrong, dtype))
 
 
 def test_a_slice_of_the_first_dimensions_keeps_the_extents_of_the_others() -> None:

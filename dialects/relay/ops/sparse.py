@@ -37,11 +37,6 @@ def index_vector(value: SSAValue, what: str) -> int:
     return type.get_shape()[0]
 
 
-def constant_of(value: te.Expr) -> Callable[[], te.Expr]:
-    """What computes a tensor without dimensions."""
-    return lambda: value
-
-
 @irdl_op_definition
 class SparseToDenseOp(RelayOp):
     """A tensor of `output_shape` that has values at indices, and a default value elsewhere.
@@ -109,6 +104,20 @@ class SparseToDenseOp(RelayOp):
         return g.moved((1, 2))
 
 
+def _is_same(before: te.Tensor, after: te.Tensor) -> te.Tensor:
+    """Whether two shapes are one: indices stay as they are then, those beyond the shape too, as in TVM."""
+    old, new, kind = before.shape[0], after.shape[0], after.element_type
+    axis = te.reduce_axis(new)
+
+    def differs() -> te.Expr:
+        there = te.cast(before[te.minimum(axis, te.as_expr(old - 1, te.index))], kind)
+        return te.sum(te.select(there.equal(after[axis]), te.const(0, i32), te.const(1, i32)), axis)
+
+    counted = te.compute((), differs, "differences")
+    ranks = te.as_expr(old, te.index).equal(te.as_expr(new, te.index))
+    return te.compute((), lambda: te.all_of([counted[()].equal(0), ranks]), "same_shape")
+
+
 @irdl_op_definition
 class SparseReshapeOp(RelayOp):
     """The indices that a sparse tensor's elements have in another shape, and that shape, its -1 replaced.
@@ -149,50 +158,46 @@ class SparseReshapeOp(RelayOp):
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         indices, before, after = inputs
         element, kind = indices.element_type, after.element_type
-        old, new = before.shape[0], after.shape[0]
+        one, old, new = te.const(1, kind), before.shape[0], after.shape[0]  # ranks, which may be open
         check_extents("the places", indices.shape[1:], [old])
 
-        def product(extents: te.Tensor, first: int) -> te.Expr:
-            found = te.const(1, extents.element_type)
-            for axis in range(first, extents.shape[0]):
-                found = found * extents[axis]
-            return found
+        def product(of: Callable[[te.Expr], te.Expr], count: int, name: str) -> te.Tensor:
+            axis = te.reduce_axis(count)
+            return te.compute((), lambda: te.prod(of(axis), axis), name)
 
-        def known() -> te.Expr:
-            """The product of the new extents but the one that is -1."""
-            found = te.const(1, kind)
-            for axis in range(new):
-                found = found * te.select(after[axis] < 0, te.const(1, kind), after[axis])
-            return te.maximum(found, te.const(1, kind))
-
+        elements = product(lambda a: te.cast(before[a], kind), old, "elements")
+        known = product(lambda a: te.select(after[a] < 0, one, after[a]), new, "known")
         shape = te.compute(
             (new,),
-            lambda a: te.select(after[a] < 0, te.cast(product(before, 0), kind) // known(), after[a]),
+            lambda a: te.select(after[a] < 0, elements[()] // te.maximum(known[()], one), after[a]),
             "new_shape",
         )
 
-        def place(e: te.IterVar) -> te.Expr:
-            found = te.const(0, element)
-            for axis in range(old):
-                found = found + indices[e, axis] * te.cast(product(before, axis + 1), element)
-            return found
+        def strides(extents: te.Tensor, count: int) -> te.Tensor:
+            """How far neighbours along each axis lie apart."""
+            axis, first = te.reduce_axis(count), te.const(1, extents.element_type)
+            return te.compute(
+                (count,),
+                lambda a: te.cast(te.prod(te.select(axis > a, extents[axis], first), axis), element),
+                "strides",
+            )
 
-        flat = te.compute((indices.shape[0],), place, "flat_index")
-        factors = [te.cast(product(shape, axis + 1), element) for axis in range(new)]
-        strides = [te.compute((), constant_of(factor), "stride") for factor in factors]
-
-        def is_same() -> te.Expr:
-            """Whether the shapes are one: indices stay as they are then, those beyond the shape too, as in TVM."""
-            return te.all_of([shape[axis].equal(te.cast(before[axis], kind)) for axis in range(min(old, new))])
-
-        same = te.compute((), constant_of(is_same()), "same_shape")
+        apart = strides(before, old)
+        axis = te.reduce_axis(old)
+        flat = te.compute((indices.shape[0],), lambda e: te.sum(indices[e, axis] * apart[axis], axis), "flat_index")
+        blocks = strides(shape, new)
+        least = te.const(1, element)
+        ranks = {each.dims[0] for each in (before, after)}
+        may_be_same = 0 not in ranks and (len(ranks) == 1 or not all(isinstance(each, int) for each in ranks))
+        same = _is_same(before, shape) if may_be_same else None
 
         def body(e: te.IterVar, a: te.IterVar) -> te.Expr:
-            found = te.const(0, element)
-            for axis, stride in enumerate(strides):
-                rest = flat[e] if axis == 0 else flat[e] % te.maximum(strides[axis - 1][()], te.const(1, element))
-                found = te.select(a.equal(axis), rest // te.maximum(stride[()], te.const(1, element)), found)
-            return te.select(same[()], indices[e, a], found) if new == old else found
+            around = te.maximum(blocks[te.maximum(a - 1, 0)], least)
+            rest = te.select(a.equal(0), flat[e], flat[e] % around)
+            found = rest // te.maximum(blocks[a], least)
+            if same is None:
+                return found
+            return te.select(same[()], indices[e, te.minimum(a, te.as_expr(old - 1, te.index))], found)
 
         return [te.compute((indices.shape[0], new), body, "sparse_reshape"), shape]
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from ....dialects.relay.base import Value
@@ -156,8 +156,9 @@ class RelayParser(ValueParser):
             free = VirtualDevice()
             attributes[PARAMETER_DEVICES] = ArrayAttr([VirtualDeviceAttr(each or free) for each in devices])
             attributes[RESULT_DEVICES] = ArrayAttr([VirtualDeviceAttr(device or free)])
+        given = {key: UnitAttr() if each is None else each for key, each in attributes.items()}
         with self.placed(start):
-            return Function(params, self._operand(body, start), result, variables, cast("dict[str, Value]", attributes))
+            return Function(params, self._operand(body, start), result, variables, cast("dict[str, Value]", given))
 
     def _device(self, attributes: Mapping[str, object], token: Token, given: object = None) -> VirtualDevice | None:
         device = attributes.get(_VIRTUAL_DEVICE, given)

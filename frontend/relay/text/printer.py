@@ -1,5 +1,6 @@
 """Expressions in Relay's text, as TVM's `expr.astext()` gives them and `relay.parse_expr` reads them:
 
+    #[version = "0.0.5"]
     free_var %x: Tensor[(2), float32];
     %0 = add(%x, 1f);
     nn.softmax(%0, axis=0)
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from inspect import Parameter
 from typing import cast
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ....dialects.relay.base import DYNAMIC, RelayOp, tensor
@@ -36,7 +37,7 @@ from .lexer import VERSION
 
 def function_text(function: FuncOp) -> str:
     """The text of a function, without its name."""
-    return _Printer().function(function, "fn ")
+    return f"{_HEAD}\n{_Printer().function(function, 'fn ')}"
 
 
 def module_text(module: ModuleOp) -> str:
@@ -44,7 +45,7 @@ def module_text(module: ModuleOp) -> str:
     ops = list(module.ops)
     if not all(isinstance(op, FuncOp | AdtOp) for op in ops):
         return str(module)
-    parts = [f'#[version = "{VERSION}"]']
+    parts = [_HEAD]
     for op in ops:
         if isinstance(op, AdtOp):
             parts.append(_data_type(op))
@@ -64,6 +65,7 @@ def _data_type(op: AdtOp) -> str:
     return "\n".join([f"type {op.sym_name.data}{variables} {{", *constructors, "}"])
 
 
+_HEAD = f'#[version = "{VERSION}"]'
 _OF_REFERENCES = {RefCreateOp.name: "ref", RefReadOp.name: "ref_read", RefWriteOp.name: "ref_write"}
 
 
@@ -71,7 +73,7 @@ def expression_text(value: SSAValue) -> str:
     """The text of an expression: its free variables, what it is made of, and itself."""
     printer = _Printer()
     variables = [f"free_var {printer.name(each.value)}: {type_text(each.value.type)};" for each in free_vars(value)]
-    return "\n".join([*variables, *printer.lines(operations_of([value]), [value], "")])
+    return "\n".join([_HEAD, *variables, *printer.lines(operations_of([value]), [value], "")])
 
 
 def type_text(type: Attribute) -> str:
@@ -257,6 +259,8 @@ def _value(value: object) -> str:
             return f"{value!r}f"
         case list() | tuple():
             return f"[{', '.join(map(_value, cast('Sequence[object]', value)))}]"
+        case UnitAttr():
+            return "None"
         case VirtualDevice():
             return f"VirtualDevice({value})"
         case _:
