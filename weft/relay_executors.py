@@ -121,8 +121,9 @@ class Evaluator:
     def _callable(self, module: ModuleOp) -> Callable[..., Result]:
         from .transforms.relay.bind_params import bind_known, input_names
 
-        if self.params:
+        if self.params or self.kind == "debug":  # what is interpreted stays as it is, whatever becomes of the module
             module = module.clone()
+        if self.params:
             bind_known(module, self.params)
         main = _main(module)
         names = input_names(main)

@@ -11,11 +11,12 @@ Global functions are written for their types by the pass `specialize-functions`,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relay.control import FnOp
+from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.types import bind_params, is_complete, substituted, type_params
 from ...transforms.relay.specialize_functions import convert_types
 
@@ -23,31 +24,55 @@ from ...transforms.relay.specialize_functions import convert_types
 def specialized(callee: SSAValue, given: Sequence[SSAValue]) -> tuple[SSAValue, list[SSAValue]]:
     """A function value and its arguments, where they are functions for any types, as ones for the types of the others;
     as they are where not all is known."""
-    type, values = callee.type, list(given)
-    if not isinstance(type, FunctionType) or len(type.inputs) != len(values) or not type_params(type):
-        return callee, values
-    bound: dict[str, Attribute] = {}
-    for wanted, value in zip(type.inputs, values, strict=True):
-        if not _is_generic(value) and not (is_complete(value.type) and bind_params([wanted], [value.type], bound)):
-            return callee, values
-    for place, (wanted, value) in enumerate(zip(type.inputs, values, strict=True)):
-        if _is_generic(value):
-            values[place] = _instance(value, substituted(wanted, bound))
-            if not bind_params([wanted], [values[place].type], bound):
-                return callee, list(given)
+    type = callee.type
+    if (
+        not isinstance(type, FunctionType)
+        or not type_params(type)
+        or (found := specialized_arguments(type, given)) is None
+    ):
+        return callee, list(given)
+    bound, values = found
     return (_instance(callee, substituted(type, bound)) if _is_generic(callee) else callee), values
 
 
+def specialized_arguments(
+    type: FunctionType, given: Sequence[SSAValue]
+) -> tuple[dict[str, Attribute], list[SSAValue]] | None:
+    """What the open types of a function are that is called with some arguments, and these, where they are functions for
+    any types, as ones for the types of the others; nothing where not all is known."""
+    if len(type.inputs) != len(given):
+        return None
+    values, bound = list(given), dict[str, Attribute]()
+    for wanted, value in zip(type.inputs, values, strict=True):
+        if not _is_generic(value) and not (is_complete(value.type) and bind_params([wanted], [value.type], bound)):
+            return None
+    for place, (wanted, value) in enumerate(zip(type.inputs, values, strict=True)):
+        if _is_generic(value):
+            values[place] = _instance(value, substituted(wanted, bound), type_params(wanted) - bound.keys())
+            if not bind_params([wanted], [values[place].type], bound):
+                return None
+    return bound, values
+
+
 def _is_generic(value: SSAValue) -> bool:
-    return isinstance(value.owner, FnOp) and bool(type_params(value.type))
+    return isinstance(value.owner, FnOp | ClosureOp) and bool(type_params(value.type))
 
 
-def _instance(value: SSAValue, type: Attribute) -> SSAValue:
-    """A function for any types, for those that make it one of `type`; itself where there are none."""
-    bound: dict[str, Attribute] = {}
-    if not bind_params([value.type], [type], bound):
+def _instance(value: SSAValue, type: Attribute, unknown: AbstractSet[str] = frozenset()) -> SSAValue:
+    """A function for any types, for those that make it one of `type`, in which some types are not known yet; itself
+    where there are none."""
+    own, bound = value.type, dict[str, Attribute]()
+    if not isinstance(own, FunctionType) or not isinstance(type, FunctionType):
         return value
-    assert isinstance(value.owner, FnOp)
-    copy = value.owner.clone()
+    pairs = [*zip(own.inputs, type.inputs, strict=False), *zip(own.outputs, type.outputs, strict=False)]
+    said = [(mine, wanted) for mine, wanted in pairs if not type_params(wanted) & unknown]
+    if not bind_params([mine for mine, _ in said], [wanted for _, wanted in said], bound):
+        return value
+    if isinstance(owner := value.owner, ClosureOp):
+        made = substituted(own, bound)
+        assert isinstance(made, FunctionType)
+        return ClosureOp(owner.callee.string_value(), list(owner.captured), made).result
+    assert isinstance(owner, FnOp)
+    copy = owner.clone()
     convert_types(copy, lambda each: substituted(each, bound))
     return copy.result

@@ -29,7 +29,7 @@ from .attrs import Attrs
 from .constants import constant_array, held
 from .extents import Extent, Shape, new_variable, tensor_type
 from .function_values import function_value, given_by, region_function
-from .generics import specialized
+from .generics import specialized, specialized_arguments
 from .made_of import completed
 from .op_class import Op
 
@@ -339,6 +339,7 @@ class GlobalVar:
         values = [as_value(arg) for arg in args]
         outputs: Sequence[Attribute] = [IncompleteType()]
         if (type := self.type_annotation) is not None:
+            _, values = specialized_arguments(type, values) or ({}, values)
             given = [value.type for value in values]
             outputs = instance([*type.inputs, *type.outputs], given)[len(type.inputs) :]
         return Expr(CallOp(self.name_hint, values, outputs).results[0])

@@ -9,7 +9,7 @@ import pytest
 
 from weft import relay
 from weft.dialects.relay.core import FuncOp
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 
 T = relay.TypeVar("T")
 
@@ -49,3 +49,36 @@ def test_within_a_function_for_any_types_it_is_called_with_its_parameter():
     y = relay.var("y", U)
     outer = relay.Function([y], identity()(y), U, [U])
     assert relay.create_executor().evaluate(outer(relay.const(3))) == 3
+
+
+TEXT = """#[version = "0.0.5"]
+type List[A] { Cons(A, List[A]), Nil, }
+def @id[A](%x: A) -> A { %x }
+def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B] {
+  match (%xs) { Cons(%x, %rest) => Cons(%f(%x), @map(%f, %rest)), Nil => Nil, }
+}
+def @first[A](%xs: List[A], %other: A) -> A { match (%xs) { Cons(%x, _) => %x, Nil => %other, } }
+def @main(%y: float32) -> float32 {
+  %0 = @map(@id, Cons(%y, Nil));
+  %1 = @map(fn [A](%x: A) -> A { %x }, %0);
+  @first(%1, 0f)
+}
+"""
+
+
+def test_global_functions_take_functions_for_any_types_as_those_for_the_types_of_the_others():
+    module = relay.parse(TEXT)
+    for each in map(relay.IRModule.of, (module, relay.transform.Defunctionalization()(module))):
+        run: Any = relay.create_executor("debug", each).evaluate()
+        each["main"] = relay.Function([], relay.const(1.0))  # which the program does not see
+        assert run(np.float32(3)) == 3
+
+
+def test_calls_whose_types_are_not_known_are_no_data():
+    V = relay.TypeVar("V")
+    f, x, y = relay.var("f", relay.FuncType([T], V)), relay.var("x", T), relay.var("y", shape=(2,))
+    named = relay.GlobalVar("any")
+    main = relay.Function([y], relay.Tuple([y, named(identity(), y)]))
+    module = relay.IRModule({named: relay.Function([f, x], f(x), V, [T, V]), "main": main})
+    with pytest.raises(Diagnostic, match="not known which types @any is called with"):
+        relay.transform.Defunctionalization()(module)

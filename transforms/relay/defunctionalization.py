@@ -70,8 +70,12 @@ class DefunctionalizationPass(ModulePass):
             report_changed(False)
             return
         specialize_functions(op)
-        for function in [each for each in op.ops if isinstance(each, FuncOp) and is_generic(each)]:
-            erase(function)  # nobody calls it
+        generic = {each.sym_name.data: each for each in op.ops if isinstance(each, FuncOp) and is_generic(each)}
+        for each in walk(op):
+            if isinstance(each, CallOp | ClosureOp) and (name := each.callee.string_value()) in generic:
+                raise Diagnostic.at(each, f"it is not known which types @{name} is called with here")
+        for function in generic.values():
+            erase(function)
         LambdaLiftPass().apply(ctx, op)
         _check(op)
         _Encoding(op).write()

@@ -63,6 +63,7 @@ class RelayParser(ValueParser):
         self.module = module
         self.scopes: list[dict[str, Var]] = [{}]
         self.graph: dict[str, Given] = {}
+        self.types = {f"@{name.name_hint}": each.function_type for name, each in module.functions.items()}
         self.constructors: dict[str, Constructor] = {}
         for definition in module.type_definitions.values():
             self.constructors |= {each.name_hint: each for each in definition.constructors}
@@ -80,6 +81,7 @@ class RelayParser(ValueParser):
                 if name.text in functions:
                     self.fail(f"the function {name.text} is defined before", name)
                 functions[name.text] = self._function()
+                self.types[name.text] = functions[name.text].function_type
             elif self.is_name("type") or self.is_name("extern"):
                 self._type_definition()
             else:
@@ -293,7 +295,7 @@ class RelayParser(ValueParser):
                     self.fail(f"there is no {token.text} before this", token)
                 return self.graph[token.text]
             case Kind.GLOBAL:
-                return GlobalVar(token.text[1:])
+                return GlobalVar(token.text[1:], self.types.get(token.text))
             case Kind.META:
                 self.at -= 1
                 found = self.meta()
