@@ -8,10 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from .. import te
-from ..support.argument_names import argument_names
 from ..support.diagnostics import Diagnostic
 from ..support.hints import isa
-from ..support.unique_names import free_name
+from ..support.unique_names import argument_names, free_name
 from .base import DYNAMIC, Tensor, flatten_types
 from .core import FuncOp
 from .extents import Dims

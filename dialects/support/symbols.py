@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import MemRefType, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolOpInterface, SymbolTable
 
 from .diagnostics import Diagnostic, did_you_mean
 from .facts import remembered
-from .unique_names import UniqueNames
 
 
 def lookup_symbol(op: Operation, symbol: SymbolRefAttr) -> Operation | None:
@@ -51,15 +50,6 @@ def symbol_names(op: Operation, *kinds: str) -> list[str]:
     while table is not None and not is_table(type(table)):
         table = table.parent_op()
     return [] if table is None else [name for name, each in _symbols(table).items() if each.name in kinds]
-
-
-def unique_symbols(module: ModuleOp) -> UniqueNames:
-    """Names that nothing in a module has."""
-    return UniqueNames(
-        name.data
-        for op in module.ops
-        if (symbol := op.get_trait(SymbolOpInterface)) and (name := symbol.get_sym_attr_name(op)) is not None
-    )
 
 
 @cache

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.traits import SymbolOpInterface
 
 
 def free_name(wanted: str, taken: Container[str], separator: str = "_") -> str:
@@ -34,3 +38,21 @@ class UniqueNames:
         self._last[wanted] = number
         self._taken.add(name)
         return name
+
+
+def argument_names(arguments: Sequence[SSAValue]) -> list[str]:
+    """A name for each argument, no two alike: its hint, or `in2`; with a number behind it where one before has that.
+
+    The parser takes `a` as the hint of `%a_1`, so that arguments whose names differ in the text may have one hint.
+    """
+    names = UniqueNames()
+    return [names.new(argument.name_hint or f"in{number}") for number, argument in enumerate(arguments)]
+
+
+def unique_symbols(module: ModuleOp) -> UniqueNames:
+    """Names that nothing in a module has."""
+    return UniqueNames(
+        name.data
+        for op in module.ops
+        if (symbol := op.get_trait(SymbolOpInterface)) and (name := symbol.get_sym_attr_name(op)) is not None
+    )

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.control import ClosureOp
 from ...dialects.relay.core import CallOp, FuncOp
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ...transforms.infra.walk import walk
 from .made_of import operations_of
 

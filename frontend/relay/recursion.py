@@ -21,7 +21,7 @@ from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.types import IncompleteType
 from ...dialects.support.retyping import retype
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ...transforms.relay.completion import complete
 from ...transforms.relay.lambda_lift import lift
 

@@ -13,10 +13,10 @@ from ...dialects.relay.base import Tensor, flatten_types
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.devices import CALL_DEVICE, PARAMETER_DEVICES, RESULT_DEVICES, SOURCE_DEVICE
 from ...dialects.relay.types import type_params
-from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name
 from ...dialects.support.hints import isa
+from ...dialects.support.unique_names import argument_names
 from ..abi import GRAPH_SYMBOLS, INPUTS, OUTPUTS, POOLS, SYMBOL_EXTENTS, TensorSpec
 from ..affine_sizes import sizes_of
 from ..sizes import Size

@@ -26,7 +26,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ...dialects.schedule.core import SequenceOp
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ...dialects.tir.core import ForKind, ForOp, PrimFuncOp
 from ...dialects.tir.functions import TARGET
 from ...transforms.infra import ModulePass

@@ -59,12 +59,11 @@ from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
 from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.relay.types import tuple_type
 from ...dialects.support.advice import give_shapes
-from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic, Place
 from ...dialects.support.hints import isa
 from ...dialects.support.retyping import retype
 from ...dialects.support.shaped import is_tensor
-from ...dialects.support.unique_names import free_name
+from ...dialects.support.unique_names import argument_names, free_name
 from ...dialects.te.assume import assuming
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT

@@ -14,11 +14,11 @@ from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, VirtualDeviceAttr, listed_devices
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.ops.annotation import OnDeviceOp
-from ...dialects.support.argument_names import argument_names
 from ...dialects.support.diagnostics import Diagnostic, Severity, UsageError, did_you_mean, emit
 from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.held import held_as
 from ...dialects.support.hints import isa
+from ...dialects.support.unique_names import argument_names
 
 if TYPE_CHECKING:
     import numpy as np

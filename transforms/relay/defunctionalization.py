@@ -37,8 +37,7 @@ from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, YieldOp
 from ...dialects.relay.data import DEFAULT, AdtOp, ConstructOp, MatchOp, region_of
 from ...dialects.relay.types import AdtType, RefType, substituted, tuple_type
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.symbols import unique_symbols
-from ...dialects.support.unique_names import free_name
+from ...dialects.support.unique_names import free_name, unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .function_types import FunctionTypes, joined, that_make_function_types, without_extents

@@ -23,8 +23,7 @@ from xdsl.ir import SSAValue
 from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.core import FuncOp, ReturnOp, YieldOp
 from ...dialects.relay.interpreter import free_values
-from ...dialects.support.symbols import unique_symbols
-from ...dialects.support.unique_names import UniqueNames
+from ...dialects.support.unique_names import UniqueNames, unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 

@@ -34,8 +34,7 @@ from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, Re
 from ...dialects.relay.data import ConstructOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ...dialects.relay.telling import is_telling
-from ...dialects.support.symbols import unique_symbols
-from ...dialects.support.unique_names import UniqueNames
+from ...dialects.support.unique_names import UniqueNames, unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 from .device_planning.devices import speaks_of_devices

@@ -33,7 +33,7 @@ from ...dialects.relay.base import tensor
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.functions import is_for
 from ...dialects.relay.ops.broadcast import AddOp, DivideOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .fuse_ops import FuseOpsPass

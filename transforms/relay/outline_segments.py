@@ -54,8 +54,7 @@ from ...dialects.relay.devices import (
     VirtualDeviceAttr,
 )
 from ...dialects.relay.scan import ScanOp
-from ...dialects.support.symbols import unique_symbols
-from ...dialects.support.unique_names import UniqueNames
+from ...dialects.support.unique_names import UniqueNames, unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
 

@@ -30,7 +30,7 @@ from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, TupleOp
 from ...dialects.relay.functions import COMPILER
 from ...dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase
 from .backends import backends

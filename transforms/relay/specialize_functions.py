@@ -28,7 +28,7 @@ from ...dialects.relay.core import CallOp, FuncOp
 from ...dialects.relay.types import bind_params, is_complete, substituted, tuple_type, type_params
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.retyping import retype
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
 

@@ -31,7 +31,7 @@ from ...dialects.schedule.queries import GetBlockOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.fingerprint import fingerprint
 from ...dialects.support.parser import parse_module
-from ...dialects.support.symbols import unique_symbols
+from ...dialects.support.unique_names import unique_symbols
 from ...dialects.support.verifier import verify
 from ...dialects.tir.core import PrimFuncOp
 from ..infra import ModulePass
