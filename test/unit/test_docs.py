@@ -1,9 +1,15 @@
-"""What the pages of `docs` say that no other test holds: the analyzer's example, devices, the drawing of memory."""
+"""What the pages of `docs` show: their Python runs, their commands are known, and what else no other test holds, such
+as devices and the drawing of memory."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
+import runpy
 import shlex
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +19,7 @@ import pytest
 import weft
 from weft.tools.weft_opt import main as weft_opt
 from weft.tools.weft_run import main as weft_run
+from weft.transforms.infra.registry import get_pass_type
 
 pytest.importorskip("onnx")
 from onnx import TensorProto, helper
@@ -24,11 +31,78 @@ def page(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
 
 
-def test_the_examples_of_the_analyzer_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", page("analyzer.md"), re.DOTALL)
-    assert [block.count("assert ") for block in blocks] == [2, 2, 1]
-    for block in blocks:
-        exec(compile(block, "docs/analyzer.md", "exec"), {})
+PAGES = [*sorted(path.name for path in (ROOT / "docs").glob("*.md") if not path.name.endswith(".in.md"))]
+RUN_BY = {
+    "backends.md": "test_backends", "dynamic.md": "test_dynamic_docs",
+    "numbers.md": "test_tolerance",
+    "pass-infrastructure.md": "test_pass_docs", "relay-passes.md": "test_relay_pass_docs", "running.md": "test_readme",
+    "schedules.md": "test_schedule_docs", "strategies.md": "test_strategies",
+    "te.md": "test_te_docs", "tuning.md": "test_tuning_docs", "tvmscript.md": "test_tvmscript",
+}  # fmt: skip
+"""The tests that run the Python of a page and look at what it gives; that of the other pages runs here."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_python_of_a_page_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In order, in one namespace; from a file, as functions are read from their text. It prints what is said behind."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page(name), re.DOTALL | re.MULTILINE)
+    if name in RUN_BY:
+        test = (Path(__file__).parent / f"{RUN_BY[name]}.py").read_text()
+        assert blocks and name in test and "```python" in test.replace("{language}", "python")
+        return
+    monkeypatch.chdir(tmp_path)
+    Path("page.py").write_text("".join(blocks))
+    runpy.run_path("page.py")
+    printed = capsys.readouterr().out.splitlines()
+    assert [
+        told for told in re.findall(r"^print\(.*\)  # (.+)$", "".join(blocks), re.MULTILINE) if told not in printed
+    ] == []
+
+
+TOOLS = ("weft-opt", "weft-run", "weft-import", "weft-bench", "weft-tune", "weft-cache")
+TEXTS = {name: page(name) for name in PAGES} | {
+    name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "bench/README.md")
+}
+SHOWN = sorted(
+    {
+        (name, " ".join(command.split()))
+        for name, text in TEXTS.items()
+        for command in (
+            *re.findall(r"`((?:weft-|make |python )[^`]*)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)),
+            *re.findall(
+                r"^(?:\$ )?((?:weft-|make )\S[^#\n]*)", "".join(re.findall(r"```\w*\n(.*?)```", text, re.S)), re.M
+            ),
+        )
+    }
+)
+"""The commands in the pages, in the text and in blocks."""
+
+
+@cache
+def help_of(tool: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        import_module(f"weft.tools.{tool.replace('-', '_')}").main(["--help"])
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("name", "command"), SHOWN)
+def test_what_a_command_in_a_page_says_is_there(name: str, command: str) -> None:
+    """The tool and each of its options; each pass, which begins with a small letter; a file that Python runs; what is
+    to be made."""
+    tool, *words = command.split()
+    if tool == "make":
+        assert all(re.search(rf"^{word}:", (ROOT / "Makefile").read_text(), re.M) for word in words if "=" not in word)
+    elif tool == "python":
+        assert (ROOT / words[0]).is_file()
+    else:
+        assert tool in TOOLS
+        for option in re.findall(r"(?<!\S)--?[a-z][\w-]*", command):
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", help_of(tool)), f"{tool} {option}"
+        for passes in re.findall(r"-p '?([a-z][\w,-]*)", command):
+            assert all(get_pass_type(each) for each in passes.split(","))
 
 
 def test_the_devices_that_are_shown_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import re
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -375,13 +373,6 @@ def test_a_wrong_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OPERATORS["relay.tanh"], "gradient", OPERATORS["relay.atan"].gradient)
     with pytest.raises(AssertionError, match="differences give"):
         check_gradient(example_text(OPERATORS["relay.tanh"]))
-
-
-def test_the_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "gradients.md").read_text("utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    exec(compile(block, "docs/gradients.md", "exec"), {})
-    assert capsys.readouterr().out.strip() == block.strip().rpartition("# ")[2]
 
 
 def test_a_function_of_python_is_differentiated_with_those_that_it_calls() -> None:
