@@ -36,7 +36,7 @@ check: $(VENV)/with-dev
 	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
 
 large: $(VENV)/with-dev
-	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -m large
+	@WEFT_CODEGEN_LEVEL=3 $(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -m large
 
 # What is not there and cannot be installed is skipped, with a word.
 CROSS := qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross lld

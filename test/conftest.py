@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # And processes to compile one or two kernels would cost more than they do.
 os.environ.setdefault("WEFT_JOBS", "1")
-
+# Nor is what LLVM makes of code what most tests are about, and it takes longer than any pass (`optimized_code` has it).
+os.environ.setdefault("WEFT_CODEGEN_LEVEL", "0")
 
 # What is tested is compiled, whatever this user has compiled before.
 os.environ["WEFT_CACHE_DIR"] = ""
@@ -44,6 +45,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(scope="module")
+def optimized_code() -> Generator[None]:
+    """Code is what users get, as far as nobody says otherwise: for tests of whole models, and of instructions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("WEFT_CODEGEN_LEVEL")
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,11 @@ CACHE_LIMIT = Knob(
     "WEFT_CACHE_LIMIT", 1024, "megabytes of kernels and programs that are kept on disk; the oldest go first"
 )
 JOBS = Knob("WEFT_JOBS", 0, "processes that lower and compile kernels; as many as there are processors where unset")
+CODEGEN_LEVEL = Knob(
+    "WEFT_CODEGEN_LEVEL",
+    3,
+    "how much LLVM, or the C compiler, does where a target does not say it (-opt-level): 0 to 3",
+)
 CUDA_LIBRARY = Knob("WEFT_CUDA_LIBRARY", "libcuda.so.1", "the library of the CUDA driver")
 CC = Knob("CC", "cc", "the C compiler, of the target c and for linking exported libraries")
 

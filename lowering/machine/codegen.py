@@ -49,7 +49,7 @@ def compile_module(module: ModuleOp | str, target: Target, opt_level: int | None
     """
     text = module if isinstance(module, str) else emit_llvm_ir(module)
     try:
-        return target.machine(target.codegen_level if opt_level is None else opt_level).object(text)
+        return target.machine(opt_level).object(text)
     except LLVMError as error:
         raise _explained(error, text) from None
 
@@ -58,7 +58,7 @@ def compile_to_assembly(module: ModuleOp | str, target: Target, opt_level: int |
     """The same, as assembly text."""
     text = module if isinstance(module, str) else emit_llvm_ir(module)
     try:
-        return target.machine(target.codegen_level if opt_level is None else opt_level).assembly(text)
+        return target.machine(opt_level).assembly(text)
     except LLVMError as error:
         raise _explained(error, text) from None
 
@@ -83,7 +83,7 @@ class CodegenPool:
     Args:
         target: what code is made for.
         jobs: worker processes; as many as `$WEFT_JOBS` says or there are processors, unless given.
-        opt_level: LLVM's level, 0 to 3.
+        opt_level: LLVM's level, 0 to 3; the target's, unless given.
         cache: where compiled objects are kept; what `$WEFT_CACHE_DIR` says, unless given.
         memory: where they are kept in this process, if they are.
         meanwhile: what a thread does here as soon as there are workers. Nobody hears of its errors.
@@ -93,13 +93,13 @@ class CodegenPool:
         self,
         target: Target,
         jobs: int | None = None,
-        opt_level: int = 3,
+        opt_level: int | None = None,
         cache: KernelCache | None = None,
         memory: MemoryCache | None = None,
         meanwhile: Callable[[], None] | None = None,
     ):
         self._target = target.resolved()
-        self._opt_level = opt_level
+        self._opt_level = target.codegen_level if opt_level is None else opt_level
         self._cache = cache or KernelCache.from_environment()
         self._memory = memory
         self.counts = CacheCounts()
@@ -254,7 +254,9 @@ def _died(key: str) -> CodegenError:
     return CodegenError(f"the process that compiled '{key}' died: LLVM crashed, or memory ran out")
 
 
-def compile_many(texts: Sequence[str], target: Target, jobs: int | None = None, opt_level: int = 3) -> Iterator[bytes]:
+def compile_many(
+    texts: Sequence[str], target: Target, jobs: int | None = None, opt_level: int | None = None
+) -> Iterator[bytes]:
     """The objects of several modules, in their order.
 
     Raises:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from xdsl.dialects.builtin import StringAttr
 
+from ...dialects.support import knobs
 from ...dialects.support.arguments import checked, checked_methods
-from ...dialects.support.diagnostics import did_you_mean
+from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.machine_model import MachineModel
 from ...dialects.support.vector_unit import VectorUnit
 from ..abi import Platform
@@ -278,8 +279,16 @@ class Target(TargetAnswers):
 
     @property
     def codegen_level(self) -> int:
-        """How much LLVM or the C compiler does, 0 to 3, which is what it is unless the target says less."""
-        return int(self.processor.option(OPT_LEVEL) or 3)
+        """How much LLVM or the C compiler does, 0 to 3: what the target says, else what `$WEFT_CODEGEN_LEVEL` does.
+
+        Raises:
+            UsageError: the variable holds something else.
+        """
+        if (said := self.processor.option(OPT_LEVEL)) is not None:
+            return int(said)
+        if not 0 <= (level := knobs.CODEGEN_LEVEL.get()) <= 3:
+            raise UsageError(f"${knobs.CODEGEN_LEVEL.variable} is {level}, and not 0 to 3")
+        return level
 
     @property
     def is_gpu(self) -> bool:
@@ -342,13 +351,14 @@ class Target(TargetAnswers):
         """How many vector registers there are."""
         return self.vector_unit().registers
 
-    def machine(self, opt_level: int = 3) -> Machine:
-        """LLVM's target machine, made once per process; its code is position-independent.
+    def machine(self, opt_level: int | None = None) -> Machine:
+        """LLVM's target machine, made once per process, of the target's level unless one is given; its code is
+        position-independent.
 
         Raises:
             TargetError: LLVM does not know the triple or the processor.
         """
-        return _machine(self.resolved(), opt_level)
+        return _machine(self.resolved(), self.codegen_level if opt_level is None else opt_level)
 
 
 _BASELINES = {"x86_64": ("x86-64", ""), "riscv64": ("generic-rv64", "+m,+a,+f,+d,+c")}

@@ -32,6 +32,8 @@ from weft.runtime.memory import NotEnoughMemory, address
 from weft.runtime.module import Module
 from weft.tools import weft_opt
 
+pytestmark = pytest.mark.usefixtures("optimized_code")
+
 T = "tensor<4x6xf32>"
 GRAPH = f"""
 relay.func @main(%a: {T}, %b: {T}) -> ({T}, tensor<12x2xf32>) {{

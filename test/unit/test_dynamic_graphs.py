@@ -101,7 +101,7 @@ def as_floats(array: npt.NDArray[np.generic]) -> Array:
 
 
 def compiled(graph: FuncOp) -> Executable:
-    return weft.compile(graph, "llvm -opt-level=1", threads=2)
+    return weft.compile(graph, threads=2)
 
 
 def results(executable: Executable, *inputs: Array) -> tuple[Array, ...]:
@@ -113,7 +113,7 @@ def results(executable: Executable, *inputs: Array) -> tuple[Array, ...]:
 def test_one_compilation_runs_at_every_size(graph: Graph) -> None:
     """LLVM's own optimisations are not what is tested: with few of them it is done in a tenth of the time."""
     module = ModuleOp([graph(relay.Any())])
-    executable = Executable(compile_graph(module, Target.parse("llvm -mcpu=native"), codegen_level=1), threads=2)
+    executable = Executable(compile_graph(module, Target.parse("llvm -mcpu=native")), threads=2)
     for size in (*SIZES, 3):
         static = graph(size)
         x = example(static, size)
@@ -281,7 +281,7 @@ def test_vectors_of_an_open_number_of_lanes_are_masked() -> None:
     lowered = module.clone()
     lower(lowered, target, "loops")
     assert any(isinstance(op, CreateMaskOp) for op in lowered.walk())
-    executable = Executable(compile_graph(module, target, codegen_level=1), threads=1)
+    executable = Executable(compile_graph(module, target), threads=1)
     random = np.random.default_rng(0)
     for n, m in ((1, 1), (3, 16), (8, 17), (17, 5), (33, 40), (35, 70), (0, 4)):
         x, y = _floats(random, [n, m]), _floats(random, [8, m])

@@ -231,7 +231,7 @@ def test_hostile_indices_with_every_access_checked(name: str, phase: str, tmp_pa
 @pytest.mark.parametrize("name", GRAPHS)
 def test_hostile_indices_in_machine_code(name: str) -> None:
     graph = of(name)
-    executable = weft.compile(module_of(graph)[0], "llvm -opt-level=1", threads=1)
+    executable = weft.compile(module_of(graph)[0], threads=1)
     results = executable(*(guarded(array) for array in graph.inputs.values()))
     assert_expected(graph, results if isinstance(results, tuple) else (results,))
 
@@ -292,7 +292,7 @@ def test_onnx_indices_outside_raise_here_as_in_onnx_runtime(node: str, inputs: s
     text = f"{head} (float[4, 5, 3] x, {inputs}) => ({output}) {{ [layer] y = {node} }}"
     model = onnx.parser.parse_model(text)
     session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    executables = [weft.compile(model, "llvm -opt-level=1", threads=threads) for threads in (1, 2)]
+    executables = [weft.compile(model, threads=threads) for threads in (1, 2)]
     (main,) = from_onnx(model).ops
     assert isinstance(main, FuncOp)
     random = np.random.default_rng(0)
@@ -339,7 +339,7 @@ def test_onnx_lengths_outside_raise_here_as_in_onnx_runtime(axes: str) -> None:
     {{ [layer] y = ReverseSequence <{axes}> (x, n) }}"""
     model = onnx.parser.parse_model(text)
     session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    executable = weft.compile(model, "llvm -opt-level=1", threads=2)
+    executable = weft.compile(model, threads=2)
     (main,) = from_onnx(model).ops
     assert isinstance(main, FuncOp)
     feeds = {"x": np.arange(32, dtype=np.float32).reshape(4, 4, 2), "n": np.array([0, 1, 4, 3])}
@@ -468,7 +468,7 @@ def test_places_of_values_and_images_are_held_to_their_policies() -> None:
         (relay.image.crop_and_resize(images, boxes, relay.const(at), (1, 1), "NHWC"), nearest),
     ):
         with weft.PassContext(opt_level=3, disabled_pass=["fold-constant"]):
-            found = np.asarray(weft.compile(relay.Function([], made), "llvm -opt-level=1", threads=1)())
+            found = np.asarray(weft.compile(relay.Function([], made), threads=1)())
         if expected is None:  # a row for each value, empty where it is lost
             found, expected = found.sum(axis=0), inside
         np.testing.assert_array_equal(found.reshape(-1), expected, err_msg=str(made))

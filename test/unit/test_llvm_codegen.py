@@ -204,7 +204,7 @@ def test_what_is_to_be_done_beside_workers_is_done_once(jobs: int, times: int, m
 
 def test_a_kernel_is_compiled_once_for_one_cache(tmp_path: Path) -> None:
     cache = KernelCache(tmp_path)
-    key = KernelCache.key(answer(9), TARGET, 3)
+    key = KernelCache.key(answer(9), TARGET, TARGET.codegen_level)
     assert cache.get(key) is None
     with CodegenPool(TARGET, 1, cache=cache) as pool:
         pool.submit("k", answer(9))

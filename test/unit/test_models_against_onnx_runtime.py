@@ -23,6 +23,8 @@ from weft.testing.models import (
     vision_transformer,
 )
 
+pytestmark = pytest.mark.usefixtures("optimized_code")
+
 
 def densely_connected(pixels: int = 16) -> ModelProto:
     """Two blocks as those of DenseNet (Huang et al., 2017), whose layers see the results of all before them."""

@@ -91,7 +91,7 @@ def attention() -> Any:
 @pytest.fixture(scope="module")
 def compiled() -> tuple[Any, Executable]:
     model = attention()
-    return model, Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+    return model, Executable(compile_graph(from_onnx(model), Target.parse("llvm")), threads=1)
 
 
 def feeds(batch: int, rows: int, past: int) -> list[Any]:

@@ -261,7 +261,7 @@ CALLS = (
 def test_groups_of_heads_share_keys_that_are_kept(name: str) -> None:
     made = decoder(**DECODERS[name])
     runtime = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
-    compiled = Executable(compile_graph(from_onnx(made), Target.parse("llvm"), codegen_level=0), threads=1)
+    compiled = Executable(compile_graph(from_onnx(made), Target.parse("llvm")), threads=1)
     for batch, new, held, rows in CALLS:
         sizes = {"b": batch, "s": new, "p": held, "t": max(rows)}
         if not DECODERS[name].get("past") and max(rows) != new:

@@ -57,7 +57,7 @@ class Graph:
 def agree(graph: Graph, sizes: list[list[tuple[int, ...]]]) -> Executable:
     """One compilation gives what ONNX Runtime gives, for inputs of all these shapes."""
     model = graph.model()
-    executable = Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+    executable = Executable(compile_graph(from_onnx(model), Target.parse("llvm")), threads=1)
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     random = np.random.default_rng(1)
     names = [value.name for value in graph.inputs]
@@ -185,7 +185,7 @@ def test_a_slice_whose_bounds_are_data_has_as_many_elements_as_it_has(steps: tup
     bounds = [g("Cast", name, to=TensorProto.INT64) for name in ("begin", "end")]
     part = g("Slice", "x", *bounds, [0, -1], [*steps])
     g.results += [part, g("ReduceSum", part, [1], keepdims=0)]
-    executable = Executable(compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0), threads=1)
+    executable = Executable(compile_graph(from_onnx(g.model()), Target.parse("llvm")), threads=1)
     session = ort.InferenceSession(g.model().SerializeToString(), providers=["CPUExecutionProvider"])
     x = np.random.default_rng(1).standard_normal((4, 5)).astype(np.float32)
     for begin, end in ((0, 9), (-9, 9), (3, 1), (1, 3), (-1, -4), (9, -9), (-2, 2), (4, 0), (2, 2)):
@@ -237,7 +237,7 @@ def test_a_refusal_calls_open_extents_by_their_names() -> None:
     g = Graph(x=["n"])
     g.results = [g("Reshape", g("Concat", "x", "x", axis=0), np.array([], np.int64))]
     with pytest.raises(Diagnostic, match=r"of shape \[n \* 2\] \(n \* 2 elements\) cannot be reshaped to \[\]"):
-        compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0)
+        compile_graph(from_onnx(g.model()), Target.parse("llvm"))
 
 
 def test_a_reshape_to_a_number_of_elements_says_how_many_there_are() -> None:
@@ -270,7 +270,7 @@ def test_lengths_are_as_many_as_sequences():
     g = Graph(x=["n", "t", 3])
     g.inputs.append(helper.make_tensor_value_info("lengths", TensorProto.INT64, ["n"]))
     g.results.append(g("ReverseSequence", "x", "lengths", time_axis=1, batch_axis=0))
-    executable = Executable(compile_graph(from_onnx(g.model()), Target.parse("llvm"), codegen_level=0), threads=1)
+    executable = Executable(compile_graph(from_onnx(g.model()), Target.parse("llvm")), threads=1)
     x = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
     np.testing.assert_array_equal(executable(x, np.array([4, 1])), np.stack([x[0, ::-1], x[1]]))
 

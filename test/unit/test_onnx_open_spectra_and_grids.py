@@ -23,7 +23,7 @@ def normal(*shape: int) -> np.ndarray:
 def agree(text: str, *calls: dict[str, np.ndarray], opset: int = 20) -> Any:
     """One compilation gives what ONNX Runtime gives, for each call."""
     proto = parser.parse_model(f'<ir_version: 9, opset_import: ["": {opset}]> g {text}')
-    program: Any = weft.compile(proto, "llvm -opt-level=1", threads=1)
+    program: Any = weft.compile(proto, threads=1)
     session = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     for given in calls:
         made = program.run(given)

@@ -52,7 +52,7 @@ def test_a_window_without_an_element_has_no_greatest_one():
     def compiled(length: int | str) -> Executable:
         given = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 1, length])
         model = helper.make_model(helper.make_graph([node], "g", [given], outputs), ir_version=9)
-        return Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+        return Executable(compile_graph(from_onnx(model), Target.parse("llvm")), threads=1)
 
     program = compiled("l")
     np.testing.assert_array_equal(program(np.array([[[1, 3, 2]]], np.float32)), [[[1, 2, 1]]])
@@ -80,7 +80,7 @@ def test_what_was_pooled_stands_in_an_image_of_a_size_that_is_told():
     ]
     graph = helper.make_graph([node], "g", inputs, [helper.make_empty_tensor_value_info("y")])
     model = helper.make_model(graph, ir_version=9)
-    program = Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+    program = Executable(compile_graph(from_onnx(model), Target.parse("llvm")), threads=1)
     z, at = np.array([[[[7, 8]]]], np.float32), np.array([[[[1, 6]]]])
     wanted = np.zeros((1, 1, 3, 5), np.float32)
     wanted[0, 0, 0, 1], wanted[0, 0, 1, 2] = 7, 8  # of 2 x 4 elements the second, and the seventh

@@ -42,7 +42,7 @@ def check(
     options = ort.SessionOptions()
     options.log_severity_level = 4
     runtime = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    compiled = Executable(compile_graph(from_onnx(model), Target.parse("llvm"), codegen_level=0), threads=1)
+    compiled = Executable(compile_graph(from_onnx(model), Target.parse("llvm")), threads=1)
     for call in calls:
         feeds = {name: np.asarray(value, np.float32 if len(name) == 1 else np.int64) for name, value in call.items()}
         try:

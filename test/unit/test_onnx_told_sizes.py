@@ -43,7 +43,7 @@ def model(nodes: Sequence[tuple[str, dict[int, Any], dict[str, Any]]], opset: in
 
 
 def program(proto: Any) -> Executable:
-    return Executable(compile_graph(from_onnx(proto), Target.parse("llvm"), codegen_level=0), threads=1)
+    return Executable(compile_graph(from_onnx(proto), Target.parse("llvm")), threads=1)
 
 
 def check(nodes: Sequence[tuple[str, dict[int, Any], dict[str, Any]]], opset: int = 19) -> None:

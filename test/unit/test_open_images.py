@@ -31,7 +31,7 @@ def check(
         x = relay.var("x", shape=[relay.Any() if n is None else n for n in extents])
         return relay.Function([x], relay.Tuple(list(body(x))))
 
-    exe = weft.compile(function(shape), "llvm -opt-level=1", threads=2)
+    exe = weft.compile(function(shape), threads=2)
     for size in sizes:
         remaining = iter(size)
         extents = [next(remaining) if n is None else n for n in shape]

@@ -13,6 +13,8 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.frontend.mlir import parse_mlir
 from weft.transforms.relay.plan_devices import PlanDevicesPass
 
+pytestmark = pytest.mark.usefixtures("optimized_code")
+
 
 @pytest.mark.parametrize("seed", [3, 8])
 def test_a_random_program_means_the_same_everywhere(seed: int):

@@ -101,7 +101,7 @@ def same(got: npt.NDArray[np.generic], want: npt.NDArray[np.generic], where: str
 @pytest.mark.parametrize(("make", "start"), [*((make, "tir") for make in STAGES), (softmax, "schedule")])
 def test_machine_code_of_one_compilation_serves_every_size(make: Callable[[], Stage], start: str) -> None:
     stage = make()
-    kernel = build_kernel(create_prim_func("k", *stage), threads=2, start=start, codegen_level=1)
+    kernel = build_kernel(create_prim_func("k", *stage), threads=2, start=start)
     others = SIZES if any(m in te.variables(tensor.dims) for tensor in stage[0]) else (0,)
     for rows, columns in product(SIZES, others):
         if rows * columns > 200 * 17:

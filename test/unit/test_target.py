@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAtt
 
 import weft
 from weft import relay
-from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.support.vector_unit import ATTRIBUTE, VectorUnit, set_vector_unit, vector_unit_of
 from weft.lowering.abi import Platform
 from weft.lowering.machine import target as target_module
@@ -58,13 +58,21 @@ def test_what_llvm_does_not_know_is_refused_before_it_is_asked_for_code(
     assert capfd.readouterr().err == ""
 
 
-def test_a_target_says_how_much_the_code_generator_does() -> None:
+def test_a_target_says_how_much_the_code_generator_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEFT_CODEGEN_LEVEL", raising=False)
     x = relay.var("x", shape=(4, 64))
     graph = relay.Function([x], relay.nn.dense(x, relay.const(np.ones((32, 64), np.float32))))
     texts = {
         level: weft.compile(graph, f"llvm{level}", threads=1).asm for level in ("", " -opt-level=3", " -opt-level=0")
     }
     assert texts[""] == texts[" -opt-level=3"] != texts[" -opt-level=0"]
+    monkeypatch.setenv("WEFT_CODEGEN_LEVEL", "0")
+    assert weft.compile(graph, "llvm", threads=1).asm == texts[" -opt-level=0"]
+    assert weft.compile(graph, "llvm -opt-level=3", threads=1).asm == texts[" -opt-level=3"]
+    monkeypatch.setenv("WEFT_CODEGEN_LEVEL", "4")
+    with pytest.raises(UsageError, match=r"\$WEFT_CODEGEN_LEVEL is 4, and not 0 to 3"):
+        weft.compile(graph, "llvm")
+    monkeypatch.undo()
     for target in ("llvm -opt-level=0", "c -opt-level=0"):
         exe = weft.compile(graph, target, threads=1)
         assert np.asarray(exe(np.ones((4, 64), np.float32))).sum() == 4 * 32 * 64
