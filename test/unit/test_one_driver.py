@@ -297,6 +297,16 @@ def test_instruments_are_entered_and_left_once(level: int | None) -> None:
     assert events.times("compile") == 1
 
 
+def test_every_target_goes_through_the_same_infrastructure() -> None:
+    """C source is made at the end of `loops`; up to there an instrument is told the same."""
+    with PassContext(opt_level=3, instruments=[events := Events()]):
+        weft.compile(parse(CHAIN))
+        by_llvm, events.log = [name for name in events.log if name in ("compile", *PHASES)], []
+        weft.compile(parse(CHAIN), target="c")
+    by_c = [name for name in events.log if name in ("compile", *PHASES)]
+    assert by_c == [name for name in by_llvm if name != "llvm"] and by_c[0] == "compile" and "loops" in by_c
+
+
 def test_instruments_of_the_default_context_are_entered_and_left_once() -> None:
     context = PassContext.current()
     context.override_instruments([events := Events()])
@@ -415,6 +425,10 @@ def test_a_model_that_is_not_valid_is_refused_whatever_form_it_has(form: str, tm
             given = wrong_function()
     with pytest.raises(Diagnostic, match=r"'relay.return'"):
         weft.compile(given)
+    for target in (HOST, Target("c")):
+        with PassContext(instruments=[events := Events()]), pytest.raises(Diagnostic, match=r"'relay.return'"):
+            compile_graph(ModuleOp([wrong_function()]), target, jobs=1)
+        assert "compile" not in events.log, "no pass has seen it"
 
 
 @pytest.mark.parametrize("phase", PHASES[1:-1])
@@ -435,6 +449,21 @@ def test_what_each_phase_has_made_is_verified(phase: str) -> None:
         with pytest.raises(Diagnostic, match=r"'relay.return'"):
             compile_graph(parse(CHAIN), HOST, jobs=1)
     assert [name for name in events.log if name in PHASES][-1] == phase
+
+
+def test_what_holds_in_a_module_holds_in_the_kernels_that_are_taken_out_of_it() -> None:
+    @dataclass(frozen=True)
+    class Typed(ModulePass):
+        name = "t-typed"
+        required: ClassVar[tuple[str, ...]] = ("infer-type",)
+        joins_phase: ClassVar[str] = "schedule"
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            pass
+
+    with registered(Typed), PassContext(opt_level=3, instruments=[events := Events()]):
+        compile_graph(parse(CHAIN), HOST, jobs=1)
+    assert events.times("infer-type") == 1 and events.times("t-typed") == 1
 
 
 # The pipeline as text, and modules in parts.
