@@ -155,13 +155,15 @@ class Apart(Device):
     def synchronize(self) -> None:
         """Nothing is ever left to do."""
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
+        """Another thread may read and write what lies there."""
         with self._lock:
             self._users += 1
             if self._users == 1:
                 self._set(_ALL)
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """It does so no more."""
         with self._lock:
             self._users -= 1
             if self._users == 0:
@@ -179,10 +181,10 @@ class _Opened(AbstractContextManager[None]):
         self._device = device
 
     def __enter__(self) -> None:
-        self._device._enter()  # pyright: ignore[reportPrivateUsage]
+        self._device.enter()
 
     def __exit__(self, *_: object) -> None:
-        self._device._leave()  # pyright: ignore[reportPrivateUsage]
+        self._device.leave()
 
 
 _APART: list[Apart] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import SSAValue
@@ -17,6 +18,15 @@ from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .told import Told, up_to
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def _integers(node: Node, value: SSAValue) -> npt.NDArray[np.integer] | None:
+    """What integers are, if that follows from constants."""
+    return cast("npt.NDArray[np.integer] | None", node.emitter.evaluate(value))
+
 
 def from_front(node: Node, indices: SSAValue, size: te.Dim) -> SSAValue:
     """`indices` into a dimension of `size`, which may be made of symbols, with negative ones counted from the front.
@@ -26,12 +36,12 @@ def from_front(node: Node, indices: SSAValue, size: te.Dim) -> SSAValue:
     """
     import numpy as np
 
-    known = node.emitter.evaluate(indices)
-    if known is not None and (known >= 0).all():  # pyright: ignore[reportOperatorIssue, reportUnknownMemberType]
+    known = _integers(node, indices)
+    if known is not None and (known >= 0).all():
         return indices
     if isinstance(size, int):
         if known is not None:
-            return node.constant(np.where(known < 0, known + size, known))  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType]
+            return node.constant(np.where(known < 0, known + size, known))
         if size < 0:
             raise Unsupported("indices into a dynamic dimension", give_shapes())
         extent = node.scalar(size, indices)
@@ -155,8 +165,8 @@ def reverse_sequence(node: Node) -> SSAValue:
     """Sequences of different lengths, each reversed up to its length, which is checked where it may be wrong."""
     x, lengths = node.input(0, at_least=2), node.input(1, rank=1)
     time, batch = (node.axis(node.integer(f"{what}_axis", i), rank_of(x)) for i, what in enumerate(("time", "batch")))
-    known, extent = node.emitter.evaluate(lengths), shape_of(x)[time]
-    fits = known is not None and extent != DYNAMIC and bool(((known >= 0) & (known <= extent)).all())  # pyright: ignore[reportOperatorIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    known, extent = _integers(node, lengths), shape_of(x)[time]
+    fits = known is not None and extent != DYNAMIC and bool(((known >= 0) & (known <= extent)).all())
     policy = "clip" if fits else "error"
     return node.emit("reverse_sequence", x, lengths, seq_axis=time, batch_axis=batch, out_of_range=policy)
 

@@ -69,7 +69,7 @@ def _project_first(get: TupleGetOp) -> None:
 def _fix_results(end: Operation) -> None:
     for value in end.operands:
         if isinstance(note := value.owner, OnDeviceOp) and _is_normal(note):
-            note.constrain_result = as_attribute(True)  # pyright: ignore[reportAttributeAccessIssue]
+            note.properties["constrain_result"] = as_attribute(True)
 
 
 def _allow_copies(call: CallLoweredOp) -> None:

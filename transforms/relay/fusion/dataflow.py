@@ -29,7 +29,7 @@ class Dataflow:
     graph: ForwardGraph
     ops: list[Operation]
     """The operation of each node."""
-    node: dict[Operation, int]
+    node: dict[Operation | Block, int]
     dead: list[Operation]
     """What no result and no effect needs, users first. Not in the graph."""
 
@@ -59,17 +59,17 @@ def block_dataflow(block: Block) -> Dataflow:
     """The dataflow of the operations that stand in `block` itself; what is nested in them counts as theirs."""
     terminator = block.last_op if block.last_op is not None and block.last_op.has_trait(IsTerminator) else None
     order = _needed_operations(block, terminator)
-    node = {op: i for i, op in enumerate(order)}
+    node: dict[Operation | Block, int] = {op: i for i, op in enumerate(order)}
     graph = ForwardGraph()
     for op in order:
         graph.add(_node_pattern(op))
     for user, op in enumerate(order):
         for value in _read_values(op):
-            if (producer := node.get(value.owner)) is not None:  # pyright: ignore[reportArgumentType]
+            if (producer := node.get(value.owner)) is not None:
                 _connect(graph, producer, user, op, value.type)
     if terminator is not None:
         for value in _read_values(terminator):
-            if (producer := node.get(value.owner)) is not None:  # pyright: ignore[reportArgumentType]
+            if (producer := node.get(value.owner)) is not None:
                 graph.external[producer] = True
     dead = [op for op in block.ops if op not in node and op is not terminator]
     return Dataflow(graph, order, node, dead[::-1])

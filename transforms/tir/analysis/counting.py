@@ -70,7 +70,8 @@ def _of_value(value: SSAValue, seen: set[SSAValue]) -> int:
         case arith.SelectOp():
             return max(_of_value(op.lhs, set(seen)), _of_value(op.rhs, seen))
         case scf.IfOp():
-            number = list(op.results).index(value)  # pyright: ignore[reportArgumentType]
+            results: list[SSAValue] = [*op.results]
+            number = results.index(value)
             return max(_yielded(region, number, set(seen)) for region in op.regions)
         case DotOp():
             return 2 * WIDTH + sum(_of_value(operand, seen) for operand in op.operands)
