@@ -103,6 +103,9 @@ class Sampling:
                 return _Line(2 * top, top - bottom, 2 * bottom)
             case "pytorch_half_pixel" if te.same(top, 1):  # one element of the result is one of one element
                 return _Line(2 * top, top - bottom, 2 * bottom)
+            case "pytorch_half_pixel":  # one element of the result is the first one
+                are_several = te.extreme(te.BinaryKind.MIN, wanted - 1, 1)
+                return _Line(2 * top, (top - bottom) * are_several, 2 * bottom)
             case _:
                 raise TypeError(f"te: with {self.coordinates} it depends on the extents where elements stand")
 

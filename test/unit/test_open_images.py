@@ -208,7 +208,7 @@ def test_a_resampled_axis_may_have_any_extents():
     y = relay.var("y", shape=(1, 1, relay.Any(), relay.Any()))
     size = relay.strided_slice(relay.shape_of(y, dtype="int64"), begin=[2], end=[4])
     roi = relay.const(np.zeros(0, np.float32))
-    modes = ("half_pixel", "align_corners")
+    modes = ("half_pixel", "align_corners", "pytorch_half_pixel")
     open_images = [relay.dyn.image.resize2d(x, size, roi, coordinate_transformation_mode=mode) for mode in modes]
     exe = weft.compile(relay.Function([x, y], relay.Tuple(open_images)))
     for (h, w), wanted in (((4, 5), (7, 3)), ((1, 6), (1, 1)), ((9, 2), (3, 8))):
