@@ -348,12 +348,13 @@ def test_grid_sampling_equals_that_of_onnx(method: str, padding_mode: str, align
     assert_close(found, onnx("GridSample", [x, grid], **attributes))
 
 
-ROIS = np.asarray([[1, 1, 4, 5], [0, 0, 2, 2.5], [-1.5, 2, 3, 8]], np.float32)
+ROIS = np.asarray([[1, 1, 4, 5], [0, 0, 2, 2.5], [-1.5, 2, 3, 8], [-9, -3, 40, 20], [-500, 1, 600, 5]], np.float32)
+"""Regions within an image, over its end, and larger than it is."""
 
 
 @pytest.mark.parametrize("sample_ratio", [0, 1, 2])
 def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
-    x, images = random_floats(2, 3, 6, 7), np.asarray([0, 1, 1])
+    x, images = random_floats(2, 3, 6, 7), np.asarray([0, 1, 1, 0, 1])
     rois = np.concatenate([images[:, None].astype(np.float32), ROIS], 1)
     properties: Properties = {"pooled_size": [2, 3], "spatial_scale": 0.7, "sample_ratio": sample_ratio}
     expected = onnx(
@@ -371,6 +372,14 @@ def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
         assert_close(largest, expected)
     else:
         assert (largest >= expected - 1e-5).all() and (largest > expected).any()
+
+
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_a_region_of_no_width_gives_zeros(mode: str):
+    regions = np.asarray([[0, 2, 1, 2, 3], [0, 3, 1, 2, 3]], np.float32)
+    properties: Properties = {"pooled_size": [2, 2], "spatial_scale": 1.0, "aligned": True, "mode": mode}
+    found = run_operator(RoiAlignOp, [random_floats(1, 2, 6, 7), regions], **properties)
+    assert_close(found, np.zeros((2, 2, 2, 2), np.float32))
 
 
 def test_pooled_regions_are_the_maxima_of_their_bins():

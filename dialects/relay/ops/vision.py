@@ -91,14 +91,20 @@ class _RegionPool(RelayOp, ABC):
         return column * self.spatial_scale.value.data if scaled else column
 
 
+REACHED = 4
+"""How many more points of a bin may lie in the image than it has pixels: there are `ceil(b)` along `b` pixels, two more
+within one pixel of the image, and one on either side for what division rounds."""
+
+
 @irdl_op_definition
 class RoiAlignOp(_RegionPool):
     """Divide each region into `pooled_size` bins and take the mean (or maximum) of points interpolated in each.
 
     An `aligned` region has its corners at the middle of pixels, and may be smaller than a pixel.
 
-    Without `sample_ratio` a bin of `b` pixels has `ceil(b)` points along an axis, as many as a region has that is not
-    larger than the image. Points more than one pixel outside of the image count as zero.
+    Without `sample_ratio` a bin of `b` pixels has `ceil(b)` points along an axis; an empty one gives zero. Points more
+    than one pixel outside of the image count as zero. (Gradients take no more points than regions of the image's size
+    have.)
 
     `y[r, c, i, j] = mean_{u, v} x[image(r), c]` interpolated at `y1 + (i + (u + 0.5) / points) * (y2 - y1) / bins`, ...
 
@@ -128,10 +134,6 @@ class RoiAlignOp(_RegionPool):
         images, extents, pixel = self.images(x)
         pooled, ratio = ints(self.pooled_size), self.sample_ratio.value.data
         kind: te.ReduceKind = "sum" if self.mode.data == "avg" else "max"
-        taps = [
-            te.reduce_axis(ratio if ratio > 0 else -(-n // bins), name)
-            for n, bins, name in zip(extents, pooled, ("kh", "kw"), strict=True)
-        ]
 
         def bin_size(r: te.Expr, axis: int) -> te.Expr:
             begin, end = self.scaled(rois, r, 1 - axis), self.scaled(rois, r, 3 - axis)
@@ -139,35 +141,83 @@ class RoiAlignOp(_RegionPool):
             return size * (1.0 / pooled[axis])
 
         def points(r: te.Expr, axis: int) -> te.Expr:
-            """How many points a bin has along an axis."""
-            if ratio > 0:
-                return te.const(ratio, f32)
-            return te.minimum(te.maximum(te.ceil(bin_size(r, axis)), 1), real_extent(taps[axis].dim))
+            """How many points a bin has along an axis; none if it is empty."""
+            return te.const(ratio, f32) if ratio > 0 else te.maximum(te.ceil(bin_size(r, axis)), 0)
 
-        def body(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
-            places: list[te.Expr] = []
-            conditions: list[te.Expr] = []
-            for axis, place in enumerate((i, j)):
-                step = (te.cast(taps[axis], f32) + 0.5) / points(r, axis)
-                at = self.scaled(rois, r, 1 - axis) + (te.cast(place, f32) + step) * bin_size(r, axis)
-                conditions += [at >= -1.0, at <= real_extent(extents[axis])]
-                places.append(te.minimum(te.maximum(at, 0), real_extent(extents[axis] - 1)))
+        def place(r: te.Expr, axis: int, number: te.Expr, tap: te.Expr) -> te.Expr:
+            """Where a point of a bin stands; both are numbered as f32."""
+            bin = bin_size(r, axis)
+            return self.scaled(rois, r, 1 - axis) + number * bin + (tap + 0.5) * bin / points(r, axis)
+
+        def is_near(places: Sequence[te.Expr]) -> te.Expr:
+            """Whether a point lies within one pixel of the image."""
+            sides = [(at >= -1.0, at <= real_extent(extent)) for at, extent in zip(places, extents, strict=True)]
+            return te.all_of([condition for side in sides for condition in side])
+
+        def value(image: te.Expr, c: te.Expr, places: Sequence[te.Expr]) -> te.Expr:
+            """What stands at a point of an image."""
+            inside = [te.minimum(te.maximum(at, 0), real_extent(n - 1)) for at, n in zip(places, extents, strict=True)]
 
             def read(*at: te.Expr) -> te.Expr:
                 h, w = (clamped_index(te.cast(p, te.index), n) for p, n in zip(at, extents, strict=True))
-                return te.cast(pixel(self.image_of(rois, r, images), c, h, w), f32)
+                return te.cast(pixel(image, c, h, w), f32)
 
-            value = te.select(te.all_of(conditions), interpolate(read, places, linear_weights, 0), 0)
-            if ratio <= 0:  # there are taps for the largest bin
-                used = [te.cast(taps[axis], f32) < points(r, axis) for axis in (0, 1)]
-                value = te.select(te.all_of(used), value, te.reduce_identity(kind, f32))
-            return te.reduce(kind, value, taps)
+            return interpolate(read, inside, linear_weights, 0)
 
-        reduced = te.compute(self.pooled_shape(x, rois), self.each(body), f"roi_{kind}")
+        def of_known_points(r: te.IterVar, c: te.IterVar, *bins: te.IterVar) -> te.Expr:
+            taps = [te.reduce_axis(ratio, name) for name in ("kh", "kw")]
+            numbers = [(te.cast(i, f32), te.cast(tap, f32)) for i, tap in zip(bins, taps, strict=True)]
+            places = [place(r, axis, *pair) for axis, pair in enumerate(numbers)]
+            found = value(self.image_of(rois, r, images), c, places)
+            return te.reduce(kind, te.select(is_near(places), found, 0), taps)
+
+        def skipped(r: te.Expr, axis: int, number: te.Expr) -> te.Expr:
+            """How many points of a bin that has more of them than fit into the image lie before it."""
+            steps = (-1.0 - self.scaled(rois, r, 1 - axis)) / bin_size(r, axis) - number
+            before = te.floor(steps * points(r, axis) - 0.5)
+            before = te.minimum(te.maximum(before, 0), points(r, axis) - 1)
+            return te.select(points(r, axis) > real_extent(extents[axis] + REACHED), before, 0)
+
+        def fill(do: te.Steps, result: te.Tensor) -> None:
+            r, *bins = do.axes
+            channels = te.dim_expr(shape[names.index("C")])
+            numbers = [te.cast(i, f32) for i in bins]
+            first = [do.let(skipped(r, axis, number), "first") for axis, number in enumerate(numbers)]
+            counts = [
+                do.let(te.minimum(te.cast(points(r, axis) - first[axis], te.index), extent + REACHED), "count")
+                for axis, extent in enumerate(extents)
+            ]
+
+            def element(c: te.Expr) -> te.Read:
+                return result[layout.arrange(dict(zip("NCHW", (r, c, *bins), strict=True)))]
+
+            image = do.let(self.image_of(rois, r, images), "image")
+            if kind == "max":
+                with do.when((counts[0] > 0) & (counts[1] > 0)), do.loop(channels, "c") as c:
+                    do.store(element(c), te.reduce_identity(kind, f32))
+            with do.loop(counts[0], "kh") as row, do.loop(counts[1], "kw") as column:
+                taps = [te.cast(tap, f32) + before for tap, before in zip((row, column), first, strict=True)]
+                pairs = enumerate(zip(numbers, taps, strict=True))
+                places = [do.let(place(r, axis, *pair), "place") for axis, pair in pairs]
+                near = do.let(is_near(places), "near")
+                with do.loop(channels, "c") as c:
+                    found = te.select(near, value(image, c, places), 0)
+                    do.store(element(c), te.binary(te.COMBINER[kind], element(c), found))
+
+        shape, layout = self.pooled_shape(x, rois), unblocked(self.layout.data, "NCHW", "layout")
+        names = layout.names
+        if ratio > 0:
+            reduced = te.compute(shape, self.each(of_known_points), f"roi_{kind}")
+        else:
+            (reduced,) = te.procedure(
+                [(shape, f32, f"roi_{kind}")], fill, over=[shape[names.index(letter)] for letter in "NHW"]
+            )
         if kind == "sum":
-            total, first = reduced, unblocked(self.layout.data, "NCHW", "layout").names.index("N")
+            total, first = reduced, names.index("N")
             reduced = te.compute(
-                total.shape, lambda *i: total[i] / (points(i[first], 0) * points(i[first], 1)), "roi_mean"
+                total.shape,
+                lambda *i: total[i] / te.maximum(points(i[first], 0) * points(i[first], 1), 1),
+                "roi_mean",
             )
         return narrow(reduced, x.element_type)
 
