@@ -40,7 +40,7 @@ def test_machine_code_orders_long_and_open_axes_as_numpy_does() -> None:
 
 
 @pytest.mark.parametrize("ascending", [True, False])
-@pytest.mark.parametrize(("columns", "count"), [(FEW + 3, 1), (300, 7), (300, FEW), (300, FEW + 1)])
+@pytest.mark.parametrize(("columns", "count"), [(FEW + 3, 1), (300, 7), (300, FEW), (300, FEW + 1), (700, FEW + 1)])
 def test_the_first_few_of_a_long_axis_are_those_of_its_order(columns: int, count: int, ascending: bool) -> None:
     x = unordered(2, columns)
     (axis, data) = (0, x.T) if count == 7 else (1, x)

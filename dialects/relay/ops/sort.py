@@ -35,6 +35,7 @@ from ..base import (
     string,
     tensor,
 )
+from ..heaps import Heap
 from ..precision import Accuracy
 from ..reordering import Order, Reordered, all_in, reordered_axis
 from ..types import tuple_type
@@ -61,7 +62,7 @@ def below(a: te.Expr, b: te.Expr) -> te.Expr:
 
 FEW = 128
 """So many elements are put in order by counting for each how many come before it, and so many of more are kept in order
-while the others go by."""
+while the others go by; more than that, in a heap, if they are a part of all."""
 
 
 def order(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
@@ -69,7 +70,9 @@ def order(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     extent = x.shape[axis]
     if te.surely_at_most(extent, FEW):
         return _counted(x, axis, count, ascending)
-    return (_selected if te.surely_at_most(count, FEW) else _merged)(x, axis, count, ascending)
+    if te.surely_at_most(count, FEW):
+        return _selected(x, axis, count, ascending)
+    return (_heaped if te.surely_at_most(count * 4, extent) else _merged)(x, axis, count, ascending)
 
 
 def _counted(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
@@ -123,6 +126,44 @@ def _selected(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Ten
 
     shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
     return te.procedure([(shape, i32, "order")], fill, [((*rows, 1), i64, "place")], rows)[0]
+
+
+def _heaped(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
+    """`order` by a heap of the elements kept, the last of which stands at its root, and gives way to those that come
+    before it."""
+    rows = [*x.dims[:axis], *x.dims[axis + 1 :]]
+    kept = te.cast(te.dim_expr(count), i64)
+
+    def fill(do: te.Steps, first: te.Tensor, state: te.Tensor) -> None:
+        row = tuple(do.axes)
+
+        def at(place: te.Expr) -> te.Read:
+            return first[(*row[:axis], te.as_index(place), *row[axis:])]
+
+        def comes_after(one: te.Expr, other: te.Expr) -> te.Expr:
+            """By their numbers, which decide among equal elements."""
+            mine, its = (x[(*row[:axis], te.as_index(number), *row[axis:])] for number in (one, other))
+            is_less, is_more = (below(mine, its), below(its, mine))
+            return (is_more if ascending else is_less) | (~(is_less | is_more) & (one > other))
+
+        places = [te.const(number, te.index) for number in (0, 1)]
+        heap = Heap(at, comes_after, (state[(*row, places[0])], state[(*row, places[1])]))
+        root = at(te.const(0, i64))
+        with do.loop(te.dim_expr(count)) as i:
+            do.store(at(i), te.cast(i, i32))
+        heap.build(do, kept)
+        with do.loop(te.dim_expr(x.dims[axis]) - te.dim_expr(count)) as i:
+            number = do.let(te.cast(i + te.dim_expr(count), i32), "number")
+            with do.when(comes_after(root, number)):
+                heap.sink(do, number, te.const(0, i64), kept)
+        with do.loop(te.dim_expr(count)) as i:
+            end = do.let(kept - 1 - te.cast(i, i64), "end")
+            number = do.let(at(end), "number")
+            do.store(at(end), root)
+            heap.sink(do, number, te.const(0, i64), end)
+
+    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
+    return te.procedure([(shape, i32, "order")], fill, [((*rows, 2), i64, "state")], rows)[0]
 
 
 def _merged(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:

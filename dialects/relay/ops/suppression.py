@@ -19,6 +19,7 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import at_most
 from ..base import DYNAMIC, Fusion, FusionPattern, RelayOp, Tensor, flag, integer, is_true, shape_of, string, tensor
+from ..heaps import Heap
 from ..precision import Accuracy
 from ..resample import one_of
 from ..shapes import check_extents
@@ -484,42 +485,40 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         def fill(do: te.Steps, kept: te.Tensor, counts: te.Tensor, left: te.Tensor, state: te.Tensor) -> None:
             (row,) = do.axes
             b, c = do.let(row // te.dim_expr(classes), "b"), do.let(row % te.dim_expr(classes), "c")
-            remaining, best, next_best = (state[row, n] for n in range(3))
+            remaining, dropped, *of_heap = (state[row, n] for n in range(4))
+
+            def is_better(one: te.Expr, other: te.Expr) -> te.Expr:
+                """Of equal boxes the first one is."""
+                mine, its = (scores[b, c, te.as_index(box)] for box in (one, other))
+                return (mine > its) | (mine.equal(its) & (one < other))
+
+            heap = Heap(lambda place: left[row, te.as_index(place)], is_better, (of_heap[0], of_heap[1]))
+            root = te.const(0, i64)
             do.store(remaining, 0)
-            do.store(best, 0)
-
-            def consider(box: te.Expr, place: te.Read) -> None:
-                """Add a box to those that are left; the best of them, the first of equals, stands at `place`."""
-                top = left[row, te.as_index(place)]
-                do.store(left[row, te.as_index(remaining)], te.cast(box, i32))
-                with do.when(scores[b, c, box] > scores[b, c, te.as_index(top)]):
-                    do.store(place, remaining)
-                do.store(remaining, remaining + 1)
-
             with do.loop(te.dim_expr(count)) as i:
                 with do.when(scores[b, c, i] > te.cast(least, scores.element_type)):
-                    consider(i, best)
+                    do.store(heap.at(remaining), te.cast(i, i32))
+                    do.store(remaining, remaining + 1)
+            heap.build(do, remaining)
             with do.while_((remaining > 0) & (te.cast(counts[row], i64) < te.cast(most, i64))):
-                chosen = do.let(left[row, te.as_index(best)], "chosen")
-                do.store(kept[row, te.as_index(counts[row])], chosen)
-                do.store(counts[row], counts[row] + 1)
+                chosen = do.let(heap.at(root), "chosen")
+                do.store(remaining, remaining - 1)
+                with do.when(remaining > 0):
+                    heap.sink(do, do.let(heap.at(remaining), "last"), root, remaining)
                 mine = corners_of(do, b, te.as_index(chosen))
-                total = do.let(remaining, "total")
-                do.store(remaining, 0)
-                do.store(next_best, 0)
-                with do.loop(te.as_index(total)) as j:
-                    other = do.let(left[row, j], "other")
-                    with do.when(other.not_equal(chosen)):
-                        share = ratio(*shared_area(do, mine, corners_of(do, b, te.as_index(other))))
-                        with do.when(~(share > te.cast(iou, element))):
-                            consider(te.as_index(other), next_best)
-                do.store(best, next_best)
+                do.store(dropped, 0)
+                with do.loop(te.as_index(counts[row])) as k, do.when(dropped.equal(0)):
+                    share = ratio(*shared_area(do, corners_of(do, b, te.as_index(kept[row, k])), mine))
+                    do.store(dropped, te.cast(share > te.cast(iou, element), i64))
+                with do.when(dropped.equal(0)):
+                    do.store(kept[row, te.as_index(counts[row])], chosen)
+                    do.store(counts[row], counts[row] + 1)
 
         rows = te.product(scores.dims[:2])
         return te.procedure(
             [((rows, count), i32, "kept"), ((rows,), i32, "counts")],
             fill,
-            [((rows, count), i32, "left"), ((rows, 3), i32, "state")],
+            [((rows, count), i32, "left"), ((rows, 4), i64, "state")],
             over=(rows,),
         )
 
