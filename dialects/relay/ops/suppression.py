@@ -227,8 +227,8 @@ class NonMaxSuppressionOp(RelayOp):
 
         def fill(do: te.Steps, rows: te.Tensor, places: te.Tensor, found: te.Tensor, *scratch: te.Tensor) -> None:
             (b,) = do.axes
-            left, winners, state = scratch
-            best, rank, won, dropped = (state[b, n] for n in range(4))
+            left, winners, state, of_heap = scratch
+            rank, won, dropped = (state[b, n] for n in range(3))
 
             def score(at: te.Expr) -> te.Read:
                 return data[b, at, self.score_index.value.data]
@@ -259,25 +259,32 @@ class NonMaxSuppressionOp(RelayOp):
             given = do.let(te.maximum(te.minimum(te.cast(valid[b], te.index), te.dim_expr(count)), 0), "given")
             with do.loop(te.dim_expr(count)) as i:
                 do.store(places[b, i], -1)
-                do.store(left[b, i], 1)
+                do.store(left[b, i], te.cast(i, i32))
                 with do.loop(te.dim_expr(fields)) as f:
                     do.store(rows[b, i, f], -1)
             with do.when(~(iou > 0)):
                 with do.loop(given) as i:
                     keep(i, i)
+
+            def is_better(one: te.Expr, other: te.Expr) -> te.Expr:
+                """Of equal ones the first is; what has no score is the worst."""
+                mine, its = score(te.as_index(one)), score(te.as_index(other))
+                equal = mine.equal(its) | (is_nan(mine) & is_nan(its))
+                return (mine > its) | (is_nan(its) & ~is_nan(mine)) | (equal & (one < other))
+
+            heap = Heap(lambda place: left[b, te.as_index(place)], is_better, (of_heap[b, 0], of_heap[b, 1]))
+            root = te.const(0, i64)
+            with do.when(iou > 0):
+                heap.build(do, te.cast(given, i64))
             do.store(rank, 0)
             do.store(won, 0)
             ranks = given if top <= 0 else te.minimum(given, top)
             going = (te.cast(rank, te.index) < ranks) & te.cast(won, i64).not_equal(te.cast(limit, i64))
             with do.while_(going & (iou > 0)):
-                do.store(best, -1)
-                with do.loop(given) as i:
-                    with do.when(left[b, i].equal(1)):
-                        its, mine = score(te.as_index(te.maximum(best, 0))), score(i)
-                        with do.when((best < 0) | (mine > its) | (is_nan(its) & ~is_nan(mine))):
-                            do.store(best, te.cast(i, i32))
-                chosen = do.let(te.as_index(te.maximum(best, 0)), "chosen")
-                do.store(left[b, chosen], 0)
+                chosen = do.let(te.as_index(heap.at(root)), "chosen")
+                others = do.let(te.cast(given, i64) - te.cast(rank, i64) - 1, "others")
+                with do.when(others > 0):
+                    heap.sink(do, do.let(heap.at(others), "last"), root, others)
                 do.store(dropped, 0)
                 with do.when(score(chosen) > 0):
                     drop_if_covered(chosen)
@@ -292,7 +299,12 @@ class NonMaxSuppressionOp(RelayOp):
         made = te.procedure(
             [(data.dims, data.element_type, "rows"), (vector, i32, "places"), ((batches, 1), i32, "found")],
             fill,
-            [(vector, i32, "left"), (vector, i32, "winners"), ((batches, 4), i32, "state")],
+            [
+                (vector, i32, "left"),
+                (vector, i32, "winners"),
+                ((batches, 3), i32, "state"),
+                ((batches, 2), i64, "heap"),
+            ],
             over=(batches,),
         )
         return made[1:] if is_true(self.return_indices) else made[:1]
