@@ -134,3 +134,22 @@ def test_boxes_of_all_classes_are_in_the_order_of_their_classes_and_then_of_thei
         assert indices[:, :3].tolist() == [[[0, 3], [0, 2], [1, 0]], [[0, 1], [1, 2], [1, 0]]]
         assert counts.tolist() == [3, 3]
         np.testing.assert_array_equal(kept, wanted)
+
+
+def test_of_boxes_with_equal_scores_the_first_ones_are_kept() -> None:
+    """Five boxes twice, of which either drops the other, among so many that they form a heap of some depth."""
+    corners = np.arange(5, dtype=np.float32)[:, None] * 10 + np.array([0, 0, 5, 5], np.float32)
+    boxes = np.concatenate([corners, corners])[None]
+    scores = np.ones((1, 1, 10), np.float32)
+    b, s = var("b", boxes), var("s", scores)
+    numbers = (relay.const(np.int64(10)), relay.const(np.float32(0.5)), relay.const(np.float32(0)))
+    chosen = relay.vision.all_class_non_max_suppression(b, s, *numbers)
+    rows = np.concatenate([np.zeros((1, 10, 1), np.float32), scores[0][..., None], boxes], axis=2)
+    r = var("r", rows)
+    counts, indices = np.array([10], np.int32), np.arange(10, dtype=np.int32)[None]
+    kept = relay.vision.non_max_suppression(r, relay.const(counts), relay.const(indices), iou_threshold=0.5)
+    made = relay.Function([b, s, r], relay.Tuple([chosen[0], chosen[1], kept[0], kept[1]]))
+    selected, count, places, found = weft.compile(made, "llvm -opt-level=1", threads=1)(boxes, scores, rows)
+    assert count == [5] and found == [[5]]
+    np.testing.assert_array_equal(np.asarray(selected)[:5, 2], range(5))
+    np.testing.assert_array_equal(np.asarray(places)[0, :5], range(5))
