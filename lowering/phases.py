@@ -38,6 +38,7 @@ from .gpu_phases import gpu_passes
 from .joining_passes import add_joining
 
 if TYPE_CHECKING:
+    from ..dialects.support.vector_unit import VectorUnit
     from .machine.target import Target
 
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
@@ -204,7 +205,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "loops":
             return loops(target)
         case "llvm":
-            return llvm(None if target.is_gpu else target.vector_bytes())
+            return llvm(None if target.is_gpu else target.vector_unit())
         case _:
             raise ValueError(f"there is no phase '{phase}'; phases: {', '.join(PHASES)}")
 
@@ -453,13 +454,14 @@ def graph_loops() -> list[ModulePass]:
     ]
 
 
-def llvm(vector_bytes: int | None = None) -> list[ModulePass]:
-    """Complete conversion to the llvm dialect, for vectors of so many bytes."""
+def llvm(unit: VectorUnit | None = None) -> list[ModulePass]:
+    """Complete conversion to the llvm dialect, for a processor's vectors."""
     from .loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
     from .math.expand_math import ExpandMathPass
 
-    convert = ConvertLoopsToLLVMPass() if vector_bytes is None else ConvertLoopsToLLVMPass(vector_bytes=vector_bytes)
-    return [ExpandMathPass(), convert]
+    if unit is None:
+        return [ExpandMathPass(), ConvertLoopsToLLVMPass()]
+    return [ExpandMathPass(fma=unit.fma), ConvertLoopsToLLVMPass(vector_bytes=unit.bytes)]
 
 
 def control() -> list[ModulePass]:

@@ -1,4 +1,4 @@
-"""Rules for the calls of rt: of a symbol that the loader finds, and of Python functions through one function of it.
+"""Rules for calls: of an intrinsic of LLVM; of a symbol that the loader finds, and of Python functions through one.
 
     %s, %r = rt.call_packed "mean|float32[16]|float64"(%row)
 
@@ -28,6 +28,16 @@ def call_rule(lowering: FunctionLowering, op: CallOp) -> None:
         lowering.set(op.results[0], lowering.call_runtime(name, operands, value_type(op.results[0].type)))
     else:
         lowering.call_runtime_procedure(name, operands)
+
+
+@RULES.rule(llvm.CallIntrinsicOp)
+def call_intrinsic_rule(lowering: FunctionLowering, op: llvm.CallIntrinsicOp) -> None:
+    """What `expand-math` has found an instruction for."""
+    types = [value_type(result.type) for result in op.results]
+    call = llvm.CallIntrinsicOp(op.intrin, lowering.get_all(op.args), types)
+    lowering.add_op(call)
+    for result, lowered in zip(op.results, call.results, strict=True):
+        lowering.set(result, lowered)
 
 
 @RULES.rule(CallPackedOp)

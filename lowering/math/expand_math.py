@@ -28,15 +28,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
-    DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
     Float64Type,
-    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -56,6 +54,8 @@ from . import f32 as math_f32
 from . import f64 as math_f64
 from . import small_floats
 from .expression import Expr, Scope
+from .known_floats import known_number
+from .quotients import divide_by_reciprocal, round_last
 
 Expansion = Callable[..., Expr]
 
@@ -101,14 +101,18 @@ OF_F64: dict[type[Operation], Expansion] = {
 
 @dataclass(frozen=True)
 class ExpandMathPass(ModulePass):
-    """Replace math operations on numbers and vectors by arithmetic; those on tensors stay."""
+    """Replace math operations on numbers and vectors by arithmetic; those on tensors stay. With `fma` the target has
+    fused multiply-adds, and instructions that round vectors to integers."""
 
     name = "expand-math"
 
+    fma: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for found in [inner for inner in within(op) if type(inner) in _RULES]:
+        rules = {**_RULES, **_WITH_FMA} if self.fma else _RULES
+        for found in [inner for inner in within(op) if type(inner) in rules]:
             if not any(isinstance(operand.type, TensorType) for operand in found.operands):
-                _RULES[type(found)](found)
+                rules[type(found)](found)
 
 
 def _expand_float(op: Operation) -> None:
@@ -143,7 +147,7 @@ def _is_of_small(op: math.ExpOp) -> bool:
         if (choice := _choice_by(use.operation, "olt")) is None or use.index != 2:
             return False
         number, limit = choice[0]
-        known = _number(limit)
+        known = known_number(limit)
         if number is not op.operand or known is None or known < -87.34:
             return False
     return True
@@ -154,7 +158,7 @@ def _bound(value: SSAValue, predicate: str) -> tuple[SSAValue, float] | None:
     if (choice := _choice_by(value.owner, predicate)) is None:
         return None
     (number, limit), then, otherwise = choice
-    known = _number(limit)
+    known = known_number(limit)
     return (number, known) if known is not None and _same(then, limit) and otherwise is number else None
 
 
@@ -172,22 +176,8 @@ def _choice_by(op: Operation | Block, predicate: str) -> tuple[Sequence[SSAValue
 
 def _same(one: SSAValue, other: SSAValue) -> bool:
     """Whether two values are one, or one number in all elements."""
-    known = _number(one)
-    return one is other or (known is not None and known == _number(other))
-
-
-def _number(value: SSAValue) -> float | None:
-    """The float that a value, or each of its elements, is known to be."""
-    match value.owner:
-        case arith.ConstantOp(value=FloatAttr() as number):
-            return number.value.data
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as numbers) if numbers.is_splat():
-            first = numbers.get_values()[0]
-            return float(first) if isinstance(first, int | float) else None
-        case vector.BroadcastOp() as broadcast:
-            return _number(broadcast.source)
-        case _:
-            return None
+    known = known_number(one)
+    return one is other or (known is not None and known == known_number(other))
 
 
 def _replace(op: Operation, result: Expr) -> None:
@@ -261,6 +251,9 @@ def _expand_truncation(op: Operation) -> None:
         _replace(op, small_floats.narrowed(number, cast(AnyFloat, element)))
 
 
+TO_INTEGER = (arith.FPToSIOp, arith.FPToUIOp, arith_extensions.FPToSIOp, arith_extensions.FPToUIOp)
+"""Conversions of floats, of numbers and of vectors."""
+
 _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     **dict.fromkeys([*IN_F32, *IN_F64], _expand_float),
     arith_extensions.RemFOp: _expand_remainder,
@@ -268,4 +261,9 @@ _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     math.IPowIOp: _expand_ipowi,
     arith.ExtFOp: _expand_extension,
     arith.TruncFOp: _expand_truncation,
+}
+
+_WITH_FMA: dict[type[Operation], Callable[[Operation], None]] = {
+    math.RoundEvenOp: divide_by_reciprocal,
+    **dict.fromkeys(TO_INTEGER, round_last),
 }

@@ -134,6 +134,15 @@ class Expr:
         """A sum that is not contracted with anything."""
         return self._new(arith.AddfOp, self, self._other(other), fastmath=arith_extensions.NO_FLAGS)
 
+    def fused(self, factor: Expr, summand: Expr) -> Expr:
+        """This times a factor and a summand added, rounded once: for targets that have an instruction for it."""
+        return self._new(math.FmaOp, self, factor, summand, fastmath=arith_extensions.NO_FLAGS)
+
+    def narrowed(self, type: Attribute) -> Expr:
+        """An integer's lowest bits."""
+        kind = arith_extensions.TruncIOp if as_vector(self.type) else arith.TruncIOp
+        return self if type == self.type else self._new(kind, self, type=type, overflowFlags=_NO_OVERFLOW_FLAGS)
+
     # Integers
 
     def __and__(self, other: Expr | int) -> Expr:
