@@ -247,6 +247,7 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.separate_pools import SeparatePoolsPass
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
+    from ..transforms.relay.simplify_quantize import SimplifyQuantizePass
     from ..transforms.relay.sink_dequantize import SinkDequantizePass
     from ..transforms.relay.sink_reshape import SinkReshapePass
     from ..transforms.relay.sink_transpose import SinkTransposePass
@@ -280,6 +281,7 @@ def graph(target: Target) -> list[ModulePass]:
         SimplifyExprPass(),
         FoldConstantPass(),
         TabulateBytesPass(),
+        SimplifyQuantizePass(),
         BoundExtentsPass(),
         EliminateCommonSubexprPass(),
         DeadCodeEliminationPass(),

@@ -57,6 +57,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "simplify-fc-transpose": [{}],
     "simplify-inference": [{}],
     "dense-to-sparse": [{}],
+    "simplify-quantize": [{}],
     "sink-dequantize": [{}, {"data": "uint8"}],
     "sink-reshape": [{}],
     "sink-transpose": [{}],

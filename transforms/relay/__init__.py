@@ -59,6 +59,7 @@ PASSES: dict[str, str] = {
     "simplify-expr": "simplify_expr:SimplifyExprPass",
     "simplify-fc-transpose": "simplify_fc_transpose:SimplifyFCTransposePass",
     "simplify-inference": "simplify_inference:SimplifyInferencePass",
+    "simplify-quantize": "simplify_quantize:SimplifyQuantizePass",
     "sink-dequantize": "sink_dequantize:SinkDequantizePass",
     "sink-reshape": "sink_reshape:SinkReshapePass",
     "sink-transpose": "sink_transpose:SinkTransposePass",
