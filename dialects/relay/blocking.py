@@ -16,6 +16,9 @@ from ..support.machine_model import MachineModel
 PLAIN = 0
 """The block size that stands for the layout without blocks."""
 
+TILE_BYTES = 64
+"""Bytes in a row of a matrix unit's tile: the channels of a pixel that it sums at once."""
+
 
 def layout_text(block: int) -> str:
     """`"NCHW16c"` for 16."""

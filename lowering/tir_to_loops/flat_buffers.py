@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import gcd, prod
+from operator import add
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.interned import flat_memref
@@ -141,11 +143,23 @@ class FlatBuffer:
     ) -> Linear:
         """Where the element that `map` gives for iterator values `iters` lies in the flat memory, in normal form."""
         total = self.start
+        if any(_divides(result) for result in map.results) and all(offset == _NOWHERE for offset in self.offsets):
+            # Before loops take the place of iterators: `x floordiv 10 * 10 + x mod 10` is seen to be `x`, and that
+            # `(25 * i + j) floordiv 10 * 10 + (5 * i + j) mod 10` is `25 * i + j` is not.
+            scaled = (product(each, as_affine(stride)) for each, stride in zip(map.results, self.strides, strict=True))
+            joined = linear(reduce(add, scaled, _NOWHERE)).to_expr()
+            return linear(total + substitute(joined, iters), ranges)
         for result, stride, offset in zip(map.results, self.strides, self.offsets, strict=True):
             # Each dimension is joined with its own offset before it is scaled, so that an offset cancels.
             index = substitute(result, iters)
             total = total + product(index if offset == _NOWHERE else index + offset * -1, as_affine(stride))
         return linear(total, ranges)
+
+
+def _divides(expr: AffineExpr) -> bool:
+    """Whether there is a quotient or a remainder in an expression."""
+    kinds = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
+    return any(isinstance(each, AffineBinaryOpExpr) and each.kind in kinds for each in expr.dfs())
 
 
 @dataclass(frozen=True)

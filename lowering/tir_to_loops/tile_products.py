@@ -58,7 +58,7 @@ from ...dialects.rt.tiles import (
 from ...dialects.support.dense import dense_of
 from ...dialects.support.interned import index
 from ...dialects.support.walking import in_order
-from ...dialects.tir.affine import Linear, expr_range
+from ...dialects.tir.affine import Linear, access_map, expr_range
 from ...dialects.tir.core import BlockOp, ForOp, IterKind
 from ...transforms.tir.analysis.narrow_products import COLUMNS, STEPS, NarrowProduct, narrow_product, taken_at_once
 from ...transforms.tir.analysis.producers import stores_of
@@ -214,17 +214,17 @@ def _begins_with_zeros(block: BlockOp) -> bool:
     assert block.init is not None
     stores = [op for op in block.init.block.ops if isinstance(op, memref.StoreOp)]
     others = [op for op in block.init.block.ops if not isinstance(op, memref.StoreOp | arith.ConstantOp)]
-    if len(stores) != 1 or others:
+    if len(stores) != 1 or any({result.type for result in op.results} != {index} for op in others):
         return False
     (store,) = stores
     value = store.value.owner
     number = value.value if isinstance(value, arith.ConstantOp) else None
     is_zero = isinstance(number, IntegerAttr | FloatAttr) and number.value.data == 0
     (adds,) = stores_of(block)
-    begun = {iterator: number for number, iterator in enumerate(block.init.block.args)}
-    added = {iterator: number for number, iterator in enumerate(block.body.block.args)}
-    places = [[begun.get(i, i) for i in store.indices], [added.get(i, i) for i in adds.indices]]  # pyright: ignore
-    return is_zero and places[0] == places[1]
+    places = [
+        access_map(op, list(args)) for op, args in ((store, block.init.block.args), (adds, block.body.block.args))
+    ]
+    return is_zero and places[0] is not None and places[0] == places[1]
 
 
 def _has_all_steps(block: BlockOp, loops: Sequence[ForOp]) -> bool:
@@ -250,6 +250,8 @@ class _Tiling:
     rows: int
     columns: int
     steps: int
+    stride: int
+    """From a row of the right side to the next, in elements."""
     row: _Walk
     column: _Walk
     trips: Sequence[_Walk]
@@ -269,15 +271,15 @@ class _Tiling:
         ):
             return None
         taken = taken_at_once([(w.size, w.lhs, w.rhs) for w in sums], product.together, most)
-        if not taken:
+        if not taken.counts:
             return None
-        parts = [(walk, taken.get(number, 1)) for number, walk in enumerate(sums)]
+        parts = [(walk, taken.counts.get(number, 1)) for number, walk in enumerate(sums)]
         trips = [_Walk(w.dim, w.size // n, w.acc, w.lhs * n, w.rhs * n) for w, n in parts if n < w.size]
         row = rows[0] if rows else _Walk(lanes[0].dim, 1, COLUMNS, product.together * STEPS, 0)
         column = columns[0] if columns else _Walk(lanes[0].dim, 1, COLUMNS, 0, 0)
         acc, lhs, rhs = places
-        steps = prod(taken.values()) // product.together
-        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps, row, column, trips)
+        steps = taken.steps // product.together
+        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps, taken.stride, row, column, trips)
 
     @property
     def fits_tiles(self) -> bool:
@@ -314,8 +316,8 @@ class _Tiling:
             at.index_values[step] = body.args[0]
             added: list[SSAValue] = []
             for number in range(at_once):
-                width = together * COLUMNS
-                starts = [along(self.rhs, c * self.column.rhs + number * width, width) for c in range(self.columns)]
+                before = number * self.stride
+                starts = [along(self.rhs, c * self.column.rhs + before, self.stride) for c in range(self.columns)]
                 rights = [at.emit(vector.LoadOp(self.rhs.buffer.memory, [start], parts)) for start in starts]
                 for r in range(self.rows):
                     start = along(self.lhs, r * self.row.lhs + number * together, together)
@@ -350,9 +352,7 @@ class _Tiling:
 
             rights = [
                 at.emit(
-                    vector.LoadOp(
-                        self.rhs.buffer.memory, [along(self.rhs, c * self.column.rhs, together * COLUMNS)], parts
-                    )
+                    vector.LoadOp(self.rhs.buffer.memory, [along(self.rhs, c * self.column.rhs, self.stride)], parts)
                 )
                 for c in range(self.columns)
             ]
@@ -374,7 +374,7 @@ class _Tiling:
         and of the right side, if there are so many left."""
         import numpy as np
 
-        at, together = emitter.at, self.product.together
+        at = emitter.at
         heights = [min(ROWS, self.rows - first) for first in range(0, self.rows, ROWS)]
         count, width = len(heights), ROW_BYTES * self.steps // STEPS
         sums = [(r, c, r * self.columns + c) for r in range(count) for c in range(self.columns)]
@@ -397,7 +397,7 @@ class _Tiling:
             for c in range(self.columns):
                 start = place(self.rhs, c * self.column.rhs, [walk.rhs for walk in moves])
                 right = rights[c % len(rights)]
-                at.insert(TileLoadOp(right, self.rhs.buffer.memory, start, self.steps, together * COLUMNS))
+                at.insert(TileLoadOp(right, self.rhs.buffer.memory, start, self.steps, self.stride))
                 for r in range(count):
                     at.insert(TileDotOp(self.product.kind, r * self.columns + c, lefts[r], right))
 

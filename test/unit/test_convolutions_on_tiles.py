@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def convolved(x: Bytes, w: Bytes, padding: int, stride: int, dilation: int, grou
 
 def loads(exe: weft.Executable) -> set[str]:
     """How the tiles of data are read."""
-    return set(re.findall(r"rows \d+ stride \d+ bytes \d+", exe.ir["loops"]))
+    return set(re.findall(r"tile_load \d, %(?!p1\b)\w+\[.*\] (rows [^:]*) :", exe.ir["loops"]))
 
 
 CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, int], set[str]]] = [
@@ -47,9 +48,14 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, int], set[str]]] =
     ((1, 32, 9, 20), (48, 32, 3, 3), {}, {"rows 16 stride 16 bytes 48", "rows 4 stride 16 bytes 48"}),
     ((2, 32, 9, 33), (16, 32, 3, 3), {"stride": 2}, {"rows 16 stride 32 bytes 48", "rows 1 stride 32 bytes 48"}),
     # Taps that do not lie side by side are walked through one by one, and so are those that fill more than a tile.
-    ((1, 64, 12, 12), (64, 64, 3, 3), {"dilation": 2, "padding": 2}, {"rows 12 stride 16 bytes 16"}),
+    ((1, 64, 12, 12), (64, 64, 3, 3), {"dilation": 2, "padding": 2}, {"rows 12 stride 64"}),
     ((1, 16, 8, 16), (32, 16, 5, 5), {"padding": 2}, {"rows 16 stride 16 bytes 16"}),
-    ((1, 512, 3, 15), (32, 512, 1, 1), {"padding": 0}, {"rows 15 stride 16 bytes 16"}),
+    ((1, 512, 3, 15), (32, 512, 1, 1), {"padding": 0}, {"rows 16 stride 16 bytes 16", "rows 13 stride 16 bytes 16"}),
+    # 64 channels fill a row, and pixels of several lines a tile, where taps do not look over the edge.
+    ((1, 64, 5, 10), (128, 64, 1, 1), {"padding": 0}, {"rows 10 stride 64"}),
+    ((1, 512, 5, 10), (64, 512, 1, 1), {"padding": 0}, {"rows 16 stride 64", "rows 9 stride 64"}),
+    ((1, 64, 10, 10), (32, 64, 3, 3), {"padding": 0}, {"rows 8 stride 64"}),
+    ((1, 128, 7, 7), (64, 128, 3, 3), {}, {"rows 7 stride 64"}),
     # An image of three colours, filled up to four.
     (
         (1, 3, 14, 40),
@@ -97,3 +103,23 @@ def test_convolutions_that_do_not_fill_tiles_are_summed_in_vectors(
     x, w = bytes_of(DTYPES["ui8"], data, 0), bytes_of(DTYPES["i8"], weight, 1)
     loops = compiled(x, w, WITH_AMX, padding=(weight[2] // 2, weight[3] // 2)).ir["loops"]
     assert "rt.tile" not in loops and 'rt.dot "vnni"' in loops
+
+
+def joined(parts: Sequence[int]) -> str:
+    """A network of bytes in which convolutions' channels are joined, as `alter-op-layout` leaves it."""
+    x = relay.var("x", shape=(1, 64, 6, 6), dtype="uint8")
+    convolved = [product(x, 64, channels) for channels in parts]
+    y = product(relay.concatenate(convolved, axis=1), sum(parts), 64)
+    return weft.compile(relay.Function([x], y), target=WITH_AMX, threads=1).ir["graph"]
+
+
+def product(x: relay.Expr, inputs: int, outputs: int) -> relay.Expr:
+    weight = relay.const(bytes_of(DTYPES["i8"], (outputs, inputs, 1, 1), outputs))
+    sums = relay.nn.conv2d(x, weight, kernel_size=(1, 1), channels=outputs, out_dtype="int32")
+    return relay.cast(relay.clip(relay.right_shift(sums, relay.const(7)), 0.0, 255.0), "uint8")
+
+
+def test_channels_stand_in_blocks_of_64_where_all_that_they_are_joined_with_can() -> None:
+    assert 'out_layout = "NCHW16c"' not in joined([64, 128])
+    text = joined([64, 32])  # 96 channels
+    assert 'out_layout = "NCHW16c"' in text and 'src_layout = "NCHW64c"' not in text

@@ -107,3 +107,23 @@ def test_channels_that_are_shuffled_into_blocks_are_no_vectors_and_what_they_are
     shuffled = x.reshape(1, 4, 5, 5, 7).transpose(0, 2, 1, 3, 4).reshape(1, 20, 5, 7)
     got = np.asarray(exe(x)).transpose(0, 1, 4, 2, 3).reshape(1, 32, 5, 7)
     np.testing.assert_array_equal(got[:, :20], shuffled)
+
+
+BYTES = """relay.func @main(%x: tensor<1x2x5x7x16xui8>, %y: tensor<1x2x5x7x16xui8>) -> tensor<1x1x5x7x64xui8> {
+  %a = relay.layout_transform %x {src_layout = "NCHW16c", dst_layout = "NCHW"} : (tensor<1x2x5x7x16xui8>) -> tensor<1x32x5x7xui8>
+  %b = relay.layout_transform %y {src_layout = "NCHW16c", dst_layout = "NCHW"} : (tensor<1x2x5x7x16xui8>) -> tensor<1x32x5x7xui8>
+  %t = relay.tuple(%a, %b) : (tensor<1x32x5x7xui8>, tensor<1x32x5x7xui8>) -> tuple<tensor<1x32x5x7xui8>, tensor<1x32x5x7xui8>>
+  %j = relay.concatenate %t {axis = 1 : i64} : (tuple<tensor<1x32x5x7xui8>, tensor<1x32x5x7xui8>>) -> tensor<1x64x5x7xui8>
+  %r = relay.layout_transform %j {src_layout = "NCHW", dst_layout = "NCHW64c"} : (tensor<1x64x5x7xui8>) -> tensor<1x1x5x7x64xui8>
+  relay.return %r : tensor<1x1x5x7x64xui8>
+}"""  # noqa: E501
+
+
+def test_a_block_of_bytes_is_joined_of_smaller_ones_a_vector_at_a_time() -> None:
+    x, y = RNG.integers(0, 256, (2, 1, 2, 5, 7, 16), np.uint8)
+    exe = weft.compile(parse_module(BYTES, new_ir_context()), target="llvm -mcpu=x86-64-v4", threads=1)
+    loops = exe.ir["loops"]
+    assert "vector<16xi8>" in loops and "vector.gather" not in loops and "vector<64xi8>" not in loops
+    joined = np.concatenate([x, y], 1).transpose(0, 2, 3, 1, 4).reshape(1, 1, 5, 7, 64)
+    native = weft.compile(parse_module(BYTES, new_ir_context()), threads=1)
+    np.testing.assert_array_equal(np.asarray(native(x, y)), joined)

@@ -8,13 +8,13 @@ which the value is computed, never from one that is itself transformed, so that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.base import DYNAMIC, shape_of
-from ...dialects.relay.blocking import PLAIN, layout_text
+from ...dialects.relay.blocking import PLAIN, TILE_BYTES, layout_text
 from ...dialects.relay.layout import LayoutTransformOp
 from ...dialects.relay.ops.transform import ReshapeOp
 from ...dialects.support.machine_model import MachineModel
@@ -51,6 +51,8 @@ class BlockedValues:
     """What the target's processor takes for its work."""
     winograd: int = 0
     """The extent of the largest tiles of results that may be computed by minimal filtering."""
+    tile_channels: Container[int] = ()
+    """Numbers of channels that stand in blocks as wide as a row of a matrix unit's tile (`tile_channels.py`)."""
 
     @property
     def lanes(self) -> int:
@@ -60,20 +62,25 @@ class BlockedValues:
     def channel_block(self, channels: int) -> int:
         """The block for a number of channels, which all values with so many share, whatever their elements are.
 
-        It is a whole vector of 32-bit floats, the last of them filled up, where that keeps more of the lanes busy than
-        the largest power of two that divides the number, and at least half of them: 24 channels fill 3 of 4 halves of
-        two vectors of 16, or 3 halves of vectors of which the others stay empty. `PLAIN` where either would leave most
-        of the vector empty, or the number is dynamic."""
+        It is a row of a tile for one of `tile_channels`. Else it is a whole vector of 32-bit floats, the last of them
+        filled up, where that keeps more of the lanes busy than the largest power of two that divides the number, and at
+        least half of them: 24 channels fill 3 of 4 halves of two vectors of 16, or 3 halves of vectors of which the
+        others stay empty. `PLAIN` where either would leave most of the vector empty, or the number is dynamic."""
         if channels <= 0:
             return PLAIN
+        if channels in self.tile_channels:
+            return TILE_BYTES
         whole, filled = self.whole_block(channels), -(-channels // self.lanes) * self.lanes
         busier = channels * self.lanes > whole * filled  # channels / filled > whole / lanes
         padded = busier and 2 * channels >= filled
         return self.lanes if padded and self.lanes > 1 else whole
 
     def whole_block(self, channels: int) -> int:
-        """The largest power of two that divides a number of channels and fits a vector of 32-bit floats; `PLAIN` where
-        that would leave most of the vector empty, or the number is dynamic."""
+        """The largest power of two that divides a number of channels and fits a vector of 32-bit floats, or for one of
+        `tile_channels` a tile's row; `PLAIN` where that would leave most of the vector empty, or the number is dynamic.
+        """
+        if channels in self.tile_channels:
+            return TILE_BYTES
         block = largest_power_of_two(channels, self.lanes) if channels > 0 else 1
         return block if block > 1 and 4 * block >= self.lanes else PLAIN
 

@@ -23,6 +23,7 @@ from ...dialects.relay.ops.nn.planes import SeePlanesOp
 from ...dialects.relay.ops.slicing import ConcatenateOp, SplitOp
 from .blocked_values import BlockedValues
 from .minimum_cut import MinimumCut
+from .tile_channels import tile_channels
 
 WINDOW_CYCLES = 9.6
 """What a sliding window in full vectors saves for each element of the result. An element that is transformed moves to
@@ -39,6 +40,7 @@ def assign_blocks(
     block: Block, values: BlockedValues, told: Container[type[Operation]] = frozenset()
 ) -> dict[RelayOp, int]:
     """The operations of `block` to be computed in blocks, each with its block; none of the classes `told`."""
+    values.tile_channels = tile_channels(block, values.matrix)
     blocks: dict[RelayOp, int] = {}
     for op in block.ops:
         if isinstance(op, RelayOp) and type(op) not in told and (size := op.channel_block(values)):

@@ -9,7 +9,7 @@ on through both sides: of a convolution whose channels stand in blocks, the chan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -116,7 +116,7 @@ def way_of(block: BlockOp, matrix: Collection[str]) -> str | None:
     if way == "bf16_pairs":
         sums = walks.sums
         return way if len(sums) == 2 and sums[0][1:] == (2, 2 * COLUMNS) and sums[1] == (2, 1, 1) else None
-    steps = prod(taken_at_once(walks.sums, product.together).values()) // product.together
+    steps = taken_at_once(walks.sums, product.together).steps // product.together
     if steps == STEPS:
         return way
     rows = min(walks.rows, ROWS)
@@ -133,26 +133,47 @@ def outer_column(block: BlockOp) -> int | None:
     return None if walks is None else walks.column
 
 
-def taken_at_once(sums: Sequence[tuple[int, int, int]], together: int, most: int = STEPS) -> dict[int, int]:
+@dataclass(frozen=True)
+class Taken:
+    """Steps that are taken at once."""
+
+    counts: Mapping[int, int]
+    """How many iterations of each walk, by its number."""
+    stride: int
+    """From a row of the right side, what 16 columns need for a step of `k`, to the next, in elements."""
+
+    @property
+    def steps(self) -> int:
+        """How many products of each sum are taken; 1 where not even what fills 32 bits goes straight on."""
+        return prod(self.counts.values())
+
+
+def taken_at_once(sums: Sequence[tuple[int, int, int]], together: int, most: int = STEPS) -> Taken:
     """How many iterations of each of the walks over `sums`, `(size, step of the left side, of the right side)`, make up
-    a tile's steps, by the walks' numbers: of those that go straight on through both sides, as many as fill no more than
-    `most` rows of the right one. What is left of them is walked through tile by tile. Empty where not even what fills
-    32 bits goes straight on."""
+    a tile's steps: of those that go straight on through the left side, and evenly through the right one, as many as
+    fill no more than `most` rows of that. What is left of them is walked through tile by tile."""
     taken: dict[int, int] = {}
-    steps = 1
+    steps, stride = 1, 0
+
+    def goes_on(left: int, right: int) -> bool:
+        if left != steps or right < 1:
+            return False
+        return right == steps if steps < together else right * together == (stride or right) * steps
+
     while True:
-        moves = (steps, steps * COLUMNS if steps >= together else steps)
-        found = next((n for n, walk in enumerate(sums) if n not in taken and walk[1:] == moves), None)
-        if found is None:
+        number = next((n for n, walk in enumerate(sums) if n not in taken and goes_on(*walk[1:])), None)
+        if number is None:
             break
-        size, room = sums[found][0], (together * most if steps >= together else together) // steps
+        size, room = sums[number][0], (together * most if steps >= together else together) // steps
+        if steps == together:
+            stride = sums[number][2]
         part = next(part for part in range(min(size, room), 0, -1) if size % part == 0)
         if part > 1:
-            taken[found] = part
+            taken[number] = part
         steps *= part
         if part < size:
             break
-    return taken if steps % together == 0 else {}
+    return Taken(taken if steps % together == 0 else {}, stride or together * COLUMNS)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,9 @@ MIN_TILE_ROWS, MIN_ALL_ROWS, MAX_TILE_ROWS = 4, 16, 32
 """Rows of a tile, and of all tiles that meet the same columns, from which on a matrix unit pays; and the rows that two
 of its tiles have."""
 
+MAX_BLOCK = 64
+"""Columns of a matrix unit's tiles that are the channels of a pixel, and no more."""
+
 PAIRS, MAX_VECTOR_ROWS = "bf16_pairs", 12
 """Products of bf16 in lanes, and the rows of a tile of them, two vectors each."""
 
@@ -88,8 +91,11 @@ def tile_reduction(block: BlockOp, registers: VectorRegisters, way: str | None =
         return False
     epilogue = next(iter(_epilogues(block)), None)
     if way is not None:
-        tile, in_vectors = matrix_tile(block, way), way == PAIRS
-        use_tiles(_apply(block, epilogue or cache_write(block, Scope.LOCAL), tile, registers.machine, in_vectors)[0])
+        epilogue = epilogue or cache_write(block, Scope.LOCAL)
+        if way != PAIRS:
+            fuse_pixels(block, epilogue)
+        tile, in_vectors = matrix_tile(block, way, registers.machine), way == PAIRS
+        use_tiles(_apply(block, epilogue, tile, registers.machine, in_vectors)[0])
         return True
     turned = turn_factor(block, registers)
     tiles = propose_tiles(block, registers)
@@ -146,22 +152,26 @@ def _epilogues(block: BlockOp) -> list[BlockOp]:
     return [] if all(_is_elsewhere(reader) for reader in readers) else readers
 
 
-def matrix_tile(block: BlockOp, way: str) -> Tile:
+def matrix_tile(block: BlockOp, way: str, machine: MachineModel) -> Tile:
     """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many; or
-    one by four. Of vectors, as many rows as leave registers for what is read."""
+    one by four, where what four columns need stays in the first cache. Of vectors, as many rows as leave registers for
+    what is read."""
     column = len(shape_of(written_buffer(block))) - 1
     rows, columns = block.sizes[column - 1 : column + 1]
     assert isinstance(columns, int)
+    together, sums = columns // COLUMNS, prod(block.likely_extents[column + 1 :])
     most = MAX_VECTOR_ROWS if way == PAIRS else MAX_TILE_ROWS
+    if way != PAIRS and columns == MAX_BLOCK and 2 * sums * columns <= machine.l1:
+        most = ROWS
     fitting = [size for size in range(most, most // 2, -1) if isinstance(rows, int) and rows % size == 0]
     size = fitting[0] if fitting else min(rows, most) if isinstance(rows, int) else most
     row = column - 1 if rows != 1 else None
+    counts = (4, 3, 2, 1) if size <= ROWS else (2, 1)
     if columns == COLUMNS and (outer := outer_column(block)) is not None:
         extent = block.sizes[outer]
         assert isinstance(extent, int)
-        together = next(count for count in ((4, 3, 2, 1) if size <= ROWS else (2, 1)) if extent % count == 0)
-        return Tile(column, COLUMNS, row, size, outer, together)
-    return Tile(column, COLUMNS, row, size, column, 2 if columns > COLUMNS else 1)
+        return Tile(column, COLUMNS, row, size, outer, next(count for count in counts if extent % count == 0))
+    return Tile(column, COLUMNS, row, size, column, next(count for count in counts if together % count == 0))
 
 
 def _is_elsewhere(block: BlockOp) -> bool:
@@ -213,8 +223,9 @@ class _Loops:
     """Of the iterators that loops go along, for those that were not split."""
 
     @classmethod
-    def split_off(cls, epilogue: BlockOp, tile: Tile) -> _Loops:
-        """Split the loops of a block."""
+    def split_off(cls, epilogue: BlockOp, tile: Tile, in_vectors: bool = True) -> _Loops:
+        """Split the loops of a block. What follows a matrix unit takes all columns of a row as one vector, whose parts
+        a processor works on beside each other."""
         numbers = (number for number, extent in enumerate(epilogue.likely_extents) if extent > 1)
         loops = dict(zip(numbers, enclosing_loops(epilogue), strict=True))
         others = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector)]
@@ -222,7 +233,8 @@ class _Loops:
         vectors: list[ForOp] = []
         inner = [vector]
         if vector.likely_trips > tile.lanes:
-            factors = [tile.columns, tile.lanes] if tile.column == tile.vector and tile.columns > 1 else [tile.lanes]
+            along = tile.columns if tile.column == tile.vector else 1
+            factors = [along, tile.lanes] if in_vectors and along > 1 else [along * tile.lanes]
             outermost, *inner = split(vector, factors)
             vectors = [outermost]
         columns: list[ForOp] = []
@@ -259,15 +271,19 @@ def _apply(
     unrolled, so that it can stay there, and sums begin in loops of their own. A `panel` is copied where the loops along
     which it moves are shares enough; reductions `before` are tiled as the block is."""
     work = prod(block.likely_extents)
-    loops = _Loops.split_off(epilogue, tile)
+    loops = _Loops.split_off(epilogue, tile, in_vectors)
     ragged = loops.ragged(epilogue, tile)
     columns = [loop for loop in (*loops.columns, *loops.vectors) if loop not in ragged]
+    parts: list[ForOp] = []
+    if not in_vectors and block.likely_extents[tile.vector] <= MAX_BLOCK:  # one pixel's channels, one after the other
+        parts = [loop for loop in loops.vectors if loop in columns]
+        columns = [loop for loop in columns if loop not in parts]
     rows = [loop for loop in loops.rows if loop not in ragged]
     strips: list[ForOp] = []
     if rows and (count := strips_of_rows(block, tile, rows[0])) > 1:
         strips, rows = [(parts := split(rows[0], [rows[0].trip_count // count]))[0]], list(parts[1:])
     outermost, others = order_strips(block, tile, loops.others, loops.numbers)
-    outer = [*strips, *outermost, *order_tiles(block, columns, others, rows)]
+    outer = [*strips, *outermost, *order_tiles(block, columns, others, rows), *parts]
     around = [] if panel is None else _around(panel, loops)
     bands = None if around else _bands(block, epilogue, outer, loops.numbers, machine)
     if bands is None and not around and others and columns and _columns_stay_near(block, tile, machine):

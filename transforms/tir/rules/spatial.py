@@ -197,10 +197,10 @@ def _take_parts(block: BlockOp, loops: Sequence[ForOp], registers: VectorRegiste
 
 
 def _has_other_blocks(block: BlockOp, iterator: int) -> bool:
-    """Whether accesses are divided into blocks none of which is a block of `iterator`, nor several of them: then a cut
-    where branches are decided does not make them straight."""
+    """Whether accesses are divided into blocks that all of `iterator` is no part of: then a cut where branches are
+    decided does not make them straight."""
     extent = block.sizes[iterator]
-    return isinstance(extent, int) and any(by % extent and extent % by for by in divisors(block, iterator))
+    return isinstance(extent, int) and any(by % extent for by in divisors(block, iterator))
 
 
 def _deciding_with(block: BlockOp, last: ForOp) -> ForOp | None:

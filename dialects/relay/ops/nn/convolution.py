@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from math import gcd, prod
 from typing import TYPE_CHECKING, ClassVar
@@ -16,7 +16,7 @@ from .... import te
 from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, RelayOp, as_attribute, int_list, ints, shape_of, string, tensor
-from ...blocking import PLAIN, Blocks, Wish, layout_text
+from ...blocking import PLAIN, TILE_BYTES, Blocks, Wish, layout_text
 from ...core import ConstantOp
 from ...layout import Layout, LayoutTransformOp, parse_layout
 from ...planes import Planes
@@ -89,6 +89,16 @@ class Conv2dOp(SplitChannels):
         maker = self.data.owner
         return maker if isinstance(maker, SeePlanesOp) and self.group_count() == 1 else None
 
+    def sums_bytes_by(self, matrix: Collection[str]) -> bool:
+        """Whether a matrix unit that multiplies what `matrix` names pays for this: what is read serves enough."""
+        together = self.group_count() == 1 and self.volumes() is None
+        return (
+            "int8" in matrix
+            and together
+            and are_bytes(self)
+            and prod(shape_of(self.weight)) >= TILE_BYTES * shape_of(self.weight)[1]
+        )
+
     def wish(self) -> Wish:
         return Wish.DEPTHWISE if self.is_depthwise() else Wish.ALWAYS
 
@@ -125,6 +135,8 @@ class Conv2dOp(SplitChannels):
         else:
             channels, groups = shape_of(read)[1], self.group_count()
             in_block = blocks.block_of(read) or blocks.whole_block(channels) or 1  # plain data: blocks of one
+            if channels % TILE_BYTES == 0 and self.sums_bytes_by(blocks.matrix):
+                in_block = TILE_BYTES
             if (together := block // gcd(block, shape_of(weight)[0] // groups)) > 1 and groups > 1:
                 weight, groups = _merged(self, together, blocks), groups // together
                 kept["groups"] = IntegerAttr(groups, i64)
