@@ -18,9 +18,10 @@ def export(
     cc: str | None,
     link: Callable[[str, list[str]], object] | None = None,
     others: Sequence[str | os.PathLike[str]] = (),
+    options: Sequence[str] = (),
 ) -> None:
-    """Write a library of programs, and its header beside it, with the C compiler `cc`, or `$CC` or `cc`; `link` and
-    `others` are those of `link.export_library`.
+    """Write a library of programs, and its header beside it, with the C compiler `cc`, or `$CC` or `cc`; `link`,
+    `others` and `options` are those of `link.export_library`.
 
     Raises:
         UsageError: the file is of no known kind, or a name is none in C.
@@ -30,7 +31,7 @@ def export(
     from ...dialects.support import knobs
     from .link import export_library
 
-    export_library(pieces, path, cc or knobs.CC.get(), link, others)
+    export_library(pieces, path, cc or knobs.CC.get(), link, others, options)
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ class Exported:
         addons: Sequence[str | os.PathLike[str]] | None = None,
         *,
         cc: str | None = None,
+        options: Sequence[str] | None = None,
         **kwargs: object,
     ) -> object:
         """Write a library, and a header for C beside it: `.so`, a shared one, or `.o`, `.a` or `.tar` for a linker.
@@ -141,6 +143,8 @@ class Exported:
                 object files and the addons; what it gives is given. The C compiler does, unless given.
             addons: files that are linked as well: object files, archives, sources.
             cc: the C compiler that makes the object files, and links them; `$CC` or `cc`, unless given.
+            options: what the compiler is told besides, where it links a shared library: `["-g3"]`; what `fcompile` is
+                given by that name, where there is one.
             kwargs: what `fcompile` is given besides.
 
         Raises:
@@ -155,6 +159,8 @@ class Exported:
                 f"export_library takes no '{next(iter(kwargs))}'",
                 hint="what else is given is for fcompile: a function that links the library",
             )
+        if options is not None and fcompile is not None:
+            kwargs["options"], options = options, None
         given: list[object] = []
 
         def link(path: str, files: list[str]) -> None:
@@ -163,5 +169,5 @@ class Exported:
 
         name = Path(file_name).stem.removeprefix("lib")
         pieces = [piece for module in self.with_imports() for piece in module.pieces(name)]
-        export(pieces, file_name, cc, None if fcompile is None else link, addons or ())
+        export(pieces, file_name, cc, None if fcompile is None else link, addons or (), options or ())
         return given[0] if given else None

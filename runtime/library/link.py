@@ -47,6 +47,7 @@ def export_library(
     compiler: str,
     link: Link | None = None,
     others: Sequence[str | os.PathLike[str]] = (),
+    options: Sequence[str] = (),
 ) -> None:
     """Write a library of programs for one machine to `path`, and its header beside it (`.h`).
 
@@ -59,15 +60,19 @@ def export_library(
         compiler: the C compiler that makes object files of them.
         link: what makes the library of the object files, of whatever kind it is; the compiler, unless given.
         others: files that go into the library as well.
+        options: what the compiler is told besides, where it links a shared library.
 
     Raises:
-        UsageError: the file is of no known kind, or a name is none in C, or there twice.
+        UsageError: the file is of no known kind, there are options and no shared library, or a name is none in C, or
+            there twice.
         LinkError: there is no C compiler, or the library cannot be linked.
         Diagnostic: a file cannot be written, or one of the others is not there.
     """
     target = Path(path)
     if link is None and target.suffix not in KINDS:
         raise UsageError(f"{target}: '{target.suffix}' is no kind of library", hint=f"one of {', '.join(KINDS)}")
+    if options and (link is not None or target.suffix != ".so"):
+        raise UsageError("options are for the compiler that links a shared library", hint="'.so', and no fcompile")
     names = [identifier(piece.name) for piece in pieces]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two programs of one library are called '{twice}'")
@@ -82,7 +87,7 @@ def export_library(
         raise Diagnostic("no such file", Place(missing))
     try:
         with TemporaryDirectory(prefix=".weft-", dir=target.absolute().parent) as folder, guarded(Path(folder)):
-            made = _build(pieces, target, Path(folder), tools, link, more)
+            made = _build(pieces, target, Path(folder), tools, link, more, options)
             headers = [made] if target.suffix == TAR and link is None else [made, Path(folder, "model.h")]
             for file, place in zip(headers, (target, target.with_suffix(".h")), strict=False):
                 os.replace(file, place)
@@ -93,7 +98,13 @@ def export_library(
 
 
 def _build(
-    pieces: Sequence[Piece], target: Path, folder: Path, tools: _Tools, link: Link | None, others: Sequence[str]
+    pieces: Sequence[Piece],
+    target: Path,
+    folder: Path,
+    tools: _Tools,
+    link: Link | None,
+    others: Sequence[str],
+    given: Sequence[str],
 ) -> Path:
     """The library, in `folder`, beside `model.h`."""
     objects = [*(_object(piece, folder, tools) for piece in pieces), *others]
@@ -112,7 +123,7 @@ def _build(
             (folder / "exports").write_text(f"{{ global: {names}; local: *; }};\n")
             options = ["-Wl,--version-script=exports", "-Wl,-z,nodelete", f"-Wl,-soname,{target.name}", "-pthread"]
             libraries = dict.fromkeys(each for piece in pieces for each in libraries_for(piece.graph.objects))
-            tools.run("-shared", *options, *objects, "-lm", *libraries, "-o", "library", folder=folder)
+            tools.run("-shared", *options, *objects, "-lm", *libraries, *given, "-o", "library", folder=folder)
         case ".a":
             tools.run("rcsD", "library", *objects, folder=folder, tool="ar")
         case ".tar":

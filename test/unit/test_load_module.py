@@ -152,8 +152,10 @@ def test_what_cannot_link_a_library_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(LinkError, match=r"has made no such file"):
         adding("one").export_library(tmp_path / "m.so", idle)
-    with pytest.raises(UsageError, match="takes no 'options'"):
-        adding("one").export_library(tmp_path / "m.so", options=["-O1"])
+    with pytest.raises(UsageError, match="takes no 'flags'"):
+        adding("one").export_library(tmp_path / "m.so", flags=["-O1"])
+    with pytest.raises(LinkError, match="no-such-option"):
+        adding("one").export_library(tmp_path / "m.so", options=["--no-such-option"])
     with pytest.raises(Diagnostic, match=r"none\.o: error: no such file"):
         adding("one").export_library(tmp_path / "m.so", addons=[tmp_path / "none.o"])
     with pytest.raises(weft.ArgumentError):

@@ -63,7 +63,10 @@ def test_a_program_is_built_for_the_executor_aot_exported_and_loaded(tmp_path: P
     module = relay.IRModule.from_expr(relay.Function([x, w], relay.Tuple([x + w, x])))
     built = relay.build(module, "llvm", None, Executor("aot"), params={"w": weight}, mod_name="sum")
     assert built.get_params() == {} and "define" in built.get_source("ll")
-    built.export_library(tmp_path / "sum.so")
+    built.export_library(tmp_path / "sum.so", options=["-Wl,--defsym=weft_by_option=0"])
+    assert b"weft_by_option" in (tmp_path / "sum.so").read_bytes()
+    with pytest.raises(UsageError, match="options are for the compiler that links a shared library"):
+        built.export_library(tmp_path / "sum.a", options=["-g"])
     loaded: Any = weft.runtime.load_module(tmp_path / "sum.so")
     for library in (built, loaded):
         assert library.get_function("list_module_names")() == ["sum"]
