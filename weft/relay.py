@@ -121,6 +121,7 @@ relay.__dict__.update(
 relay.testing.__dict__.update(
     check_grad=relay_testing.check_grad,
     count_ops=relay_testing.count_ops,
+    enabled_targets=relay_testing.enabled_targets,
     rand=relay_testing.rand,
     run_as_python=relay_testing.run_as_python,
     run_infer_type=relay_testing.run_infer_type,

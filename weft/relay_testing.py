@@ -20,6 +20,7 @@ from .dialects.relay.devices import VirtualDevice
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .dialects.support.dtypes import dtype_name
+from .enabled_targets import enabled
 from .frontend.relay.expr import Expr
 from .frontend.relay.functors import ExprVisitor
 from .frontend.relay.gradients import gradient
@@ -34,6 +35,12 @@ from .transforms.relay.infer_type import InferTypePass
 from .transforms.relay.legalize import LegalizePass
 
 Given = TypeVar("Given", Expr, FuncOp)
+
+
+def enabled_targets() -> list[tuple[str, VirtualDevice]]:
+    """What programs are tested on here: targets that run, each with its device."""
+    found = [("llvm", VirtualDevice("cpu", 0)), ("cuda", VirtualDevice("cuda", 0))]
+    return [(target, device) for target, device in found if enabled(target)]
 
 
 @checked

@@ -18,7 +18,7 @@ from .dialects.relay.core import FuncOp
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .frontend.relay.dataflow_pattern import MatchedExpr
-from .frontend.relay.expr import Expr, Var, expr_of
+from .frontend.relay.expr import Expr, GlobalVar, Var, expr_of
 from .frontend.relay.folding import FoldConstantExpr as FoldConstantExpr
 from .frontend.relay.folding import InferTypeLocal as InferTypeLocal
 from .frontend.relay.gradients import gradient as gradient
@@ -41,6 +41,7 @@ from .transforms.relay.flexible_shape_dispatch import FlexibleShapeDispatchPass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 from .transforms.relay.inline import InlinePass
+from .transforms.relay.inline_compiler_functions_bound_to import InlineCompilerFunctionsBoundToPass
 from .transforms.relay.layout_rules import LayoutConfig as LayoutConfig
 from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
 from .transforms.relay.merge_composite import MergeCompositePass
@@ -130,6 +131,13 @@ def ForwardFoldScaleAxis() -> ForwardFoldScaleAxisPass:
 def BackwardFoldScaleAxis() -> BackwardFoldScaleAxisPass:
     """The pass that moves factors up into weights, and what is added; as in TVM into those given at run time too."""
     return BackwardFoldScaleAxisPass(always=True)
+
+
+@checked
+def InlineCompilerFunctionsBoundTo(global_vars: Sequence[GlobalVar | str]) -> InlineCompilerFunctionsBoundToPass:
+    """The pass that puts functions for other compilers back where they are called: those that are named."""
+    names = tuple(each if isinstance(each, str) else each.name_hint for each in global_vars)
+    return InlineCompilerFunctionsBoundToPass(names)
 
 
 @checked

@@ -350,5 +350,6 @@ def test_what_there_is_not_is_told_of(take: Take) -> None:
         InlineCompilerFunctionsBoundToPass(global_vars=("f",))(parts)
     with pytest.raises(Diagnostic, match="is not marked Compiler"):
         InlineCompilerFunctionsBoundToPass(global_vars=("main",))(parts)
-    back = InlineCompilerFunctionsBoundToPass(global_vars=("tvmgen_default_Test_main_0",))(parts)
+    named = relay.GlobalVar("tvmgen_default_Test_main_0")
+    back = relay.transform.InlineCompilerFunctionsBoundTo([named])(parts)
     assert str(back) == str(InferTypePass()(relu_abs_add()))

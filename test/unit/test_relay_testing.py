@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import FunctionType, TensorType, f32
 
+import weft
 from weft import relay
 from weft.dialects.relay.gradient import Gradient, Terms
 from weft.dialects.relay.ops.transcendental import TanhOp
@@ -97,3 +98,7 @@ def test_python_evaluates_data_functions_and_references():
     assert made.constructor == cons and made.fields[0] == 3
     with pytest.raises(UsageError, match="has variables that nothing is bound to: x"):
         testing.run_as_python(x + x)
+
+
+def test_programs_are_tested_on_what_runs_here():
+    assert ("llvm", weft.cpu(0)) in testing.enabled_targets()
