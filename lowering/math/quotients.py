@@ -91,7 +91,8 @@ def round_last(op: Operation) -> None:
     if not isinstance(rounding, math.RoundEvenOp) or value is op.operands[0] or vector_type is None:
         return
     found = misfit(op)
-    is_held = width_of(converted.type) < WORD or isinstance(op, arith.FPToSIOp | arith_extensions.FPToSIOp)
+    width, is_signed = width_of(converted.type), isinstance(op, arith.FPToSIOp | arith_extensions.FPToSIOp)
+    is_held = width < WORD or (width == WORD and is_signed)
     if not isinstance(vector_type.element_type, Float32Type) or found.low or found.high or not is_held:
         return
     value.replace_all_uses_with(rounding.operand)

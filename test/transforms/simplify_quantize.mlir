@@ -89,6 +89,41 @@ relay.func @bytes_that_wrap(%sums: tensor<4x8xi32>) -> tensor<4x8xf32> {
   relay.return %9 : tensor<4x8xf32>
 }
 
+// CHECK-LABEL: relay.func @a_difference_that_wraps
+// CHECK-NOT: relay.where
+relay.func @a_difference_that_wraps(%sums: tensor<4x8xi32>) -> tensor<4x8xf32> {
+  %scale = relay.constant dense<0.5> : tensor<f32>
+  %zf = relay.constant dense<3.0> : tensor<f32>
+  %zi = relay.constant dense<3> : tensor<ui8>
+  %1 = relay.cast %sums {dtype = "float32"} : (tensor<4x8xi32>) -> tensor<4x8xf32>
+  %2 = relay.round %1 : tensor<4x8xf32>
+  %3 = relay.add %2, %zf : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %4 = relay.clip %3 {a_min = 0.0 : f64, a_max = 255.0 : f64} : tensor<4x8xf32>
+  %5 = relay.cast %4 {dtype = "uint8"} : (tensor<4x8xf32>) -> tensor<4x8xui8>
+  %7 = relay.subtract %5, %zi : (tensor<4x8xui8>, tensor<ui8>) -> tensor<4x8xui8>
+  %8 = relay.cast %7 {dtype = "float32"} : (tensor<4x8xui8>) -> tensor<4x8xf32>
+  %9 = relay.multiply %8, %scale : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  relay.return %9 : tensor<4x8xf32>
+}
+
+// What has overflowed between may be made NaN.
+// CHECK-LABEL: relay.func @what_overflows_between
+// CHECK-NOT: relay.where
+relay.func @what_overflows_between(%sums: tensor<4x8xi32>) -> tensor<4x8xf32> {
+  %scale = relay.constant dense<0.5> : tensor<f32>
+  %large = relay.constant dense<1.0e+35> : tensor<f32>
+  %small = relay.constant dense<0.0> : tensor<f32>
+  %0 = relay.cast %sums {dtype = "float32"} : (tensor<4x8xi32>) -> tensor<4x8xf32>
+  %1 = relay.multiply %0, %large : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %2 = relay.multiply %1, %small : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %3 = relay.round %2 : tensor<4x8xf32>
+  %4 = relay.clip %3 {a_min = 5.0 : f64, a_max = 255.0 : f64} : tensor<4x8xf32>
+  %5 = relay.cast %4 {dtype = "uint8"} : (tensor<4x8xf32>) -> tensor<4x8xui8>
+  %8 = relay.cast %5 {dtype = "float32"} : (tensor<4x8xui8>) -> tensor<4x8xf32>
+  %9 = relay.multiply %8, %scale : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  relay.return %9 : tensor<4x8xf32>
+}
+
 // Of two products that are added, the first waits in memory: as bytes.
 // CHECK-LABEL: relay.func @two_products
 // CHECK: %p4 = relay.cast %p3 {dtype = "uint8"}

@@ -110,6 +110,13 @@ def test_it_does_not_round_what_has_other_bounds_or_may_not_fit(most: str) -> No
     assert "lrint" not in text and "math.roundeven" in text and "arith.fptoui" in text
 
 
+def test_words_of_32_bits_are_rounded_by_their_conversion_and_longer_ones_before_it() -> None:
+    assert "lrint" in expanded("255.0", fma=True, body=BODY.replace("fptoui", "fptosi").replace("xi8>", "xi32>"))
+    for conversion in ("fptosi", "fptoui"):
+        text = expanded("255.0", fma=True, body=BODY.replace("fptoui", conversion).replace("xi8>", "xi64>"))
+        assert "lrint" not in text and "math.roundeven" in text and f"arith.{conversion}" in text
+
+
 def test_what_is_rounded_and_read_elsewhere_too_stays_rounded() -> None:
     body = BODY.replace("-> vector<16xi8>", "-> (vector<16xi8>, vector<16xf32>)")
     text = expanded(

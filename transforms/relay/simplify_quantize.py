@@ -122,6 +122,8 @@ class _Pair:
         rounded, added = _without_zero(clip.data, AddOp)
         held = (0, 255) if is_unsigned_byte(tensor(number).element_type) else (-128, 127)
         low, high = clip.a_min.value.data, clip.a_max.value.data
+        if zero and number is integer:
+            return None  # a difference of bytes goes round
         if added != zero or not isinstance(rounded.owner, RoundOp) or not held[0] <= low <= high <= held[1]:
             return None
         if not (low.is_integer() and high.is_integer() and zero.is_integer() and abs(zero) <= max(map(abs, held))):
@@ -130,7 +132,7 @@ class _Pair:
 
     def fold(self) -> bool:
         """Multiply the numbers themselves."""
-        if magnitude(self.rounded.operands[0]) > LARGEST:
+        if magnitude(self.rounded.operands[0]) == inf:
             return False
         emit = Emitter()
         low, high = self.clip.a_min.value.data - self.zero, self.clip.a_max.value.data - self.zero
@@ -204,7 +206,7 @@ def _without_relu(op: ClipOp) -> bool:
 
 def magnitude(value: SSAValue, depth: int = MAX_STEPS) -> float:
     """A number that no element of a tensor is greater than, nor less than the negative of; infinity where none is
-    known that follows in so few steps, or there may be a NaN."""
+    known that follows in so few steps, or it may be made from what has overflowed, which may be NaN."""
     op = value.owner
     match op:
         case _ if not depth:
@@ -223,9 +225,10 @@ def magnitude(value: SSAValue, depth: int = MAX_STEPS) -> float:
             return inf if bounds is None else float(max(map(abs, bounds)))
         case MultiplyOp():
             a, b = (magnitude(operand, depth - 1) for operand in op.operands)
-            return inf if inf in (a, b) else a * b
+            return inf if inf in (a, b) or a * b > LARGEST else a * b
         case AddOp() | SubtractOp():
-            return sum(magnitude(operand, depth - 1) for operand in op.operands)
+            total = sum(magnitude(operand, depth - 1) for operand in op.operands)
+            return inf if total > LARGEST else total
         case ReluOp() | RoundOp():
             return magnitude(op.operands[0], depth - 1)
         case _:
