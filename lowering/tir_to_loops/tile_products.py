@@ -126,7 +126,7 @@ class TileEmitter:
                     tiling.emit_dots(self, self.at.dim(nest.var), block.init is not None)
                     return None
             tiling = self._tiling(loops, block, each, prod(block.likely_extents) if in_lanes else STEPS)
-            if tiling is not None and in_lanes and not tiling.trips:
+            if tiling is not None and in_lanes and tiling.in_one_line:
                 tiling.emit_lanes(self, self.at.dim(nest.var))
                 return None
             if tiling is not None and not in_lanes and tiling.fits_tiles:
@@ -240,8 +240,8 @@ def _has_all_steps(block: BlockOp, loops: Sequence[ForOp]) -> bool:
 
 @dataclass(frozen=True)
 class _Tiling:
-    """What is computed: `rows` by `columns` vectors of 16 columns, over so many `steps` of what fills 32 bits at once,
-    for each iteration of `trips`."""
+    """What is computed: `rows` in each iteration of `line`, by `columns` vectors of 16 columns, over so many `steps` of
+    what fills 32 bits at once, for each iteration of `trips`."""
 
     product: NarrowProduct
     acc: _Place
@@ -252,6 +252,7 @@ class _Tiling:
     steps: int
     stride: int
     """From a row of the right side to the next, in elements."""
+    line: _Walk
     row: _Walk
     column: _Walk
     trips: Sequence[_Walk]
@@ -260,11 +261,11 @@ class _Tiling:
     def of(product: NarrowProduct, places: Sequence[_Place], walks: Sequence[_Walk], most: int) -> _Tiling | None:
         """The tiling of loops that walk so, if it is one, with `most` steps at once."""
         sums = [w for w in walks if not w.acc]
-        rows = [w for w in walks if w.acc and not w.rhs]
+        rows = sorted((w for w in walks if w.acc and not w.rhs), key=lambda walk: walk.acc)
         lanes = [w for w in walks if (w.size, w.acc, w.lhs, w.rhs) == (COLUMNS, 1, 0, product.together)]
         columns = [w for w in walks if w.acc and w.rhs and not w.lhs and w not in lanes]
         if (
-            len(rows) > 1
+            len(rows) > 2
             or len(lanes) != 1
             or len(columns) > 1
             or len(sums) + len(rows) + len(columns) + 1 < len(walks)
@@ -276,22 +277,28 @@ class _Tiling:
         parts = [(walk, taken.counts.get(number, 1)) for number, walk in enumerate(sums)]
         trips = [_Walk(w.dim, w.size // n, w.acc, w.lhs * n, w.rhs * n) for w, n in parts if n < w.size]
         row = rows[0] if rows else _Walk(lanes[0].dim, 1, COLUMNS, product.together * STEPS, 0)
+        line = rows[1] if len(rows) > 1 else _Walk(lanes[0].dim, 1, 0, 0, 0)
         column = columns[0] if columns else _Walk(lanes[0].dim, 1, COLUMNS, 0, 0)
         acc, lhs, rhs = places
         steps = taken.steps // product.together
-        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps, taken.stride, row, column, trips)
+        return _Tiling(product, acc, lhs, rhs, row.size, column.size, steps, taken.stride, line, row, column, trips)
 
     @property
     def fits_tiles(self) -> bool:
         """Whether there are registers for all of it, and rows of sums lie far enough apart, and none backwards."""
-        parts = -(-self.rows // ROWS)
+        parts = self.line.size * -(-self.rows // ROWS)
         return self.row.acc >= COLUMNS and self.row.lhs > 0 and parts * self.columns + parts + 1 <= TILES
 
     @property
     def is_of_few_rows(self) -> bool:
         """Whether dot products in lanes are as quick: all steps follow each other, and one side alone has a sign."""
         one_sign = self.product.kind in (TileProduct.U8S8, TileProduct.S8U8)
-        return one_sign and self.rows <= FEW_ROWS and self.rows * self.columns <= MOST_SUMS and not self.trips
+        return one_sign and self.rows <= FEW_ROWS and self.rows * self.columns <= MOST_SUMS and self.in_one_line
+
+    @property
+    def in_one_line(self) -> bool:
+        """Whether all rows and all steps follow each other."""
+        return self.line.size == 1 and not self.trips
 
     def emit_dots(self, emitter: TileEmitter, step: AffineExpr, from_zero: bool) -> None:
         """Append it as dot products of bytes in lanes. All sums are values of the loop over steps, two for each element
@@ -375,7 +382,8 @@ class _Tiling:
         import numpy as np
 
         at = emitter.at
-        heights = [min(ROWS, self.rows - first) for first in range(0, self.rows, ROWS)]
+        starts = [(line, first) for line in range(self.line.size) for first in range(0, self.rows, ROWS)]
+        heights = [min(ROWS, self.rows - first) for _, first in starts]
         count, width = len(heights), ROW_BYTES * self.steps // STEPS
         sums = [(r, c, r * self.columns + c) for r in range(count) for c in range(self.columns)]
         lefts = [count * self.columns + r for r in range(count)]
@@ -385,6 +393,8 @@ class _Tiling:
         config = ConstantOp(dense_of(np.array(config_of(sizes), np.int8), i8), MemRefType(i8, [CONFIG_BYTES]))
         at.insert(TileConfigOp(at.emit(config)))
         moves: list[_Walk] = []
+        left_places = [line * self.line.lhs + first * self.row.lhs for line, first in starts]
+        sum_places = [line * self.line.acc + first * self.row.acc for line, first in starts]
 
         def place(of: _Place, offset: int, strides: Sequence[int] = ()) -> SSAValue:
             terms = {walk.dim: stride for walk, stride in zip(moves, strides, strict=False) if stride}
@@ -392,7 +402,7 @@ class _Tiling:
 
         def multiply() -> None:
             for r, height in enumerate(heights):
-                start = place(self.lhs, r * ROWS * self.row.lhs, [walk.lhs for walk in moves])
+                start = place(self.lhs, left_places[r], [walk.lhs for walk in moves])
                 at.insert(TileLoadOp(lefts[r], self.lhs.buffer.memory, start, height, self.row.lhs, width))
             for c in range(self.columns):
                 start = place(self.rhs, c * self.column.rhs, [walk.rhs for walk in moves])
@@ -414,7 +424,7 @@ class _Tiling:
                 at.insert(scf.YieldOp())
             at.insert(scf.ForOp(at.constant(0), at.constant(trips[0].size), at.constant(1), [], body))
 
-        places = [place(self.acc, r * ROWS * self.row.acc + c * self.column.acc) for r, c, _ in sums]
+        places = [place(self.acc, sum_places[r] + c * self.column.acc) for r, c, _ in sums]
         for (r, _, tile), start in zip(sums, places, strict=True):
             kept = TileLoadOp(tile, self.acc.buffer.memory, start, heights[r], self.row.acc)
             at.insert(TileZeroOp(tile) if from_zero else kept)

@@ -55,7 +55,9 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, int], set[str]]] =
     ((1, 64, 5, 10), (128, 64, 1, 1), {"padding": 0}, {"rows 10 stride 64"}),
     ((1, 512, 5, 10), (64, 512, 1, 1), {"padding": 0}, {"rows 16 stride 64", "rows 9 stride 64"}),
     ((1, 64, 10, 10), (32, 64, 3, 3), {"padding": 0}, {"rows 8 stride 64"}),
+    # Two lines of seven pixels at a time, and the last one by itself.
     ((1, 128, 7, 7), (64, 128, 3, 3), {}, {"rows 7 stride 64"}),
+    ((2, 128, 6, 15), (64, 128, 3, 3), {}, {"rows 15 stride 64"}),
     # An image of three colours, filled up to four.
     (
         (1, 3, 14, 40),
@@ -123,3 +125,10 @@ def test_channels_stand_in_blocks_of_64_where_all_that_they_are_joined_with_can(
     assert 'out_layout = "NCHW16c"' not in joined([64, 128])
     text = joined([64, 32])  # 96 channels
     assert 'out_layout = "NCHW16c"' in text and 'src_layout = "NCHW64c"' not in text
+
+
+def test_two_short_lines_share_what_columns_are_multiplied_by() -> None:
+    x, w = bytes_of(DTYPES["ui8"], (1, 128, 8, 7), 0), bytes_of(DTYPES["i8"], (64, 128, 3, 3), 1)
+    loops = compiled(x, w, WITH_AMX, padding=(1, 1)).ir["loops"]
+    assert [len(re.findall(rf"tile_load \d, %{name}", loops)) for name in ("data_pad", "p1")] == [2, 2]
+    assert loops.count("rt.tile_dot") == 4

@@ -68,7 +68,8 @@ OPEN_COLUMNS = (1, 2)
 @dataclass(frozen=True)
 class Tile:
     """A register tile: `lanes` values of iterator `vector` in a register, `rows` values of iterator `row`, `columns` of
-    iterator `column` (or further registers along `vector`, where `column` is `vector` itself)."""
+    iterator `column` (or further registers along `vector`, where `column` is `vector` itself); of a matrix unit's tiles
+    so many `lines` of rows, along iterator `line`."""
 
     vector: int
     lanes: int
@@ -76,6 +77,8 @@ class Tile:
     rows: int
     column: int | None
     columns: int
+    line: int | None = None
+    lines: int = 1
 
 
 @dataclass(frozen=True)

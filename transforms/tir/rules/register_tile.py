@@ -153,9 +153,9 @@ def _epilogues(block: BlockOp) -> list[BlockOp]:
 
 
 def matrix_tile(block: BlockOp, way: str, machine: MachineModel) -> Tile:
-    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, and 32 columns, if there are so many; or
-    one by four, where what four columns need stays in the first cache. Of vectors, as many rows as leave registers for
-    what is read."""
+    """Two by two tiles of a matrix unit: 32 rows, or fewer that divide them, or two short lines of them; and 32 columns
+    if there are so many; or one by four, where what four columns need stays in the first cache. Of vectors, as many
+    rows as leave registers for what is read."""
     column = len(shape_of(written_buffer(block))) - 1
     rows, columns = block.sizes[column - 1 : column + 1]
     assert isinstance(columns, int)
@@ -171,7 +171,22 @@ def matrix_tile(block: BlockOp, way: str, machine: MachineModel) -> Tile:
         extent = block.sizes[outer]
         assert isinstance(extent, int)
         return Tile(column, COLUMNS, row, size, outer, next(count for count in counts if extent % count == 0))
+    is_short = isinstance(rows, int) and rows == size <= ROWS < most
+    if way != PAIRS and is_short and together % 2 == 0 and (line := _line(block)) is not None:
+        return Tile(column, COLUMNS, row, size, column, 2, line, 2)
     return Tile(column, COLUMNS, row, size, column, next(count for count in counts if together % count == 0))
+
+
+def _line(block: BlockOp) -> int | None:
+    """The iterator before that of rows, where rows stand in lines: what columns are multiplied by moves with it, and
+    they do not, so that they are read once for two lines."""
+    line = len(shape_of(written_buffer(block))) - 3
+    if line < 0 or not isinstance(size := block.sizes[line], int) or size < 2:
+        return None
+    target = written_buffer(block)
+    steps = [read.along(dimension(line)) for read in strides(block) if read.buffer is not target]
+    known = [step > 0 for step in steps if step is not None]
+    return line if sorted(known) == [False, True] and len(known) == len(steps) else None
 
 
 def _is_elsewhere(block: BlockOp) -> bool:
@@ -228,7 +243,7 @@ class _Loops:
         a processor works on beside each other."""
         numbers = (number for number, extent in enumerate(epilogue.likely_extents) if extent > 1)
         loops = dict(zip(numbers, enclosing_loops(epilogue), strict=True))
-        others = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector)]
+        others = [loop for i, loop in loops.items() if i not in (tile.row, tile.column, tile.vector, tile.line)]
         vector = loops[tile.vector]
         vectors: list[ForOp] = []
         inner = [vector]
@@ -242,7 +257,10 @@ class _Loops:
             parts = split(loops[tile.column], [tile.columns]) if tile.columns > 1 else [loops[tile.column]]
             columns, inner = parts[:1], [*parts[1:], *inner]
         rows: list[ForOp] = []
-        if tile.row is not None:
+        if tile.line is not None and tile.row is not None:  # whole lines
+            parts = split(loops[tile.line], [tile.lines])
+            rows, inner = parts[:1], [*parts[1:], loops[tile.row], *inner]
+        elif tile.row is not None:
             parts = split(loops[tile.row], [tile.rows]) if tile.rows > 1 else [loops[tile.row]]
             rows, inner = parts[:1], [*parts[1:], *inner]
         return cls(others, columns, vectors, rows, inner, {loop: number for number, loop in loops.items()})
@@ -250,9 +268,10 @@ class _Loops:
     def ragged(self, epilogue: BlockOp, tile: Tile) -> list[ForOp]:
         """Those that leave a rest, and stay on their own, so that they can be partitioned."""
         along_vectors = tile.lanes * (tile.columns if tile.column == tile.vector else 1)
+        row, rows = (tile.row, tile.rows) if tile.line is None else (tile.line, tile.lines)
         return [
             loop
-            for parts, number, size in ((self.vectors, tile.vector, along_vectors), (self.rows, tile.row, tile.rows))
+            for parts, number, size in ((self.vectors, tile.vector, along_vectors), (self.rows, row, rows))
             for loop in parts
             if number is not None and epilogue.likely_extents[number] % size
         ]
@@ -428,10 +447,12 @@ def _under(top: ForOp) -> set[ForOp]:
 
 
 def _rank(block: BlockOp, loop: ForOp, tile: Tile) -> int:
-    """Rows outside, columns inside them, lanes innermost."""
+    """Lines outside, rows inside them, then columns, lanes innermost."""
     loop_vars = list(block.loop_vars)
     position = loop_vars.index(loop.var)
     bound = next(i for i, b in enumerate(block.bindings.data.results) if position in b.used_dims())
     if bound == tile.vector:
         return 2 if loop.size != tile.lanes else 3
+    if bound == tile.line:
+        return 0
     return 1 if bound == tile.row else 2
