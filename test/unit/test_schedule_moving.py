@@ -93,6 +93,46 @@ def f(x: T.Buffer[({extent},), "float32"], y: T.Buffer[(1,), "float32"]):
     refused(lambda: schedule.reverse_compute_at(total, loop), schedule, "reduces along .*, of which an iteration has")
 
 
+@pytest.mark.parametrize(
+    ("extents", "binding", "refusal"),
+    [
+        ("4, 4", "j * 2 + k", "reads what it writes, and is not seen to be done once only"),
+        ("2, 10", "k", "reads what it writes, and is not seen to be done once only"),
+        ("3, 4", "j * 4 + k", None),
+    ],
+)
+@pytest.mark.parametrize("kinds", ["SS", "SR"])
+def test_what_goes_on_from_what_it_has_written_moves_where_it_is_done_once(
+    extents: str, binding: str, refusal: str | None, kinds: str
+) -> None:
+    func = function(f"""
+@T.prim_func
+def f(x: T.Buffer[(10,), "float32"], y: T.Buffer[(10,), "float32"]):
+    t = T.alloc_buffer((10,), "float32")
+    for k in range(10):
+        with T.block("begin"):
+            v = T.axis.spatial(10, k)
+            y[v] = T.float32(1)
+    for j, k in T.grid({extents}):
+        with T.block("t"):
+            v = T.axis.spatial(10, {binding})
+            T.where({binding} < 10)
+            t[v] = x[v]
+    for k, r in T.grid(10, {2 if kinds == "SR" else 1}):
+        with T.block("on"):
+            v, w = T.axis.remap("{kinds}", [k, r])
+            y[v] = y[v] * T.float32(2) + t[v]
+""")
+    schedule = Schedule(func.clone())
+    loop, on = schedule.get_loops(schedule.get_block("t"))[0], schedule.get_block("on")
+    if refusal is not None:
+        refused(lambda: schedule.reverse_compute_at(on, loop), schedule, refusal)
+        return
+    schedule.reverse_compute_at(on, loop)
+    x = np.arange(10, dtype=np.float32)
+    np.testing.assert_array_equal(Interpreter(only(schedule))([x])[0], Interpreter(func)([x])[0])
+
+
 def _reshaped(rows: int, columns: int, shape: tuple[int, ...], swap: bool = False) -> Stage:
     """Twice a matrix, plus a tensor of another shape that has the same elements, or those in another order."""
     x = te.placeholder((rows, columns), f32, "x")

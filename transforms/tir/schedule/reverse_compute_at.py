@@ -112,9 +112,9 @@ def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
     Raises:
         ScheduleError: nothing in `loop` writes what the block reads, or something outside does; the block has a
             predicate or does not write one element for each value of its iterators; a producer's result is not
-            finished within an iteration, or not a box; steps of a reduction of the block would be taken twice; the
-            block runs over more than that result has; or something in between or in `loop` touches what the block
-            does.
+            finished within an iteration, or not a box; steps of a reduction of the block, or ones that go on from
+            what it has written, would be taken twice; the block runs over more than that result has; or something in
+            between or in `loop` touches what the block does.
     """
     check_live(block, loop)
     name = f"block @{block.block_name}"
@@ -146,10 +146,13 @@ def check_reverse_compute_at(block: BlockOp, loop: ForOp) -> Plan:
 
 
 def _check_steps(block: BlockOp, outer: list[ForOp], plan: Plan) -> None:
-    """A reduction of which an iteration has a part takes each of its steps once: the loops outside and the iterators'
-    parts are the digits of the iterators' values. What does not reduce may be done again."""
+    """A reduction of which an iteration has a part, and a block that goes on from what it has written, take each of
+    their steps once: the loops outside and the iterators' parts are the digits of the iterators' values. What does
+    neither may be done again."""
     reduced = [number for number in plan.parts if block.kinds[number] == IterKind.REDUCE]
-    if not reduced:
+    target = written_buffer(block)
+    goes_on = block.init is None and any(each.buffer is target and not each.is_write for each in block.touches())
+    if not reduced and not goes_on:
         return
     ranges = dimension_ranges(plan.outer)
     unused = {AffineExpr.dimension(depth) for depth, each in enumerate(outer) if each.size != 1}
@@ -164,7 +167,15 @@ def _check_steps(block: BlockOp, outer: list[ForOp], plan: Plan) -> None:
                 break
             unused.remove(loop)
             reached *= last + 1
-        are_digits = are_digits and reached == block.sizes[number] and terms.constant == 0
+        size = block.sizes[number]
+        reaches = reached == size or (not reduced and _is_at_least(reached, size))  # a predicate leaves the others out
+        are_digits = are_digits and reaches and terms.constant == 0
+    if (not are_digits or unused) and not reduced:
+        raise ScheduleError.at(
+            block,
+            f"block @{block.block_name} reads what it writes, and is not seen to be done once only for each value of "
+            f"its iterators there",
+        )
     if not are_digits or unused:
         raise ScheduleError.at(
             block,
