@@ -37,7 +37,7 @@ tir.prim_func @rows_that_lie_apart_and_memory_of_two_dimensions(%x: memref<4x8xf
     tir.for %j = 0 to 8 {
       tir.block @to(%u: spatial 4, %v: spatial 8) = [%i, %j] reads(%x[%u, %v] : memref<4x8xf32>)
           writes(%b[%u, %v] : memref<4x8xf32>, %c[%u floordiv 2, %u mod 2, %v] : memref<2x2x8xf32>)
-          attributes {buffer_dim_align = [[0, 0, 8, 3]]} {
+          attributes {buffer_dim_align = [[0, 0, 8, 3], [0, 1, 4, 0]]} {
         %two = arith.constant 2 : index
         %0 = memref.load %x[%u, %v] : memref<4x8xf32>
         memref.store %0, %b[%u, %v] : memref<4x8xf32>

@@ -75,9 +75,10 @@ def _flatten(alloc: AllocBufferOp) -> bool:
     groups = _groups(shape, separators, _row_strides(alloc.buffer, blocks, len(shape)))
     for op in dict.fromkeys(accesses):
         _move(op, groups)
+    for block in blocks:
+        _forget_alignment(block, alloc.buffer)  # which speaks of the dimensions that there are still
     _reshape(alloc, groups)
     for block in blocks:
-        _forget_alignment(block, alloc.buffer)
         block.update_accesses()
     return True
 
@@ -152,7 +153,7 @@ def _reshape(alloc: AllocBufferOp, groups: Sequence[_Group]) -> None:
 
 
 def _forget_alignment(block: BlockOp, buffer: SSAValue) -> None:
-    """What is said of the rows of a flat buffer is in its indices now."""
+    """What is said of the rows of a buffer that becomes flat is in its indices now."""
     said = block.attributes.get(BUFFER_DIM_ALIGN)
     if isa(said, ArrayAttr[Attribute]):
         numbers = [each.buffer for each in alignments(said, block.writes)]
