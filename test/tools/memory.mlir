@@ -25,9 +25,9 @@
 
 // POOLS:      %pool = mem.pool : memref<32xi8>
 // POOLS-NEXT: %pool_1 = mem.pool : memref<32xi8>
-// POOLS:      mem.alloc at %pool[0]
-// POOLS:      mem.alloc at %pool_1[0]
-// POOLS:      mem.alloc at %pool[0]
+// POOLS:      %a = mem.alloc at [[ONE:%[a-z_1]+]][0]
+// POOLS-NOT:  %b = mem.alloc at [[ONE]][0]
+// POOLS:      %c = mem.alloc at [[ONE]][0]
 
 mem.graph @main(%x: memref<8xf32>) writes(%out: memref<8xf32>) {
   %a = mem.alloc : memref<8xf32>
