@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from te_samples import dense, softmax
 from tir_run import Stage, assert_computes, prim_func
+from tvmscript_texts import function as script
 from xdsl.dialects.builtin import ModuleOp
 
 from weft import PassContext
 from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp, blocks_under
-from weft.tir import Schedule
+from weft.tir import Interpreter, Schedule
 from weft.transform import get_pass
 from weft.transforms.infra.errors import ConfigError
 from weft.transforms.infra.remarks import collect
@@ -39,6 +41,30 @@ def test_unrolled_loops_compute_the_same(name: str, explicit: bool) -> None:
     else:
         assert ForKind.UNROLLED in {loop.for_kind for loop in loops(func)}
     assert_computes(func, STAGES[name], threads=[2])
+
+
+def test_what_an_unrolled_iteration_leaves_to_the_next_in_a_private_buffer_stays_there() -> None:
+    func = script("""
+@T.prim_func
+def f(A: T.Buffer[(4, 3), "float32"], B: T.Buffer[(4,), "float32"]):
+    t = T.alloc_buffer((4,), "float32", scope="local")
+    for i in range(4):
+        for k in T.unroll(3):
+            with T.block("sum"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    t[vi] = T.float32(0)
+                t[vi] = t[vi] + A[vi, vk]
+            with T.block("last"):
+                vi = T.axis.spatial(4, i)
+                T.where(k == 2)
+                B[vi] = t[vi]
+""")
+    unrolled = function(get_pass("UnrollLoop")(ModuleOp([func])))
+    unrolled.verify()
+    assert len(blocks_under(unrolled)) > 2
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    np.testing.assert_array_equal(Interpreter(unrolled)([x])[0], x.sum(1))
 
 
 def test_private_buffers_of_unrolled_loops_are_each_iterations_own() -> None:

@@ -35,7 +35,7 @@ through all of that: there are tiles of every height then, and a rest is one of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -329,11 +329,11 @@ def _analyzer(*exprs: AffineExpr, around: ForOp | None = None) -> Analyzer:
     return analyzer
 
 
-def clone_with_buffers(loop: ForOp) -> ForOp:
-    """A copy of `loop` with copies of the private buffers that nothing outside uses."""
+def clone_with_buffers(loop: ForOp, shared: Collection[SSAValue] = ()) -> ForOp:
+    """A copy of `loop` with copies of the private buffers that nothing outside uses, but for the `shared` ones."""
     mapping: dict[SSAValue, SSAValue] = {}
     for alloc in all_within(function_of(loop), AllocBufferOp):
-        if not alloc.is_private or alloc.parent is None:
+        if not alloc.is_private or alloc.parent is None or alloc.buffer in shared:
             continue
         users = accessing_blocks(alloc.buffer)
         if users and all(loop in enclosing_loops(block) for block in users):

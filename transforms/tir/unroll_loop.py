@@ -43,6 +43,7 @@ from ...dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
+from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.loop_iterators import speaks_of_loops
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed, passed
@@ -171,12 +172,15 @@ def _holds_private_buffers(loop: ForOp) -> bool:
 
 
 def write_out(loop: ForOp) -> None:
-    """Let the iterations of a loop stand one after the other."""
+    """Let the iterations of a loop stand one after the other, each with private buffers of its own, but for those in
+    which one may find what another has left."""
     assert loop.parent is not None
     arguments = function_of(loop).region.block.args
     opaque = [speaks_of_loops(block) for block in blocks_under(loop)]
+    used = dict.fromkeys(buffer for block in blocks_under(loop) for buffer in (*block.reads, *block.writes))
+    handed_on = {b for b in used if isinstance(b.owner, AllocBufferOp) and b.owner.is_private and not is_fresh(loop, b)}
     for value in range(loop.start, loop.start + loop.trip_count):
-        copy = clone_with_buffers(loop)
+        copy = clone_with_buffers(loop, handed_on)
         loop.parent.insert_op_before(copy, loop)
         copy.for_kind = ForKind.SERIAL
         copy.properties.pop("annotations", None)
