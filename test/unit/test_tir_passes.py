@@ -43,28 +43,47 @@ def test_unrolled_loops_compute_the_same(name: str, explicit: bool) -> None:
     assert_computes(func, STAGES[name], threads=[2])
 
 
-def test_what_an_unrolled_iteration_leaves_to_the_next_in_a_private_buffer_stays_there() -> None:
-    func = script("""
+@pytest.mark.parametrize(
+    ("passes", "options"),
+    [
+        (["UnrollLoop"], {"auto_max_step": 9}),
+        (["LoopPartition"], {}),
+        (["LowerInitBlock", "ConvertBlocksToOpaque", "LowerOpaqueBlock", "LoopPartition"], {}),
+    ],
+)
+def test_what_an_iteration_leaves_to_the_next_in_a_private_buffer_stays_there(
+    passes: list[str], options: dict[str, int]
+) -> None:
+    hint = {"pragma_loop_partition_hint": 1} if len(passes) > 1 else {}
+    func = script(f"""
 @T.prim_func
-def f(A: T.Buffer[(4, 3), "float32"], B: T.Buffer[(4,), "float32"]):
+def f(A: T.Buffer[(4, 3), "float32"], B: T.Buffer[(4,), "float32"], C: T.Buffer[(4, 3), "float32"]):
     t = T.alloc_buffer((4,), "float32", scope="local")
     for i in range(4):
-        for k in T.unroll(3):
+        for k in T.serial(3, annotations={hint}):
             with T.block("sum"):
                 vi, vk = T.axis.remap("SR", [i, k])
                 with T.init():
                     t[vi] = T.float32(0)
                 t[vi] = t[vi] + A[vi, vk]
-            with T.block("last"):
+            with T.block("two"):
                 vi = T.axis.spatial(4, i)
-                T.where(k == 2)
+                T.where(k < 2)
                 B[vi] = t[vi]
+            with T.block("all"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                C[vi, vk] = t[vi]
 """)
-    unrolled = function(get_pass("UnrollLoop")(ModuleOp([func])))
-    unrolled.verify()
-    assert len(blocks_under(unrolled)) > 2
+    module = ModuleOp([func])
+    for name in passes:
+        module = get_pass(name, **options)(module)
+    made = function(module)
+    made.verify()
+    assert len(blocks_under(made)) > 3
     x = np.arange(12, dtype=np.float32).reshape(4, 3)
-    np.testing.assert_array_equal(Interpreter(unrolled)([x])[0], x.sum(1))
+    two, all = Interpreter(made)([x])
+    np.testing.assert_array_equal(two, x[:, :2].sum(1))
+    np.testing.assert_array_equal(all, x.cumsum(1))
 
 
 def test_private_buffers_of_unrolled_loops_are_each_iterations_own() -> None:

@@ -37,7 +37,7 @@ from .schedule.copies import index_ops
 from .schedule.loops import bind_constant
 from .schedule.rebind import ValueExpr, rebind
 from .simplify import outcome, take_side
-from .symbolic_partition import clone_with_buffers, erase_with_buffers
+from .symbolic_partition import clone_with_buffers, erase_with_buffers, handed_on
 
 HINT = "pragma_loop_partition_hint"
 MAX_PARTS = 16
@@ -108,8 +108,9 @@ def cut_at_branches(loop: ForOp, *, unroll_rest: bool, keep_single: bool) -> Non
             loop.for_kind = ForKind.UNROLLED
         return
     assert loop.parent is not None
+    shared = handed_on(loop)
     for first, last in pairwise((begin, *cuts, end)):
-        part = clone_with_buffers(loop)
+        part = clone_with_buffers(loop, shared)
         loop.parent.insert_op_before(part, loop)
         _begin_at_zero(part, first, last)
         arguments = function_of(part).region.block.args
@@ -138,8 +139,9 @@ def cut_into_parts(loop: ForOp) -> None:
         missed("loop-partition", loop, f"it would be cut into {len(cuts) + 1} parts", "")
         return
     assert loop.parent is not None
+    shared = handed_on(loop)
     for first, last in pairwise((begin, *cuts, end)) if cuts else ():
-        part = clone_with_buffers(loop)
+        part = clone_with_buffers(loop, shared)
         loop.parent.insert_op_before(part, loop)
         part.properties["min"] = type(part.min)(first, IndexType())
         part.trip_count = last - first

@@ -72,7 +72,7 @@ from .branch_partition import cut_at_branches, cut_into_parts, is_hinted
 from .schedule.inline import erase_with_loops
 from .schedule.loops import bind_constant, drop_proved_conditions
 from .schedule.rebind import ValueExpr, rebind
-from .symbolic_partition import clone_with_buffers, linear_in, partition_symbolic, shorten_symbolic
+from .symbolic_partition import clone_with_buffers, handed_on, linear_in, partition_symbolic, shorten_symbolic
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def partition(loop: ForOp) -> None:
     if not loop.start < cut < end:
         _shorten(loop)
         return
-    rest = clone_with_buffers(loop)
+    rest = clone_with_buffers(loop, handed_on(loop))
     assert loop.parent is not None
     loop.parent.insert_op_after(rest, loop)
     loop.trip_count = cut - loop.start

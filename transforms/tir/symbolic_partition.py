@@ -58,6 +58,7 @@ from ...dialects.tir.core import (
     loop_of,
     memref_of,
 )
+from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.symbols import as_affine, as_extent, assume_symbols, assumed_around, dimension, symbols_in
 from .analysis.producers import function_of
 from .rest_tilings import RestTilings
@@ -342,6 +343,16 @@ def clone_with_buffers(loop: ForOp, shared: Collection[SSAValue] = ()) -> ForOp:
             alloc.parent.insert_op_after(copy, alloc)
             mapping[alloc.buffer] = copy.buffer
     return loop.clone(mapping)
+
+
+def handed_on(loop: ForOp) -> set[SSAValue]:
+    """The private buffers in which an iteration of `loop`, which stands in another, may find what one before has left:
+    its parts have them in common. (What is in no other loop is a nest of its own, and such buffers reach no further.)
+    """
+    if not enclosing_loops(loop):
+        return set()
+    used = dict.fromkeys(buffer for block in blocks_under(loop) for buffer in (*block.reads, *block.writes))
+    return {b for b in used if isinstance(b.owner, AllocBufferOp) and b.owner.is_private and not is_fresh(loop, b)}
 
 
 def erase_with_buffers(loop: ForOp) -> None:

@@ -43,14 +43,13 @@ from ...dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
-from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.loop_iterators import speaks_of_loops
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed, passed
 from .analysis.producers import function_of
 from .convert_blocks_to_opaque import with_loop_iterators
 from .schedule.loops import bind_constant
-from .symbolic_partition import clone_with_buffers, erase_with_buffers
+from .symbolic_partition import clone_with_buffers, erase_with_buffers, handed_on
 
 _PRAGMAS = {"pragma_auto_unroll_max_step": "auto_max_step", "pragma_unroll_explicit": "explicit_unroll"}
 """Annotations of loops that give options for what is in them."""
@@ -177,10 +176,9 @@ def write_out(loop: ForOp) -> None:
     assert loop.parent is not None
     arguments = function_of(loop).region.block.args
     opaque = [speaks_of_loops(block) for block in blocks_under(loop)]
-    used = dict.fromkeys(buffer for block in blocks_under(loop) for buffer in (*block.reads, *block.writes))
-    handed_on = {b for b in used if isinstance(b.owner, AllocBufferOp) and b.owner.is_private and not is_fresh(loop, b)}
+    shared = handed_on(loop)
     for value in range(loop.start, loop.start + loop.trip_count):
-        copy = clone_with_buffers(loop, handed_on)
+        copy = clone_with_buffers(loop, shared)
         loop.parent.insert_op_before(copy, loop)
         copy.for_kind = ForKind.SERIAL
         copy.properties.pop("annotations", None)
