@@ -296,7 +296,7 @@ def test_lowered_kernels_are_bounded() -> None:
 
 
 def test_kernels_for_other_targets_are_others() -> None:
-    with CodegenPool(TARGET, 1, memory=IN_MEMORY) as pool:
+    with CodegenPool(TARGET, 1, opt_level=3, memory=IN_MEMORY) as pool:
         pool.submit("k", answer(1))
         pool.result("k")
     for target, level, memory in ((TARGET, 3, 1), (TARGET, 2, 0), (Target.parse("llvm -mcpu=x86-64"), 3, 0)):

@@ -156,7 +156,7 @@ def test_a_pool_with_nothing_to_compile_has_no_workers(monkeypatch: pytest.Monke
         pytest.fail("workers were started")
 
     monkeypatch.setattr(codegen, "start_workers", fail)
-    with CodegenPool(Target(), 2, memory=(memory := MemoryCache(1000))) as pool:
+    with CodegenPool(Target(), 2, opt_level=3, memory=(memory := MemoryCache(1000))) as pool:
         memory.put(KernelCache.key(EMPTY, Target().resolved(), 3), b"kept")
         pool.submit("k", EMPTY)
         assert pool.result("k") == b"kept"

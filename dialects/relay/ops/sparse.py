@@ -178,7 +178,7 @@ class SparseReshapeOp(RelayOp):
             axis, first = te.reduce_axis(count), te.const(1, extents.element_type)
             return te.compute(
                 (count,),
-                lambda a: te.cast(te.prod(te.select(axis > a, extents[axis], first), axis), element),
+                lambda a: te.prod(te.cast(te.select(axis > a, extents[axis], first), element), axis),
                 "strides",
             )
 
