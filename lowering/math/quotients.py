@@ -90,6 +90,8 @@ def round_last(op: Operation) -> None:
     rounding, vector_type = value.owner, as_vector(value.type)
     if not isinstance(rounding, math.RoundEvenOp) or value is op.operands[0] or vector_type is None:
         return
+    if len(list(op.operands[0].uses)) > 1:
+        return
     found = misfit(op)
     width, is_signed = width_of(converted.type), isinstance(op, arith.FPToSIOp | arith_extensions.FPToSIOp)
     is_held = width < WORD or (width == WORD and is_signed)

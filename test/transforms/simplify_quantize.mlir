@@ -177,3 +177,15 @@ relay.func @relu_that_is_needed(%x: tensor<4x8xf32>) -> tensor<4x8xi8> {
   %4 = relay.cast %3 {dtype = "int8"} : (tensor<4x8xf32>) -> tensor<4x8xi8>
   relay.return %4 : tensor<4x8xi8>
 }
+
+// CHECK-LABEL: relay.func @no_bound_at_all
+// CHECK: relay.nn.relu %x
+relay.func @no_bound_at_all(%x: tensor<4x8xf32>) -> tensor<4x8xui8> {
+  %scale = relay.constant dense<0.5> : tensor<f32>
+  %0 = relay.nn.relu %x : tensor<4x8xf32>
+  %1 = relay.divide %0, %scale : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %2 = relay.round %1 : tensor<4x8xf32>
+  %3 = relay.clip %2 {a_min = 0x7FF8000000000000 : f64, a_max = 255.0 : f64} : tensor<4x8xf32>
+  %4 = relay.cast %3 {dtype = "uint8"} : (tensor<4x8xf32>) -> tensor<4x8xui8>
+  relay.return %4 : tensor<4x8xui8>
+}

@@ -117,9 +117,10 @@ def test_words_of_32_bits_are_rounded_by_their_conversion_and_longer_ones_before
         assert "lrint" not in text and "math.roundeven" in text and f"arith.{conversion}" in text
 
 
-def test_what_is_rounded_and_read_elsewhere_too_stays_rounded() -> None:
+@pytest.mark.parametrize("beside", ["%1", "%3", "%5"])
+def test_what_is_rounded_and_read_elsewhere_too_stays_rounded(beside: str) -> None:
     body = BODY.replace("-> vector<16xi8>", "-> (vector<16xi8>, vector<16xf32>)")
     text = expanded(
-        "255.0", fma=True, body=body.replace("%6 : vector<16xi8>", "%6, %3 : vector<16xi8>, vector<16xf32>")
+        "255.0", fma=True, body=body.replace("%6 : vector<16xi8>", f"%6, {beside} : vector<16xi8>, vector<16xf32>")
     )
     assert "lrint" not in text and "math.roundeven" in text

@@ -192,12 +192,12 @@ def _without_relu(op: ClipOp) -> bool:
     rounded, added = _without_zero(op.data, AddOp)
     quotient = rounded.owner.operands[0] if isinstance(rounded.owner, RoundOp) else rounded
     divide = quotient.owner
-    if not isinstance(divide, DivideOp) or op.a_min.value.data < added or not isinstance(divide.lhs.owner, ReluOp):
+    if not isinstance(divide, DivideOp) or not isinstance(divide.lhs.owner, ReluOp) or not op.a_min.value.data >= added:
         return False
     import numpy as np
 
     divisors = divide.rhs.owner.numpy() if isinstance(divide.rhs.owner, ConstantOp) else None
-    is_positive = divisors is not None and bool(np.all(np.greater(divisors, 0)))
+    is_positive = divisors is not None and bool(np.all(np.greater(divisors, 0) & np.isfinite(divisors)))
     if not is_positive or any(len(list(value.uses)) > 1 for value in (op.data, rounded, quotient)):
         return False
     divide.operands[0] = divide.lhs.owner.data
