@@ -43,7 +43,7 @@ def written(text: str, machine: str = SLOW, max_depth: int = 256) -> list[str]:
     return [r.message.removeprefix(start) for r in found if r.message.startswith(start)]
 
 
-def assert_same(text: str, target: str = f"llvm -mcpu=native -machine={SLOW}") -> None:
+def assert_same(text: str, target: str = f"llvm -mcpu=native -opt-level=1 -machine={SLOW}") -> None:
     """The fused graph, on the interpreter and as machine code, computes what the graph does."""
     inputs = arrays(text)
     expected = _evaluated(text, fused=False)

@@ -26,7 +26,7 @@ def interpreted(text: str) -> list[NDArray]:
     return [np.asarray(each) for each in evaluate_function(functions(module_of(text))["main"], [*arrays(text)])]
 
 
-def assert_same(text: str, threads: int = 1, target: str = "llvm -mcpu=native") -> str:
+def assert_same(text: str, threads: int = 1, target: str = "llvm -mcpu=native -opt-level=1") -> str:
     """Machine code and the interpreter agree; gives what was scheduled."""
     exe = weft.compile(module_of(text), threads=threads, target=target)
     given = exe(*arrays(text))
