@@ -14,7 +14,7 @@ from ..dialects.support.given_devices import Device, check_given
 from ..dialects.support.nd import NDArray, as_nd
 from ..lowering.abi import DYNAMIC, CompiledGraph
 from .executable import Executable
-from .library.exporting import Exported
+from .library.exporting import Factory
 from .library.interfaces import Piece, ProgramInterface
 from .tensors import Input, InputError
 
@@ -135,7 +135,7 @@ class AotModule:
         return number
 
 
-class AotLibrary(Exported):
+class AotLibrary(Factory):
     """A program that is run as a whole. Counterpart of TVM's `AOTExecutorFactoryModule`.
 
     `library["default"](device)` gives an `AotModule`; `library["list_module_names"]()` the names by which there are.
@@ -159,31 +159,19 @@ class AotLibrary(Exported):
         source: Callable[[str], str] | None,
         threads: int | None = None,
     ):
-        super().__init__()
+        super().__init__(name, device_type, source)
         self.executable = Executable(graph, threads)
         """The program, as `weft.compile` gives it."""
-        self.libmod_name, self.device_type, self._source = name, device_type, source
-        self.is_dso_exportable = source is not None
 
-    def __getitem__(self, name: str) -> Callable[..., object]:
-        """A function of the library, by name.
-
-        Raises:
-            UsageError: there is nothing of that name.
-        """
-        if (found := self.own_function(name)) is not None:
-            return found
-        known = [self.libmod_name, *_NAMED]
-        raise UsageError(
-            f"the library is called '{self.libmod_name}', not '{name}'",
-            hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
-        )
-
-    def own_function(self, name: str) -> Callable[..., object] | None:
-        """What is called `name` in it, without what it imports."""
-        if name == self.libmod_name:
-            return self.create
-        return getattr(self, _NAMED[name]) if name in _NAMED else None
+    def named(self) -> Mapping[str, Callable[..., object]]:
+        """TVM's names of functions of such a library, and its own."""
+        own: dict[str, Callable[..., object]] = {
+            self.libmod_name: self.create,
+            "list_module_names": self.list_module_names,
+            "get_params": self.get_params,
+        }
+        own[self.libmod_name] = self.create  # whatever it is called
+        return own
 
     def pieces(self, name: str) -> list[Piece]:
         """What it has for a library that is called `name`."""
@@ -223,17 +211,3 @@ class AotLibrary(Exported):
     def get_lib(self) -> AotLibrary:
         """The code: the library itself."""
         return self
-
-    def get_source(self, fmt: str = "") -> str:
-        """The text of the code; see `Library.get_source`.
-
-        Raises:
-            UsageError: there is no such text, or the library was loaded, and holds none.
-        """
-        if self._source is None:
-            raise UsageError("a library holds no text", hint="what relay.build gives does: build it again to see it")
-        return self._source(fmt)
-
-
-_NAMED = {"list_module_names": "list_module_names", "get_params": "get_params"}
-"""TVM's names of functions of such a library -> methods."""

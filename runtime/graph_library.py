@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dialects.support.arguments import checked
-from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.given_devices import Device, check_given
 from ..lowering.abi import CompiledGraph
 from ..lowering.graph_json import GraphJson
 from .graph_executor import GraphModule
-from .library.exporting import Exported
+from .library.exporting import Factory
 from .library.interfaces import GraphInterface, Piece
 from .module import Function
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
 
-class Library(Exported):
+class Library(Factory):
     """Kernels, the graph that calls them, and its constants. Counterpart of TVM's `GraphExecutorFactoryModule`.
 
     It unpacks as `graph_json, library, params = relay.build(...)`, and has functions by the names that TVM's has:
@@ -56,38 +56,25 @@ class Library(Exported):
         threads: int | None = None,
         functions: Mapping[str, Function] | None = None,
     ):
-        super().__init__()
+        super().__init__(name, device_type, source)
         self._graph, self._params, self._outputs = graph, dict(params), tuple(outputs)
         self.kernels = kernels
         """What was compiled, for a graph to be put together with."""
-        self.libmod_name = name
-        self.device_type = device_type
-        self._source, self._threads = source, threads
+        self._threads = threads
         self.functions = dict(functions or {})
         """Functions that were exported with it, by name."""
-        self.is_dso_exportable = source is not None
 
-    def __getitem__(self, name: str) -> Callable[..., object]:
-        """`library["default"](device)` gives a graph to run, which has memory of its own.
-
-        Raises:
-            UsageError: there is nothing of that name.
-        """
-        if (found := self.own_function(name)) is not None:
-            return found
-        known = [self.libmod_name, *_NAMED, *self.functions]
-        raise UsageError(
-            f"the library is called '{self.libmod_name}', not '{name}'",
-            hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
-        )
-
-    def own_function(self, name: str) -> Callable[..., object] | None:
-        """What is called `name` in it, without what it imports."""
-        if name == self.libmod_name:
-            return self.create
-        if name in _NAMED:
-            return getattr(self, _NAMED[name])
-        return self.functions.get(name)
+    def named(self) -> Mapping[str, Callable[..., object]]:
+        """TVM's names of functions of such a library, its own, and those of functions that were exported with it."""
+        own: dict[str, Callable[..., object]] = {
+            self.libmod_name: self.create,
+            "get_graph_json": self.get_graph_json,
+            "get_graph_params": self.get_params,
+            "remove_params": self.remove_params,
+            "debug_create": self.debug_create,
+        }
+        own[self.libmod_name] = self.create  # whatever it is called
+        return own | {name: each for name, each in self.functions.items() if name not in own}
 
     def pieces(self, name: str) -> list[Piece]:
         """What it has for a library that is called `name`: its graph under this name, and functions under their own."""
@@ -155,24 +142,5 @@ class Library(Exported):
         """The constants of the graph, by name."""
         return self.params
 
-    def get_source(self, fmt: str = "") -> str:
-        """The text of the code: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
-
-        Raises:
-            UsageError: there is no such text, or the library was loaded, and holds none.
-        """
-        if self._source is None:
-            raise UsageError("a library holds no text", hint="what relay.build gives does: build it again to see it")
-        return self._source(fmt)
-
     def __iter__(self) -> Iterator[object]:
         return iter((self.graph_json, self, self.params))
-
-
-_NAMED = {
-    "get_graph_json": "get_graph_json",
-    "get_graph_params": "get_params",
-    "remove_params": "remove_params",
-    "debug_create": "debug_create",
-}
-"""TVM's names of functions of such a library -> methods."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...dialects.support.arguments import checked_methods
-from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.diagnostics import UsageError, did_you_mean
 from .interfaces import Piece
 
 
@@ -171,3 +171,43 @@ class Exported:
         pieces = [piece for module in self.with_imports() for piece in module.pieces(name)]
         export(pieces, file_name, cc, None if fcompile is None else link, addons or (), options or ())
         return given[0] if given else None
+
+
+class Factory(Exported):
+    """What `relay.build` gives: `library["default"](device)` makes what is run. It has functions by TVM's names."""
+
+    def __init__(self, libmod_name: str, device_type: str, source: Callable[[str], str] | None):
+        super().__init__()
+        self.libmod_name, self.device_type, self._source = libmod_name, device_type, source
+        self.is_dso_exportable = source is not None
+
+    def named(self) -> Mapping[str, Callable[..., object]]:
+        """Its functions, by name, without those of what it imports."""
+        raise NotImplementedError
+
+    def own_function(self, name: str) -> Callable[..., object] | None:
+        return self.named().get(name)
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        """A function of the library, by name.
+
+        Raises:
+            UsageError: there is nothing of that name.
+        """
+        if (found := self.own_function(name)) is not None:
+            return found
+        known = list(self.named())
+        raise UsageError(
+            f"the library is called '{self.libmod_name}', not '{name}'",
+            hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
+        )
+
+    def get_source(self, fmt: str = "") -> str:
+        """The text of the code: for the target `llvm`, `ll` or `asm`; for `c`, `c`; for `cuda`, `ptx` or `ll`.
+
+        Raises:
+            UsageError: there is no such text, or the library was loaded, and holds none.
+        """
+        if self._source is None:
+            raise UsageError("a library holds no text", hint="what relay.build gives does: build it again to see it")
+        return self._source(fmt)
