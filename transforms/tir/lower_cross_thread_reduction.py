@@ -62,6 +62,7 @@ class LowerCrossThreadReductionPass(PrimFuncPass):
 
     name = "lower-cross-thread-reduction"
     tvm_name = "LowerCrossThreadReduction"
+    tvm_parts = ("LowerThreadAllreduce",)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         found: dict[BlockOp, None] = {}

@@ -25,12 +25,14 @@ from ...te.text import call_syntax, render, type_word, word
 from ..script.attributes import literal_of
 from ..script.body_printer import element_text
 from ..script.texts import free_python_name
+from ..thread_axes import VIRTUAL
 from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
 from .statements import (
     KINDS,
     THREAD_EXTENT,
+    VIRTUAL_THREAD,
     AssertStmt,
     AttrStmt,
     Evaluate,
@@ -270,8 +272,10 @@ class Writer:
 
     def _attribute(self, attribute: AttrStmt) -> list[ast.stmt]:
         node, value = attribute.node, attribute.value
-        if attribute.attr_key == THREAD_EXTENT and isinstance(node, Slot):
-            call = word("launch_thread", ast.Constant(node.name), self.place(cast("Dim", value)))
+        if attribute.attr_key in (THREAD_EXTENT, VIRTUAL_THREAD) and isinstance(node, Slot):
+            is_named = attribute.attr_key == THREAD_EXTENT or node.name.startswith(VIRTUAL)
+            called = node.name if is_named else VIRTUAL[0]
+            call = word("launch_thread", ast.Constant(called), self.place(cast("Dim", value)))
             thread = ast.Name(self.name(node, node.name.replace(".", "_")), ast.Store())
             return [ast.With([ast.withitem(call, thread)], self.body(attribute.body))]
         if self.is_part and isinstance(node, Slot):
