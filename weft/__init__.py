@@ -71,6 +71,7 @@ __version__: str
 provide("relay.present_devices", f"{__name__}.enabled_targets")
 provide("relay.trees", f"{__name__}.frontend.relay")
 provide("runtime.targets", f"{__name__}.enabled_targets")
+provide("tir.scripts", f"{__name__}.dialects.tir.nodes.node_script")
 provide("tir.trees", f"{__name__}.dialects.tir.nodes.tree")
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
