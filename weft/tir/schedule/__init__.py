@@ -15,4 +15,9 @@ from ...transforms.tir.scheduling.state import Dependency as Dependency
 from ...transforms.tir.scheduling.state import StmtSRef as StmtSRef
 from ...transforms.tir.scheduling.trace import Trace as Trace
 from . import analysis as analysis
+from . import block_scope as block_scope
+from . import instruction as instruction
+from . import schedule as schedule
+from . import state as state
+from . import trace as trace
 from . import transform as transform

@@ -39,7 +39,7 @@ def verify_trace_roundtrip(
         if form == "json":
             Trace.apply_json_to_schedule(trace.as_json(), again)
         else:
-            exec("\n".join(trace.as_python()), vars(tir), {"sch": again})
+            exec("\n".join(trace.as_python()), {"tir": tir, "sch": again})
         assert_structural_equal(again.mod, sch.mod)
         assert again.trace is not None and again.trace.as_python() == trace.as_python()
     return again
