@@ -18,10 +18,10 @@ from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.nodes.buffers import Buffer
 from .dialects.tir.script.modules import IRModule
 from .dialects.tir.specialize import symbols_of
-from .lower_passes import lower_passes
 from .lowering.abi import CONSTANTS_TABLE, ENTRY
 from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
+from .lowering.lower_passes import lower_passes
 from .lowering.machine.target import Target, with_host
 from .lowering.phase_texts import PhaseTexts
 from .lowering.prim_func_graph import described_arguments, graph_of, result_place
