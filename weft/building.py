@@ -214,7 +214,7 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
         for number, spec in enumerate(specs)
     ]
     function = Function("main", executable, arguments, source(executable.ir))
-    return Module({"main": function}, target.kind, str(module), _llvm_file([target]))
+    return Module({"main": function}, target.kind_of_code, str(module), _llvm_file([target]))
 
 
 def source(texts: PhaseTexts) -> Callable[[str], str]:
@@ -228,7 +228,7 @@ def source(texts: PhaseTexts) -> Callable[[str], str]:
 def _llvm_file(targets: Sequence[Target]) -> Callable[[Mapping[str, str], str], bytes] | None:
     """What writes the LLVM modules of functions, by their names, as one: `ll` or `bc`; for processors only."""
     target = targets[0]
-    if target.kind != "llvm":
+    if target.kind_of_code != "llvm":
         return None
 
     def written(texts: Mapping[str, str], kind: str) -> bytes:
