@@ -192,8 +192,11 @@ class _Rewriter:
                 else:
                     made.body.block.add_op(copy)
                 ops += self._placed(copy, pipeline, time)
-        if made is not None:
+        if made is not None and ops:
             return _Part([made])
+        if made is not None:
+            made.detach()
+            made.erase()
         if not ops:
             ops.append(empty := BlockOp("", [], AffineMap(0, 0, ()), [], Region(Block())))
             loop.parent.insert_op_before(empty, loop)
