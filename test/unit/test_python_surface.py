@@ -30,6 +30,14 @@ def test_every_name_that_is_offered_can_be_had() -> None:
             assert getattr(module, name) is not None
 
 
+def test_errors_have_tvms_names() -> None:
+    x = weft.relay.var("x", shape=(2,))
+    for error in (weft.TVMError, weft.error.TVMError, weft.error.DiagnosticError, weft._ffi.base.TVMError):
+        with pytest.raises(error, match="do not broadcast"):
+            weft.relay.IRModule.from_expr(x + weft.relay.var("y", shape=(3,)))
+    assert issubclass(weft.tir.ScheduleError, weft.TVMError) and issubclass(weft.error.InternalError, weft.TVMError)
+
+
 def test_the_version_is_the_packages() -> None:
     assert weft.__version__ == version("weft")
 
