@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.base import DYNAMIC, RelayOp, Tensor, Value, as_attribute
+from ...dialects.relay.base import DYNAMIC, RelayOp, Value, as_attribute, tensor
 from ...dialects.relay.core import TupleOp
 from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.types import is_complete
@@ -197,12 +197,11 @@ def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute |
 
 def _of_element_type(value: SSAValue, like: Attribute) -> SSAValue:
     """The value in the element type of `like`, where both types are known."""
-    if not (isinstance(value.type, TensorType) and isinstance(like, TensorType)):
+    given = value.type
+    if not (isinstance(given, TensorType) and isinstance(like, TensorType)):
         return value
-    wanted = cast(Tensor, like).element_type
-    if cast(Tensor, value.type).element_type == wanted:
-        return value
-    return CastOp(value, dtype=dtype_name(wanted)).result
+    wanted = tensor(like).element_type
+    return value if tensor(given).element_type == wanted else CastOp(value, dtype=dtype_name(wanted)).result
 
 
 def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given: object) -> Value:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from pkgutil import walk_packages
@@ -32,7 +33,12 @@ def test_every_name_that_is_offered_can_be_had() -> None:
 
 def test_errors_have_tvms_names() -> None:
     x = weft.relay.var("x", shape=(2,))
-    for error in (weft.TVMError, weft.error.TVMError, weft.error.DiagnosticError, weft._ffi.base.TVMError):
+    for error in (
+        weft.TVMError,
+        weft.error.TVMError,
+        weft.error.DiagnosticError,
+        import_module("weft._ffi").base.TVMError,
+    ):
         with pytest.raises(error, match="do not broadcast"):
             weft.relay.IRModule.from_expr(x + weft.relay.var("y", shape=(3,)))
     assert issubclass(weft.tir.ScheduleError, weft.TVMError) and issubclass(weft.error.InternalError, weft.TVMError)
