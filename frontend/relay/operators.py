@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
@@ -94,8 +94,8 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
             operands.append([as_value(each, like) for each in cast("Sequence[Operand]", given[name])])
         else:
             value = _operand(op_type, name, given[name], like)
-            if like is not None and name in op_type.CONVERTED:
-                value = _of_element_type(value, like)
+            if name in op_type.CONVERTED:
+                value = _of_element_type(value, cast(SSAValue, operands[0]))
             like = value.type if like is None else like
             operands.append(value)
     properties = {
@@ -195,13 +195,12 @@ def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute |
     return as_value(cast(Operand, given), like)
 
 
-def _of_element_type(value: SSAValue, like: Attribute) -> SSAValue:
+def _of_element_type(value: SSAValue, like: SSAValue) -> SSAValue:
     """The value in the element type of `like`, where both types are known."""
-    given = value.type
-    if not (isinstance(given, TensorType) and isinstance(like, TensorType)):
+    if not (is_complete(value.type) and is_complete(like.type)):
         return value
     wanted = tensor(like).element_type
-    return value if tensor(given).element_type == wanted else CastOp(value, dtype=dtype_name(wanted)).result
+    return value if tensor(value).element_type == wanted else CastOp(value, dtype=dtype_name(wanted)).result
 
 
 def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given: object) -> Value:
