@@ -24,9 +24,9 @@ from weft.tuning.bench import Reference, differs, measure, time_pairs, undisturb
 from weft.tuning.fleet import Fleet
 from weft.tuning.jobs import Effort, Job, Measurement, NoMeasurement, Rules
 from weft.tuning.measure import Child, run_job
+from weft.tuning.serving import serve
 from weft.tuning.space import RuleSpace
 from weft.tuning.tasks import extract_tasks
-from weft.tuning.worker import serve
 
 MODEL = """relay.func @main(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
   %0 = relay.exp %x : tensor<4x32xf32>
