@@ -124,7 +124,7 @@ def test_what_seems_faster_by_luck_is_measured_again_elsewhere_in_memory() -> No
 def test_a_process_measures_and_is_ended_when_it_is_late(job: Job) -> None:
     assert run_job(job).status is Status.MEASURED
     child = measuring._HERE.child  # pyright: ignore[reportPrivateUsage]
-    late = run_job(replace(job, effort=replace(job.effort, limit_s=1e-3)))
+    late = run_job(replace(job, effort=replace(job.effort, min_ms=1000.0, limit_s=1e-3)))
     assert late.status is Status.LATE and "0.001 seconds" in late.message
     assert child.process.poll() is not None, "the process that was late is ended"
 
