@@ -87,7 +87,7 @@ DATA = (
     built("PrimFunc", "tir.prim_func"),
     upstream("Buffer", "builtin.module", note="a `memref` value; dense, from its memory's start"),
     built("scope", "tir.alloc_buffer", note="an open set of names; a target refuses those that it has not"),
-    built("axis_separators", "tir.alloc_buffer", note="an attribute; a processor's memory has one dimension"),
+    built("axis_separators", "tir.alloc_buffer", note="an attribute, for arguments of functions; processors have one"),
     built("buffer_dim_align", "tir.block", note="an attribute: rows that lie apart (`storage_align`)"),
     upstream(
         "strides elem_offset offset_factor",

@@ -50,7 +50,8 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.hints import isa
 from ...dialects.support.verifier import verify
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
-from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of
+from ...dialects.tir.axis_separators import AXIS_SEPARATORS
+from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
