@@ -266,10 +266,12 @@ class _Reading:
     def _computed(self, op: Operation) -> Size | None:
         """The size that an operation computes, if it is one that computes sizes."""
         match op:
-            case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() | arith.RemUIOp() if all(
+            case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() | arith.RemUIOp() | arith.CmpiOp() if all(
                 isinstance(self.numbers.get(value), int) for value in op.operands
             ):
                 return self._computed_now(op)
+            case arith.SelectOp() if isinstance(chosen := self.numbers.get(op.cond), int):
+                return self._number(op.lhs if chosen else op.rhs)
             case arith.AddiOp():
                 return "+", self._number(op.lhs), self._number(op.rhs)
             case arith.SubiOp():
@@ -287,7 +289,7 @@ class _Reading:
             case _:
                 return None
 
-    def _computed_now(self, op: arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.RemUIOp) -> int:
+    def _computed_now(self, op: arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.RemUIOp | arith.CmpiOp) -> int:
         lhs, rhs = self.numbers[op.lhs], self.numbers[op.rhs]
         assert isinstance(lhs, int) and isinstance(rhs, int)
         match op:
@@ -297,6 +299,10 @@ class _Reading:
                 return lhs - rhs
             case arith.MuliOp():
                 return lhs * rhs
+            case arith.CmpiOp():
+                if op.predicate.value.data:
+                    raise _Unknown
+                return int(lhs == rhs)
             case _:
                 return lhs % rhs
 

@@ -449,47 +449,68 @@ class ScanOp(IRDLOperation):
     is written from its first row on again; what a turn carries on stands in the first of them, as many as there are
     `initial`. Where `directions` has a 1, first for the `rows`, then for the stores, rows go from the last one back.
 
+    The number of turns is said, or is the first of `extents`; the others are the symbols of the graph of a turn. Where
+    it is not said where the last turn's row stands, what is carried is copied to `lasts` in the end, without any turn
+    what is there before.
+
     Rows and stores, and what is carried, are in the graph's own memory, since a row has no memref elsewhere.
 
     ```mlir
     mem.scan @turn turns 9 (%w) over(%x) from(%h) writes(%all) {directions = array<i64: 0, 0>}
       : (memref<4xf32>) over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<9x4xf32>)
+    mem.scan @turn extents(%n) (%w) over(%x) from(%h) writes(%all) lasts(%last) {directions = array<i64: 0, 0>}
+      : (memref<4xf32>) over(memref<?x4xf32>) from(memref<4xf32>) writes(memref<?x4xf32>) lasts(memref<4xf32>)
     ```
     """
 
     name = "mem.scan"
     callee = prop_def(FlatSymbolRefAttrConstr)
-    turns = prop_def(IntegerAttr.constr(i64))
+    turns = opt_prop_def(IntegerAttr.constr(i64))
     directions = prop_def(DenseArrayBase.constr(i64))
+    extents = var_operand_def(IndexType())
     inputs = var_operand_def(MemRefType)
     rows = var_operand_def(MemRefType)
     initial = var_operand_def(MemRefType)
     stores = var_operand_def(MemRefType)
+    lasts = var_operand_def(MemRefType)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     assembly_format = (
-        "$callee `turns` $turns `(` $inputs `)` `over` `(` $rows `)` `from` `(` $initial `)` `writes` `(` $stores `)`"
-        " attr-dict `:` `(` type($inputs) `)` `over` `(` type($rows) `)` `from` `(` type($initial) `)`"
-        " `writes` `(` type($stores) `)`"
+        "$callee (`turns` $turns^)? (`extents` `(` $extents^ `)`)? `(` $inputs `)` `over` `(` $rows `)`"
+        " `from` `(` $initial `)` `writes` `(` $stores `)` (`lasts` `(` $lasts^ `)`)? attr-dict `:`"
+        " `(` type($inputs) `)` `over` `(` type($rows) `)` `from` `(` type($initial) `)`"
+        " `writes` `(` type($stores) `)` (`lasts` `(` type($lasts)^ `)`)?"
     )
 
     def __init__(
         self,
         callee: str,
-        turns: int,
+        turns: int | None,
         inputs: Sequence[SSAValue],
         rows: Sequence[SSAValue],
         initial: Sequence[SSAValue],
         stores: Sequence[SSAValue],
         directions: Sequence[int],
+        lasts: Sequence[SSAValue] = (),
+        extents: Sequence[SSAValue] = (),
     ):
         super().__init__(
-            operands=[inputs, rows, initial, stores],
+            operands=[extents, inputs, rows, initial, stores, lasts],
             properties={
                 "callee": SymbolRefAttr(callee),
-                "turns": IntegerAttr(turns, i64),
+                "turns": None if turns is None else IntegerAttr(turns, i64),
                 "directions": DenseArrayBase.from_list(i64, list(directions)),
             },
         )
+
+    @property
+    def known_turns(self) -> int | None:
+        """How many turns there are; `None` where the first of `extents` says it."""
+        return None if self.turns is None else self.turns.value.data
+
+    @property
+    def passed(self) -> Sequence[SSAValue]:
+        """The symbols of the graph of a turn."""
+        return self.extents[1:] if self.turns is None else self.extents
 
     @property
     def reads(self) -> Sequence[SSAValue]:
@@ -499,18 +520,20 @@ class ScanOp(IRDLOperation):
     @property
     def writes(self) -> Sequence[SSAValue]:
         """The buffers whose contents it changes."""
-        return self.stores
+        return (*self.stores, *self.lasts)
 
     @property
     def scanned(self) -> Sequence[SSAValue]:
         """The buffers that have to be in the graph's own memory."""
-        return (*self.rows, *self.initial, *self.stores)
+        return (*self.rows, *self.initial, *self.stores, *self.lasts)
 
     def verify_(self) -> None:
-        turns, directions = self.turns.value.data, self.directions.get_values()
+        turns, directions = self.known_turns, self.directions.get_values()
         whole = [*self.rows, *self.stores]
-        if turns < 1:
-            raise VerifyException(f"there is at least one turn, not {turns}")
+        if turns is None and not self.extents:
+            raise VerifyException("nothing says how many turns there are")
+        if turns is not None and turns < 0:
+            raise VerifyException(f"there are 0 turns or more, not {turns}")
         if len(directions) != len(whole) or not set(directions) <= {0, 1}:
             raise VerifyException("each of its rows and stores has a direction, 0 or 1")
         if len(self.initial) > len(self.stores):
@@ -519,16 +542,25 @@ class ScanOp(IRDLOperation):
             type = buffer_type(value)
             shape = type.get_shape()
             carried = len(self.rows) <= number < len(self.rows) + len(self.initial)
-            least = turns if number < len(self.rows) else min(turns, 2 if carried else turns)
-            if byte_size(type) is None or not shape or not least <= shape[0] <= turns:
-                raise VerifyException(f"{type} has no rows for {turns} turns")
-        for value, store in zip(self.initial, self.stores, strict=False):
+            if not shape or not self._is_enough(shape[0], carried):
+                each = "as many turns as a number says" if turns is None else f"{turns} turns"
+                raise VerifyException(f"{type} has no rows for {each}")
+        if self.lasts and len(self.lasts) != len(self.initial):
+            raise VerifyException("of what is carried all or nothing is given behind the last turn")
+        carries = [zip(values, self.stores, strict=False) for values in (self.initial, self.lasts)]
+        for value, store in (*carries[0], *carries[1]):
             type = buffer_type(store)
             row = MemRefType(type.element_type, type.get_shape()[1:], memory_space=type.memory_space)
             if value.type != row:
                 raise VerifyException(f"{value.type} is carried, whose rows are {row}")
         if len({buffer_type(value).memory_space for value in (*self.reads, *self.writes)}) > 1:
             raise VerifyException("works on buffers of several devices")
+
+    def _is_enough(self, extent: int, is_carried: bool) -> bool:
+        """Whether so many rows are one for each turn, or enough for what turns carry."""
+        if (turns := self.known_turns) is None:
+            return extent == DYNAMIC or (is_carried and extent >= 2)
+        return (min(turns, 2) if is_carried else turns) <= extent <= turns
 
 
 Access: TypeAlias = CallOp | CopyOp | ScanOp

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from .. import te
 from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic, Place
+from ..support.symbols import is_table, lookup_symbol
 from ..te.assume import Assumptions, assuming
 from ..te.contents import MAX_ELEMENTS, Number, contents
 from ..te.dim_equations import never_equal, solved
@@ -25,6 +26,7 @@ from ..te.dims import coefficient, data_var, substituted, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
+from .scan import ScanOp
 
 Dims = tuple[te.Dim, ...]
 
@@ -142,6 +144,10 @@ class Extents:
                 for each in inner:
                     self.add(each)
                 self.note(op, [each for value in end.operands for each in self.of(value)])
+            case CallOp() if (function := _callee(op)) is not None:
+                self.enter(op, function)
+            case ScanOp() if (function := _callee(op)) is not None:
+                self.scan(op, function)
             case RelayOp():
                 given = [tensor for operand in op.operands for tensor in self.tensors(operand)]
                 self.note(op, self.asking(op, lambda: results_of(op, given)))
@@ -154,15 +160,43 @@ class Extents:
         Raises:
             Diagnostic: they do not follow; then nothing is known of them.
         """
+        self.note(call, self._through(call, function, [each for value in call.arguments for each in self.of(value)]))
+
+    def scan(self, op: ScanOp, function: FuncOp) -> None:
+        """Find out about the results of turns of a function, whose operands are known. What tensors hold is another
+        thing in each turn.
+
+        Raises:
+            Diagnostic: they do not follow, or data decides them; then nothing is known of them.
+        """
+        captured, rows, carried = (
+            [known.dims for value in values for known in self.of(value)]
+            for values in (op.captured, op.rows, op.carried)
+        )
+        given = [*captured, *(dims[1:] for dims in rows), *carried]
+        decided = len(self.decided)
+        results = [known.dims for known in self._through(op, function, [Known(dims) for dims in given])]
+        if len(self.decided) > decided or any(self.depends_on_data(d) for dims in (*given, *rows) for d in dims):
+            raise Diagnostic.at(op, "is a loop whose turns have extents that data decides", hint=give_shapes())
+        turns = rows[0][0] if op.known_turns is None else op.known_turns
+        same = [(dims[0], turns) for dims in rows]
+        for before, after in zip(carried, results, strict=False):
+            same += zip(before, after, strict=True)
+        self.take(Assumptions(equal=same), op)
+        gathered = [(turns, *results[number]) for number in op.gathered.get_values()]
+        self.note(op, [self._resolved(Known(dims)) for dims in (*carried, *gathered)])
+
+    def _through(self, call: Operation, function: FuncOp, given: Sequence[Known]) -> list[Known]:
+        """What is known of the results of a function that is called; places are the call's where none is said."""
         inner = Extents(values=self.values, others=self.others, at_most=self.at_most, decided=self.decided)
         try:
-            results = inner.through(function, [each for value in call.arguments for each in self.of(value)])
+            results = inner.through(function, given)
         except Diagnostic as error:
             if error.place is not None:
                 raise
             raise type(error)(error.message, Place.of_location(call.location), hint=error.hint) from None
         self.values = inner.values
-        self.note(call, results)
+        return results
 
     def through(self, function: FuncOp, given: Sequence[Known]) -> list[Known]:
         """What is known of the results of a function of operators, of whose inputs this is `given`.
@@ -255,6 +289,15 @@ class Extents:
     def depends_on_data(self, dim: te.Dim) -> bool:
         """Whether data decides, when the graph runs, what an extent is."""
         return bool(self.decided) and not self.decided.keys().isdisjoint(te.variables([self.resolved(dim)]))
+
+
+def _callee(op: CallOp | ScanOp) -> FuncOp | None:
+    """The function of operators that is called, if there is one where the operation stands."""
+    module = op
+    while module is not None and not is_table(type(module)):
+        module = module.parent_op()
+    callee = None if module is None else lookup_symbol(op, op.callee)
+    return callee if isinstance(callee, FuncOp) else None
 
 
 def known_of_constant(op: ConstantOp) -> Known:

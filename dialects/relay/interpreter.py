@@ -9,8 +9,9 @@ What values are: a tensor an array, a tuple a Python tuple, the others `Closure`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
@@ -32,6 +33,7 @@ from .data import DEFAULT, ConstructOp, MatchOp
 from .ops.annotation import OnDeviceOp
 from .reference import evaluate_op
 from .scan import ScanOp
+from .turns import run_turns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,7 +206,10 @@ class RelayInterpreter:
                 cast(Cell, operands[0]).value = operands[1]
                 return []
             case ScanOp():
-                return self._scan(op, [cast("NDArray", operand) for operand in operands])
+                callee, inner = SymbolTable.lookup_symbol(op, op.callee), RelayInterpreter()
+                assert isinstance(callee, FuncOp)
+                turn = cast("Callable[[Sequence[NDArray]], Sequence[NDArray]]", partial(inner.run, callee))
+                return run_turns(op, callee, turn, cast("Sequence[NDArray]", operands))
             case SetRowOp():
                 return [_with_row(op, *(cast("NDArray", operand) for operand in operands))]
             case CallLoweredOp():
@@ -214,23 +219,6 @@ class RelayInterpreter:
                 return [unflatten(result.type, arrays) for result in op.results]
             case _:
                 raise NotImplementedError(f"'{op.name}' has no reference evaluation")
-
-    def _scan(self, op: ScanOp, operands: Sequence[NDArray]) -> Sequence[Value]:
-        import numpy as np
-
-        callee = SymbolTable.lookup_symbol(op, op.callee)
-        assert isinstance(callee, FuncOp)
-        inner, turns, seen = RelayInterpreter(), op.turns.value.data, len(op.captured)
-        captured, rows = operands[:seen], operands[seen : seen + len(op.rows)]
-        carried: Sequence[Value] = operands[seen + len(op.rows) :]
-        whole = [np.empty(tensor(r).get_shape(), numpy_dtype(tensor(r).element_type)) for r in op.res[len(carried) :]]
-        for turn in range(turns):
-            taken = [row[op.row_at(number, turn)] for number, row in enumerate(rows)]
-            given = inner.run(callee, [*captured, *map(np.asarray, taken), *carried])
-            carried = given[: len(carried)]
-            for place, number in enumerate(op.gathered.get_values()):
-                whole[place][op.row_at(len(rows) + place, turn)] = cast("NDArray", given[number])
-        return [*carried, *whole]
 
     def _evaluate(self, op: RelayOp, inputs: Sequence[NDArray]) -> Sequence[NDArray]:
         """The results of an operator. What it computes is built once, where its types are known."""

@@ -240,17 +240,10 @@ class _Scan(_WithGraphs):
         axes = node.integers("scan_input_axes", [0] * scanned)
         axes = [node.axis(axis, len(shape_of(value))) for axis, value in zip(axes, inputs, strict=True)]
         backwards = node.integers("scan_input_directions", [0] * scanned)
-        if any(shape_of(value)[axis] == DYNAMIC for axis, value in zip(axes, inputs, strict=True)):
-            return self._open(graph, state, inputs, axes, backwards)
-        lengths = {shape_of(value)[axis] for axis, value in zip(axes, inputs, strict=True)}
-        if len(lengths) != 1:
-            raise Malformed(f"what is scanned is of the lengths {', '.join(map(str, sorted(lengths)))}")
-        (length,) = lengths
-        if not 0 < length <= MAX_TURNS:
-            raise Unsupported(f"it scans {length} rows; from 1 to {MAX_TURNS} are imported")
         to_axes = node.integers("scan_output_axes", [0] * gathered)
         reversed_outputs = node.integers("scan_output_directions", [0] * gathered)
-        if length > UNROLLED:
+
+        def scanned_rows() -> Sequence[SSAValue] | None:
             given = [self._first(value, axis) for value, axis in zip(inputs, axes, strict=True)]
 
             def body(parts: Rows, held: Rows) -> tuple[Rows, Rows]:
@@ -258,8 +251,19 @@ class _Scan(_WithGraphs):
                 return outputs[: len(state)], outputs[len(state) :]
 
             back_in, back_out = ([bool(each) for each in way] for way in (backwards, reversed_outputs))
-            if (found := scan(node, self.host.add_function, given, back_in, state, body, back_out)) is not None:
-                return [*found[0], *self._moved(found[1], to_axes)]
+            found = scan(node, self.host.add_function, given, back_in, state, body, back_out)
+            return None if found is None else [*found[0], *self._moved(found[1], to_axes)]
+
+        if any(shape_of(value)[axis] == DYNAMIC for axis, value in zip(axes, inputs, strict=True)):
+            return scanned_rows() or self._open(graph, state, inputs, axes, backwards)
+        lengths = {shape_of(value)[axis] for axis, value in zip(axes, inputs, strict=True)}
+        if len(lengths) != 1:
+            raise Malformed(f"what is scanned is of the lengths {', '.join(map(str, sorted(lengths)))}")
+        (length,) = lengths
+        if not 0 < length <= UNROLLED and (found := scanned_rows()) is not None:
+            return found
+        if not 0 < length <= MAX_TURNS:
+            raise Unsupported(f"it scans {length} rows; from 1 to {MAX_TURNS} are imported")
         rows: list[list[SSAValue]] = []
         for turn in range(length):
             places = [length - 1 - turn if back else turn for back in backwards]

@@ -17,16 +17,12 @@ from xdsl.ir import SSAValue
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .elementwise import elu_like, hard_sigmoid_like, softplus_of, softsign_of
-from .errors import Malformed, Unsupported
-from .looping import Loop, Turn
+from .errors import Malformed
 from .node import Node, Versions
 from .scanning import Rows, scan
 
 if TYPE_CHECKING:
     import numpy as np
-
-MAX_STEPS = 4096
-"""The steps of a sequence that are written one after the other at most."""
 
 UNROLLED_STEPS = 8
 """So many steps are written one after the other where they could be turns of a loop: of more, the loop takes 0.85 to
@@ -96,8 +92,7 @@ class _Recurrent(ABC):
         self.steps, self.batch, features = shape_of(self.x)
         if features == DYNAMIC:
             node.static_shape(self.x)
-        if self.steps > MAX_STEPS:
-            raise Unsupported(f"a sequence of {self.steps} steps, of which {MAX_STEPS} are written out at most")
+        self.is_open = DYNAMIC in (self.steps, self.batch)
         names = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
         self.directions = node.choice("direction", names, "forward")
         self.width = shape_of(node.input(2, rank=3))[-1]
@@ -234,8 +229,6 @@ class _Recurrent(ABC):
     def project(self, number: int) -> list[SSAValue]:
         """What each step's input gives for all gates."""
         node = self.node
-        if self.steps == DYNAMIC:
-            return [self._products(number, self.x)]
         is_open = self.batch == DYNAMIC
         rows = self.x if is_open else node.reshape(self.x, [self.steps * self.batch, shape_of(self.x)[2]])
         product = self._products(number, rows)
@@ -254,31 +247,6 @@ class _Recurrent(ABC):
         """The product of the input of all steps, or of a state, with the weights at `index` of one direction."""
         return self.node.emit("nn.dense", x, self.weight(index, number))
 
-    def run_open(self, number: int, functions: Sequence[Activation]) -> tuple[SSAValue, Sequence[SSAValue]]:
-        """The outputs of one direction, `[steps, batch, width]`, and its states after the last step, where it is known
-        at run time only how many steps there are."""
-        import numpy as np
-
-        node, states, (projected,) = self.node, self.initial(number), self.project(number)
-        steps = node.extent(node.dims(self.x)[0])
-        last = node.emit("subtract", steps, node.constant(np.array(1, np.int64)))
-
-        def body(turn: SSAValue, goes_on: SSAValue, held: Sequence[SSAValue]) -> Turn:
-            self._parameters, self._parts = {}, {}  # what a function sees has to be in it
-            place = node.emit("subtract", last, turn) if self.directions[number] else turn
-            row = node.emit("take", projected, place, axis=0, mode="clip")
-            new = self.step(number, row, held, functions)
-            output = new[0]
-            if self.lengths is not None:
-                goes_on = node.emit("greater", self.lengths, node.cast(place, tensor(self.lengths).element_type))
-                output = node.emit("where", goes_on, new[0], node.scalar(0.0, new[0]))
-                new = [node.emit("where", goes_on, to, old) for to, old in zip(new, held, strict=True)]
-            return Turn(new, None, [(place, output)])
-
-        found, (outputs,) = Loop(node, node.emitter.add_function, steps, None, states, body).write()
-        self._parameters, self._parts = {}, {}
-        return outputs, found
-
     def run(self, number: int, functions: Sequence[Activation]) -> tuple[list[SSAValue], list[SSAValue]]:
         """The outputs of one direction, in the order of the sequence, and its states after the last step."""
         node, states, projected = self.node, self.initial(number), self.project(number)
@@ -295,15 +263,11 @@ class _Recurrent(ABC):
 
     def convert(self) -> Sequence[SSAValue | None]:
         node = self.node
-        if self.steps == DYNAMIC:
-            return self._convert_open()
-        if self.batch != DYNAMIC and self.steps > UNROLLED_STEPS:
+        if not 0 < self.steps <= UNROLLED_STEPS:
             return self._convert_scanned()
         runs = [self.run(number, functions) for number, functions in enumerate(self.functions())]
         everything: SSAValue | None = None
         if node.output_used(0):
-            if not self.steps:
-                raise Unsupported("a sequence without steps")
             everything = self.joined([self.sequence(outputs) for outputs, _ in runs], 1)
         return self._outputs(everything, [states for _, states in runs])
 
@@ -313,12 +277,21 @@ class _Recurrent(ABC):
         import numpy as np
 
         node, states = self.node, self.initial(number)
-        rows = node.reshape(self.x, [self.steps * self.batch, shape_of(self.x)[2]])
-        product = self._products(number, rows)
-        scanned = [node.reshape(product, [self.steps, self.batch, shape_of(product)[1]])]
+        if self.is_open:
+            scanned = [self._products(number, self.x)]
+        else:
+            rows = node.reshape(self.x, [self.steps * self.batch, shape_of(self.x)[2]])
+            product = self._products(number, rows)
+            scanned = [node.reshape(product, [self.steps, self.batch, shape_of(product)[1]])]
         if self.lengths is not None:
-            places = np.arange(self.steps, dtype=numpy_dtype(tensor(self.lengths).element_type))
-            scanned.append(node.constant(places))
+            places = node.emit(
+                "arange",
+                node.constant(np.array(0, np.int64)),
+                node.extent(node.dims(self.x)[0]),
+                node.constant(np.array(1, np.int64)),
+                dtype=dtype_name(tensor(self.lengths).element_type),
+            )
+            scanned.append(places)
 
         def body(rows: Rows, held: Rows) -> tuple[Rows, Rows]:
             self._parameters, self._parts = {}, {}  # what a function sees has to be in it
@@ -338,14 +311,12 @@ class _Recurrent(ABC):
 
     def _convert_scanned(self) -> Sequence[SSAValue | None]:
         runs = [self.run_scanned(number, functions) for number, functions in enumerate(self.functions())]
+        if self.is_open:
+            rows = [self.node.emit("expand_dims", outputs, axis=1) for outputs, _ in runs]
+            return self._outputs(self.joined(rows, 1), [states for _, states in runs])
         rows = [self.node.reshape(outputs, [self.steps, self.batch * self.width]) for outputs, _ in runs]
         shape = [self.steps, len(runs), self.batch, self.width]
         everything = self.node.reshape(self.joined(rows, 1), shape)
-        return self._outputs(everything, [states for _, states in runs])
-
-    def _convert_open(self) -> Sequence[SSAValue | None]:
-        runs = [self.run_open(number, functions) for number, functions in enumerate(self.functions())]
-        everything = self.joined([self.node.emit("expand_dims", outputs, axis=1) for outputs, _ in runs], 1)
         return self._outputs(everything, [states for _, states in runs])
 
     def _outputs(self, everything: SSAValue | None, states: Sequence[Sequence[SSAValue]]) -> Sequence[SSAValue | None]:

@@ -93,6 +93,7 @@ from ..relay_to_tir.place_calls import (
     device_of,
     is_copy_between_devices,
 )
+from ..relay_to_tir.turns import PASSES, passed_extents
 from ..sizes import Size
 from ..tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .data_extents import DataExtents
@@ -134,7 +135,7 @@ class BufferizeGraphPass(ModulePass):
             op.body.block.insert_op_before(graph, function)
             for source in (function, *(c for c in function.body.block.ops if isinstance(c, relay.CallLoweredOp))):
                 for key in source.attributes:
-                    if key not in (*GRAPH_ATTRIBUTES, SYMBOLS, SHAPES):
+                    if key not in (*GRAPH_ATTRIBUTES, SYMBOLS, SHAPES, PASSES):
                         missed(self.name, source, f"the attribute '{key}' has no effect")
             function.detach()
             function.erase(safe_erase=False)
@@ -425,29 +426,36 @@ class _Bufferization:
         self._add(made, op)
 
     def _lower_scan(self, op: RelayScanOp) -> None:
-        """Turns gather rows in the whole; what is only carried has two places, which they write by turns."""
-        turns, gathered = op.turns.value.data, op.gathered.get_values()
-        count = len(op.carried)
+        """Turns gather rows in the whole; what is only carried has two places, which they write by turns. What is
+        carried stands there behind the last turn where that is known, else it is copied."""
+        gathered, count = op.gathered.get_values(), len(op.carried)
+        turns = op.known_turns
+        passed = [self._passed(expr) for expr in passed_extents(op) or ()]
+        shapes = lowered_shapes(op) or [self._known_shape(flatten_types([result.type])[0]) for result in op.res]
         stores: dict[int, SSAValue] = {}
-        for number, result in zip(gathered, op.res[count:], strict=True):
-            stores[number] = self._alloc(self._buffer(result, op), op, result.name_hint)
+        for number, result, shape in zip(gathered, op.res[count:], shapes[count:], strict=True):
+            stores[number] = self._alloc_of(result, shape, op, result.name_hint)
             self.buffers[result] = [stores[number]]
         directions = dict(zip(gathered, op.directions.get_values()[len(op.rows) :], strict=True))
-        for number, result in enumerate(op.res[:count]):
-            row = self._buffer(result, op)
+        copied = not turns or not all(is_static(result.type) for result in op.res[:count])
+        lasts: list[SSAValue] = []
+        for number, (result, shape) in enumerate(zip(op.res[:count], shapes[:count], strict=True)):
             if number not in stores:
-                type = shaped_memref(row.element_type, (min(2, turns), *row.get_shape()), row.memory_space)
-                stores[number] = self._alloc(type, op, "carried")
-            if result.first_use is None:
-                continue
-            rows = buffer_type(stores[number]).get_shape()[0]
-            last = 0 if directions.get(number) else (turns - 1) % rows
-            size = byte_size(row)
-            assert size is not None
-            part = PartOp(stores[number], last * size, row)
-            part.result.name_hint = result.name_hint
-            self._add(part, op)
-            self.buffers[result] = [part.result]
+                places = AffineExpr.constant(2 if turns is None else min(2, turns))
+                two = AffineMapAttr(affine_map(0, [places, *shape.data.results]))
+                stores[number] = self._alloc_of(result, two, op, "carried")
+            if copied:
+                lasts.append(self._alloc_of(result, shape, op, result.name_hint))
+                self.buffers[result] = [lasts[number]]
+            elif result.first_use is not None:
+                assert turns is not None
+                rows, *row = buffer_type(stores[number]).get_shape()
+                type = buffer_of(TensorType(flatten_types([result.type])[0].element_type, row), device_of(op))
+                last = 0 if directions.get(number) else (turns - 1) % rows
+                part = PartOp(stores[number], last * (byte_size(type) or 0), type)
+                part.result.name_hint = result.name_hint
+                self._add(part, op)
+                self.buffers[result] = [part.result]
         made = ScanOp(
             op.callee.root_reference.data,
             turns,
@@ -456,17 +464,34 @@ class _Bufferization:
             [self._own(self.buffers[value][0], op) for value in op.carried],
             [stores[number] for number in sorted(stores)],
             [*op.directions.get_values()[: len(op.rows)], *(directions.get(number, 0) for number in sorted(stores))],
+            lasts,
+            passed if turns is None else passed[1:],
         )
         self._add(made, op)
 
-    def _buffer(self, result: SSAValue, op: Operation) -> BufferType:
-        return buffer_of(self._static(result.type, "the result", op)[0], device_of(op))
+    def _passed(self, expr: AffineExpr) -> SSAValue:
+        """A number that the turns of a scan are passed."""
+        return self._size(expr.value) if isinstance(expr, AffineConstantExpr) else self._extent(expr)
+
+    def _known_shape(self, type: Tensor) -> AffineMapAttr:
+        return AffineMapAttr(affine_map(0, [as_affine(extent) for extent in type.get_shape()]))
+
+    def _alloc_of(self, result: SSAValue, shape: AffineMapAttr, op: Operation, name: str | None) -> SSAValue:
+        """Memory of these extents for a result, or for several of it."""
+        element, device = self._static(result.type, "the result", op)[0].element_type, device_of(op)
+        if all(isinstance(expr, AffineConstantExpr) for expr in shape.data.results):
+            return self._alloc(self._type(element, shape, device or CPU), op, name)
+        return self._alloc_shaped(element, shape, op, name, device)
 
     def _own(self, buffer: SSAValue, op: Operation) -> SSAValue:
         """A buffer in the graph's own memory."""
         if isinstance(root_of(buffer).owner, AllocOp):
             return buffer
-        copy = self._alloc(buffer_type(buffer), op, buffer.name_hint)
+        type = buffer_type(buffer)
+        if (shape := self.shapes.get(buffer)) is None or byte_size(type) is not None:
+            copy = self._alloc(type, op, buffer.name_hint)
+        else:
+            copy = self._alloc_shaped(type.element_type, shape, op, buffer.name_hint, device_of(op))
         self._add(CopyOp([buffer], copy), op)
         return copy
 

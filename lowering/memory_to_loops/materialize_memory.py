@@ -39,7 +39,7 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -54,7 +54,7 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ...dialects.mem.core import (
@@ -71,7 +71,6 @@ from ...dialects.mem.core import (
     ScanOp,
     SizeOp,
     buffer_type,
-    byte_size,
     root_of,
     start_in_root,
 )
@@ -100,6 +99,8 @@ from ..relay_to_tir.te_expressions import signless
 from ..threads.share_out import share_out
 from ..tir_to_loops.index_values import IndexBuilder
 from .constants import Constants, address_function
+from .frames import frames_of
+from .scans import Scans
 from .steps import Callees, Layout, kernel_calls, kernel_of, layouts_of, slot_count, steps_of, takes_record, with_turns
 
 
@@ -125,7 +126,7 @@ class MaterializeMemoryPass(ModulePass):
         graphs = [g for g in own if TURN not in g.attributes]
         layouts = layouts_of(graphs, kernels)
         for graph, layout in zip(graphs, layouts, strict=True):
-            lowered = _Materialization(graph, kernels, constants, layout).run()
+            lowered = Materialization(graph, kernels, constants, layout).run()
             op.body.block.insert_op_before(lowered, graph)
         for graph in own:
             graph.detach()
@@ -140,11 +141,13 @@ def flat_type(type: BufferType) -> BufferType:
     return flat_memref(signless(type.element_type), DYNAMIC if DYNAMIC in shape else prod(shape))
 
 
-class _Materialization:
+class Materialization:
     """The lowering of one graph."""
 
     def __init__(self, graph: GraphOp, kernels: Callees, constants: Constants, layout: Layout):
         self.graph = graph
+        self.current = graph
+        """The graph that is emitted: this one, or one that it scans."""
         self.kernels = kernels
         self.constants = constants
         self.layout = layout
@@ -155,6 +158,8 @@ class _Materialization:
         self.starts: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
         """Of a pool whose size depends on symbols, where it begins, and what it is a multiple of."""
         self.views: dict[tuple[SSAValue, int, Attribute], SSAValue] = {}
+        self.frames = frames_of(graph, kernels)
+        self.scans = Scans(self)
 
     def run(self) -> func.FuncOp:
         self.next_record = records_at = self.layout.records
@@ -176,23 +181,29 @@ class _Materialization:
         if checks:
             lowered.attributes |= {CHECKS: ArrayAttr(checks), RECORDS: IntegerAttr(records_at, i64)}
         self.block = lowered.body.block
-        self.arena, self.num_threads = self.block.args[-2], self.block.args[-1]
+        self.arena: SSAValue = self.block.args[-2]
+        self.num_threads: SSAValue = self.block.args[-1]
         names = [*numbered("in", len(self.graph.inputs)), *numbered("out", len(self.graph.outputs))]
         names += [symbol.name_hint or "n" for symbol in symbols]
         for argument, name in zip(self.block.args, [*names, "arena", "num_threads"], strict=True):
             argument.name_hint = name
         self.values: dict[SSAValue, SSAValue] = dict(zip(symbols, self.block.args[len(types) :], strict=False))
+        pools = self._begin_dynamic(size)
         if symbols:
-            lowered.attributes |= self._begin_dynamic(size)
+            names_given = self.graph.symbol_names
+            given = [StringAttr(f"n{number}") for number in range(len(symbols))]
+            lowered.attributes[GRAPH_SYMBOLS] = ArrayAttr(given) if names_given is None else names_given
+            lowered.attributes[POOLS] = ArrayAttr(pools)
             if (extents := self.graph.attributes.get(EXTENTS)) is not None:
                 lowered.attributes[SYMBOL_EXTENTS] = extents
         for argument, given in zip(arguments, self.block.args, strict=False):
             self.views[argument, 0, given.type] = given
-        self._emit_graph(self.graph)
+        self.emit_graph(self.graph)
         self.block.add_op(func.ReturnOp())
         return lowered
 
-    def _emit_graph(self, graph: GraphOp) -> None:
+    def emit_graph(self, graph: GraphOp) -> None:
+        around, self.current = self.current, graph
         steps = [step for step in steps_of(graph) if not isinstance(step, ScanOp)]
         first: dict[Operation, list[CallOp | CopyOp]] = {step[0]: step for step in steps}
         for op in graph.body.block.ops:
@@ -202,9 +213,10 @@ class _Materialization:
                 (known,) = op.map.data.results
                 self.values[op.result] = IndexBuilder(self.block).extent(known)
             elif isinstance(op, ScanOp):
-                self._emit_scan(op)
+                self.scans.emit(op)
             elif (step := first.get(op)) is not None:
                 self._emit(step)
+        self.current = around
 
     def _lay_out_pools(self, start: int) -> int:
         """Note where each pool stands in the arena, from `start` on; where the last one ends."""
@@ -215,42 +227,49 @@ class _Materialization:
                     start = aligned(start + op.size)
         return start
 
-    def _begin_dynamic(self, size: int) -> dict[str, Attribute]:
+    def _begin_dynamic(self, size: int) -> list[AffineMapAttr]:
         """Compute the extents that follow from symbols, and where the pools begin whose sizes do: one behind the other
-        from `size` on. What the function says of this to whoever gives it the memory."""
+        from `size` on. Those sizes, as the factors that they are products of."""
         at = IndexBuilder(self.block)
         at.define_symbols(list(enumerate(self.values.values())))
-        maps: dict[SSAValue, AffineExpr] = {s: AffineExpr.symbol(n) for n, s in enumerate(self.graph.symbols)}
-        start = at.constant(size)
-        pools: list[Attribute] = []
-        for op in self.graph.body.block.ops:
-            if isinstance(op, ExtentOp):
-                maps[op.result] = op.map.data.results[0]
-                self.values[op.result] = at.extent(maps[op.result])
-            elif isinstance(op, PoolOp) and op.extents:
-                unit = self.values[op.extents[0]]
-                for extent in op.extents[1:]:
-                    unit = at.emit(arith.MuliOp(unit, self.values[extent]))
-                self.starts[op.result] = (start, unit)
-                start = at.emit(arith.AddiOp(start, at.emit(arith.MuliOp(unit, at.constant(op.size)))))
-                exprs = [AffineExpr.constant(op.size), *(maps[extent] for extent in op.extents)]
-                pools.append(AffineMapAttr(affine_map(0, exprs)))
-        names = self.graph.symbol_names
-        given = [StringAttr(f"n{number}") for number in range(len(self.graph.symbols))]
-        return {GRAPH_SYMBOLS: ArrayAttr(given) if names is None else names, POOLS: ArrayAttr(pools)}
+        start: SSAValue | None = None
+        sizes: list[AffineMapAttr] = []
+
+        def begins(bytes: int, factors: Sequence[AffineExpr]) -> tuple[SSAValue, SSAValue]:
+            """Where memory begins that is so large, and what its size is a multiple of."""
+            nonlocal start
+            begin, unit = at.constant(size) if start is None else start, at.constant(1)
+            for number, factor in enumerate(factors):
+                value = at.extent(factor)
+                unit = at.emit(arith.MuliOp(unit, value)) if number else value
+            start = at.emit(arith.AddiOp(begin, at.emit(arith.MuliOp(unit, at.constant(bytes)))))
+            sizes.append(AffineMapAttr(affine_map(0, [AffineExpr.constant(bytes), *factors])))
+            return begin, unit
+
+        for path, frame in self.frames.items():
+            values = {value: at.extent(expr) for value, expr in frame.extents.items()}
+            starts: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
+            for op in frame.pools:
+                starts[op.result] = begins(op.size, [frame.extents[each] for each in op.extents])
+            self.scans.enter(path, values, starts)
+            if frame.slots is not None:
+                bytes, factors = frame.slots
+                self.scans.slots[path] = begins(bytes, factors)[0]
+        self.scans.leave()
+        return sizes
 
     def _number(self, op: ReadExtentOp | SizeOp) -> SSAValue:
         """An extent that data has decided, or what follows from such."""
         at = IndexBuilder(self.block)
         if isinstance(op, SizeOp):
             return at.emit(_KINDS[op.kind.data](self.values[op.lhs], self.values[op.rhs]))
-        read = at.emit(memref.LoadOp.get(self._memory(op.source), [at.constant(0)]))
+        read = at.emit(memref.LoadOp.get(self.memory(op.source), [at.constant(0)]))
         number = at.emit(arith.IndexCastOp(read, index))
         return at.emit(arith.MaxSIOp(at.emit(arith.MinSIOp(number, self.values[op.most])), at.constant(0)))
 
     def _emit(self, step: list[CallOp | CopyOp]) -> None:
         kernel, count = kernel_of(step[0], self.kernels), slot_count(step, self.kernels)
-        buffers = [[self._memory(value) for value in (*op.reads, *op.writes)] for op in step]
+        buffers = [[self.memory(value) for value in (*op.reads, *op.writes)] for op in step]
         record = None if kernel is None or not takes_record(kernel) else self._record()
         slots = SlotsOp(self.slots_in or self.arena, self.slots_used * SLOT_BYTES, count)
         slots.result.name_hint = "slots"
@@ -263,81 +282,6 @@ class _Materialization:
             call = self._call(step[0], kernel, buffers[0], record, slots.result)
             call.location = step[0].location
             self.block.add_op(call)
-
-    def _emit_scan(self, op: ScanOp) -> None:
-        """The first turn, which takes what is there before, and a loop of the others. Each has slots of its own."""
-        graph, turns = self.kernels.turn(op), op.turns.value.data
-        record, first = self.next_record, self.slots_used
-        self._emit_turn(op, graph, None)
-        count = self.slots_used - first
-        if turns == 1:
-            return
-        at = IndexBuilder(self.block)
-        loop = scf.ForOp(at.constant(1), at.constant(turns), at.constant(1), [], Block(arg_types=[index]))
-        loop.location = op.location
-        self.block.add_op(loop)
-        around = self.block, self.views, self.slots_in
-        self.block, self.views, self.next_record = loop.body.block, dict(self.views), record
-        (turn,) = loop.body.block.args
-        turn.name_hint = "turn"
-        at.block = self.block
-        behind = at.emit(arith.MuliOp(turn, at.constant(count * SLOT_BYTES)))
-        shift = at.emit(arith.AddiOp(behind, at.constant(first * SLOT_BYTES)))
-        self.slots_in = self._view(self.slots_in or self.arena, shift, MemRefType(i8, [count * SLOT_BYTES]))
-        self.slots_used = 0
-        self._emit_turn(op, graph, turn)
-        self.block.add_op(scf.YieldOp())
-        self.block, self.views, self.slots_in = around
-        self.slots_used = first + turns * count
-
-    def _emit_turn(self, op: ScanOp, graph: GraphOp, turn: SSAValue | None) -> None:
-        """One turn, the first where none is named."""
-        arguments = set[SSAValue](graph.body.block.args)
-        self.views = {key: view for key, view in self.views.items() if key[0] not in arguments}
-        directions, count = op.directions.get_values(), len(op.rows)
-        given = [self._memory(value) for value in op.inputs]
-        given += [self._row(op, *each, turn) for each in zip(op.rows, directions, strict=False)]
-        stores = list(zip(op.stores, directions[count:], strict=True))
-        if turn is None:
-            given += [self._memory(value) for value in op.initial]
-        else:
-            given += [self._row(op, *each, turn, behind=1) for each in stores[: len(op.initial)]]
-        given += [self._row(op, *each, turn) for each in stores]
-        wanted = [flat_type(buffer_type(argument)) for argument in graph.body.block.args]
-        if [each.type for each in given] != wanted:
-            types = _listed([each.type for each in given])
-            raise Diagnostic.at(op, f"passes ({types}) to {op.callee}, which takes ({_listed(wanted)})")
-        for argument, memory in zip(graph.body.block.args, given, strict=True):
-            self.views[argument, 0, memory.type] = memory
-        self._emit_graph(graph)
-
-    def _row(self, op: ScanOp, value: SSAValue, back: int, turn: SSAValue | None, behind: int = 0) -> SSAValue:
-        """The row of a turn, or of one that is so many behind, in the first turn its own."""
-        alloc, type = root_of(value).owner, buffer_type(value)
-        pool = alloc.pool if isinstance(alloc, AllocOp) else None
-        if not isinstance(alloc, AllocOp) or pool is None or pool not in self.places or alloc.offset is None:
-            raise Diagnostic.at(
-                op, "takes or gives rows of what is not in a pool of a known size, which have no memref"
-            )
-        rows, *row = type.get_shape()
-        at = IndexBuilder(self.block)
-        place = at.constant(0)
-        if turn is not None:
-            place = at.emit(arith.SubiOp(turn, at.constant(behind))) if behind else turn
-            if rows < op.turns.value.data:
-                place = at.emit(arith.RemUIOp(place, at.constant(rows)))
-        if back:
-            place = at.emit(arith.SubiOp(at.constant(rows - 1), place))
-        start = self.places[pool] + alloc.offset.value.data + start_in_root(value)
-        size = (byte_size(type) or 0) // rows
-        shift = at.emit(arith.AddiOp(at.emit(arith.MuliOp(place, at.constant(size))), at.constant(start)))
-        return self._view(self.arena, shift, flat_memref(signless(type.element_type), prod(row)), value.name_hint)
-
-    def _view(self, memory: SSAValue, shift: SSAValue, type: BufferType, name: str | None = None) -> SSAValue:
-        view = memref.ViewOp.build(operands=[memory, shift, []], result_types=[type])
-        view.result.name_hint = name
-        self.block.add_op(view)
-        return view.result
 
     def _copy(self, op: CopyOp | CallOp, source: SSAValue, target: SSAValue) -> memref.CopyOp:
         """A copy that no kernel makes; where extents depend on symbols, of as many elements as they say."""
@@ -354,12 +298,14 @@ class _Materialization:
     def _count(self, buffer: SSAValue) -> SSAValue:
         """How many elements a buffer has whose extents depend on symbols."""
         at = IndexBuilder(self.block)
-        at.define_symbols([(number, self.values[symbol]) for number, symbol in enumerate(self.graph.symbols)])
+        at.define_symbols([(number, self.values[symbol]) for number, symbol in enumerate(self.current.symbols)])
         if isinstance(buffer.owner, AllocOp):
             extents = [self.values[extent] for extent in buffer.owner.extents]
         else:
-            assert self.graph.shapes is not None, "an argument of open extents says what they are"
-            shape = self.graph.shapes.data[list[SSAValue]([*self.graph.inputs, *self.graph.outputs]).index(buffer)].data
+            assert self.current.shapes is not None, "an argument of open extents says what they are"
+            shape = self.current.shapes.data[
+                list[SSAValue]([*self.current.inputs, *self.current.outputs]).index(buffer)
+            ].data
             extents = [at.extent(expr) for expr in shape.results if not isinstance(expr, AffineConstantExpr)]
         total = at.constant(_elements(buffer_type(buffer)))
         for extent in extents:
@@ -376,7 +322,7 @@ class _Materialization:
     ) -> func.CallOp:
         taken = kernel.function_type.inputs.data
         wanted = [type for type in taken if is_memref(type)]
-        buffers = [*map(self._opened, buffers, wanted), *buffers[len(wanted) :]]
+        buffers = [*map(self.opened, buffers, wanted), *buffers[len(wanted) :]]
         given = [buffer.type for buffer in buffers]
         check_overlaps(op, kernel)
         check_extents(op, kernel)
@@ -401,8 +347,8 @@ class _Materialization:
                     raise Diagnostic.at(op, f"{op.callee} takes {type}, and nothing here is that")
         return func.CallOp(SymbolRefAttr(kernel.sym_name.data), arguments, [])
 
-    def _opened(self, buffer: SSAValue, wanted: MemRefType[Attribute]) -> SSAValue:
-        """A buffer as a kernel takes it that was made for any extent, where the graph knows the extent by now."""
+    def opened(self, buffer: SSAValue, wanted: MemRefType[Attribute]) -> SSAValue:
+        """A buffer as one takes it that was made for any extent, where the graph knows the extent by now."""
         given = memref_of(buffer)
         if given == wanted or given.element_type != wanted.element_type or wanted.has_static_shape():
             return buffer
@@ -421,7 +367,7 @@ class _Materialization:
         self.block.add_op(record)
         return record.result
 
-    def _memory(self, value: SSAValue) -> SSAValue:
+    def memory(self, value: SSAValue) -> SSAValue:
         """The memref that a buffer is."""
         root, start, type = root_of(value), start_in_root(value), flat_type(buffer_type(value))
         if (known := self.views.get((root, start, type))) is not None:
@@ -453,7 +399,7 @@ class _Materialization:
                 value is not root and not start and flat_type(buffer_type(root)).element_type == type.element_type
             ):
                 # the whole is seen as one of as many elements, which one of the two does not say
-                self.block.add_op(cast := memref.CastOp.get(self._memory(root), type))
+                self.block.add_op(cast := memref.CastOp.get(self.memory(root), type))
                 made = cast.dest
             case _:
                 part = next(p for p in _owners(value) if isinstance(p, PartOp))

@@ -75,11 +75,19 @@ def _needs(graph: GraphOp, kernels: Callees) -> tuple[int, int]:
 
 def slot_count(step: ScanOp | list[CallOp | CopyOp], kernels: Callees) -> int:
     """The slots that a step takes: a kernel one for each of its nests, copies made by one thread one for all, turns
-    each those of its steps."""
+    each those of its steps. Where it is open how many turns there are, one, for clearing the slots that are elsewhere;
+    where what is carried is copied behind the last turn, one for that."""
     if isinstance(step, ScanOp):
-        return step.turns.value.data * sum(slot_count(inner, kernels) for inner in steps_of(kernels.turn(step)))
+        turns = step.known_turns
+        own = 1 if turns is None else turns * turn_slots(step, kernels)
+        return own + bool(step.lasts)
     kernel = kernel_of(step[0], kernels)
     return 1 if kernel is None else _slots_type(step[0], kernel).count.data
+
+
+def turn_slots(scan: ScanOp, kernels: Callees) -> int:
+    """The slots that one turn takes."""
+    return sum(slot_count(inner, kernels) for inner in steps_of(kernels.turn(scan)))
 
 
 def with_turns(graph: GraphOp, kernels: Callees) -> Iterator[GraphOp]:

@@ -56,6 +56,7 @@ from ...dialects.relay.devices import RESULT_DEVICES, VirtualDevice, VirtualDevi
 from ...dialects.relay.extents import Extents, Known
 from ...dialects.relay.functions import is_for
 from ...dialects.relay.graph_arguments import DIM_NAMES, graph_symbols
+from ...dialects.relay.scan import ScanOp
 from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.relay.types import tuple_type
 from ...dialects.support.advice import give_shapes
@@ -64,7 +65,7 @@ from ...dialects.support.hints import isa
 from ...dialects.support.retyping import retype
 from ...dialects.support.shaped import is_tensor
 from ...dialects.support.unique_names import argument_names, free_name
-from ...dialects.te.assume import assuming
+from ...dialects.te.assume import Assumptions, assuming
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
@@ -73,6 +74,7 @@ from .graph_symbols import EXTENTS, GraphSymbols, note_assumed
 from .merged_rows import matrix_dims, of_matrices, rows_within
 from .place_calls import device_of
 from .te_symbols import opaque_extents
+from .turns import PASSES, Turn, pass_extents
 
 SHAPES = "shapes"
 """With `SYMBOLS`, attributes of a graph's function: its symbols, and the extents of its arguments."""
@@ -105,18 +107,49 @@ class DynamicCalls:
         """The functions that kernels have been made of."""
         self.views: set[str] = set()
         """Those that only see memory otherwise."""
+        self.turns: dict[str, ScanOp] = {}
+        """The graphs that are turns, with one of those that scan them."""
 
-    def lower_calls(self, graph: FuncOp, lower_call: Callable[[CallOp, Kernel, dict[str, Attribute]], None]) -> None:
-        """Let `lower_call` replace each call in `graph` that takes or gives what is not static.
+    def lower_calls(
+        self, graphs: Sequence[FuncOp], lower_call: Callable[[CallOp, Kernel, dict[str, Attribute]], None]
+    ) -> None:
+        """Let `lower_call` replace each call in `graphs` that takes or gives what is not static.
 
         Raises:
             Diagnostic: an operator cannot be computed with extents that are symbols.
         """
-        values = [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]
-        if not any(is_dynamic(value.type) for value in values):
-            return
-        extents, sources = self._extents(graph)
-        _say_what_follows(graph, extents)
+        scans = [op for graph in graphs for op in graph.body.block.ops if isinstance(op, ScanOp)]
+        self.turns = {scan.callee.root_reference.data: scan for scan in scans}
+        found = {graph.sym_name.data: (graph, *self._extents(graph)) for graph in graphs if _is_open(graph)}
+        done = dict[str, Turn]()
+
+        def lower(name: str) -> None:
+            """Those that a graph scans before itself: it passes them their symbols."""
+            if name in done or name not in found:
+                return
+            graph, extents, sources = found[name]
+            for op in graph.body.block.ops:
+                if isinstance(op, ScanOp):
+                    lower(op.callee.root_reference.data)
+            done[name] = self._lower_calls(graph, extents, sources, lower_call, done)
+
+        for name in found:
+            lower(name)
+        for scan in scans:
+            name = scan.callee.root_reference.data
+            if name in found and PASSES not in scan.attributes:
+                raise Diagnostic.at(scan, f"takes tensors of known extents, and {scan.callee} such as are open")
+
+    def _lower_calls(
+        self,
+        graph: FuncOp,
+        extents: Extents,
+        sources: Mapping[te.Var, SSAValue],
+        lower_call: Callable[[CallOp, Kernel, dict[str, Attribute]], None],
+        turns: Mapping[str, Turn],
+    ) -> Turn:
+        """The same for one graph, of which the extents are known; `turns` are the symbols of what it scans."""
+        _say_what_follows(graph, extents, graph.sym_name.data in self.turns)
         inputs = [each for argument in graph.body.block.args for each in extents.of(argument)]
         arguments = [each.dims for each in inputs]
         held = _held_sizes(inputs)
@@ -143,6 +176,12 @@ class DynamicCalls:
             for symbol in () if kernel is None else kernel.symbols:
                 symbols.number(symbol)
             calls.append((call, kernel, outputs))
+        for op in graph.body.block.ops:
+            if isinstance(op, ScanOp):
+                pass_extents(op, extents, symbols, turns.get(op.callee.root_reference.data))
+                op.attributes[SHAPES] = symbols.shapes([extents.of(result)[0].dims for result in op.res])
+        if graph.sym_name.data in self.turns and (held or sources):
+            raise Diagnostic.at(graph, "is a turn whose extents what it is given decides", hint=give_shapes())
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
         asked += [(0, dim) for _, _, dim in held]
         asked += [pair for a, b in fixed for pair in ((a, b), (b, a))]
@@ -169,6 +208,7 @@ class DynamicCalls:
             view.attributes[SHAPES] = symbols.shapes([extents.of(view.result)[0].dims])
         _drop_unused(graph)
         graph.attributes.pop(DIM_NAMES, None)
+        return Turn(symbols, arguments)
 
     def _extents(self, graph: FuncOp) -> tuple[Extents, dict[te.Var, SSAValue]]:
         """What is known of all values of a graph, and where the symbols stand that data decides."""
@@ -196,10 +236,15 @@ class DynamicCalls:
                     extents.note(op, [Known(tuple(t.get_shape())) for r in op.results for t in flatten_types([r.type])])
                 case _ if op is graph.return_op:
                     pass
-                case TupleOp() | TupleGetOp() | ConstantOp():
+                case TupleOp() | TupleGetOp() | ConstantOp() | ScanOp():
                     extents.add(op)
                 case _:
                     raise Diagnostic.at(op, "cannot be compiled where extents are known only when the graph is called")
+        if (scan := self.turns.get(graph.sym_name.data)) is not None:
+            carried = graph.body.block.args[len(graph.body.block.args) - len(scan.carried) :]
+            for before, after in zip(carried, graph.return_op.arguments, strict=False):
+                pairs = zip(extents.of(before)[0].dims, extents.of(after)[0].dims, strict=True)
+                extents.take(Assumptions(equal=list(pairs)), graph)
         return extents, sources
 
     def _telling(self, graph: FuncOp) -> list[BlockArgument]:
@@ -336,17 +381,23 @@ def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
         graph.attributes[RESULT_DEVICES] = ArrayAttr([*map(VirtualDeviceAttr, devices), *computed])
 
 
-def _say_what_follows(graph: FuncOp, extents: Extents) -> None:
+def _say_what_follows(graph: FuncOp, extents: Extents, is_turn: bool) -> None:
     """Put the numbers that open extents turned out to be into the types of the graph's values: what is added to four
-    columns has four. A function that others call keeps the type that they call, but for a segment: a program gives it
-    what fits."""
-    if "sym_visibility" in graph.properties and SEGMENT not in graph.attributes:
+    columns has four. A function that others call keeps the type that they call, but for a segment and a turn: a program
+    gives it what fits, and a graph that scans."""
+    if "sym_visibility" in graph.properties and SEGMENT not in graph.attributes and not is_turn:
         return
     for value in [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]:
         if value in extents.known and is_dynamic(value.type):
             retype(value, _with_extents(value.type, iter(extents.of(value))))
     arguments, results = graph.body.block.args, graph.return_op.arguments
     graph.function_type = FunctionType.from_lists([v.type for v in arguments], [v.type for v in results])
+
+
+def _is_open(graph: FuncOp) -> bool:
+    """Whether some value of a graph has an open extent."""
+    values = [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]
+    return any(is_dynamic(value.type) for value in values)
 
 
 def _with_extents(type: Attribute, known: Iterator[Known]) -> Attribute:

@@ -104,10 +104,8 @@ class LowerTEPass(ModulePass):
         externals = Externals(op)
         externals.lower_static()
         dynamic = DynamicCalls(op, externals.lowering_by(lower_at))
-        for graph in [
-            f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive and CONTROL not in f.attributes
-        ]:
-            dynamic.lower_calls(graph, externals.replace)
+        graphs = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_primitive and CONTROL not in f.attributes]
+        dynamic.lower_calls(graphs, externals.replace)
         left: dict[str, list[CallOp]] = {}
         for call in all_within(op, CallOp):
             left.setdefault(call.callee.root_reference.data, []).append(call)

@@ -62,12 +62,21 @@ relay.func private @twice(%h: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // CHECK-LABEL: relay.func @beside_an_open_extent
-// CHECK-NOT: relay.scan
-// CHECK-COUNT-3: relay.add
-// CHECK: relay.multiply
+// CHECK-NEXT: relay.scan @twice()
+// ALL-LABEL: relay.func @beside_an_open_extent
+// ALL-COUNT-3: relay.add
 relay.func @beside_an_open_extent(%x: tensor<?x4xf32>, %h: tensor<4xf32>) -> tensor<?x4xf32> {
   %last = relay.scan @twice() over() from(%h) {turns = 3, gathered = array<i64>, directions = array<i64>}
     : () over() from(tensor<4xf32>) -> tensor<4xf32>
   %y = relay.multiply %x, %last : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
   relay.return %y : tensor<?x4xf32>
+}
+
+// ALL-LABEL: relay.func @no_turns
+// ALL-NEXT: %all = relay.constant dense<> : tensor<0x4xf32>
+// ALL-NEXT: relay.return %h, %all
+relay.func @no_turns(%h: tensor<4xf32>) -> (tensor<4xf32>, tensor<0x4xf32>) {
+  %last, %all = relay.scan @twice() over() from(%h) {turns = 0, gathered = array<i64: 0>, directions = array<i64: 0>}
+    : () over() from(tensor<4xf32>) -> tensor<4xf32>, tensor<0x4xf32>
+  relay.return %last, %all : tensor<4xf32>, tensor<0x4xf32>
 }

@@ -184,14 +184,15 @@ def model_of(nodes: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[str]
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def check(model: Any, calls: Sequence[dict[str, NDArray]]) -> None:
-    """One compilation gives what ONNX Runtime gives in each call."""
+def check(model: Any, calls: Sequence[dict[str, NDArray]]) -> Executable:
+    """One compilation, which is given back, gives what ONNX Runtime gives in each call."""
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     executable: Any = weft.compile(model, threads=1, opt_level=1)
     for inputs in calls:
         for found, wanted in zip(executable.run(inputs).values(), session.run(None, inputs), strict=True):
             assert found.shape == wanted.shape and found.dtype == wanted.dtype
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    return executable
 
 
 def floats(*shape: int) -> NDArray:
@@ -259,7 +260,11 @@ def test_a_scan_of_an_open_length_in_both_directions():
         scan_input_directions=[1], scan_output_axes=[1], scan_output_directions=[1],
     )  # fmt: skip
     model = model_of([scan], [info("h0", ["b"]), info("x", ["b", "t"])], ["last", "rows"])
-    check(model, [{"h0": floats(b), "x": floats(b, t)} for b, t in ((2, 3), (1, 1), (5, 11))])
+    executable = check(model, [{"h0": floats(b), "x": floats(b, t)} for b, t in ((2, 3), (1, 1), (5, 11))])
+    assert "relay.scan" in executable.ir["fuse"]
+    h = floats(2)
+    for found, wanted in zip(executable(h, floats(2, 0)), (h, floats(2, 0)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_branch_gives_as_many_rows_as_data_decides():
@@ -283,7 +288,65 @@ def test_a_recurrent_network_of_open_length_and_batch():
     for t, n in ((3, 2), (1, 1), (7, 5)):
         lengths = (np.arange(n) % (t + 1)).astype(np.int32)
         calls.append({"x": floats(t, n, 4), "lengths": lengths, "h0": floats(1, n, 3), "c0": floats(1, n, 3)})
-    check(model_of([network], given, outputs, **weights), calls)
+    executable = check(model_of([network], given, outputs, **weights), calls)
+    assert "relay.scan" in executable.ir["fuse"]
+
+
+def test_two_directions_of_a_recurrent_network_of_open_length():
+    network = node("GRU", ["x", "w", "r"], ["y", "y_h"], hidden_size=3, direction="bidirectional")
+    weights = {"w": floats(2, 9, 4), "r": floats(2, 9, 3)}
+    model = model_of([network], [info("x", ["t", 2, 4])], ["y", "y_h"], **weights)
+    executable = check(model, [{"x": floats(t, 2, 4)} for t in (1, 6)])
+    y, last = executable(floats(0, 2, 4))
+    assert y.shape == (0, 2, 2, 3)
+    np.testing.assert_array_equal(last, np.zeros((2, 2, 3)))
+
+
+TURNS = """
+relay.func private @inner(%x: tensor<?x4xf32>, %y: tensor<4xf32>, %h: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = relay.add %h, %x : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = relay.multiply %0, %y : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  relay.return %1 : tensor<?x4xf32>
+}
+relay.func private @outer(%ys: tensor<?x4xf32>, %x: tensor<?x4xf32>, %h: tensor<?x4xf32>)
+    -> (tensor<?x4xf32>, tensor<?x?x4xf32>) {
+  %e = relay.tanh %h : tensor<?x4xf32>
+  %last, %all = relay.scan @inner(%x) over(%ys) from(%e) {gathered = array<i64: 0>, directions = array<i64: 0, 1>}
+    : (tensor<?x4xf32>) over(tensor<?x4xf32>) from(tensor<?x4xf32>) -> tensor<?x4xf32>, tensor<?x?x4xf32>
+  relay.return %last, %all : tensor<?x4xf32>, tensor<?x?x4xf32>
+}
+relay.func @main(%ys: tensor<?x4xf32>, %xs: tensor<?x?x4xf32>, %h: tensor<?x4xf32>)
+    -> (tensor<?x4xf32>, tensor<?x?x?x4xf32>) {
+  %last, %all = relay.scan @outer(%ys) over(%xs) from(%h) {gathered = array<i64: 1>, directions = array<i64: 1, 0>}
+    : (tensor<?x4xf32>) over(tensor<?x?x4xf32>) from(tensor<?x4xf32>) -> tensor<?x4xf32>, tensor<?x?x?x4xf32>
+  relay.return %last, %all : tensor<?x4xf32>, tensor<?x?x?x4xf32>
+}
+"""
+"""Turns within turns, as many as tensors have rows, whose rows are open."""
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_turns_of_open_numbers_within_one_another(target: str, tmp_path: Path):
+    (path := tmp_path / "turns.mlir").write_text(TURNS)
+    executable: Any = weft.compile(path, threads=2, target=target)
+    interpreter: Any = weft.compile(path, executor="interpreter")
+    for t, u, n in ((3, 4, 2), (1, 2, 3), (0, 2, 3), (2, 0, 3), (2, 1, 0)):
+        inputs = [floats(u, 4), floats(t, n, 4), floats(n, 4)]
+        for found, wanted in zip(executable(*inputs), interpreter(*inputs), strict=True):
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(weft.Diagnostic, match=r"input 'h' has shape \[2, 4\], the graph takes \[3, 4\]"):
+        executable(floats(2, 4), floats(2, 3, 4), floats(2, 4))
+
+
+def test_turns_of_open_numbers_get_the_shapes_that_are_given(tmp_path: Path):
+    (path := tmp_path / "turns.mlir").write_text(TURNS)
+    executable: Any = weft.compile(path, threads=1, shapes={"ys": (2, 4), "xs": (3, 2, 4), "h": (2, 4)})
+    assert "?" not in executable.ir["fuse"]
+    inputs = [floats(2, 4), floats(3, 2, 4), floats(2, 4)]
+    interpreter: Any = weft.compile(path, executor="interpreter")
+    wanted = interpreter(*inputs)
+    np.testing.assert_allclose(executable(*inputs)[1], wanted[1], rtol=1e-5)
 
 
 def test_amounts_and_repeats_and_depths_that_follow_from_extents():

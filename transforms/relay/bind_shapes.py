@@ -21,12 +21,14 @@ from ...dialects.support.retyping import retype
 from ...dialects.support.verifier import verify
 from .bind_params import input_names
 from .infer_type import InferTypePass
+from .outline_segments import scanned_functions
 
 Named = list[tuple[str, BlockArgument]]
 
 
 def bind_shapes(module: ModuleOp, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Give inputs their shapes, in place; in every function that has an input of the name.
+    """Give inputs their shapes, in place; in every function that has an input of the name,
+    but for turns of scans, which take what is scanned.
 
     Args:
         shapes: shapes by the inputs' names; a dimension of -1 stays as it is.
@@ -37,7 +39,8 @@ def bind_shapes(module: ModuleOp, shapes: Mapping[str, Sequence[int]]) -> None:
     """
     if not shapes:
         return
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    turns = scanned_functions(module)
+    functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data not in turns]
     inputs: dict[FuncOp, Named] = {
         function: list(zip(input_names(function), function.body.block.args, strict=True)) for function in functions
     }

@@ -17,6 +17,7 @@ from ...dialects.relay.base import RelayOp, flatten_types, is_dynamic, tensor
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.extents import Extents, Known, unknown
 from ...dialects.relay.graph_arguments import graph_symbols
+from ...dialects.relay.scan import ScanOp
 from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.support.diagnostics import Diagnostic
 
@@ -40,9 +41,11 @@ class FollowingCalls:
                 known = [Known(next(dims)) for _ in flatten_types([argument.type])]
                 self._extents.known[argument] = _telling(argument, known)
 
-    def add(self, call: CallOp) -> bool:
-        """Whether a call of a kernel follows those that were added, which it is one of then. Of a graph that one did
-        not follow nothing more is known."""
+    def add(self, call: CallOp | ScanOp) -> bool:
+        """Whether a call of a kernel, or a scan, follows those that were added, which it is one of then. Of a graph
+        that one did not follow nothing more is known."""
+        if isinstance(call, ScanOp):
+            return self._add_scan(call)
         kernel = self._kernels[call.callee.root_reference.data]
         extents = self._extents
         compared = len(extents.others)
@@ -57,6 +60,16 @@ class FollowingCalls:
             return False  # elements may say these extents, which are compared when it runs
         told = [given[number].contents for number in told_inputs(kernel)]
         return all(held is not None and None not in held for held in told)
+
+    def _add_scan(self, scan: ScanOp) -> bool:
+        compared = len(self._extents.others)
+        try:
+            for value in scan.operands:
+                self._know(value)
+            self._extents.add(scan)
+        except Diagnostic:
+            return False
+        return len(self._extents.others) == compared
 
     def _know(self, value: SSAValue) -> None:
         """Find out about what a call takes."""
@@ -97,8 +110,9 @@ def _telling(value: SSAValue, known: list[Known]) -> list[Known]:
 
 def is_cut(function: FuncOp, kernels: Mapping[str, FuncOp]) -> bool:
     """Whether some calls of a function without branches do not follow those before them, but can begin anew."""
-    calls = [op for op in function.body.block.ops if isinstance(op, CallOp)]
-    if not any(says_extents(kernels[call.callee.root_reference.data]) for call in calls if _is_open(call)):
+    calls = [op for op in function.body.block.ops if isinstance(op, CallOp | ScanOp)]
+    opened = [call for call in calls if isinstance(call, CallOp) and _is_open(call)]
+    if not any(says_extents(kernels[call.callee.root_reference.data]) for call in opened):
         return False
     graph = FollowingCalls(kernels, function)
     for number, call in enumerate(calls):

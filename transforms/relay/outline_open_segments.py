@@ -33,6 +33,7 @@ from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
+from ...dialects.relay.scan import ScanOp
 from ...dialects.relay.telling import is_telling
 from ...dialects.support.unique_names import UniqueNames, unique_symbols
 from ..infra import ModulePass, report_changed
@@ -40,7 +41,7 @@ from ..infra.walk import erase, walk
 from .device_planning.devices import speaks_of_devices
 from .device_planning.planned import planned_devices
 from .following_calls import FollowingCalls, is_cut, says_extents
-from .outline_segments import CONTROL, SEGMENT, deciding
+from .outline_segments import CONTROL, SEGMENT, deciding, scanned_functions
 
 _HERE = VirtualDevice("cpu", 0)
 
@@ -68,7 +69,9 @@ class OutlineOpenSegmentsPass(ModulePass):
 
 def _open_programs(module: ModuleOp) -> list[FuncOp]:
     """The functions of a module that branches and has open extents, as far as they are not outlined."""
+    turns = scanned_functions(module)
     functions = [f for f in module.ops if isinstance(f, FuncOp) and not f.is_primitive]
+    functions = [f for f in functions if f.sym_name.data not in turns]
     left = [f for f in functions if CONTROL not in f.attributes and SEGMENT not in f.attributes]
     if not any(map(has_open_extents, left)):
         return []
@@ -106,7 +109,7 @@ class _Outlining:
         self.cuts = any(map(says_extents, self.kernels.values()))
         """Whether a kernel may be told what it cannot be told within a segment."""
         self.following = FollowingCalls(self.kernels)
-        self.group: list[CallOp] = []
+        self.group: list[CallOp | ScanOp] = []
         self.tuples: list[Operation] = []
         """Tuples, and fields of such, that are made of results of the group."""
         self.waiting: set[Operation] = set()
@@ -122,12 +125,12 @@ class _Outlining:
                 erase(constant)
 
     def _visit(self, op: Operation) -> None:
-        if isinstance(op, CallOp) and op.callee.root_reference.data in self.kernels:
+        if isinstance(op, ScanOp) or (isinstance(op, CallOp) and op.callee.root_reference.data in self.kernels):
             if self.cuts and not self.following.add(op):
-                again = self._computed_again(op)
+                again = self._computed_again(op) if isinstance(op, CallOp) else []
                 self._flush(op)
                 for each in (*again, op):
-                    if isinstance(each, CallOp):
+                    if isinstance(each, CallOp | ScanOp):
                         self.following.add(each)
                         self.group.append(each)
                     else:

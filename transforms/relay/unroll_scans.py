@@ -8,9 +8,11 @@ Before -> after, where there are two turns:
                                                      ...
                                                      %all = relay.reshape (relay.concatenate (%1, %3))
 
-Turns are written out where there are at most `turns` of them, and where extents are open or several devices are at work
-in the module, whose graphs have no loops; with `all`, everywhere. A function that is no longer scanned is erased where
-it is private. Does not look into functions that only scans call. TVM has no counterpart: its importers write all turns.
+Turns are written out where there are at most `turns` of them, and where several devices are at work in the module,
+whose graphs have no loops; with `all`, everywhere. Before that, what turns take and give gets the types of what is
+scanned, as far as these are more exact (`infer-type`). A function that is no longer scanned is erased where it is
+private. Does not look into functions that only scans call, and refuses turns whose number is open where it should write
+them out. TVM has no counterpart: its importers write all turns.
 """
 
 from __future__ import annotations
@@ -22,17 +24,20 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import shape_of, tensor
-from ...dialects.relay.core import FuncOp, TupleOp
+from ...dialects.relay.base import is_static, shape_of, tensor
+from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
 from ...dialects.relay.functions import is_for
-from ...dialects.relay.ops.slicing import ConcatenateOp, StridedSliceOp
-from ...dialects.relay.ops.transform import ReshapeOp
+from ...dialects.relay.ops.slicing import ConcatenateOp, StackOp, StridedSliceOp
+from ...dialects.relay.ops.transform import ReshapeOp, SqueezeOp
 from ...dialects.relay.scan import ScanOp
+from ...dialects.support.advice import give_shapes
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dtypes import numpy_dtype
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
 from .device_planning.devices import speaks_of_devices
 from .emitter import Emitter
-from .outline_open_segments import has_open_extents
+from .infer_type import fit_turns
 
 
 @dataclass(frozen=True)
@@ -49,14 +54,17 @@ class UnrollScansPass(ModulePass):
     """Write out every scan."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        changed = fit_turns(op)
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp) and not is_for(f)}
-        changed = False
         while scans := [each for f in functions.values() for each in walk(f) if isinstance(each, ScanOp)]:
-            everywhere = self.all or any(has_open_extents(f) or speaks_of_devices(f) for f in functions.values())
-            taken = [scan for scan in scans if everywhere or scan.turns.value.data <= self.turns]
+            everywhere = self.all or any(map(speaks_of_devices, functions.values()))
+            taken = [scan for scan in scans if everywhere or (scan.known_turns or self.turns + 1) <= self.turns]
             if not taken:
                 break
             changed = True
+            if (scan := next((each for each in taken if each.known_turns is None), None)) is not None:
+                why = "a graph on devices has no loops" if not self.all else "turns are to be written out"
+                raise Diagnostic.at(scan, f"has as many turns as a tensor has rows, and {why}", hint=give_shapes())
             for scan in taken:
                 unroll(scan, functions[scan.callee.string_value()])
             used = {scan.callee.string_value() for scan in scans if scan not in taken}
@@ -76,7 +84,8 @@ def _is_mentioned(module: ModuleOp, name: str) -> bool:
 
 def unroll(scan: ScanOp, callee: FuncOp) -> None:
     """Put the turns of a scan in its place."""
-    turns, count = scan.turns.value.data, len(scan.carried)
+    turns, count = scan.known_turns, len(scan.carried)
+    assert turns is not None
     numbers = scan.gathered.get_values()
     carried = list(scan.carried)
     gathered: list[list[SSAValue]] = [[] for _ in numbers]
@@ -84,7 +93,7 @@ def unroll(scan: ScanOp, callee: FuncOp) -> None:
     assert block is not None
     emit = Emitter()
     for turn in range(turns):
-        rows = [_row(emit, value, scan.row_at(number, turn)) for number, value in enumerate(scan.rows)]
+        rows = [_row(emit, value, scan.row_at(number, turn, turns)) for number, value in enumerate(scan.rows)]
         values = dict[SSAValue, SSAValue](zip(callee.body.block.args, [*scan.captured, *rows, *carried], strict=True))
         for op in callee.body.block.ops:
             if op is not callee.return_op:
@@ -96,6 +105,8 @@ def unroll(scan: ScanOp, callee: FuncOp) -> None:
             column.append(given[number])
     whole = [
         _gathered(emit, column[:: -1 if scan.directions.get_values()[len(scan.rows) + place] else 1])
+        if column
+        else _no_rows(emit, scan, scan.res[count + place])
         for place, column in enumerate(gathered)
     ]
     for op in emit.ops:
@@ -107,14 +118,26 @@ def unroll(scan: ScanOp, callee: FuncOp) -> None:
     erase(scan)
 
 
+def _no_rows(emit: Emitter, scan: ScanOp, result: SSAValue) -> SSAValue:
+    """What no turn has gathered."""
+    if not is_static(result.type):
+        raise Diagnostic.at(scan, f"has no turns, and gives rows of an open extent, {result.type}", hint=give_shapes())
+    import numpy as np
+
+    type = tensor(result)
+    return emit(ConstantOp.from_numpy(np.zeros(type.get_shape(), numpy_dtype(type.element_type)), "no_rows"))
+
+
 def _row(emit: Emitter, value: SSAValue, place: int) -> SSAValue:
-    taken = emit(StridedSliceOp(value, begin=[place], end=[place + 1], axes=[0]))
-    return emit(ReshapeOp(taken, newshape=shape_of(value)[1:]))
+    taken, shape = emit(StridedSliceOp(value, begin=[place], end=[place + 1], axes=[0])), shape_of(value)[1:]
+    return emit(ReshapeOp(taken, newshape=shape) if is_static(value.type) else SqueezeOp(taken, axis=[0]))
 
 
 def _gathered(emit: Emitter, rows: list[SSAValue]) -> SSAValue:
     """Rows as one tensor. They are put together along an axis of theirs, so that each is computed where it stands."""
     type = tensor(rows[0])
+    if not is_static(type):
+        return emit(StackOp(emit(TupleOp(*rows)), axis=0))
     shape = list(type.get_shape())
     if not shape:
         rows = [emit(ReshapeOp(row, newshape=[1])) for row in rows]

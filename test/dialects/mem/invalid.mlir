@@ -247,3 +247,12 @@ mem.graph @turns_that_read_what_nothing_has_written(%h: memref<4xf32>) {
   mem.scan @turn turns 9() over(%x) from(%h) writes(%two) {directions = array<i64: 0, 0>}
     : () over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<2x4xf32>)
 }
+
+// -----
+
+mem.graph @turns_that_nothing_counts(%h: memref<4xf32>) {
+  %two = mem.alloc : memref<2x4xf32>
+  // expected-error @+1 {{nothing says how many turns there are}}
+  mem.scan @turn() over() from(%h) writes(%two) {directions = array<i64: 0>}
+    : () over() from(memref<4xf32>) writes(memref<2x4xf32>)
+}

@@ -64,3 +64,14 @@ mem.graph @turns(%w: memref<4xf32>, %x: memref<9x4xf32>, %h: memref<4xf32>) {
   mem.scan @turn turns 9(%w) over(%x) from(%h) writes(%all, %kept) {directions = array<i64: 0, 1, 0>}
     : (memref<4xf32>) over(memref<9x4xf32>) from(memref<4xf32>) writes(memref<9x4xf32>, memref<9x2xf32>)
 }
+
+// CHECK-LABEL: mem.graph @as_many_turns_as_a_number_says
+// CHECK: mem.scan @turn extents(%n) (%w) over(%x) from(%h) writes(%all) lasts(%last) {directions = array<i64: 0, 0>}
+// CHECK-NEXT:     : (memref<4xf32>) over(memref<?x4xf32>) from(memref<4xf32>) writes(memref<?x4xf32>) lasts(memref<4xf32>)
+mem.graph @as_many_turns_as_a_number_says(%w: memref<4xf32>, %x: memref<?x4xf32>, %h: memref<4xf32>) symbols(%n: index)
+    attributes {shapes = [affine_map<() -> (4)>, affine_map<()[s0] -> (s0, 4)>, affine_map<() -> (4)>]} {
+  %all = mem.alloc(%n) : memref<?x4xf32>
+  %last = mem.alloc : memref<4xf32>
+  mem.scan @turn extents(%n) (%w) over(%x) from(%h) writes(%all) lasts(%last) {directions = array<i64: 0, 0>}
+    : (memref<4xf32>) over(memref<?x4xf32>) from(memref<4xf32>) writes(memref<?x4xf32>) lasts(memref<4xf32>)
+}

@@ -87,3 +87,15 @@ relay.func @turns_that_are_gathered(%w: tensor<4xf32>, %x: tensor<9xf32>, %h: te
     : (tensor<4xf32>) over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
   relay.return %all : tensor<9x4xf32>
 }
+
+relay.func private @open_turn(%x: tensor<?xf32>, %h: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = relay.add %h, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+// CHECK-LABEL: relay.func @as_many_turns_as_rows
+relay.func @as_many_turns_as_rows(%x: tensor<?x?xf32>, %h: tensor<?xf32>) -> tensor<?x?xf32> {
+  // CHECK-NEXT: %last, %all = relay.scan @open_turn() over(%x) from(%h) {gathered = array<i64: 0>, directions = array<i64: 0, 1>}
+  %last, %all = relay.scan @open_turn() over(%x) from(%h) {gathered = array<i64: 0>, directions = array<i64: 0, 1>}
+    : () over(tensor<?x?xf32>) from(tensor<?xf32>) -> tensor<?xf32>, tensor<?x?xf32>
+  relay.return %all : tensor<?x?xf32>
+}

@@ -188,9 +188,9 @@ relay.func @a_result_that_is_neither_carried_nor_gathered(%x: tensor<9xf32>, %h:
 relay.func private @turn(%h: tensor<4xf32>) -> tensor<4xf32> {
   relay.return %h : tensor<4xf32>
 }
-relay.func @no_turn(%h: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{there is at least one turn, not 0}}
-  %0 = relay.scan @turn() over() from(%h) {turns = 0, gathered = array<i64>, directions = array<i64>}
+relay.func @less_than_no_turn(%h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{there are 0 turns or more, not -1}}
+  %0 = relay.scan @turn() over() from(%h) {turns = -1, gathered = array<i64>, directions = array<i64>}
     : () over() from(tensor<4xf32>) -> tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }
@@ -213,5 +213,29 @@ relay.func @turns_of_nothing(%h: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{there is no relay.func @turn}}
   %0 = relay.scan @turn() over() from(%h) {turns = 2, gathered = array<i64>, directions = array<i64>}
     : () over() from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func private @turn(%h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @turns_that_nothing_counts(%h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{there are as many turns as rows, of which there are none}}
+  %0 = relay.scan @turn() over() from(%h) {gathered = array<i64>, directions = array<i64>}
+    : () over() from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+
+// -----
+
+relay.func private @turn(%x: tensor<f32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @rows_for_an_open_number_of_turns(%x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{tensor<9xf32> has no row for each turn}}
+  %0 = relay.scan @turn() over(%x) from(%h) {gathered = array<i64>, directions = array<i64: 0>}
+    : () over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }

@@ -1,3 +1,0 @@
-"""Bounds, where TVM defines them (`tvm.arith.bound`)."""
-
-from ..dialects.te.arithmetic import deduce_bound as deduce_bound

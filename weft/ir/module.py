@@ -1,3 +1,0 @@
-"""Modules (`tvm.ir.module`)."""
-
-from ..ir_module import IRModule as IRModule

@@ -1,3 +1,0 @@
-"""The static memory planner (`tvm.tir.usmp`)."""
-
-from . import utils as utils
