@@ -7,12 +7,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 N ?= 10000
 FIRST ?= 1000000
 
-.PHONY: help demo test check lit large test-cross fuzz bless clean
+.PHONY: help demo test check lit rest large test-cross fuzz bless clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo            compile and run SqueezeNet, beside ONNX Runtime"
-	@echo "make test            every test: lit, then pytest"
+	@echo "make test            the tests: lit, then pytest"
+	@echo "make rest            of tests that are many of a kind, those of which make test takes a sample"
 	@echo "make check           what is said of the code without running it: ruff, and pyright (strict)"
 	@echo "make large           the tests that take long, such as models of full size, which make test leaves out"
 	@echo "make test-cross      models on other processors, by emulators, which it installs (Debian's; as root)"
@@ -34,6 +35,9 @@ check: $(VENV)/with-dev
 	@.ci/timed "ruff check" $(BIN)/ruff check --quiet
 	@.ci/timed "ruff format" $(BIN)/ruff format --check --quiet
 	@.ci/timed "pyright" $(BIN)/pyright --pythonpath $(BIN)/python
+
+rest: $(VENV)/with-dev
+	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal -m rest
 
 large: $(VENV)/with-dev
 	@WEFT_CODEGEN_LEVEL=3 $(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -m large

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,21 @@ settings.load_profile("same-cases")
 
 # Hardly anything that collecting tests makes is garbage.
 gc.set_threshold(200_000, 20, 100)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Of the tests of a module, or the cases of a test, that are `sampled(n)`, the first of each `n` runs with `make
+    test`; the others are the `rest`. What is `large` does not count."""
+    met = Counter[str]()
+    for item in items:
+        node, mark = next(item.iter_markers_with_node("sampled"), (item, None))
+        if mark is None or item.get_closest_marker("large"):
+            continue
+        among = item.nodeid.partition("[")[0] if node is item else node.nodeid
+        if met[among] % mark.args[0]:
+            item.add_marker("rest")
+        met[among] += 1
 
 
 def pytest_collection_finish() -> None:

@@ -12,7 +12,6 @@ from oracle_control import Program, fused_program, is_control, told
 from oracle_fusion import Setting, forward_graph, fused_module, recorded, recorded_results
 from oracle_records import Record, graph_of, records
 from oracle_relay import build, unsupported
-from sampling import one_in
 
 from weft import PassContext
 from weft.transforms.relay.fuse_ops import FuseOpsPass
@@ -66,7 +65,8 @@ def test_the_analysis_partitions_as_tvm_does(file: str, record: Record, count: C
     count(f"{file}: partitions equal", len(results))
 
 
-@pytest.mark.parametrize(("file", "record"), one_in(4, SUPPORTED))
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(("file", "record"), SUPPORTED)
 def test_the_pass_fuses_as_tvm_does(file: str, record: Record, count: Count) -> None:
     graph = graph_of(record)
     module = build(graph)
@@ -87,7 +87,8 @@ def test_the_pass_fuses_as_tvm_does(file: str, record: Record, count: Count) -> 
 CONTROL = [param for param in RECORDS if is_control(graph_of(cast(Record, param.values[1])))]
 
 
-@pytest.mark.parametrize(("file", "record"), one_in(4, CONTROL))
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(("file", "record"), CONTROL)
 def test_the_pass_fuses_around_control_flow_as_tvm_does(file: str, record: Record, count: Count) -> None:
     """Branches are regions; what `let` binds is kept apart. The records are the kernels of all blocks."""
     graph = graph_of(record)

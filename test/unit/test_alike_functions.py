@@ -19,6 +19,8 @@ from weft.frontend.mlir import parse_mlir
 from weft.testing.operators import random_floats
 from weft.transforms.infra.remarks import collect
 
+pytestmark = pytest.mark.sampled(3)
+
 Array = npt.NDArray[Any]
 
 

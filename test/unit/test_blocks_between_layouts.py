@@ -11,6 +11,8 @@ import pytest
 import weft
 from weft import relay
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.mark.parametrize(
     ("channels", "source", "target", "lanes"),

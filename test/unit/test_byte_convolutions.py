@@ -15,6 +15,8 @@ from weft import relay
 from weft.dialects.support.parser import parse_module
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(3)
+
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
 
 

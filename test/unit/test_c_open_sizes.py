@@ -20,7 +20,10 @@ from weft.runtime.executable import Executable
 
 NDArray = npt.NDArray[Any]
 OPEN = relay.Any()
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine"),
+    pytest.mark.sampled(3),
+]
 
 
 def floats(*shape: int) -> NDArray:

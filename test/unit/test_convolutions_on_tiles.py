@@ -14,6 +14,8 @@ import weft
 from weft import relay
 from weft.lowering.machine.target import Target
 
+pytestmark = pytest.mark.sampled(3)
+
 WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
 on_tiles = pytest.mark.skipif(
     not Target("llvm").vector_unit().amx_int8, reason="this processor has no tiles, or the system keeps them"

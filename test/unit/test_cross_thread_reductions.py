@@ -20,6 +20,8 @@ from weft.transforms.infra.execution import run
 from weft.transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 
+pytestmark = pytest.mark.sampled(3)
+
 SUM = """
 @T.prim_func
 def f(A: T.Buffer[(3, 19), "float32"], B: T.Buffer[(3,), "float32"]):

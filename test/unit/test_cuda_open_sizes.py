@@ -16,6 +16,8 @@ from weft.frontend.mlir import parse_mlir
 from weft.runtime import artefact
 from weft.runtime.cuda import CudaError
 
+pytestmark = pytest.mark.sampled(3)
+
 OPEN = "tensor<?x?x12xf32>"
 GRAPH = f"""
 relay.func @main(%x: {OPEN}, %b: tensor<12xf32>) -> {OPEN} {{

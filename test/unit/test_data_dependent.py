@@ -11,6 +11,8 @@ from weft import relay
 from weft.dialects.support.diagnostics import UsageError
 from weft.transforms.relay.dense_to_sparse import DenseToSparsePass
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 
 

@@ -16,6 +16,8 @@ from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.runtime.executable import Executable
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 
 

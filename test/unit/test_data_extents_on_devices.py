@@ -14,6 +14,8 @@ from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
 from weft.runtime.devices import device_by_name
 
+pytestmark = pytest.mark.sampled(3)
+
 DEVICES = {"c": "#relay.virtual_device<cpu, id = 0>", "f": "#relay.virtual_device<ext_dev, id = 0>"}
 T, WHERE = "tensor<?xf32>", "tensor<?xi32>"
 SAMPLES: tuple[list[int], ...] = ([1, 0, 2, -3, 4], [0, 0], [1], [], list(range(-20, 20)))

@@ -24,6 +24,8 @@ from weft.runtime.executable import Executable
 from weft.runtime.memory import NotEnoughMemory
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = import_module("weft.relay")
 Array: TypeAlias = npt.NDArray[Any]
 Graph: TypeAlias = Callable[[Any], FuncOp]

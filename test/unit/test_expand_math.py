@@ -16,6 +16,8 @@ import weft
 from weft import relay
 from weft.lowering.math import expand_math
 
+pytestmark = pytest.mark.sampled(3)
+
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]
 

@@ -18,6 +18,8 @@ from weft.transforms.infra import PassContext, remarks
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def module_of(text: str) -> ModuleOp:
     return parse_module(text, new_ir_context(), "m.mlir")

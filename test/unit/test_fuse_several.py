@@ -14,6 +14,8 @@ from weft.transforms.infra import remarks
 from weft.transforms.relay.first_order_gradient import FirstOrderGradientPass
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def apart(text: str) -> list[str]:
     """What the pass says of groups that have not been merged with others."""

@@ -28,6 +28,8 @@ from weft.frontend.mlir import from_mlir, parse_mlir
 from weft.frontend.onnx import from_onnx
 from weft.tools.weft_opt import main as weft_opt
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 ROWS, COLUMNS = 5, 3
 DTYPES = ["int64", "int32", "uint8", "uint64"]

@@ -15,6 +15,8 @@ from weft import relay
 from weft.dialects.tir.core import PrimFuncOp
 from weft.kernel import build_kernel
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray: TypeAlias = npt.NDArray[Any]
 
 LENGTHS = (9, 16, 49, 77, 128, 131, 197, 1003)

@@ -15,6 +15,8 @@ import weft
 from weft import relay
 from weft.tools import weft_opt, weft_run
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 
 PERCEPTRON = Path(__file__).parents[2] / "examples" / "perceptron.mlir"

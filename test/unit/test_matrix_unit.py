@@ -25,6 +25,8 @@ from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
+pytestmark = pytest.mark.sampled(3)
+
 WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
 WITH_PAIRS = "llvm -mcpu=znver4 -mtriple=x86_64-unknown-linux-gnu"
 AMX = VectorUnit(64, 32, fma=True, masked=True, amx_int8=True, amx_bf16=True)

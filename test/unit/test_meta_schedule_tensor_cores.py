@@ -14,6 +14,8 @@ from weft.dialects.tir.interpreter import Interpreter
 from weft.meta_schedule.schedule_rule import MultiLevelTilingTensorCore, ReuseType
 from weft.tir import Schedule, tensor_intrin
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def product(rows: int, columns: int, depth: int, *, trans_b: bool = False, dtype: str = "float16") -> str:
     shape, at = ((columns, depth), "B[vj, vk]") if trans_b else ((depth, columns), "B[vk, vj]")

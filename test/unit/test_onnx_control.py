@@ -21,6 +21,8 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.onnx import from_onnx
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[np.generic]
 F, INT, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 

@@ -17,6 +17,8 @@ from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(3)
+
 HEADS, WIDTH, TABLE = 2, 4, 40
 
 

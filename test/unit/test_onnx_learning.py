@@ -20,6 +20,8 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.onnx import from_onnx
 
+pytestmark = pytest.mark.sampled(3)
+
 ort: Any = import_module("onnxruntime")
 
 NDArray = npt.NDArray[Any]

@@ -19,6 +19,8 @@ from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul"])
 def test_two_quantised_tensors_meet(operator: str) -> None:

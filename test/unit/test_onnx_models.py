@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sampling import one_in
 
 onnx = pytest.importorskip("onnx")
 
@@ -21,7 +20,8 @@ MODELS = sorted(path for path in LIGHT.glob("light_*.onnx") if path.stem != "lig
 """All but SqueezeNet, whose softmax is of equal numbers of 9e9: what it gives is that of their rounding."""
 
 
-@pytest.mark.parametrize("path", one_in(3, [pytest.param(p, id=p.stem) for p in MODELS]))
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("path", [pytest.param(p, id=p.stem) for p in MODELS])
 def test_a_light_model_gives_its_recorded_output(path: Path):
     module = from_onnx(path)
     module.verify()

@@ -18,6 +18,8 @@ from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(4)
+
 
 class Graph:
     """Nodes, one after the other; each of `results` becomes an output."""

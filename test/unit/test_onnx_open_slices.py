@@ -12,6 +12,8 @@ from onnx import helper
 
 from .test_onnx_told_by_data import check
 
+pytestmark = pytest.mark.sampled(4)
+
 FAR = 1 << 62
 SLICES = [
     (-3, FAR, 1), (0, -4, 1), (-3, -1, 1), (4, -2, 1), (-2, 3, 1), (-5, -2, 2),

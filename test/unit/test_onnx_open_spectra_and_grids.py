@@ -13,6 +13,8 @@ from onnx import parser
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 
+pytestmark = pytest.mark.sampled(4)
+
 random = np.random.default_rng(0)
 
 

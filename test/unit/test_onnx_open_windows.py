@@ -21,6 +21,8 @@ from weft.runtime.executable import Executable
 
 from .test_onnx_told_by_data import check
 
+pytestmark = pytest.mark.sampled(4)
+
 
 def images(*shapes: tuple[int, ...]) -> list[dict[str, Any]]:
     """Calls with an input `x` of each shape; numbers stand more than once."""

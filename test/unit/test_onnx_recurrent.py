@@ -16,6 +16,8 @@ from weft.frontend.onnx.importer import from_onnx
 from weft.testing.onnx_graphs import run_onnx_runtime
 from weft.testing.operators import assert_close
 
+pytestmark = pytest.mark.sampled(4)
+
 SEQUENCE, BATCH, INPUTS, WIDTH = 3, 2, 4, 3
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 OUTPUTS = {"RNN": ("Y", "Y_h"), "GRU": ("Y", "Y_h"), "LSTM": ("Y", "Y_h", "Y_c")}

@@ -22,6 +22,8 @@ from weft.runtime.executable import Executable
 
 from .test_onnx_told_by_data import X, check
 
+pytestmark = pytest.mark.sampled(4)
+
 
 @pytest.mark.parametrize("name", ["L2", "LogSumExp", "Mean"])
 def test_a_reduction_along_one_axis_of_open_extents(name: str):

@@ -20,6 +20,8 @@ from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
+pytestmark = pytest.mark.sampled(3)
+
 X = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32)
 
 

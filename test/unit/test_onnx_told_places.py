@@ -12,6 +12,8 @@ from onnx import helper
 
 from .test_onnx_told_by_data import X, check
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def test_a_slice_along_axes_and_in_steps_that_data_decides():
     shapes: dict[str, list[int | str]] = {"x": ["n", 3, 4], "from": [2], "to": [2], "axes": [2], "by": [2]}

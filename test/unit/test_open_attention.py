@@ -19,6 +19,8 @@ from weft.lowering.loops_to_c.compile import compile_c_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 HEADS, SIZE = 3, 16
 MASK = ("b", 1, "queries", "keys")

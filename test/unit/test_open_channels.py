@@ -14,6 +14,8 @@ from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 
+pytestmark = pytest.mark.sampled(3)
+
 OPEN = relay.Any()
 
 

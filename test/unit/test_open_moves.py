@@ -14,6 +14,8 @@ from weft import relay
 from weft.dialects.tir.affine import Linear, linear
 from weft.dialects.tir.symbols import product
 
+pytestmark = pytest.mark.sampled(3)
+
 CASES = [
     ((None, 8, 64), (1, 2, 0)),  # the columns are open
     ((8, 64, None), (0, 2, 1)),  # the rows are

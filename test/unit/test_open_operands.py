@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from open_graphs import graph_of, opened
-from sampling import one_in
 
 import weft
 from weft import relay
@@ -83,7 +82,8 @@ def test_adaptive_pools_of_nothing(size: Sequence[int]):
 EXAMPLES = [pytest.param(example, id=str(example)) for example in fuzzed(examples_of(Relay))]
 
 
-@pytest.mark.parametrize("example", one_in(3, EXAMPLES))
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_an_operator_asks_what_it_needs_of_open_extents(example: OperatorExample):
     """What it reads lies within its operands, be their extents what they may; else it says that it has to know them."""
     if (graph := opened(graph_of(example.op), lambda _: True)) is None:

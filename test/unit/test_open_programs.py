@@ -25,6 +25,8 @@ from weft.frontend.mlir import parse_mlir
 from weft.runtime.executable import Executable
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 
 DOUBLING = (

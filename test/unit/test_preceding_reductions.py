@@ -12,6 +12,8 @@ from weft.dialects.tir.core import BlockOp, ForKind, PrimFuncOp, blocks_under, e
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def place_of_maximum(steps: int, *shape: int, also: bool = False) -> Stage:
     """The first place of the maximum along the first axis; `also` the maximum."""

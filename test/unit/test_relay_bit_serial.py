@@ -13,6 +13,8 @@ import weft
 from weft import relay
 from weft.dialects.support.diagnostics import UsageError
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from native import Native, aligned
-from sampling import one_in
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
@@ -55,7 +54,8 @@ def memory(type: Attribute) -> NDArray:
 EXAMPLES = [pytest.param(e, id=str(e)) for e in examples_of(Relay) if e.op_type.has_compute()]
 
 
-@pytest.mark.parametrize("example", one_in(5, EXAMPLES))
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_machine_code_gives_what_the_compute_says(example: OperatorExample):
     inputs = example.inputs()
     for found, expected in zip(run_natively(example.op, inputs), evaluate_compute(example.op, inputs), strict=True):

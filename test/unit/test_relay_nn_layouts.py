@@ -39,6 +39,8 @@ from weft.dialects.support.parser import parse_module
 from weft.testing.operators import assert_close, random_floats, run_operator
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(4)
+
 NDArray = npt.NDArray[Any]
 
 

@@ -8,6 +8,8 @@ import weft
 from weft import relay
 from weft.transforms.tir.rest_tilings import SMALL_REST, RestTilings
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def tiles_of(rows: int, height: int, in_steps: bool = False) -> list[tuple[int, int]]:
     """Begin and height of each tile of so many rows, whole ones first."""

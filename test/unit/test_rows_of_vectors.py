@@ -18,6 +18,8 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.kernel import build_kernel
 from weft.lowering.loops_to_c.compile import compiler_command
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 
 PARTS = """

@@ -13,6 +13,8 @@ from weft import te
 from weft.dialects import te as own_te
 from weft.tir import Schedule, ScheduleError, assert_structural_equal, from_source
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def _image() -> Stage:
     """Sums of neighbours, and sums of those."""

@@ -41,6 +41,8 @@ from weft.transforms.tir.rules.choose_tile import find_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
+pytestmark = pytest.mark.sampled(4)
+
 few = settings(max_examples=5)
 small = st.integers(1, 9)
 wide = st.sampled_from([1, 3, 4, 7, 16, 17, 33, 50])

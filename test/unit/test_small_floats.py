@@ -15,6 +15,8 @@ from weft.dialects.support.dtypes import SMALL_FLOATS, byte_width, dtype_name, i
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from native import Native, lower
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[np.generic]
 FORMATS = [type() for type in SMALL_FLOATS]
 HAS_ZERO = [type for type in FORMATS if not isinstance(type, Float8E8M0FNUType)]

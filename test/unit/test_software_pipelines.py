@@ -27,6 +27,8 @@ from weft.transforms.tir.simplify import SimplifyPass
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 from weft.transforms.tir.unify_thread_binding import UnifyThreadBindingPass
 
+pytestmark = pytest.mark.sampled(3)
+
 CHAIN = """
 @T.prim_func
 def f(A: T.Buffer[({n}, 3), "float32"], D: T.Buffer[({n}, 3), "float32"]):

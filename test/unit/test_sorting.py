@@ -8,6 +8,8 @@ from weft import relay
 from weft.dialects.relay.ops.sort import FEW, ArgsortOp, order_of
 from weft.testing.operators import run_operator
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def unordered(*shape: int) -> np.ndarray:
     """Many equal elements, some zeros of both signs, an infinity and NaN in places."""

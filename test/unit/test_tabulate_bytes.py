@@ -16,6 +16,8 @@ from weft.dialects.support.parser import parse_module
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.tabulate_bytes import TabulateBytesPass
 
+pytestmark = pytest.mark.sampled(3)
+
 ROWS = 16
 ACTIVATIONS: dict[str, Callable[[relay.Expr], relay.Expr]] = {
     "sigmoid": lambda x: relay.sigmoid(x),

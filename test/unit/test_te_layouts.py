@@ -13,6 +13,8 @@ from weft import te
 from weft.dialects.tir.core import AllocBufferOp
 from weft.tir import ScheduleError
 
+pytestmark = pytest.mark.sampled(3)
+
 Map = Callable[..., Any]
 
 

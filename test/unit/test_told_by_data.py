@@ -15,6 +15,8 @@ from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.checks import CheckError
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 OPEN = relay.Any()
 
