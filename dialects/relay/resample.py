@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 
 from xdsl.dialects.builtin import AnyFloat, f32
 from xdsl.utils.exceptions import VerifyException
@@ -144,10 +144,25 @@ class _Line:
     def floor(self, index: te.Expr, plus: Fraction = Fraction(0), down: bool = False) -> te.Expr:
         """The largest integer not above the position of `index`, moved by `plus`; with `down`, what comes out even is
         taken for the integer below."""
-        bottom = self.denominator * plus.denominator
+        factor, start, bottom = self._moved(plus, down)
+        return (index * te.dim_expr(factor) + te.dim_expr(start)) // te.dim_expr(bottom)
+
+    def floor_at(self, index: te.Dim, plus: Fraction = Fraction(0), down: bool = False) -> int | None:
+        """The same of a known index; `None` where it is not known."""
+        factor, start, bottom = self._moved(plus, down)
+        if isinstance(index, int) and isinstance(factor, int) and isinstance(start, int) and isinstance(bottom, int):
+            return (factor * index + start) // bottom
+        return None
+
+    def _moved(self, plus: Fraction, down: bool) -> tuple[te.Dim, te.Dim, te.Dim]:
+        """Factor, start and denominator of what `floor` rounds; without a common divisor that rounding loses."""
+        factor, bottom = self.factor * plus.denominator, self.denominator * plus.denominator
         start = self.start * plus.denominator + self.denominator * plus.numerator
-        moved = index * te.dim_expr(self.factor * plus.denominator) + te.dim_expr(start)
-        return (moved - 1 if down else moved) // te.dim_expr(bottom)
+        start = start - 1 if down else start
+        if isinstance(factor, int) and isinstance(start, int) and isinstance(bottom, int):
+            common = gcd(factor, bottom)
+            return factor // common, start // common, bottom // common
+        return factor, start, bottom
 
     def remainder(self, index: te.Expr) -> te.Expr:
         """How far the position lies above its floor, as an f32."""
@@ -175,23 +190,26 @@ def resample(
         return x
     wide = accumulator(x.element_type) if isinstance(x.element_type, AnyFloat) else f32
     first, last = line.at(0), line.at(wanted - 1)
+    rounding = how.rounding or ("round" if how.coordinates == "align_corners" else "floor")
+    rounded = (_ROUNDING[rounding], rounding in _DOWN) if how.method == "nearest_neighbor" else (Fraction(0), False)
+    lowest, highest = (line.floor_at(end, *rounded) for end in (0, wanted - 1))
+    if lowest is not None and highest is not None:
+        lowest, highest = min(lowest, highest), max(lowest, highest)
 
-    def clamped(i: te.Expr, reach_down: int, reach_up: int) -> te.Expr:
-        """`i`, which is at most that far from the position, brought back into the axis."""
-        if first is None or first - reach_down < 0:
+    def clamped(at: te.Expr, step: int = 0) -> te.Expr:
+        """The index `at`, rounded as is said, and `step` more, brought back into the axis where it may be outside."""
+        i = at + step if step else at
+        if lowest is None or lowest + step < 0:
             i = te.maximum(i, 0)
-        return te.minimum(i, te.dim_expr(size - 1)) if last is None or last + reach_up > size - 1 else i
+        return te.minimum(i, te.dim_expr(size - 1)) if highest is None or highest + step > size - 1 else i
 
     def nearest(*i: te.IterVar) -> te.Expr:
-        rounding = how.rounding or ("round" if how.coordinates == "align_corners" else "floor")
-        at = line.floor(i[axis], _ROUNDING[rounding], down=rounding in _DOWN)
-        return outside(i, x[(*i[:axis], clamped(at, 1, 1), *i[axis + 1 :])])
+        at = line.floor(i[axis], *rounded)
+        return outside(i, x[(*i[:axis], clamped(at), *i[axis + 1 :])])
 
     def linear(*i: te.IterVar) -> te.Expr:
         low, weight = line.floor(i[axis]), line.remainder(i[axis])
-        below, above = (
-            te.cast(x[(*i[:axis], clamped(low + step, 1 - step, step), *i[axis + 1 :])], wide) for step in (0, 1)
-        )
+        below, above = (te.cast(x[(*i[:axis], clamped(low, step), *i[axis + 1 :])], wide) for step in (0, 1))
         weight = te.cast(weight, wide)
         return outside(i, below * (te.const(1, wide) - weight) + above * weight)
 
@@ -204,7 +222,7 @@ def resample(
             if how.cubic_exclude:
                 weight = te.select((at >= 0) & (at < size), weight, 0)
                 weights = weights + weight
-            total = total + te.cast(x[(*i[:axis], clamped(at, 2, 2), *i[axis + 1 :])], wide) * weight
+            total = total + te.cast(x[(*i[:axis], clamped(low, step), *i[axis + 1 :])], wide) * weight
         return outside(i, total / weights if how.cubic_exclude else total)
 
     def outside(i: Sequence[te.Expr], value: te.Expr) -> te.Expr:

@@ -369,9 +369,16 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
         raise Unsupported(f"antialias of {element}")
     wide = f64 if element == f64 else f32
     x = node.cast(x, wide)
-    for each in changed:
+    for each in with_least_work(changed):
         x = interpolated(node, x, each, coordinates, method, antialias)
     return node.cast(x, element)
+
+
+def with_least_work(axes: Sequence[Axis]) -> list[Axis]:
+    """The axes in the order in which least is computed element by element: what becomes shorter first, and the last
+    axis, along which neighbours lie side by side, before the others become longer."""
+    shorter = [each for each in axes if each.size < each.extent]
+    return [*shorter, *(each for each in reversed(axes) if each not in shorter)]
 
 
 def without_elements(node: Node, x: SSAValue, changed: Sequence[Axis], axis: int) -> SSAValue:

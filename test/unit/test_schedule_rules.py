@@ -27,11 +27,13 @@ from te_samples import (
 from tir_run import Stage, assert_computes, prim_func
 from tvmscript_texts import function
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
 from weft.dialects import te
 from weft.dialects.relay.resample import Sampling, resample
 from weft.dialects.support.machine_model import MachineModel
+from weft.dialects.support.walking import all_within
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
 from weft.dialects.tir.interpreter import Interpreter
 from weft.transforms.infra import PassContext
@@ -504,3 +506,53 @@ def test_rows_that_are_found_by_clamping_are_read_as_vectors() -> None:
     (block,) = blocks_under(func)
     assert enclosing_loops(block)[-1].for_kind == ForKind.VECTORIZED
     assert enclosing_loops(block)[-1].trip_count == 16
+
+
+def test_a_triangle_is_cut_without_divisions() -> None:
+    """Its rows and columns are compared: fused, each would be found by division for every element."""
+    x = te.placeholder((5, 40, 50), f32, "x")
+    stage: Stage = ([x], [te.compute(x.shape, lambda b, i, j: te.select(j >= i, x[b, i, j], 0), "triu")])
+    func = scheduled(stage)
+    assert_computes(func, stage)
+    assert not [op for op in func.walk() if isinstance(op, arith.DivUIOp | arith.RemUIOp)]
+
+
+@pytest.mark.parametrize("columns", [57, 16, 9])
+def test_what_is_repeated_goes_in_vectors(columns: int) -> None:
+    x = te.placeholder((6, columns), f32, "x")
+    stage: Stage = ([x], [te.compute((12, 3 * columns), lambda i, j: x[i % 6, j % columns], "tile")])
+    func = scheduled(stage)
+    assert_computes(func, stage)
+    assert any(loop.for_kind == ForKind.VECTORIZED for loop in all_within(func, ForOp))
+
+
+def weighted(rows: int, columns: int, taken: int, along_rows: bool) -> Stage:
+    """Two rows, or two columns, of a table by numbers, each with a weight, and their sum."""
+    table, k = te.placeholder((rows, columns), f32, "table"), te.reduce_axis(2, "k")
+    numbers, weights = te.placeholder((taken, 2), te.index, "numbers"), te.placeholder((taken, 2), f32, "weights")
+    last = (rows if along_rows else columns) - 1
+
+    def element(i: te.IterVar, j: te.IterVar) -> te.Expr:
+        at = i if along_rows else j
+        number = te.minimum(numbers[at, k], last)
+        return te.sum((table[number, j] if along_rows else table[i, number]) * weights[at, k], k)
+
+    shape = (taken, columns) if along_rows else (rows, taken)
+    return [table, numbers, weights], [te.compute(shape, element, "weighted")]
+
+
+@pytest.mark.parametrize("columns", [16, 61])
+def test_rows_that_are_looked_up_are_added_in_vectors(columns: int) -> None:
+    stage = weighted(9, columns, 20, along_rows=True)
+    func = scheduled(stage)
+    assert_computes(func, stage)
+    assert any(loop.for_kind == ForKind.VECTORIZED for loop in all_within(func, ForOp))
+
+
+def test_short_sums_have_a_loop_of_their_own_along_the_row() -> None:
+    """Else each of few steps would be found by division."""
+    stage = weighted(9, 30, 20, along_rows=False)
+    func = scheduled(stage)
+    assert_computes(func, stage)
+    (block,) = (block for block in blocks_under(func) if block.block_name == "weighted")
+    assert [loop.trip_count for loop in enclosing_loops(block)] == [9, 20, 2]

@@ -1,8 +1,9 @@
-"""Which iterators decide what a block does: those that the conditions of its branches depend on."""
+"""Which iterators decide what a block does: those that the conditions of its branches depend on, and those that it
+computes with."""
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
+from xdsl.dialects import memref, scf
 from xdsl.ir import OpResult, SSAValue
 
 from ....dialects.support.facts import remembered
@@ -22,4 +23,22 @@ def deciding_iterators(block: BlockOp) -> set[SSAValue]:
         found.add(value)
         if isinstance(value, OpResult):
             work += value.op.operands
+    return found & set(block.iters)
+
+
+@remembered
+def computed_with(block: BlockOp) -> set[SSAValue]:
+    """The iterators that are numbers in what `block` computes, not only places in memory: what is compared to keep a
+    triangle of a matrix, say. Each of two that are one loop is found by division, for each element anew."""
+    found: set[SSAValue] = set()
+    work = [op.value for op in in_order(block.body) if isinstance(op, memref.StoreOp)]
+    work += [op.cond for op in in_order(block.body) if isinstance(op, scf.IfOp)]
+    while work:
+        value = work.pop()
+        if value in found:
+            continue
+        found.add(value)
+        if isinstance(value, OpResult) and not isinstance(value.op, memref.LoadOp):
+            work += value.op.operands
+            work += [operand for op in value.op.walk() if isinstance(op, scf.YieldOp) for operand in op.operands]
     return found & set(block.iters)

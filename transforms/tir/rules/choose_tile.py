@@ -20,7 +20,7 @@ from ....dialects.tir.affine import Linear, Range, linear, substitute
 from ....dialects.tir.core import BlockOp, IterKind, memref_of
 from ....dialects.tir.symbols import Extent, as_affine, dimension
 from ..analysis.producers import written_buffer
-from ..analysis.strides import CLOSE, flat_accesses, iterator_ranges
+from ..analysis.strides import CLOSE, flat_accesses, iterator_ranges, steps_along
 from .choosing import choose
 from .registers import VectorRegisters
 
@@ -235,17 +235,28 @@ class Reuse:
         self._ranges[self._outer] = (0, -(-block.likely_extents[vector] // lanes) - 1)
         target = written_buffer(block)
         read = [flat for flat in flat_accesses(block) if flat.buffer is not target]
+        self._block = block
+        self._reads = [number for number, flat in enumerate(flat_accesses(block)) if flat.buffer is not target]
         # In normal form: what is divided and put together again is found here, not once it has been split.
         self._positions = [None if flat.position is None else linear(flat.position, known).to_expr() for flat in read]
         self._widths = [byte_width(memref_of(flat.buffer).element_type) for flat in read]
         self._forms = [self._form(p, {vector: self._outer * lanes + self._lane}, {}) for p in self._positions]
-        self.steps = [None if form is None else form.step(self._lane) for form in self._forms]
+        by_lane = self._by_data(vector)
+        self.steps = [
+            step if form is None else form.step(self._lane) for form, step in zip(self._forms, by_lane, strict=True)
+        ]
         """How far each read moves from lane to lane; `None` where that is not the same everywhere."""
         self._kinds = [
             ReadKind.SCALAR if step == 0 else ReadKind.VECTOR if step == 1 else ReadKind.STRIDED for step in self.steps
         ]
         self._along: dict[int, list[int | None]] = {}
         self._moves: dict[tuple[int, int], Moves] = {}
+
+    def _by_data(self, iterator: int) -> list[int | None]:
+        """How far each read moves with one more of an iterator, though its place may depend on data, which stays the
+        same along that iterator: rows that are looked up go straight on within the row."""
+        steps = steps_along(self._block, iterator)
+        return [steps[number] for number in self._reads]
 
     def _form(
         self, position: AffineExpr | None, replace: Mapping[int, AffineExpr], ranges: Mapping[AffineExpr, Range]
@@ -291,7 +302,11 @@ class Reuse:
         """How far each read moves with one more of `iterator`; `None` where that is not the same everywhere."""
         whole = self._outer if iterator == self.vector else self._dims[iterator]
         if (along := self._along.get(iterator)) is None:
-            along = self._along[iterator] = [None if form is None else form.step(whole) for form in self._forms]
+            times = self.lanes if iterator == self.vector else 1
+            by_data = [None if step is None else step * times for step in self._by_data(iterator)]
+            along = self._along[iterator] = [
+                step if form is None else form.step(whole) for form, step in zip(self._forms, by_data, strict=True)
+            ]
         return along
 
     def collides(self, iterator: int, apart: int) -> bool:

@@ -6,6 +6,7 @@ own row of each: everything is computed in one parallel loop over the rows, with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -46,6 +47,9 @@ from .registers import VectorRegisters
 from .row_vectors import vectorize_rows
 from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, fuse_what_follows, may_fuse, split_loops
 
+SHORT_ROW, LEAST_ROWS = 32, 8
+"""Steps up to which a row is short, and so many of which have a loop of their own then."""
+
 
 def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     """Schedule all of `blocks`, the last of which writes an output of the function; says whether it could."""
@@ -72,7 +76,7 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     loops = enclosing_loops(output)
     rows = loops[: sum(1 for n in output.likely_extents[:depth] if n > 1)]
     if rows:
-        shared, top = _fuse_rows(rows)
+        shared, top = _fuse_rows(rows, is_short(blocks))
     else:
         shared = top = add_unit_loop(loops[0] if loops else output)
     steps = shared.likely_trips
@@ -92,9 +96,18 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     return True
 
 
-def _fuse_rows(loops: list[ForOp]) -> tuple[ForOp, ForOp]:
-    """Fuse loops over rows as far as they can be: the outermost that is left, which threads share, and the innermost,
-    which goes from row to row."""
+def is_short(blocks: Sequence[BlockOp]) -> bool:
+    """Whether a row is less work than finding where it lies, were that done by division."""
+    return max(prod(block.likely_extents[len(_shape(block)) :]) for block in blocks) <= SHORT_ROW
+
+
+def _fuse_rows(loops: list[ForOp], are_short: bool = False) -> tuple[ForOp, ForOp]:
+    """Fuse loops over rows as far as they can be, all but the innermost where rows `are_short`: the outermost that is
+    left, which threads share, and the innermost, which goes from row to row."""
+    if are_short and len(loops) > 1 and loops[-1].likely_trips >= LEAST_ROWS:
+        *loops, innermost = loops
+        shared, _ = _fuse_rows(loops)
+        return shared, innermost
     shared = top = fuse_known(loops)
     while outer := enclosing_loops(shared):
         shared = fuse_known(outer)

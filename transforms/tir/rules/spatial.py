@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import affine_of, dims_in, over_dimensions, substitute
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops, memref_of
-from ..analysis.deciding import deciding_iterators
+from ..analysis.deciding import computed_with, deciding_iterators
 from ..analysis.producers import written_buffer
 from ..analysis.strides import (
     Stride,
@@ -75,7 +75,7 @@ def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
         outer, lanes = split(loops[-1], [size])
         set_kind(lanes, ForKind.VECTORIZED)
         spatial = [*spatial[:-1], outer, lanes]
-    elif any(branches(op) for op in block.body.block.ops) and _in_lanes(block, loops[-1], registers):
+    elif _is_better_in_lanes(block, loops[-1]) and _in_lanes(block, loops[-1], registers):
         spatial = split_loops(block)[0]
     elif (size := _divided_by(block, loops[-1])) is not None and is_chosen("parts", block):
         outer, within = split(loops[-1], [size])
@@ -122,6 +122,15 @@ def _lanes_within(block: BlockOp, iterator: int) -> int | None:
     sizes = (MAX_VECTOR >> bits for bits in range(MAX_VECTOR.bit_length() - 2))
     fitting = (size for size in sizes if size < extent and extent % size == 0)
     return next((size for size in fitting if all(step in (0, 1) for step in steps_within(block, iterator, size))), None)
+
+
+def _is_better_in_lanes(block: BlockOp, loop: ForOp) -> bool:
+    """Whether LLVM would not see a vector along `loop`, the innermost: where there are branches, and where an access
+    goes straight on only within a part of the loop, as over what is repeated."""
+    if any(branches(op) for op in block.body.block.ops):
+        return True
+    dim = AffineExpr.dimension(len(block.iters) - 1)
+    return block.loop_vars[-1] is loop.var and any(access.along(dim) is None for access in strides(block))
 
 
 def _in_lanes(block: BlockOp, loop: ForOp, registers: VectorRegisters) -> bool:
@@ -235,7 +244,8 @@ def fuse_what_follows(block: BlockOp, first: int = 0) -> None:
     """Fuse neighbouring iterators, from the `first` on, wherever every access walks straight from one to the next.
 
     An iterator that decides a branch (where a concatenation's inputs meet, or where padding begins) stays on its own:
-    within the loops inside it the branch is the same.
+    within the loops inside it the branch is the same. So does one that is computed with, which would be found by
+    division for each element.
     """
     accesses, deciding = strides(block), deciding_iterators(block)
     for position in range(len(block.iters) - 2, first - 1, -1):
@@ -253,6 +263,7 @@ def may_fuse(block: BlockOp, position: int, accesses: Sequence[Stride], deciding
         and extents[position] > 1
         and extents[position + 1] > 1
         and isinstance(block.sizes[position + 1], int)
+        and computed_with(block).isdisjoint(block.iters[position : position + 2])
         and follow_each_other(block, position, accesses)
     )
 

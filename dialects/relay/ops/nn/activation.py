@@ -201,11 +201,12 @@ class _Softmax(RelayOp, ABC):
         wide = widened(x, tensor(self.data).element_type)
         return wide - wide.max(axis=self.axis.value.data, keepdims=True, initial=-math.inf)
 
-    def weights(self, x: te.Tensor) -> Callable[..., te.Expr]:
-        """The exponentials, and 0 for those below the least normal number: masks of about -100 make such in plenty,
-        arithmetic on them takes a processor a hundred times as long, and their sum is at least 1. That no data is more
-        than the maximum is said, too: exponentials between bounds are half the work (`lowering/math`)."""
-        shifted, least = self.shifted(x), math.log(LEAST_NORMAL[accumulator(x.element_type)])
+    def weights(self, x: te.Tensor, shifted: Callable[..., te.Expr]) -> Callable[..., te.Expr]:
+        """The exponentials of what is `shifted`, and 0 for those below the least normal number: masks of about -100
+        make such in plenty, arithmetic on them takes a processor a hundred times as long, and their sum is at least 1.
+        That no data is more than the maximum is said, too: exponentials between bounds are half the work
+        (`lowering/math`)."""
+        least = math.log(LEAST_NORMAL[accumulator(x.element_type)])
 
         def weight(*i: te.Expr) -> te.Expr:
             above = shifted(*i)
@@ -218,7 +219,7 @@ class _Softmax(RelayOp, ABC):
 class _ExpSoftmax(_Softmax, ABC):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        exp = te.compute(x.shape, self.weights(x), "softmax_exp")
+        exp = te.compute(x.shape, self.weights(x, self.shifted(x)), "softmax_exp")
         axis = normalize_axis(self.axis.value.data, x.rank)
         total = self.reduced("sum", exp, "softmax_sum")
         shape = (*x.shape[:axis], *x.shape[axis + 1 :])
@@ -284,9 +285,12 @@ class LogSoftmaxOp(_Softmax):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         shifted = self.shifted(x)
-        total = self.reduced("sum", x, "softmax_sum", self.weights(x))
-        log = te.compute(x.shape, lambda *i: shifted(*i) - te.log(total(*i)), "log_softmax")
-        return narrow(log, x.element_type)
+        total = self.reduced("sum", x, "softmax_sum", self.weights(x, shifted))
+        axis = normalize_axis(self.axis.value.data, x.rank)
+        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+        log = te.compute(shape, lambda *i: te.log(total(*i[:axis], 0, *i[axis:])), "softmax_log")
+        result = te.compute(x.shape, lambda *i: shifted(*i) - log[(*i[:axis], *i[axis + 1 :])], "log_softmax")
+        return narrow(result, x.element_type)
 
     def numpy(self, *inputs: NDArray) -> NDArray:
         import numpy as np
