@@ -253,6 +253,8 @@ _OF_FLOATS: dict[CombiningKindFlag, type[Operation]] = {
     CombiningKindFlag.MUL: arith.MulfOp,
     CombiningKindFlag.MAXIMUMF: arith.MaximumfOp,
     CombiningKindFlag.MINIMUMF: arith.MinimumfOp,
+    CombiningKindFlag.MAXNUMF: arith.MaxnumfOp,
+    CombiningKindFlag.MINNUMF: arith.MinnumfOp,
 }
 _OF_INTEGERS: dict[CombiningKindFlag, type[Operation]] = {
     CombiningKindFlag.ADD: arith.AddiOp,
@@ -261,6 +263,7 @@ _OF_INTEGERS: dict[CombiningKindFlag, type[Operation]] = {
     CombiningKindFlag.MINSI: arith.MinSIOp,
     CombiningKindFlag.MAXUI: arith.MaxUIOp,
     CombiningKindFlag.MINUI: arith.MinUIOp,
+    CombiningKindFlag.OR: arith.OrIOp,
 }
 
 _VECTOR_SIGNS = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/"}

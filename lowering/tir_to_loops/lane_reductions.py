@@ -12,7 +12,15 @@ tir.for %k = 0 to 77 annotations {lanes = 16} { tir.block @sum(...) { s += x[k] 
 s = vector.reduction <add> (%a0 + %a1) + (%a2 + %a3), s
 ```
 
-LLVM's vectoriser would take what is left over one by one, which costs as much as some hundred steps of vectors.
+LLVM's vectoriser would take what is left over one by one, which costs as much as some hundred steps of vectors. Loops
+around it that are steps of the same reduction, as where two axes are reduced of which one lies between, carry the
+partial results: the lanes are put together once.
+
+A maximum of floats that is a NaN where any step is one takes three instructions of most processors, each of which waits
+for the one before. So the greatest numbers are found by themselves, in one, and beside them whether there are NaNs:
+
+    %m = select(x[0:16] > %m, x[0:16], %m)
+    %n = select(x[0:16] uno x[16:32], NaN, %n)
 
 Does not: reductions of several results, those whose result depends on the order (floats are added up in any order under
 `fastmath<reassoc>` only), or of what does not lie side by side; their loops stay as they are, and a remark says why.
@@ -21,8 +29,7 @@ Does not: reductions of several results, those whose result depends on the order
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import inf
+from math import nan
 from typing import cast
 
 from xdsl.dialects import arith, memref, scf, vector
@@ -31,23 +38,23 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     VectorType,
     i1,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.support.interned import index, vector_of
+from ...dialects.support.vector_types import element_type
 from ...dialects.tir.affine import linear, uses
-from ...dialects.tir.core import BlockOp, ForOp, IterKind
+from ...dialects.tir.core import ForOp, IterKind
 from ...dialects.tir.symbols import as_affine
-from ..loops_to_llvm.function import uniform
 from .accesses import AccessEmitter
 from .block_bodies import BodyEmitter
+from .lane_combinations import LaneReduction, lane_reduction_of
 from .lanes import Lanes
 from .vectorization import why_steps_differ
 
@@ -55,89 +62,6 @@ PARTS = 4
 """Vectors of partial results: as many as a sum takes cycles, or nearly so."""
 MOST_STRAIGHT = 8
 """Vectors of steps up to which there is no loop over them."""
-
-
-@dataclass(frozen=True)
-class Combination:
-    """An operation that puts partial results together, and what counts for nothing in it, of floats and of integers of
-    so many bits."""
-
-    kind: CombiningKindFlag
-    of_floats: float = 0.0
-    of_integers: Callable[[int], int] = lambda bits: 0
-    needs_reassoc: bool = False
-
-
-COMBINATIONS: dict[type[Operation], Combination] = {
-    arith.AddfOp: Combination(CombiningKindFlag.ADD, -0.0, needs_reassoc=True),
-    arith.MulfOp: Combination(CombiningKindFlag.MUL, 1.0, needs_reassoc=True),
-    arith.MaximumfOp: Combination(CombiningKindFlag.MAXIMUMF, -inf),
-    arith.MinimumfOp: Combination(CombiningKindFlag.MINIMUMF, inf),
-    arith.AddiOp: Combination(CombiningKindFlag.ADD),
-    arith.MuliOp: Combination(CombiningKindFlag.MUL, of_integers=lambda bits: 1),
-    arith.MaxSIOp: Combination(CombiningKindFlag.MAXSI, of_integers=lambda bits: -(1 << (bits - 1))),
-    arith.MinSIOp: Combination(CombiningKindFlag.MINSI, of_integers=lambda bits: (1 << (bits - 1)) - 1),
-    arith.MaxUIOp: Combination(CombiningKindFlag.MAXUI),
-    arith.MinUIOp: Combination(CombiningKindFlag.MINUI, of_integers=lambda bits: -1),
-}
-
-
-@dataclass(frozen=True)
-class LaneReduction:
-    """A block that puts the steps of a loop together: what it stores, what it reads of that so far, the step, and the
-    operation that combines both."""
-
-    block: BlockOp
-    store: memref.StoreOp
-    so_far: memref.LoadOp
-    step: SSAValue
-    combine: Operation
-
-    @property
-    def combination(self) -> Combination:
-        return COMBINATIONS[type(self.combine)]
-
-    def neutral(self, width: int) -> arith.ConstantOp:
-        """A vector of what counts for nothing."""
-        element = self.combine.results[0].type
-        type = vector_of(element, width)
-        if isinstance(element, IntegerType):
-            value = uniform(IntegerAttr(self.combination.of_integers(element.bitwidth), element.bitwidth), type)
-        else:
-            value = uniform(FloatAttr(self.combination.of_floats, cast(AnyFloat, element)), type)
-        return arith.ConstantOp.create(result_types=(type,), properties={"value": value})
-
-
-def lane_reduction_of(loop: ForOp) -> LaneReduction | str:
-    """The reduction whose steps are those of `loop`; or why it cannot be taken in lanes."""
-    block = loop.body.block.first_op
-    if not isinstance(block, BlockOp) or block.next_op is not None:
-        return "the loop holds something else than one block"
-    if block.init is not None or block.conditions:
-        return "the reduction has an init or a predicate"
-    stores = [access.op for access in block.accesses() if access.is_write]
-    if len(stores) != 1 or not isinstance(store := stores[0], memref.StoreOp) or store.parent is not block.body.block:
-        return "it has several results"
-    combine = store.value.owner
-    if not isinstance(combine, Operation) or type(combine) not in COMBINATIONS or len(list(store.value.uses)) != 1:
-        return "it combines its steps by no known operation"
-    if COMBINATIONS[type(combine)].needs_reassoc and not _may_reassociate(combine):
-        return "its result depends on the order of its steps"
-    element = store.value.type
-    if isinstance(element, IntegerType) and element.bitwidth < 8:
-        return "its result is a bit"
-    mine = [access.op for access in block.accesses() if access.buffer is store.memref and not access.is_write]
-    if len(mine) != 1 or not isinstance(so_far := mine[0], memref.LoadOp) or len(list(so_far.res.uses)) != 1:
-        return "it reads its result elsewhere, too"
-    if list(so_far.indices) != list(store.indices) or so_far.res not in combine.operands:
-        return "it combines something else than its result so far"
-    first, second = combine.operands
-    return LaneReduction(block, store, so_far, second if first is so_far.res else first, combine)
-
-
-def _may_reassociate(op: Operation) -> bool:
-    flags = op.properties.get("fastmath")
-    return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.REASSOC in flags.data
 
 
 class LaneReductionEmitter:
@@ -148,21 +72,24 @@ class LaneReductionEmitter:
         self.accesses = accesses
         self.bodies = bodies
 
-    def emit(self, loop: ForOp, width: int) -> str | None:
-        """Append `loop` with `width` steps at a time; does nothing but say why where that cannot be."""
+    def emit(self, loop: ForOp, width: int, around: Sequence[ForOp] = ()) -> str | None:
+        """Append `loop`, and the loops `around` it, with `width` steps at a time; does nothing but say why where that
+        cannot be."""
         found = lane_reduction_of(loop)
         if isinstance(found, str):
             return found
         if loop.start != 0:
             return f"the loop starts at {loop.start}"
         dim = self.at.dim(loop.var)
+        dims = [dim, *(self.at.dim(each.var) for each in around)]
         bindings = self.at.bindings(found.block)
-        if any(k != IterKind.REDUCE and uses(b, dim) for k, b in zip(found.block.kinds, bindings, strict=True)):
+        written = [b for k, b in zip(found.block.kinds, bindings, strict=True) if k != IterKind.REDUCE]
+        if any(uses(binding, each) for binding in written for each in dims):
             return "the loop moves what it writes"
         lanes = Lanes(dim, width, is_open=True, is_exact=True)
         if (reason := why_steps_differ(found.block, lanes, self.accesses)) is not None:
             return reason
-        _Emission(self, found, loop, dim, bindings, width).emit()
+        _Emission(self, found, loop, dim, bindings, width).emit(around)
         return None
 
 
@@ -183,80 +110,133 @@ class _Emission:
         self.type = vector_of(found.combine.results[0].type, width)
         self.bindings = bindings
 
-    def emit(self) -> None:
+    def emit(self, around: Sequence[ForOp]) -> None:
         with self.at.into(self.at.block):
-            parts = self._of_known(self.loop.size) if isinstance(self.loop.size, int) else self._of_open()
+            parts = self._within(around, _Results(self)).finished()
         while len(parts) > 1:
-            joined = [self._combined(one, other) for one, other in zip(parts[::2], parts[1::2], strict=False)]
+            joined = [self.combined(one, other) for one, other in zip(parts[::2], parts[1::2], strict=False)]
             parts = joined + parts[2 * len(joined) :]
         iters: dict[SSAValue, AffineExpr] = dict(zip(self.found.block.body.block.args, self.bindings, strict=True))
         buffer, form = self.accesses.position(self.found.store, iters)
         assert form is not None
         place, type = self.at.index_value(form), buffer.element_type
         so_far = self.at.emit(memref.LoadOp.create(operands=(buffer.memory, place), result_types=(type,)))
-        properties: dict[str, Attribute] = {"kind": CombiningKindAttr(self.found.combination.kind)}
-        properties["fastmath"] = self.found.combine.properties.get("fastmath", arith_extensions.NO_FLAGS)
-        whole = vector.ReductionOp.create(operands=(parts[0], so_far), result_types=(type,), properties=properties)
-        self.at.insert(memref.StoreOp.create(operands=(self.at.emit(whole), buffer.memory, place)))
+        whole = self._joined(parts[0], so_far)
+        self.at.insert(memref.StoreOp.create(operands=(whole, buffer.memory, place)))
 
-    def _of_known(self, steps: int) -> list[SSAValue]:
-        """The partial results of a known number of steps."""
+    def _joined(self, lanes: SSAValue, so_far: SSAValue) -> SSAValue:
+        """All lanes of a vector and the result so far."""
+        found, flags = self.found, self.found.combine.properties.get("fastmath", arith_extensions.NO_FLAGS)
+        numbers = found.combination.of_numbers
+        if numbers is None or not found.is_apart_from_nans:
+            return self._reduced(found.combination.kind, lanes, flags, so_far)
+        nothing = self.at.emit(found.neutral(self.width))
+        are_nans = self.at.emit(arith_extensions.CmpfOp(lanes, lanes, "uno"))
+        known = self.chosen(are_nans, nothing, lanes)
+        no = self.at.emit(arith.ConstantOp(IntegerAttr(0, i1)))
+        any_nan = self._reduced(CombiningKindFlag.OR, are_nans, arith_extensions.NO_FLAGS, no)
+        only_numbers = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_SIGNED_ZEROS])
+        least = self.at.emit(
+            arith.ConstantOp(FloatAttr(found.combination.of_floats, cast(AnyFloat, element_type(lanes.type))))
+        )
+        extreme = self._reduced(numbers, known, only_numbers, least)
+        not_a_number = self.at.emit(arith.ConstantOp(FloatAttr(nan, cast(AnyFloat, extreme.type))))
+        combine = type(found.combine).create(
+            operands=(self.at.emit(arith.SelectOp(any_nan, not_a_number, extreme)), so_far),
+            result_types=(extreme.type,),
+            properties=dict(found.combine.properties),
+        )
+        return self.at.emit(combine)
+
+    def _reduced(self, kind: CombiningKindFlag, lanes: SSAValue, flags: Attribute, so_far: SSAValue) -> SSAValue:
+        return self.at.emit(
+            vector.ReductionOp.create(
+                operands=(lanes, so_far),
+                result_types=(element_type(lanes.type),),
+                properties={"kind": CombiningKindAttr(kind), "fastmath": flags},
+            )
+        )
+
+    def chosen(self, condition: SSAValue, one: SSAValue, other: SSAValue) -> SSAValue:
+        select = arith_extensions.SelectOp.create(operands=(condition, one, other), result_types=(one.type,))
+        return self.at.emit(select)
+
+    def _within(self, around: Sequence[ForOp], results: _Results) -> _Results:
+        """`results` and all steps of the loops `around`, outermost first, and of the loop itself."""
+        steps = self.loop.size
+        if not around:
+            return self._of_known(steps, results) if isinstance(steps, int) else self._of_open(results)
+        outer, *others = around
+        begin = self.at.constant(outer.start)
+        end = self.at.index_value(linear(as_affine(outer.size) + outer.start, self.at.ranges))
+        results.fill(max(1, min(PARTS, -(-steps // self.width))) if isinstance(steps, int) else PARTS)
+
+        def step(first: SSAValue, results: _Results) -> _Results:
+            first.name_hint = outer.var.name_hint
+            self.at.index_values[self.at.dim(outer.var)] = first
+            return self._within(others, results)
+
+        return self._loop(begin, end, 1, results, step)
+
+    def _of_known(self, steps: int, results: _Results) -> _Results:
+        """`results` and a known number of steps."""
         width = self.width
         whole, rest = divmod(steps, width)
-        parts: list[SSAValue] = []
         looped = whole - whole % PARTS if whole + (rest > 0) > MOST_STRAIGHT else 0
         if looped:
-            initial = [self.at.emit(self.found.neutral(width)) for _ in range(PARTS)]
-            parts = self._loop(self.at.constant(0), self.at.constant(looped * width), initial)
+            results.fill(PARTS)
+            results = self._loop(self.at.constant(0), self.at.constant(looped * width), PARTS * width, results)
         for number in range(looped, whole + (rest > 0)):
             mask = None if number < whole else self._known_mask(rest)
-            self._add(parts, number, self._step(self.at.constant(number * width), mask))
-        return parts or [self.at.emit(self.found.neutral(width))]
+            results.add(number % PARTS, self._step(self.at.constant(number * width), mask))
+        return results
 
-    def _of_open(self) -> list[SSAValue]:
-        """The partial results of as many steps as there are when it is called."""
+    def _of_open(self, results: _Results) -> _Results:
+        """`results` and as many steps as there are when it is called."""
         width = self.width
         steps = self.at.extent(self.loop.size)
-        initial = [self.at.emit(self.found.neutral(width)) for _ in range(PARTS)]
+        results.fill(PARTS)
         most = linear(as_affine(self.loop.size) // (PARTS * width) * (PARTS * width), self.at.ranges)
         by_parts = self.at.emit(arith.MaxSIOp(self.at.index_value(most), self.at.constant(0)))
-        parts = self._loop(self.at.constant(0), by_parts, initial)
+        results = self._loop(self.at.constant(0), by_parts, PARTS * width, results)
         whole = linear(as_affine(self.loop.size) // width * width, self.at.ranges)
         by_one = self.at.emit(arith.MaxSIOp(self.at.index_value(whole), self.at.constant(0)))
-        parts[:1] = self._loop(by_parts, by_one, parts[:1])
+        results = self._loop(by_parts, by_one, width, results)
         left = self.at.emit(arith.SubiOp(steps, by_one))
         type = VectorType(i1, [width])
         mask = self.at.emit(vector.CreateMaskOp.build(operands=[[left]], result_types=[type]))
-        parts[0] = self._combined(parts[0], self._step(by_one, mask))
-        return parts
+        results.add(0, self._step(by_one, mask))
+        return results
 
     def _known_mask(self, lanes: int) -> SSAValue:
         type = VectorType(i1, [self.width])
         bits = [int(lane < lanes) for lane in range(self.width)]
         return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, bits)))
 
-    def _add(self, parts: list[SSAValue], number: int, step: SSAValue) -> None:
-        if len(parts) < PARTS:
-            parts.append(step)
-        else:
-            parts[number % PARTS] = self._combined(parts[number % PARTS], step)
-
-    def _loop(self, begin: SSAValue, end: SSAValue, initial: Sequence[SSAValue]) -> list[SSAValue]:
-        """A loop that adds a vector to each of some partial results in an iteration."""
+    def _loop(
+        self,
+        begin: SSAValue,
+        end: SSAValue,
+        by: int,
+        results: _Results,
+        step: Callable[[SSAValue, _Results], _Results] | None = None,
+    ) -> _Results:
+        """A loop that adds what `step` does to `results`: by default `by` steps, a vector to each of as many parts."""
+        initial = results.finished()
         body = Block(arg_types=[index, *(self.type for _ in initial)])
         body.args[0].name_hint = self.loop.var.name_hint
         with self.at.into(body):
-            added: list[SSAValue] = []
-            for number, part in enumerate(body.args[1:]):
-                first = body.args[0]
-                if number:
-                    first = self.at.emit(arith.AddiOp(first, self.at.constant(number * self.width)))
-                added.append(self._combined(part, self._step(first, None)))
-            self.at.insert(scf.YieldOp(*added))
-        step = self.at.constant(len(initial) * self.width)
-        loop = scf.ForOp(begin, end, step, list(initial), Region(body))
+            within, first = _Results(self, body.args[1:]), body.args[0]
+            if step is not None:
+                within = step(first, within)
+            for number in range(by // self.width if step is None else 0):
+                offset = self.at.constant(number * self.width)
+                place = self.at.emit(arith.AddiOp(first, offset)) if number else first
+                within.add(number, self._step(place, None))
+            self.at.insert(scf.YieldOp(*within.finished()))
+        loop = scf.ForOp(begin, end, self.at.constant(by), initial, Region(body))
         self.at.insert(loop)
-        return list(loop.results)
+        return _Results(self, loop.results)
 
     def _step(self, first: SSAValue, mask: SSAValue | None) -> SSAValue:
         """The steps from `first` on as a vector; where a mask has no bit, what counts for nothing."""
@@ -269,8 +249,67 @@ class _Emission:
         chosen = arith_extensions.SelectOp.create(operands=(mask, step, neutral), result_types=(self.type,))
         return self.at.emit(chosen)
 
-    def _combined(self, one: SSAValue, other: SSAValue) -> SSAValue:
+    def combined(self, one: SSAValue, other: SSAValue) -> SSAValue:
+        """Two partial results put together."""
         combine = self.found.combine
         properties = dict(combine.properties)
         made = type(combine).create(operands=(one, other), result_types=(self.type,), properties=properties)
         return self.at.emit(made)
+
+
+class _Results:
+    """Partial results: vectors of what steps have been put together so far and, of an extreme that is found apart from
+    NaNs, one with a NaN in each lane that has met one."""
+
+    def __init__(self, emission: _Emission, carried: Sequence[SSAValue] = ()):
+        self.emission = emission
+        self.parts = list(carried)
+        self.nans = self.parts.pop() if carried and emission.found.is_apart_from_nans else None
+        self.unseen: SSAValue | None = None
+        """A step that has not been looked at for NaNs: two are compared at a time."""
+
+    def fill(self, count: int) -> None:
+        """Let there be so many parts."""
+        while len(self.parts) < count:
+            self.parts.append(self._nothing())
+
+    def add(self, number: int, step: SSAValue) -> None:
+        """Put a step together with the part of this number, or let it be the next one."""
+        if number >= len(self.parts):
+            self.parts.append(step)
+        else:
+            self.parts[number] = self._with_step(self.parts[number], step)
+        if not self.emission.found.is_apart_from_nans:
+            return
+        if self.unseen is None:
+            self.unseen = step
+        else:
+            self._look(self.unseen, step)
+
+    def finished(self) -> list[SSAValue]:
+        """All vectors: at least one, and as many however many steps were added."""
+        self.fill(1)
+        if not self.emission.found.is_apart_from_nans:
+            return self.parts
+        if self.unseen is not None:
+            self._look(self.unseen, self.unseen)
+        if self.nans is None:
+            self.nans = self._nothing()
+        return [*self.parts, self.nans]
+
+    def _nothing(self) -> SSAValue:
+        return self.emission.at.emit(self.emission.found.neutral(self.emission.width))
+
+    def _with_step(self, part: SSAValue, step: SSAValue) -> SSAValue:
+        emission, beyond = self.emission, self.emission.found.combination.beyond
+        if beyond is None or not emission.found.is_apart_from_nans:
+            return emission.combined(part, step)
+        return emission.chosen(emission.at.emit(arith_extensions.CmpfOp(step, part, beyond)), step, part)
+
+    def _look(self, one: SSAValue, other: SSAValue) -> None:
+        """Note whether there are NaNs in two steps."""
+        emission = self.emission
+        not_a_number = emission.at.emit(emission.found.filled(nan, emission.width))
+        are_nans = emission.at.emit(arith_extensions.CmpfOp(one, other, "uno"))
+        self.nans = emission.chosen(are_nans, not_a_number, self.nans or self._nothing())
+        self.unseen = None

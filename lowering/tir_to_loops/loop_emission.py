@@ -31,6 +31,7 @@ from .accesses import AccessEmitter
 from .block_bodies import BodyEmitter, Checks
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
+from .lane_combinations import reduction_nest
 from .lane_reductions import LaneReductionEmitter
 from .lanes import Lanes, open_trips
 from .squares import SquareEmitter, square_of
@@ -108,10 +109,12 @@ class LoopEmitter:
             for inner in loop.body.block.ops:
                 self.statement(inner)
             return
-        if loop.lanes is not None and loop.for_kind == ForKind.SERIAL:
-            if (reason := self.reductions.emit(loop, loop.lanes)) is None:
+        if (nest := reduction_nest(loop)) is not None:
+            around, innermost = nest
+            if (reason := self.reductions.emit(innermost, innermost.lanes or 1, around)) is None:
                 return
-            missed(PASS, loop, f"the reduction is not taken in lanes: {reason}")
+            if not around:
+                missed(PASS, loop, f"the reduction is not taken in lanes: {reason}")
         if loop.for_kind == ForKind.PARALLEL:
             missed(PASS, loop, "only the outermost loop of a nest is shared by threads", "reorder it to the outside")
         end = linear(as_affine(loop.size) + loop.start, self.at.ranges)

@@ -72,6 +72,25 @@ def test_what_is_no_number_stays_whichever_lane_it_is_in(name: str, place: int) 
     assert not np.isnan(np.delete(got, 1)).any()
 
 
+@pytest.mark.parametrize("shape", [(3, 4, 2, 20), (2, 3, 2, 33), (2, 3, 2, 200)])
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+def test_lanes_are_put_together_once_for_two_axes(name: str, shape: tuple[int, ...]) -> None:
+    """Of which one lies between: the loop over it carries what lanes have added up."""
+    x = relay.var("x", shape=shape)
+    executable = weft.compile(relay.Function([x], getattr(relay, name)(x, axis=[1, 3])), threads=1)
+    assert "vector.reduction" in executable.ir["loops"]
+    data = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    data[0, -1, 1, -1] = np.nan
+    np.testing.assert_allclose(result(executable, data), getattr(np, name)(data, axis=(1, 3)), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "least"), [("max", -np.inf), ("min", np.inf)])
+def test_extremes_of_infinities_are_no_nans(name: str, least: float) -> None:
+    data = np.full((5, 77), least, np.float32)
+    data[3, 5], data[4, 70] = 2, np.nan
+    np.testing.assert_array_equal(result(reduced(name, 77, "float32"), data), [least, least, least, 2, np.nan])
+
+
 def test_a_sum_of_negative_zeros_is_zero() -> None:
     got = result(reduced("sum", 77, "float32"), np.full((5, 77), -0.0, np.float32))
     np.testing.assert_array_equal(got, np.zeros(5, np.float32))
