@@ -16,7 +16,7 @@ help:
 	@echo "make rest            of tests that are many of a kind, those of which make test takes a sample"
 	@echo "make check           what is said of the code without running it: ruff, and pyright (strict)"
 	@echo "make large           the tests that take long, such as models of full size, which make test leaves out"
-	@echo "make test-cross      models on other processors, by emulators, which it installs (Debian's; as root)"
+	@echo "make test-cross      the tests of other processors, by emulators, which it installs (Debian's; as root)"
 	@echo "make fuzz N=1000     that many random graphs and mutated files of each kind; FIRST=0 is where they begin"
 	@echo "make bless T=NAME    rewrite the CHECK lines of the lit test NAME from what the tools print now"
 	@echo "make clean           remove .venv and what was built"
@@ -49,7 +49,7 @@ test-cross: $(VENV)/with-dev
 	@which qemu-aarch64 qemu-riscv64 aarch64-linux-gnu-gcc riscv64-linux-gnu-gcc wasm-ld >/dev/null || \
 	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(CROSS); } || true
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check wasmtime || true
-	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -rs -m cross
+	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) -rs -m "" test/unit/test_other_machines.py
 
 fuzz: $(VENV)/with-dev
 	@$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) test/fuzz --cases $(N) --first-case $(FIRST)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
     """The passes of a phase that a kernel for a GPU goes through.
 
-    `schedule`: schedule as `schedule.sequence`s say, else bind loops to blocks and threads. `loops`: see that it can be
-    launched, let threads share reductions and wait for one another, and divide it into what is launched and the host's
-    launches.
+    `schedule`: schedule as `schedule.sequence`s say, else bind loops to blocks and threads; then as `weft.lower`.
+    `loops`: see that it can be launched, let threads share reductions and wait for one another, and divide it into what
+    is launched and the host's launches.
 
     Raises:
         UsageError: accesses are to be checked, and code for GPUs has nobody to tell.
@@ -30,6 +30,7 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
     from ..transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
     from ..transforms.tir.thread_sync import ThreadSyncPass
     from ..transforms.tir.verify_gpu_code import VerifyGPUCodePass
+    from .lower_passes import lower_passes
     from .tir_to_gpu.convert_tir_to_gpu import ConvertTirToGPUPass
 
     threads, memory = gpu.limit("max_threads_per_block"), gpu.limit("max_shared_memory_per_block")
@@ -39,7 +40,8 @@ def gpu_passes(phase: str, gpu: Target) -> list[ModulePass]:
                 "accesses are not checked in code for GPUs",
                 hint="check them in code for the processor: the target llvm",
             )
-        return [ApplySchedulePass(), GPUScheduleRulesPass(threads, memory)]
+        asked = lower_passes(PassContext.current(), simple_mode=True)
+        return [ApplySchedulePass(), GPUScheduleRulesPass(threads, memory), *asked]
     return [
         InjectVirtualThreadPass(),
         LowerCrossThreadReductionPass(),

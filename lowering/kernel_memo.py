@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.support.diagnostics import Diagnostic, handled_by
 from ..dialects.support.fingerprint import fingerprint
 from ..transforms.infra import remarks
-from ..transforms.infra.config import BOUNDS_CHECKS, DATABASE, FILES, RECORDS_THREADS, TUNING_RECORDS
+from ..transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DATABASE, FILES, RECORDS_THREADS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.parts import Part, declared, is_declaration, is_private, symbol_name
 from ..transforms.infra.registry import outside_passes
@@ -245,7 +245,7 @@ def kernel_memo(
         return None  # what a host launches is not kept
     if context.instruments or remarks.listening() or outside_passes() or context.get_config(BOUNDS_CHECKS, False):
         return None
-    if not FILES.isdisjoint(context.config):
+    if not FILES.isdisjoint(context.config) or context.config.get(ADD_LOWER_PASS):
         return None
     from ..transforms.tir.intrinsics.tensor_intrin import TensorIntrin
 

@@ -26,7 +26,7 @@ from ..dialects.support.verifier import verify
 from ..transforms.infra import remarks
 from ..transforms.infra.apart import Apart, Memo
 from ..transforms.infra.by_target import ByTarget
-from ..transforms.infra.config import BOUNDS_CHECKS, LOWER_ONLY, PASS_EXTENTS, TUNING_RECORDS
+from ..transforms.infra.config import BOUNDS_CHECKS, PASS_EXTENTS, TUNING_RECORDS
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.info import info_of
 from ..transforms.infra.parts import Sink, symbol_name
@@ -118,13 +118,9 @@ def pipeline(
 
     Raises:
         ValueError: there is no phase of a name.
-        UsageError: a pass from elsewhere says that it joins where there is nothing, or an option is set that only
-            `weft.lower` and `weft.build` know, whose functions begin at `schedule`.
+        UsageError: a pass from elsewhere says that it joins where there is nothing, or an option names a pass that is
+            none.
     """
-    if start != "schedule":
-        for key in LOWER_ONLY:
-            if PassContext.current().config.get(key):
-                raise UsageError(f"'{key}' is an option of weft.lower and weft.build, and of no compilation of graphs")
     from .verify_loop_accesses import VerifyLoopAccessesPass
 
     names = [name for name in _between(start, end) if name not in ("import", "object")]
@@ -364,16 +360,15 @@ def late_checks(start: str) -> list[ModulePass]:
 
 
 def schedule(target: Target) -> list[ModulePass]:
-    """Choose loop order, tiles, vectors and threads, as schedules say, else by rules; check what may lead outside of
-    memory, if that is wanted."""
+    """Choose loop order, tiles, vectors and threads, as schedules say, else by rules; then what `weft.lower` does."""
     from ..transforms.tir.apply_schedule import ApplySchedulePass
     from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
-    from ..transforms.tir.loop_partition import LoopPartitionPass
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
+    from .lower_passes import lower_passes
 
-    is_checked = PassContext.current().get_config(BOUNDS_CHECKS, False)
+    context = PassContext.current()
     return [
-        *([InsertBoundsChecksPass(own=True)] if is_checked else []),
+        *([InsertBoundsChecksPass(own=True)] if context.get_config(BOUNDS_CHECKS, False) else []),
         ApplySchedulePass(),
         ScheduleRulesPass(
             vector_bytes=target.vector_bytes(),
@@ -382,8 +377,7 @@ def schedule(target: Target) -> list[ModulePass]:
             matrix=_matrix(target),
             machine=_machine(target),
         ),
-        LoopPartitionPass(),
-        *([InsertBoundsChecksPass()] if is_checked else []),
+        *lower_passes(context, simple_mode=False),
     ]
 
 

@@ -19,6 +19,7 @@ from typing import ClassVar
 from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
 from ..dialects.support.files import replacing
+from ..dialects.support.guard import guarded
 from . import artefact
 from .executable import Executable
 from .host import check_runs_here
@@ -62,7 +63,12 @@ class ProgramLibrary:
             Diagnostic: the file cannot be written.
         """
         try:
-            with TemporaryDirectory() as folder, replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+            with (
+                TemporaryDirectory() as folder,
+                guarded(Path(folder)),
+                replacing(path) as file,
+                zipfile.ZipFile(file, "w") as archive,
+            ):
                 if self.code is not None:
                     archive.writestr(CODE, self.code)
                 for name, function in self.functions.items():
@@ -96,7 +102,7 @@ def load_programs(path: str | os.PathLike[str], threads: int | None = None) -> P
     functions: dict[str, Executable] = {}
     code: bytes | None = None
     try:
-        with TemporaryDirectory() as folder, zipfile.ZipFile(path) as archive:
+        with TemporaryDirectory() as folder, guarded(Path(folder)), zipfile.ZipFile(path) as archive:
             for member in archive.namelist():
                 if member == CODE:
                     code = archive.read(member)

@@ -12,7 +12,9 @@ from .dialects.support.lazy import lazy_names
 from .dialects.support.provided import provide
 
 if TYPE_CHECKING:
+    from . import _ffi as _ffi
     from . import arith as arith
+    from . import error as error
     from . import frontend as frontend
     from . import graph_executor as graph_executor
     from . import instrument as instrument
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .dialects.support.packed import register_func as register_func
     from .dialects.support.packed import remove_global_func as remove_global_func
     from .dialects.te.conversion import convert as convert
+    from .error import TVMError as TVMError
     from .instrument import DumpIR as DumpIR
     from .instrument import PassInstrument as PassInstrument
     from .instrument import PassStatistics as PassStatistics
@@ -71,6 +74,7 @@ __version__: str
 provide("relay.present_devices", f"{__name__}.enabled_targets")
 provide("relay.trees", f"{__name__}.frontend.relay")
 provide("runtime.targets", f"{__name__}.enabled_targets")
+provide("tir.scripts", f"{__name__}.dialects.tir.nodes.node_script")
 provide("tir.trees", f"{__name__}.dialects.tir.nodes.tree")
 
 _find, _names, __all__ = lazy_names(__name__, __file__)

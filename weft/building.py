@@ -18,10 +18,10 @@ from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.nodes.buffers import Buffer
 from .dialects.tir.script.modules import IRModule
 from .dialects.tir.specialize import symbols_of
-from .lower_passes import lower_passes
 from .lowering.abi import CONSTANTS_TABLE, ENTRY
 from .lowering.compiler import compile_graph
 from .lowering.loops_to_c.compile import NoCompilerError
+from .lowering.lower_passes import lower_passes
 from .lowering.machine.target import Target, with_host
 from .lowering.phase_texts import PhaseTexts
 from .lowering.prim_func_graph import described_arguments, graph_of, result_place
@@ -214,7 +214,7 @@ def _build_graph(module: ModuleOp, target: Target, threads: int | None) -> Modul
         for number, spec in enumerate(specs)
     ]
     function = Function("main", executable, arguments, source(executable.ir))
-    return Module({"main": function}, target.kind, str(module), _llvm_file([target]))
+    return Module({"main": function}, target.kind_of_code, str(module), _llvm_file([target]))
 
 
 def source(texts: PhaseTexts) -> Callable[[str], str]:
@@ -228,7 +228,7 @@ def source(texts: PhaseTexts) -> Callable[[str], str]:
 def _llvm_file(targets: Sequence[Target]) -> Callable[[Mapping[str, str], str], bytes] | None:
     """What writes the LLVM modules of functions, by their names, as one: `ll` or `bc`; for processors only."""
     target = targets[0]
-    if target.kind != "llvm":
+    if target.kind_of_code != "llvm":
         return None
 
     def written(texts: Mapping[str, str], kind: str) -> bytes:

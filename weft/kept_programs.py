@@ -218,7 +218,13 @@ class Request:
         if _CONTEXTS not in sys.modules:
             return _rules_text(DEFAULT_OPT_LEVEL if self.opt_level is None else self.opt_level, (), (), {})
         from .transforms.infra import remarks
-        from .transforms.infra.config import DATABASE, FILES, TUNING_RECORDS, USMP_CUSTOM_ALGORITHM
+        from .transforms.infra.config import (
+            ADD_LOWER_PASS,
+            DATABASE,
+            FILES,
+            TUNING_RECORDS,
+            USMP_CUSTOM_ALGORITHM,
+        )
         from .transforms.infra.context import PassContext
 
         if _INTRINSICS in sys.modules:
@@ -229,7 +235,9 @@ class Request:
         context = PassContext.current()
         if context.instruments or remarks.listening() or context.has_own_ir_context:
             raise Unknown
-        outside = {*FILES, TUNING_RECORDS, DATABASE, USMP_CUSTOM_ALGORITHM, "plan-memory.strategy"}
+        outside = {
+            *FILES, TUNING_RECORDS, DATABASE, USMP_CUSTOM_ALGORITHM, ADD_LOWER_PASS, "plan-memory.strategy",
+        }  # fmt: skip
         if not outside.isdisjoint(context.config):
             raise Unknown
         level = self._level(context)

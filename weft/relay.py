@@ -126,6 +126,7 @@ relay.testing.__dict__.update(
     run_as_python=relay_testing.run_as_python,
     run_infer_type=relay_testing.run_infer_type,
     run_opt_pass=relay_testing.run_opt_pass,
+    _np_randn_from_type=relay_testing.np_randn_from_type,  # which TVM's users import all the same
 )
 sys.modules[f"{__name__}.parser"] = parser
 sys.modules[f"{__name__}.transform"] = transform

@@ -367,7 +367,7 @@ def _source(texts: Callable[[], PhaseTexts], fmt: str) -> str:
     from .runtime.module import source_kind
 
     made = texts()
-    return source(made)(source_kind(made.target.kind, fmt))
+    return source(made)(source_kind(made.target.kind_of_code, fmt))
 
 
 @checked

@@ -153,7 +153,12 @@ def _is_in(array: object, arrays: Sequence[object] | None) -> bool:
 
 def _drawn(function: FuncOp, mean: float, scale: float) -> Iterator[npt.NDArray[Any]]:
     for type in flatten_types(function.function_type.inputs.data):
-        yield np.asarray(np.random.normal(mean, scale, type.get_shape())).astype(_dtype(type))
+        yield np_randn_from_type(type, scale, mean)
+
+
+def np_randn_from_type(t: Tensor, scale: float = 1, mean: float = 0) -> npt.NDArray[Any]:
+    """An array of the type of a tensor, of numbers that are normally distributed with the deviation `scale`."""
+    return np.asarray(np.random.normal(mean, scale, t.get_shape())).astype(_dtype(t))
 
 
 def _dtype(type: Tensor) -> str:

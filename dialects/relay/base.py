@@ -173,6 +173,9 @@ class RelayOp(IRDLOperation, ABC):
     converter, found by `weft.frontend.onnx.registry`."""
     IMPLIED: ClassVar[tuple[str, ...]] = ()
     """The properties that say of extents what the operands' types say as well, and may be left out."""
+    CONVERTED: ClassVar[tuple[str, ...]] = ()
+    """The operands that calls in Python and in Relay's text may have in another element type than the first operand's,
+    in which they are taken."""
 
     def __init__(self, *operands: SSAValue | Operation | Sequence[SSAValue], **properties: Value):
         segments: list[SSAValue | Sequence[SSAValue]]

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, TensorType, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, IntegerType, TensorType, f32, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .. import te
 from ..support.dtypes import scalar_type
@@ -77,6 +78,14 @@ class ToldLayoutOp(RelayOp, ABC):
 def accumulator(element: Attribute) -> Attribute:
     """The type in which sums of `element`s are formed: f32 for the half-width floats, else the type itself."""
     return f32 if isinstance(element, Float16Type | BFloat16Type) else element
+
+
+def mean_accumulator(element: Attribute, count: te.Dim | None = None) -> Attribute:
+    """The type in which `element`s are summed up whose mean is asked for, `count` of them or any number. The mean of
+    integers is one of their type, though their sum may not be: that of up to 32 bits is formed in one that holds it."""
+    if not isa(element, IntegerType) or element.width.data not in (8, 16, 32):
+        return accumulator(element)
+    return i32 if isinstance(count, int) and count.bit_length() + element.width.data < 32 else i64
 
 
 def result_element(element: Attribute, out_dtype: str) -> Attribute:

@@ -32,13 +32,14 @@ rm -rf -- "$1"
 class Guard:
     """Runs programs that end with this process."""
 
-    def __init__(self, group: int | None):
-        self._group = group
+    def __init__(self, group: int | None, folder: Path | None):
+        self._group, self._folder = group, folder
 
     def run(
         self, words: Sequence[str], *, input: str | None = None, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program and wait for it; what it prints is kept. Standard input is `input`, or empty.
+        """Run a program and wait for it; what it prints is kept. Standard input is `input`, or empty. Its own temporary
+        files are in the guarded folder, if that is one: a compiler that is ended does not always remove them.
 
         Raises:
             OSError: it cannot be run.
@@ -48,6 +49,7 @@ class Guard:
             stdin=subprocess.DEVNULL if input is None else None,
             input=input,
             cwd=cwd,
+            env=None if self._folder is None else os.environ | {"TMPDIR": str(self._folder)},
             capture_output=True,
             text=True,
             check=False,
@@ -58,8 +60,9 @@ class Guard:
 @contextmanager
 def guarded(path: Path | None = None) -> Generator[Guard]:
     """A guard for as long as the block lasts; if this process dies in it, `path` is removed, a file or a folder."""
+    folder = path.absolute() if path is not None and path.is_dir() else None
     if os.name != "posix" or not os.access(_SHELL, os.X_OK):
-        yield Guard(None)
+        yield Guard(None, folder)
         return
     with subprocess.Popen(
         [_SHELL, "-c", _WAIT, "weft-guard", os.fspath(path.absolute()) if path is not None else ""],
@@ -72,7 +75,7 @@ def guarded(path: Path | None = None) -> Generator[Guard]:
         assert shell.stdin is not None
         finished = False
         try:
-            yield Guard(shell.pid)
+            yield Guard(shell.pid, folder)
             finished = True
         finally:
             if not finished:  # an interrupt, perhaps, which only this process has got

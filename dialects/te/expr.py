@@ -21,6 +21,7 @@ from xdsl.ir import Attribute
 from ..support.arguments import ArgumentError
 from ..support.dtypes import dtype_name, is_storage, scalar_type
 from ..support.hints import isa
+from ..support.provided import load
 from . import literals
 from .kinds import COMPARISONS as COMPARISONS
 from .kinds import PREDICATES, BinaryKind, Operator, UnaryKind, common_type, index, truth_type
@@ -36,8 +37,8 @@ class Expr(Operators["Expr", "ExprLike"]):
     type: Attribute
     shown: ClassVar[Callable[[Expr], str]] = repr
     """How `str` writes one (`te.text`)."""
-    scripted: ClassVar[Callable[[object, bool], str]] = lambda node, verbose_expr: str(node)
-    """How `script` writes one, and other nodes (`tir.nodes.node_script`)."""
+    scripted: ClassVar[Callable[[object, bool], str]]
+    """How `script` writes one, and other nodes: `tir.nodes.node_script`, which is loaded when it is first asked for."""
     operator: ClassVar[Callable[[Expr], Operator | None]] = lambda expr: None
     """The operator of a call; `None` of other expressions (`te.called`)."""
     as_integer: ClassVar[Callable[[Expr], IntExpr]]
@@ -271,6 +272,15 @@ class Binary(Expr):
     def b(self) -> Expr:
         """The right operand, as TVM calls it."""
         return self.rhs
+
+
+def _written(node: object, verbose_expr: bool) -> str:
+    """Loads what writes nodes, which takes the place of this, and lets it write."""
+    load("tir.scripts")
+    return Expr.scripted(node, verbose_expr)
+
+
+Expr.scripted = staticmethod(_written)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
-    IntegerAttr,
     MemRefType,
     StringAttr,
 )
@@ -31,6 +30,7 @@ from ..support.looks import by_looks
 from ..support.memory_scopes import MEMORIES, memories, memory_of, why_no_scope
 from ..support.retyping import retype
 from .affine import print_expr
+from .axis_separators import AXIS_SEPARATORS, separators_in, verify_separators
 from .expressions import has_exprs, parse_expr
 from .symbols import Extent, affine_map, arguments_around, as_affine, as_extent
 
@@ -129,10 +129,6 @@ class Scope(StrEnum):
     LOCAL = "local"
 
 
-AXIS_SEPARATORS = "axis_separators"
-"""An attribute of a buffer: its memory has several dimensions, which begin with the buffer's of these numbers."""
-
-
 def _memories(op: Operation) -> Sequence[Attribute]:
     """The memories by which the scope of an allocation is judged: kinds of targets come and go."""
     assert isinstance(op, AllocBufferOp)
@@ -227,10 +223,7 @@ class AllocBufferOp(IRDLOperation):
             raise VerifyException(wrong)
         if self.value is not None:
             self._verify_value(self.value)
-        rank = len(memref_of(self.buffer).get_shape())
-        separators = self.axis_separators
-        if list(separators) != sorted(set(separators)) or any(not 0 < each < rank for each in separators):
-            raise VerifyException(f"{AXIS_SEPARATORS} are integers that ascend from 1 to below the rank, {rank}")
+        verify_separators(self.axis_separators, len(memref_of(self.buffer).get_shape()))
 
     def _verify_value(self, value: DenseIntOrFPElementsAttr) -> None:
         type, given = memref_of(self.buffer), value.type
@@ -249,12 +242,7 @@ class AllocBufferOp(IRDLOperation):
     @property
     def axis_separators(self) -> tuple[int, ...]:
         """The dimensions before which another dimension of memory begins."""
-        given = self.attributes.get(AXIS_SEPARATORS)
-        if given is None:
-            return ()
-        if isa(given, ArrayAttr[IntegerAttr]):
-            return tuple(each.value.data for each in given)
-        raise VerifyException(f"{AXIS_SEPARATORS} is an array of integers, not {given}")
+        return separators_in(self.attributes.get(AXIS_SEPARATORS))
 
     @property
     def is_private(self) -> bool:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, MemRefType, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
@@ -24,6 +33,7 @@ from ..support.kernels import kernel_calls
 from ..support.provided import load
 from ..support.python_values import attribute_of, value_of
 from ..support.walking import in_order
+from .axis_separators import ARGUMENT_SEPARATORS, axis_separators_of, verify_separators
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
 from .legality.function import check_function
@@ -226,6 +236,7 @@ class PrimFuncOp(IRDLOperation):
         if tuple(a.type for a in self.region.block.args) != self.function_type.inputs.data:
             raise VerifyException(f"the body's arguments differ from the type of @{self.sym_name.data}")
         self._verify_symbols()
+        self._verify_axis_separators()
         check_function(self)
         module = self.parent_op()
         checked: set[tuple[object, ...]] = set()
@@ -287,6 +298,17 @@ class PrimFuncOp(IRDLOperation):
                     for map in attribute:
                         if type(map) is AffineMapAttr:
                             self._verify_map(op, map.data)
+
+    def _verify_axis_separators(self) -> None:
+        told = self.attributes.get(ARGUMENT_SEPARATORS)
+        if told is None:
+            return
+        arguments = self.region.block.args
+        if not isa(told, ArrayAttr[ArrayAttr[IntegerAttr]]) or len(told) > len(arguments):
+            raise VerifyException(f"{ARGUMENT_SEPARATORS} has a list of integers for each of the first arguments")
+        for argument in arguments:
+            rank = len(memref_of(argument).get_shape()) if isinstance(argument.type, MemRefType) else 0
+            verify_separators(axis_separators_of(argument), rank)
 
     def _verify_map(self, op: Operation, map: AffineMap) -> None:
         if not map.num_symbols:

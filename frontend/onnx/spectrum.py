@@ -194,15 +194,18 @@ def _real_inverse(
 
 
 def stft(node: Node) -> SSAValue:
-    """Each frame taken out, weighted by the window, and transformed. How far frames are apart may be an input."""
-    signal, window = node.input(0, rank=3), node.optional(2)
+    """Each frame taken out, weighted by the window, and transformed. How far frames are apart may be an input. Signals
+    of real numbers may lack the last dimension, as ONNX Runtime takes them."""
+    signal, window = node.input(0, at_least=2), node.optional(2)
+    if (rank := rank_of(signal)) > 3:
+        raise Malformed(f"input 0 has rank {rank}, but must have rank 2 or 3")
     if node.optional(3) is not None:
         (length,) = extents_at(node, 3)
     elif window is not None:
         (length,) = node.dims(window)
     else:
         raise Malformed("neither a window nor the length of a frame is given")
-    real, imaginary = _parts(node, signal)
+    real, imaginary = (signal, None) if rank == 2 else _parts(node, signal)
     count, found = node.dims(real)[1], node.symbolic_or_none(1)
     if isinstance(length, int) and (length < 1 or (isinstance(count, int) and length > count)):
         raise Malformed(f"frames of {length} of a signal of {count}")

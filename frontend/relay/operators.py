@@ -16,10 +16,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relay.base import DYNAMIC, RelayOp, Value, as_attribute
+from ...dialects.relay.base import DYNAMIC, RelayOp, Value, as_attribute, tensor
 from ...dialects.relay.core import TupleOp
+from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.types import is_complete
 from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.dtypes import dtype_name
 from .expr import Expr, Operand, as_value
 from .op_class import Op, definitions, operator_classes
 from .signatures import CallForm, call_forms
@@ -92,6 +94,8 @@ def _make(op_type: type[RelayOp], form: CallForm, arguments: dict[str, object]) 
             operands.append([as_value(each, like) for each in cast("Sequence[Operand]", given[name])])
         else:
             value = _operand(op_type, name, given[name], like)
+            if name in op_type.CONVERTED:
+                value = _of_element_type(value, cast(SSAValue, operands[0]))
             like = value.type if like is None else like
             operands.append(value)
     properties = {
@@ -189,6 +193,14 @@ def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute |
     if any(isinstance(each, Expr | SSAValue) for each in fields):
         return TupleOp(*map(as_value, fields)).result
     return as_value(cast(Operand, given), like)
+
+
+def _of_element_type(value: SSAValue, like: SSAValue) -> SSAValue:
+    """The value in the element type of `like`, where both types are known."""
+    if not (is_complete(value.type) and is_complete(like.type)):
+        return value
+    wanted = tensor(like).element_type
+    return value if tensor(value).element_type == wanted else CastOp(value, dtype=dtype_name(wanted)).result
 
 
 def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given: object) -> Value:

@@ -250,7 +250,7 @@ def _machine_flags(target: Target) -> list[str]:
 @lru_cache(maxsize=8)
 def accepts(command: tuple[str, ...], flag: str) -> bool:
     """Whether a compiler knows a flag."""
-    with guarded() as guard:
+    with tempfile.TemporaryDirectory(prefix="weft-c-") as folder, guarded(Path(folder)) as guard:
         return _run(guard, [*command, flag, "-x", "c", "-", "-fsyntax-only"], "int unit;\n").returncode == 0
 
 
@@ -259,7 +259,7 @@ def has_openmp(command: tuple[str, ...]) -> bool:
     """Whether a compiler has OpenMP."""
     words = [*command, "-fopenmp", "-x", "c", "-", "-fsyntax-only"]
     text = "#include <omp.h>\nint main(void) { return omp_get_max_threads() > 0; }\n"
-    with guarded() as guard:
+    with tempfile.TemporaryDirectory(prefix="weft-c-") as folder, guarded(Path(folder)) as guard:
         return _run(guard, words, text).returncode == 0
 
 

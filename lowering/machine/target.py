@@ -23,8 +23,9 @@ from .known_machines import model_of, told_caches
 from .llvm_facts import USED, Facts, ask
 from .target_answers import MissingTargetError, TargetAnswers
 from .target_forms import Options, TargetError, read_object, read_text
+from .target_kinds import COMPOSITE, OPT_LEVEL, UNHEARD, TargetKind, kind_named, kinds
 from .target_kinds import GPU_LIMITS as GPU_LIMITS
-from .target_kinds import OPT_LEVEL, UNHEARD, TargetKind, kind_named, kinds
+from .vectors_of import describe_vectors
 
 if TYPE_CHECKING:
     from .target_kinds import Generator
@@ -52,9 +53,9 @@ class Target(TargetAnswers):
     `attributes` are features to add or take away, `+avx2,-avx512f`, on
     top of those of the processor; `triple` is LLVM's, empty for this machine. Of a GPU, `cpu` is its architecture,
     `limits` are those that are not `GPU_LIMITS`, and `host` is what the rest of a program is for, of a processor its
-    own kind. `devices` are GPUs that a program for a processor makes use of where its graph says so; `options` is what
-    else is told of it. A whole text, or another form that `parse` reads, may say it all:
-    `Target("cuda -arch=sm_80", host="llvm")`.
+    own kind. One of kind `composite` is for a program of its `host`, a processor, and `devices`, GPUs and such as are
+    only named, which it makes use of where its graph says so; `options` is what else is told of it. A whole text, or
+    another form that `parse` reads, may say it all: `Target("cuda -arch=sm_80", host="llvm")`.
     """
 
     kind: str = "llvm"
@@ -92,7 +93,7 @@ class Target(TargetAnswers):
         }  # fmt: skip
         said = kind if target is None else target
         more = [name for name, value in given.items() if value != getattr(Target, name)]
-        is_kind = isinstance(said, str) and said in kinds() and (said != "cuda" or triple != "")
+        is_kind = isinstance(said, str) and (said in kinds() or bool(devices)) and (said != "cuda" or triple != "")
         if is_kind and (target is None or more):
             given |= {"kind": KindName(str(said)), "host": None if host is None else Target.parse(host)}
         else:
@@ -119,7 +120,7 @@ class Target(TargetAnswers):
             return _together([Target.parse(each) for each in text])
         read = read_text(text) if isinstance(text, str) else text
         if isinstance(read, Mapping):
-            if read.get("kind") == "composite":
+            if read.get("kind") == COMPOSITE:
                 return _together([Target.parse(each) for each in _composed(read)])
             read = read_object(read)
         return _made(*read)
@@ -247,7 +248,7 @@ class Target(TargetAnswers):
     def export(self) -> dict[str, object]:
         """The target as JSON has it, which `parse` reads."""
         if self.devices:
-            return {"kind": "composite", "devices": [each.export() for each in (self.processor, *self.devices)]}
+            return {"kind": COMPOSITE, "devices": [each.export() for each in (self.processor, *self.devices)]}
         told = {"arch" if self.is_gpu else "mcpu": self.cpu, "mtriple": "" if self.is_gpu else self.triple}
         listed = {"mattr": self.attributes.split(",")} if self.attributes else {}
         host = {} if self.host is None else {"host": self.host.export()}
@@ -262,16 +263,17 @@ class Target(TargetAnswers):
     @property
     def generator(self) -> Generator | None:
         """What makes code for its kind in place of LLVM."""
-        return kind_named(self.kind).generator
+        return kind_named(self.kind_of_code).generator
 
     def __str__(self) -> str:
+        if self.devices:
+            return " and ".join(map(str, (self.processor, *self.devices)))
         values = {"-mcpu": quote(self.cpu), "-mattr": self.attributes, "-mtriple": self.triple}
         if self.is_gpu:
             values = {"-arch": self.cpu, "-mattr": self.attributes, **{f"-{name}": str(n) for name, n in self.limits}}
         values |= {f"-{name}": quote(value) for name, value in self.options}
         values["-host"] = quote(str(self.host)) if self.host is not None else ""
-        text = " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
-        return " and ".join([text, *map(str, self.devices)])
+        return " ".join([self.kind, *(f"{option}={value}" for option, value in values.items() if value)])
 
     def as_attribute(self) -> StringAttr:
         """The text, as an attribute of what the target is for: `func.with_attr("target", target)`."""
@@ -298,12 +300,17 @@ class Target(TargetAnswers):
     @property
     def gpu(self) -> Target | None:
         """The GPU that a program makes use of, if it does."""
-        return self if self.is_gpu else next(iter(self.devices), None)
+        return self if self.is_gpu else next((each for each in self.devices if each.is_gpu), None)
+
+    @property
+    def kind_of_code(self) -> str:
+        """The kind of the code that is made: of several targets, that of the host's."""
+        return self.processor.kind if self.kind == COMPOSITE else self.kind
 
     @property
     def processor(self) -> Target:
         """What code for the processor is made for."""
-        if self.is_gpu:
+        if self.is_gpu or self.kind == COMPOSITE:
             return Target() if self.host is None else self.host
         return replace(self, devices=(), host=None) if self.devices or self.host is not None else self
 
@@ -332,7 +339,7 @@ class Target(TargetAnswers):
         the last of which stands for the features."""
         platform = self.platform()
         features = sha256(",".join(sorted(platform.features)).encode()).hexdigest()[:8]
-        return f"{self.kind} {platform.triple} {platform.cpu} #{features}"
+        return f"{self.kind_of_code} {platform.triple} {platform.cpu} #{features}"
 
     def vector_unit(self) -> VectorUnit:
         """The vectors that code for this target is laid out for, and what its processor takes for its work."""
@@ -363,31 +370,6 @@ class Target(TargetAnswers):
 
 _BASELINES = {"x86_64": ("x86-64", ""), "riscv64": ("generic-rv64", "+m,+a,+f,+d,+c")}
 """Architecture -> the processor and the features that all of its machines with an operating system have."""
-
-
-def describe_vectors(platform: Platform) -> VectorUnit:
-    """The vectors of a machine, by its architecture and features."""
-    has = set(platform.features)
-    match platform.architecture:
-        case "x86_64":
-            bytes = 64 if "avx512f" in has else 32 if "avx" in has else 16
-            vnni = {"avx512vnni", "avx512vl"} <= has if "avx512f" in has else "avxvnni" in has
-            integers = {64: "avx512bw", 32: "avx2", 16: "sse2"}[bytes] in has
-            unit = VectorUnit(bytes, 32 if "avx512f" in has else 16, "fma" in has, "avx512f" in has, vnni=vnni)
-            unit = replace(unit, pmaddwd=integers and not vnni)
-            # Tiles lie beside vectors of 64 bytes: their columns are what fills one.
-            tiles = {"amx-tile", "avx512f"} <= has
-            on_tiles = tiles and "amx-bf16" in has
-            # AMD's processors, which are those with sse4a, add up pairs as fast as they do multiply-adds of f32.
-            # Intel's take four times as long for them, and do better without.
-            pairs = {"avx512bf16", "avx512f", "sse4a"} <= has
-            return replace(unit, amx_int8=tiles and "amx-int8" in has, amx_bf16=on_tiles, bf16_pairs=pairs)
-        case "aarch64":
-            return VectorUnit(16, 32, fma=True, masked="sve" in has, scalable="sve" in has, dotprod="dotprod" in has)
-        case "riscv64":
-            return VectorUnit(16, 32, fma="f" in has, masked="v" in has, scalable="v" in has)
-        case _:
-            return VectorUnit()
 
 
 def _made(kind: TargetKind, given: Options) -> Target:
@@ -450,6 +432,9 @@ def check_made(target: Target) -> None:
     Raises:
         TargetError: it is such a target.
     """
+    if target.kind == COMPOSITE:
+        check_made(target.processor)
+        return
     kind = kind_named(target.kind)
     if kind.only_described:
         made = ", ".join(name for name, each in kinds().items() if not each.only_described)
@@ -476,21 +461,28 @@ def with_host(target: Target, host: Target) -> Target:
 
 
 def _together(targets: Sequence[Target]) -> Target:
-    """One target for a processor, of which the others are devices.
+    """One target, of kind `composite`, for a processor, which is its host, and devices.
 
     Raises:
-        TargetError: there is no processor, or several of a kind.
+        TargetError: there is no processor, several of a kind, or a device with another host.
     """
     if len(targets) == 1:
         return targets[0]
-    processors = [each for each in targets if not each.is_gpu]
-    devices = tuple(each for each in targets if each.is_gpu)
-    if len(processors) != 1 or len(devices) != 1 or processors[0].kind != "llvm" or processors[0].devices:
+    processors = [each for each in targets if each.kind == "llvm"]
+    devices = [each for each in targets if each.kind != "llvm"]
+    kinds_of_devices = {each.kind for each in devices}
+    if len(processors) != 1 or len(kinds_of_devices) != len(devices) or not all(map(_is_device, devices)):
         listed = ", ".join(f"'{each}'" for each in targets)
         raise TargetError(f"the targets {listed} do not go together", hint="give one 'llvm' and one 'cuda'")
-    if devices[0].host not in (None, processors[0].processor):
-        raise TargetError(f"'{devices[0]}' has a host, which is not '{processors[0]}'")
-    return replace(processors[0], devices=tuple(replace(each, host=None) for each in devices))
+    host = processors[0].processor
+    if other := next((each for each in devices if each.host not in (None, host)), None):
+        raise TargetError(f"'{other}' has a host, which is not '{host}'")
+    return Target(kind=COMPOSITE, host=host, devices=tuple(replace(each, host=None) for each in devices))
+
+
+def _is_device(target: Target) -> bool:
+    """Whether a target is for what stands beside a processor: a GPU, or a device that is only named."""
+    return target.is_gpu or (target.kind != COMPOSITE and kind_named(target.kind).only_described)
 
 
 @lru_cache(maxsize=32)
@@ -501,7 +493,7 @@ def _resolve(target: Target) -> Target:
         _check(target, resolved)
         return resolved
     if target.devices:
-        devices = tuple(each.resolved() for each in target.devices)
+        devices = tuple(each.resolved() if each.is_gpu else each for each in target.devices)
         return replace(target.processor.resolved(), devices=devices)
     host_triple, host_cpu, host_features = host()
     triple = target.triple or host_triple

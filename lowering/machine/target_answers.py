@@ -9,7 +9,7 @@ from ...dialects.relay.devices import DEVICE_TYPES, TARGET_KINDS
 from ...dialects.support.diagnostics import UsageError
 from .arm_features import arm_features
 from .target_forms import TargetError
-from .target_kinds import GPU_LIMITS, LISTED, kind_named
+from .target_kinds import COMPOSITE, GPU_LIMITS, LISTED, kind_named
 
 
 class MissingTargetError(UsageError, ValueError, AssertionError):
@@ -49,14 +49,14 @@ class TargetAnswers:
     @property
     def attrs(self) -> dict[str, object]:
         """Its options as values: numbers, truth values, lists, and texts. Of a GPU, the limits that hold, too."""
+        if self.kind == COMPOSITE:
+            return {"devices": list(self.devices)}
         told: dict[str, object] = {"mcpu": self.cpu if self.cpu != "native" else "", "mtriple": self.triple}
         if self.kind == "cuda":
             told = {"arch": self.cpu, **GPU_LIMITS, **dict(self.limits)}
             told |= {"max_num_threads": told["max_threads_per_block"], "registers_per_block": 65536}
         told["mattr"] = self.attributes.split(",") if self.attributes else ""
         told |= {name: _typed(name, text) for name, text in self.options if name != "keys"}
-        if self.devices:
-            told["devices"] = list(self.devices)
         return {name: value for name, value in told.items() if value != ""}
 
     @property
@@ -65,7 +65,8 @@ class TargetAnswers:
         and what all of its kind have."""
         given = (self.option("keys") or "").split(",")
         arm = ("arm_cpu", "cpu") if self._arm_features() is not None else ()
-        found = (*given, *arm, self.device_name, *kind_named(self.kind).keys)
+        of_kind = () if self.kind == COMPOSITE else kind_named(self.kind).keys
+        found = (*given, *arm, self.device_name, *of_kind)
         return tuple(dict.fromkeys(filter(None, found)))
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from ...dialects.support.diagnostics import UsageError, did_you_mean
-from .target_kinds import TargetKind, kind_named, tags
+from .target_kinds import COMPOSITE, TargetKind, kind_named, tags
 
 Options: TypeAlias = dict[str, object]
 
@@ -33,7 +33,7 @@ def read_text(text: str) -> tuple[TargetKind, Options] | Mapping[str, object]:
         name, *words = shlex.split(text) or [""]
     except ValueError as error:
         raise TargetError(f"the target '{text}' cannot be read: {str(error).lower()}") from None
-    if name == "composite":
+    if name == COMPOSITE:
         return _composite(words)
     kind, options = _started(name)
     given: set[str] = set()
@@ -66,7 +66,7 @@ def _composite(words: Sequence[str]) -> Mapping[str, object]:
         found[option] = value
     devices = list(filter(None, found.get("devices", "").split(",")))
     host = [found["host"]] if "host" in found and found["host"] not in devices else []
-    return {"kind": "composite", "devices": [*host, *devices]}
+    return {"kind": COMPOSITE, "devices": [*host, *devices]}
 
 
 def _started(name: str) -> tuple[TargetKind, Options]:

@@ -33,6 +33,9 @@ GPU_OPTIONS = {"arch": "cpu", "mcpu": "cpu", "mattr": "attributes", "registers_p
 GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152, "thread_warp_size": 32}
 """What a GPU has unless it is said otherwise: threads in a block, bytes that they share, threads that run together."""
 
+COMPOSITE = "composite"
+"""The kind of a target of several, which are its host and its devices."""
+
 DESCRIPTIONS = ("keys", "device", "model", "libs", "num-cores")
 """What any target may be told by besides, for those who choose by it: implementations of operators, schedules."""
 
@@ -213,7 +216,7 @@ def add_kind(kind: TargetKind) -> TargetKind:
 def _add_kind(kind: TargetKind) -> TargetKind:
     if kind.name in kinds() or kind.name in OTHER_NAMES:
         raise UsageError(f"there is a kind of target '{kind.name}' already")
-    if not re.fullmatch(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*", kind.name) or kind.name == "composite":
+    if not re.fullmatch(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*", kind.name) or kind.name == COMPOSITE:
         raise UsageError(f"a kind of target cannot be called '{kind.name}'", hint="take a word of letters and digits")
     for scope, meaning in kind.scopes.items():
         if meaning not in ("global", "local"):

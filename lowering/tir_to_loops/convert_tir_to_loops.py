@@ -74,6 +74,7 @@ from ...dialects.support.memory_scopes import memory_of
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within, within
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
+from ...dialects.tir.axis_separators import axis_separators_of
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
     AllocBufferOp,
@@ -266,6 +267,9 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
         type = memref_of(value)
         if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
             raise Diagnostic.at(owner, f"{name} has a layout or a memory space, which would be lost: {type}")
+        if axis_separators_of(value):
+            message = f"{name} has memory of several dimensions (axis_separators), and a processor's has one"
+            raise Diagnostic.at(owner, message, hint="set no axis separators")
     for alloc in allocs:
         if alloc.scope.data not in scopes:
             known = f"{', '.join(scopes[:-1])} and {scopes[-1]}"
@@ -276,12 +280,6 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
             )
         if alignments_of(alloc.buffer) and not all(isinstance(extent, int) for extent in shape_of(alloc.buffer)):
             raise Diagnostic.at(alloc, f"rows lie apart ({BUFFER_DIM_ALIGN}) in buffers of known extents only")
-        if alloc.axis_separators:
-            raise Diagnostic.at(
-                alloc,
-                "has memory of several dimensions (axis_separators), and a processor's has one",
-                hint="set no axis separators",
-            )
     for finding in (finding for alloc in allocs for finding in check_reach(alloc)):
         raise finding.diagnostic()
 

@@ -121,3 +121,21 @@ tir.prim_func @a_loop_of_one_iteration_around_others_is_none(%x: memref<4xf32>, 
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @an_outer_block_keeps_a_loop_that_does_nothing
+// CHECK:       tir.outer_block @o {
+// CHECK-NEXT:    tir.for unrolled %i = 0 to 0 {
+tir.prim_func @an_outer_block_keeps_a_loop_that_does_nothing(%y: memref<4xf32>, %z: f32) {
+  tir.for %j = 0 to 4 {
+    tir.block @y(%v: spatial 4) = [%j] reads() writes(%y[%v] : memref<4xf32>) {
+      memref.store %z, %y[%v] : memref<4xf32>
+    }
+  }
+  tir.outer_block @o {
+    tir.for unrolled %i = 0 to 0 {
+      tir.block @w(%v: partial spatial 4) = [%i] reads() writes(%y[%v] : memref<4xf32>) {
+        memref.store %z, %y[%v] : memref<4xf32>
+      }
+    }
+  }
+}

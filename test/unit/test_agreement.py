@@ -31,3 +31,18 @@ def test_a_transposed_convolution_of_infinities_is_not_determined() -> None:
     x[..., 0] = np.inf
     with pytest.raises(Undetermined, match="conv2d_transpose of infinities"):
         Expectation(module, [x, w])
+
+
+def test_integers_between_which_is_interpolated_may_fall_on_either_side_of_a_whole_number() -> None:
+    """Two thirds of 3 and a third of 3 are 3, or a little less."""
+    module = parse("""relay.func @main(%x: tensor<1x1x6xi8>) -> tensor<1x1x18xi8> {
+  %0 = relay.image.resize1d %x {size = array<i64: 18>} : (tensor<1x1x6xi8>) -> tensor<1x1x18xi8>
+  relay.return %0 : tensor<1x1x18xi8>
+}""")
+    expected = Expectation(module, [np.array([[[3, 3, 3, 0, 6, 90]]], np.int8)])
+    (exact,) = expected.results
+    less = exact.copy()
+    less[0, 0, :8] = 2
+    assert expected.difference([exact]) is None and expected.difference([less]) is None
+    less[0, 0, 17] -= 40
+    assert expected.difference([less]) is not None

@@ -333,3 +333,29 @@ def f(A: T.Buffer[(3, 16), "float32"], B: T.Buffer[(3,), "float32"], C: T.Buffer
 """
     with pytest.raises(Diagnostic, match="@B, whose reduction the threads of %t share, is not all that stands in %o"):
         lowered(function(text))
+
+
+@pytest.mark.parametrize(
+    ("loop", "hint"),
+    [
+        ("T.vectorized(3)", "let the loop be serial"),
+        ("T.parallel(3)", "let the loop be serial"),
+        ('T.thread_binding(3, thread="vthread")', "inject-virtual-thread comes before"),
+    ],
+)
+def test_iterations_at_one_time_cannot_have_the_memory_of_the_parts(loop: str, hint: str) -> None:
+    text = f"""
+@T.prim_func
+def f(A: T.Buffer[(3, 16), "float32"], B: T.Buffer[(3,), "float32"]):
+    for i in {loop}:
+        for t in T.thread_binding(16, thread="threadIdx.x"):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, t])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+"""
+    func = function(text)
+    with pytest.raises(Diagnostic, match="stands in %i, whose iterations would have the parts' memory") as caught:
+        lowered(func)
+    assert caught.value.hint == hint

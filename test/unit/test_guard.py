@@ -35,11 +35,11 @@ def is_gone(process: int) -> bool:
 
 
 def slow_compiler(folder: Path) -> Path:
-    """A C compiler that says its number and that of a program it has started, and never ends; it makes a file too."""
+    """A C compiler that says its number and that of a program it has started, and never ends; it makes files too."""
     compiler = folder / "cc"
     pids = folder / "pids"
     compiler.write_text(
-        f"#!/bin/sh\nsleep 300 &\necho $$ $! > {pids}.part\nmv {pids}.part {pids}\ntouch made.o\nwait\n"
+        f"#!/bin/sh\ntouch $TMPDIR/made.s made.o\nsleep 300 &\necho $$ $! > {pids}.part\nmv {pids}.part {pids}\nwait\n"
     )
     compiler.chmod(0o755)
     return compiler
@@ -71,8 +71,14 @@ with guarded(Path("half")), open("half", "w") as file:
 
 @pytest.mark.parametrize(
     ("code", "number"),
-    [(RUN, signal.SIGKILL), (RUN, signal.SIGTERM), (RUN, signal.SIGABRT), (COMPILE, signal.SIGKILL)],
-    ids=["kill", "term", "abort", "compile"],
+    [
+        (RUN, signal.SIGKILL),
+        (RUN, signal.SIGTERM),
+        (RUN, signal.SIGABRT),
+        (RUN, signal.SIGINT),
+        (COMPILE, signal.SIGKILL),
+    ],
+    ids=["kill", "term", "abort", "interrupt", "compile"],
 )
 def test_a_killed_process_leaves_no_program_no_file_and_no_pipe(
     code: str, number: signal.Signals, tmp_path: Path

@@ -6,13 +6,18 @@
 # pyright: reportArgumentType=false
 # ruff: noqa: F821
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import weft
 from weft import tir, transform
+from weft.dialects.support.verifier import verify
 from weft.ir import assert_structural_equal, structural_equal
 from weft.script import tir as T
+from weft.tir import Interpreter
 from weft.transform import HoistedConditionals, HoistedLetBindings
 
 What = HoistedConditionals
@@ -232,3 +237,40 @@ def of_data(A: T.Buffer[(4, 8), "int32"], B: T.Buffer[(4,), "int32"]):
 @pytest.mark.parametrize("func", [guarded, of_data], ids=["divides by what may be zero", "reads memory"])
 def test_conditions_that_loops_guard_stay(func: tir.PrimFunc) -> None:
     assert structural_equal(hoisted(func), func)
+
+
+@T.prim_func
+def begun_within(X: T.Buffer[(3,), "int32"], Y: T.Buffer[(3,), "int32"]):
+    B = T.alloc_buffer((3,), "int32")
+    for i, k, j in T.grid(3, 2, 4):
+        if j < 3:
+            if k == 0 and j == 0:
+                B[i] = 0
+            B[i] = B[i] + X[i]
+    for i in range(3):
+        Y[i] = B[i]
+
+
+@T.prim_func
+def begun_on_one_side(X: T.Buffer[(3,), "int32"], Y: T.Buffer[(3,), "int32"]):
+    B = T.alloc_buffer((3,), "int32")
+    for i, k, j in T.grid(3, 2, 4):
+        if k == 0:
+            if j < 3:
+                if j == 0:
+                    B[i] = 0
+                B[i] = B[i] + X[i]
+        else:
+            if j < 3:
+                B[i] = B[i] + X[i]
+    for i in range(3):
+        Y[i] = B[i]
+
+
+@pytest.mark.parametrize("func", [begun_within, begun_on_one_side])
+@pytest.mark.parametrize("hoist", [tir.transform.HoistExpression, tir.transform.HoistIfThenElse])
+def test_what_is_left_is_valid_and_computes_the_same(func: tir.PrimFunc, hoist: Callable[[], Any]) -> None:
+    module = hoist()(tir.IRModule({"main": func}))
+    verify(module)
+    data = np.arange(3, dtype=np.int32)
+    np.testing.assert_array_equal(Interpreter(module["main"])([data], None)[0], data * 6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy.typing as npt
 import pytest
 from tir_run import compiled, prim_func
 
+import weft
+from weft import relay
 from weft.dialects import te
+from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.dtypes import scalar_type
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.te.expr import BinaryKind as B
@@ -68,3 +72,26 @@ def test_negative_exponents_round_towards_zero() -> None:
     (found,), (expected,) = both((B.POW,), a, b)
     np.testing.assert_array_equal(found, [[0, 0], [1, 1], [-1, 1], [0, 0]])
     np.testing.assert_array_equal(expected, found)
+
+
+MEANS: tuple[Callable[[relay.Expr], relay.Expr], ...] = (
+    lambda x: relay.mean(x, axis=(2, 3), keepdims=True),
+    relay.nn.global_avg_pool2d,
+    lambda x: relay.nn.adaptive_avg_pool2d(x, (1, 1)),
+    lambda x: relay.nn.avg_pool2d(x, pool_size=(17, 16)),
+)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
+@pytest.mark.parametrize("open", [False, True], ids=["known", "open"])
+def test_a_mean_of_integers_is_right_where_their_sum_is_none_of_their_type(open: bool, dtype: str) -> None:
+    """Of 272 elements: a count that bytes do not hold."""
+    info = np.iinfo(dtype)
+    data: NDArray = np.stack([np.full((17, 16), n, dtype) for n in (info.min, info.max, info.max // 2)])[None]
+    data[0, 0, 3, 4] = info.max
+    shape = (1, 3, 17, relay.Any() if open else 16)
+    x = relay.var("x", shape=shape, dtype=dtype)
+    graph = relay.Function([x], relay.Tuple([mean(x) for mean in MEANS]))
+    wanted = data[0].astype(np.float64).mean(axis=(1, 2)).astype(dtype)
+    for found in (weft.compile(graph, opt_level=1)(data), evaluate_function(graph, [data])):
+        np.testing.assert_array_equal(np.reshape(found, (len(MEANS), 3)), [wanted] * len(MEANS))

@@ -55,10 +55,18 @@ Isolated(Executor(), "x.mlir", "loops").run({})
 """
 
 
-@pytest.mark.parametrize("silent", [False, True], ids=["told", "silent"])
-@pytest.mark.parametrize("code", [MEASURING, BUILDING, RUNNING], ids=["measuring", "building", "running"])
-def test_a_process_ends_with_the_one_that_is_killed(code: str, silent: bool) -> None:
-    code = f"WORK = {WORK.format(silent=silent)!r}\n{code}"
+STARTING = """
+import os
+from weft.tuning.measure import Child
+os.environ["PYTHONPATH"] = "{path}"
+child = Child()
+child.connection.recv()
+"""
+"""Before `xdsl` is imported there comes what stands under that name on the path."""
+
+
+def check_ends_with_its_parent(code: str) -> None:
+    """Whether the process that a script starts, which tells its number, ends with that of the script."""
     parent = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     assert parent.stderr is not None
     child = int(parent.stderr.readline())
@@ -67,6 +75,19 @@ def test_a_process_ends_with_the_one_that_is_killed(code: str, silent: bool) -> 
     start = time.monotonic()
     parent.communicate(timeout=20)  # the child holds the pipe for as long as it lives
     assert time.monotonic() - start < 5 and parent.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("silent", [False, True], ids=["told", "silent"])
+@pytest.mark.parametrize("code", [MEASURING, BUILDING, RUNNING], ids=["measuring", "building", "running"])
+def test_a_process_ends_with_the_one_that_is_killed(code: str, silent: bool) -> None:
+    check_ends_with_its_parent(f"WORK = {WORK.format(silent=silent)!r}\n{code}")
+
+
+def test_a_process_that_still_imports_weft_ends_too(tmp_path: Path) -> None:
+    package = tmp_path / "xdsl"
+    package.mkdir()
+    (package / "__init__.py").write_text(WORK.format(silent=False))
+    check_ends_with_its_parent(STARTING.format(path=tmp_path))
 
 
 def no_thread(_: threading.Thread) -> None:

@@ -133,16 +133,38 @@ def test_definitions_are_renewed() -> None:
     assert again.params[0] is not checked.params[0]
 
 
-@pytest.mark.parametrize(
-    "config", [{"tir.add_lower_pass": [(1, twice)]}, {"tir.disable_vectorize": True}, {"tir.disable_assert": True}]
-)
-def test_a_compilation_of_a_graph_refuses_what_only_lowering_knows(config: dict[str, Any]) -> None:
-    x = weft.relay.var("x", shape=(4,))
-    function = weft.relay.Function([x], weft.relay.exp(x))
-    with (
-        weft.PassContext(config=config),
-        pytest.raises(UsageError, match=r"is an option of weft\.lower and weft\.build"),
-    ):
-        weft.compile(function)
-    with weft.PassContext(config={"tir.disable_vectorize": False}):
-        assert weft.compile(function)(np.zeros(4, np.float32)).tolist() == [1] * 4
+def graph() -> Any:
+    x = weft.relay.var("x", shape=(3, 37))
+    return weft.relay.Function([x], weft.relay.nn.softmax(weft.relay.exp(x)))
+
+
+def test_passes_are_added_to_kernels_of_graphs_and_nothing_is_kept_of_them() -> None:
+    """Two passes of one name, one after the other, in one process."""
+    x = weft.relay.var("x", shape=(5,))
+    kernel: Any = weft.relay.Function([x], weft.relay.abs(x))
+    array = np.ones(5, np.float32)
+
+    def compiled(change: Any) -> Any:
+        def changed(func: Any, mod: Any, ctx: Any) -> Any:
+            def store(found: tir.BufferStore) -> tir.BufferStore:
+                return tir.BufferStore(found.buffer, change(found.value), found.indices)
+
+            return func.with_body(stmt_functor.ir_transform(func.body, None, store, ["tir.BufferStore"]))
+
+        added = tir.transform.prim_func_pass(changed, opt_level=0, name="changed")
+        with weft.PassContext(config={"tir.add_lower_pass": [(1, added)]}):
+            return weft.compile(kernel)
+
+    assert compiled(lambda value: value * 2.0)(array).tolist() == [2] * 5
+    assert compiled(lambda value: value + 4.0)(array).tolist() == [5] * 5
+    assert np.asarray(weft.compile(kernel)(array)).tolist() == [1] * 5
+
+
+def test_kernels_of_graphs_are_serial_where_that_is_asked_for() -> None:
+    array = np.random.default_rng(1).standard_normal((3, 37)).astype(np.float32)
+    exe = weft.compile(graph())
+    assert "for vectorized" in exe.ir["schedule"]
+    with weft.PassContext(config={"tir.disable_vectorize": True, "tir.disable_assert": True}):
+        serial = weft.compile(graph())
+    assert "for vectorized" not in serial.ir["schedule"]
+    np.testing.assert_allclose(*(np.asarray(each(array), np.float32) for each in (serial, exe)), rtol=1e-5)

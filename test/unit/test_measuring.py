@@ -24,9 +24,9 @@ from weft.tuning.bench import Reference, differs, measure, time_pairs, undisturb
 from weft.tuning.fleet import Fleet
 from weft.tuning.jobs import Effort, Job, Measurement, NoMeasurement, Rules
 from weft.tuning.measure import Child, run_job
+from weft.tuning.serving import serve
 from weft.tuning.space import RuleSpace
 from weft.tuning.tasks import extract_tasks
-from weft.tuning.worker import serve
 
 MODEL = """relay.func @main(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
   %0 = relay.exp %x : tensor<4x32xf32>
@@ -124,7 +124,7 @@ def test_what_seems_faster_by_luck_is_measured_again_elsewhere_in_memory() -> No
 def test_a_process_measures_and_is_ended_when_it_is_late(job: Job) -> None:
     assert run_job(job).status is Status.MEASURED
     child = measuring._HERE.child  # pyright: ignore[reportPrivateUsage]
-    late = run_job(replace(job, effort=replace(job.effort, limit_s=1e-3)))
+    late = run_job(replace(job, effort=replace(job.effort, min_ms=1000.0, limit_s=1e-3)))
     assert late.status is Status.LATE and "0.001 seconds" in late.message
     assert child.process.poll() is not None, "the process that was late is ended"
 

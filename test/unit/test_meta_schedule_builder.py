@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from weft import te, tir
 from weft.dialects.support.diagnostics import UsageError
 from weft.meta_schedule.builder import Builder, BuilderInput, BuilderResult, LocalBuilder
 
+ROOT = Path(__file__).parents[2]
 TARGET = weft.Target.parse("llvm")
 
 
@@ -52,6 +55,27 @@ def test_what_is_built_is_a_file_that_loads_and_runs() -> None:
         found = weft.load(path)(np.ones(4, np.float32))
         np.testing.assert_array_equal(np.asarray(found), np.full(4, 2, np.float32))
         shutil.rmtree(Path(path).parent)
+
+
+LEFT = """
+import os, sys
+sys.path.append("test/unit")
+from test_meta_schedule_builder import LocalBuilder, given
+(built,) = LocalBuilder().build([given()])
+assert os.path.exists(built.artifact_path), built.error_msg
+print(os.path.dirname(built.artifact_path), flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "os.kill(os.getpid(), 9)"], ids=["ends", "is-killed"])
+def test_what_is_built_goes_with_the_process(end: str) -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT + end], capture_output=True, text=True, cwd=ROOT)
+    folder = Path(done.stdout.strip()).parent
+    assert folder.name.startswith("weft-build-"), done.stderr
+    until = time.monotonic() + 10
+    while folder.exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_what_fails_or_ends_the_process_is_told() -> None:

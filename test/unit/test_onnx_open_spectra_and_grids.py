@@ -47,9 +47,10 @@ def test_signals_of_any_length_are_transformed():
 
 def test_frames_of_signals_of_any_length_are_transformed():
     agree(
-        """(float[n, t, 1] x, float[16] w, int64 s) => (float[n, f, 9, 2] a, float[n, g, 16, 2] b) {
-            four = Constant<value_int = 4>()
-            a = STFT(x, four, w) b = STFT<onesided = 0>(x, s, w)
+        """(float[n, t, 1] x, float[16] w, int64 s)
+            => (float[n, f, 9, 2] a, float[n, g, 16, 2] b, float[n, f, 9, 2] c) {
+            four = Constant<value_int = 4>() last = Constant<value_ints = [2]>() plain = Squeeze(x, last)
+            a = STFT(x, four, w) b = STFT<onesided = 0>(x, s, w) c = STFT(plain, four, w)
         }""",
         *({"x": normal(n, t, 1), "w": normal(16), "s": np.array(s)} for n, t, s in ((2, 40, 3), (1, 16, 5))),
     )

@@ -42,6 +42,15 @@ def test_operands_of_text_stand_before_attributes_also_where_python_has_them_beh
     np.testing.assert_array_equal(value_of(text, np.zeros(2, np.float32)), [7, 0, 0])
 
 
+def test_a_pad_value_is_taken_in_the_element_type_of_what_is_padded() -> None:
+    inner = "nn.pad(%x, 0, pad_width=[[1, 0]])"
+    text = f"def @main(%x: Tensor[(1), float16], %v: int32) {{ nn.pad({inner}, %v, pad_width=[[0, 1]]) }}"
+    padded = np.asarray(value_of(text, np.ones(1, np.float16), np.array(3, np.int32)))
+    assert padded.dtype == np.float16 and padded.tolist() == [0, 1, 3]
+    x = relay.var("x", shape=(2,), dtype="uint8")
+    assert str(relay.nn.pad(x, ((1, 1),), relay.const(1.0)).value.type) == "tensor<4xui8>"
+
+
 def test_branches_matches_and_recursion_of_text_run() -> None:
     text = (
         LIST

@@ -10,10 +10,12 @@ from tvmscript_texts import function, refused
 from xdsl.utils.exceptions import VerifyException
 
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.tir_to_loops.convert_tir_to_loops import lower_prim_func
 from weft.tir import Schedule, assert_structural_equal, from_source
+from weft.transforms.infra.registry import new_ir_context
 
 CONV = conv(1, 2, 6, 6, 8, 3, pad=1)
 DENSE = dense(7, 5, 6)
@@ -328,6 +330,24 @@ def test_memory_of_several_dimensions_is_refused_by_the_lowering_for_a_processor
     assert_computes(schedule.mod["k"], DENSE)
 
 
+def test_arguments_may_have_memory_of_several_dimensions() -> None:
+    schedule = of(DENSE)
+    block = schedule.get_block("dense")
+    schedule.set_axis_separator(block, ("read", 1), [1])
+    func = schedule.mod["k"]
+    again = from_source(text_of(schedule))
+    assert_structural_equal(again, schedule.mod)
+    assert [buffer.axis_separators for buffer in func.buffer_map.values()].count((1,)) == 1
+    assert parse_module(str(schedule.mod), new_ir_context(), "again.mlir").is_structurally_equivalent(schedule.mod)
+    rebuilt = func.with_body(func.body)
+    assert_structural_equal(rebuilt, func)
+    with pytest.raises(Diagnostic, match=r"has memory of several dimensions \(axis_separators\)"):
+        lower_prim_func(func)
+    schedule.set_axis_separator(block, ("read", 1), [])
+    assert "axis_separators" not in str(schedule.mod)
+    assert_computes(schedule.mod["k"], DENSE)
+
+
 def test_separators_that_are_none_are_refused() -> None:
     schedule = of(DENSE)
     block = schedule.get_block("dense")
@@ -337,5 +357,4 @@ def test_separators_that_are_none_are_refused() -> None:
             schedule,
             "axis separators ascend, each from 1 to 1",
         )
-    refused(lambda: schedule.set_axis_separator(block, ("read", 0), [1]), schedule, "is an argument of the function")
     refused(lambda: schedule.set_axis_separator(block, ("read", 7), [1]), schedule, "reads 2 buffers, none of number 7")

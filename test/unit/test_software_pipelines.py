@@ -26,6 +26,7 @@ from weft.transforms.tir.plan_and_update_buffer_allocation_location import (
 from weft.transforms.tir.simplify import SimplifyPass
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 from weft.transforms.tir.unify_thread_binding import UnifyThreadBindingPass
+from weft.transforms.tir.unroll_loop import UnrollLoopPass
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -94,6 +95,18 @@ def test_a_loop_need_not_begin_at_zero() -> None:
     text = CHAIN.format(n=9, start=4, end=9, stages=[0, 1, 3], orders=[2, 1, 0]).replace("D[i, j]", "D[i - 4, j]")
     func = function(text.replace('D: T.Buffer[(9, 3), "float32"]', 'D: T.Buffer[(5, 3), "float32"]'))
     np.testing.assert_array_equal(Interpreter(injected(func))([A])[0], wanted(A)[4:])
+
+
+def test_times_without_statements_are_no_loop() -> None:
+    A = np.arange(12, dtype=np.float32).reshape(4, 3)
+    func = injected(chain((2, 2, 2), (0, 1, 2), 4))
+    assert all(not op.body.block.is_empty for op in func.walk() if isinstance(op, ForOp))
+    module = ModuleOp([func.clone()])
+    run(UnrollLoopPass(), module)
+    module.verify()
+    (made,) = module.ops
+    assert isinstance(made, PrimFuncOp)
+    np.testing.assert_array_equal(Interpreter(made)([A])[0], wanted(A))
 
 
 def test_machine_code_of_a_pipeline() -> None:

@@ -16,7 +16,8 @@ from weft.lowering.abi import Platform
 from weft.lowering.machine import target as target_module
 from weft.lowering.machine.codegen import compile_to_assembly
 from weft.lowering.machine.llvm_facts import Facts
-from weft.lowering.machine.target import Target, TargetError, describe_vectors
+from weft.lowering.machine.target import Target, TargetError
+from weft.lowering.machine.vectors_of import describe_vectors
 
 LINUX = "-mtriple=x86_64-unknown-linux-gnu"
 

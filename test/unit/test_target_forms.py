@@ -44,7 +44,8 @@ def test_several_targets_are_one_composite() -> None:
     devices = [{"kind": "llvm", "mcpu": "skylake"}, "cuda -arch=sm_75"]
     assert Target.parse({"kind": "composite", "devices": devices}) == listed == Target.parse(listed.export())
     assert listed.processor == Target("llvm", cpu="skylake") and listed.gpu == Target("cuda -arch=sm_75")
-    for devices in (["cuda", "cuda"], ["llvm", "llvm"], []):
+    refused = [["cuda"] * 2, ["llvm"] * 2, ["opencl", "cuda"], ["llvm", "opencl", "opencl"], ["llvm", "c"], []]
+    for devices in refused:
         with pytest.raises(TargetError, match=r"do not go together|says its devices"):
             Target.parse({"kind": "composite", "devices": devices})
     for text in (
@@ -58,8 +59,10 @@ def test_several_targets_are_one_composite() -> None:
             Target.parse(text)
     with pytest.raises(TargetError, match="composite target says its devices"):
         Target.parse("composite")
-    with pytest.raises(TargetError, match="do not go together"):
-        Target.parse("composite --host=llvm --devices=cuda,opencl")
+    three = Target("composite --host=llvm --devices=cuda,opencl")
+    assert (three.kind, three.host, three.gpu) == ("composite", Target("llvm"), Target("cuda"))
+    assert three.attrs["devices"] == [Target("cuda"), Target("opencl")] and Target.parse(three.export()) == three
+    assert str(three.resolved().processor) == str(Target("llvm").resolved())
     with pytest.raises(TargetError, match="composite target says its devices, and nothing else"):
         Target.parse({"kind": "composite", "devices": ["llvm"], "mcpu": "x"})
 

@@ -505,6 +505,29 @@ def test_the_extent_of_a_pointer_follows_from_named_places() -> None:
     assert [int(n) for n in found.buffer_map[found.params[0]].shape] == [15]
 
 
+@pytest.mark.parametrize("axis", ["vthread", "cthread", "threadIdx.x"])
+def test_virtual_threads_run_one_after_the_other(axis: str) -> None:
+    ib, first, second = tir.ir_builder.create(), te.thread_axis(axis), te.thread_axis(axis)
+    a, b = ib.pointer("float32", name="A"), ib.pointer("float32", name="B")
+    ib.scope_attr(first, "virtual_thread", 2)
+    ib.scope_attr(second, "virtual_thread", 3)
+    b[first * 3 + second] = a[second * 2 + first] + 1.0
+    found = tir.PrimFunc([a, b], ib.get())
+    lowered = tir.transform.InjectVirtualThread()(tir.IRModule.from_expr(found))["main"]
+    assert 'thread="' + ("cthread" if axis == "cthread" else "vthread") in found.script()
+    assert "thread_binding" not in str(lowered)
+    data, result = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
+    weft.build(lowered)(data, result)
+    np.testing.assert_array_equal(result, data.reshape(3, 2).T.ravel() + 1)
+
+
+def test_a_thread_that_nothing_gives_its_numbers_is_a_parameter() -> None:
+    ib = tir.ir_builder.create()
+    a = ib.pointer("float32", name="A")
+    a[te.thread_axis("vthread")] = 1.0
+    assert [each.name for each in tir.PrimFunc([a], ib.get()).params] == ["A", "vthread", "A_size"]
+
+
 def test_steps_that_are_not_known_leave_memory_a_size_of_its_own() -> None:
     n, ib = te.var("n", dtype="int32"), tir.ir_builder.create()
     a = ib.pointer("float32", name="A")

@@ -299,3 +299,21 @@ def test_dimensions_of_memory_are_said_by_either_of_tvms_declarations() -> None:
     assert_structural_equal(flat, named)
     allocated = next(op for op in flat.walk() if isinstance(op, AllocBufferOp))
     assert list(allocated.axis_separators) == [1]
+
+
+def test_arguments_say_the_dimensions_of_their_memory() -> None:
+    @T.prim_func
+    def twice(A: T.Buffer((6, 20), "int32", axis_separators=[1]), c: T.handle, n: T.int32):
+        C = T.match_buffer(c, (n, 20), "int32", axis_separators=(1,))
+        for i, j in T.grid(6, 20):
+            A[i, j] = 2 * i + j
+        for i in range(n):
+            C[i, 0] = i
+
+    assert [buffer.axis_separators for buffer in twice.buffer_map.values()] == [(1,), (1,)]
+    assert_structural_equal(from_source(twice.script()), twice)
+    known = twice.specialize({twice.params[-1]: 4})
+    assert [buffer.axis_separators for buffer in known.buffer_map.values()] == [(1,), (1,)]
+    text = '@T.prim_func\ndef f(A: T.Buffer((4,), "int32", axis_separators=[1])):\n    pass'
+    with pytest.raises(Diagnostic, match=r"axis_separators = \[1\] are no dimensions of the buffer"):
+        from_source(text)

@@ -188,14 +188,11 @@ USMP_CUSTOM_ALGORITHM = "tir.usmp.custom_algorithm"
 register_config_option(USMP_CUSTOM_ALGORITHM, str, "plan by the function that is registered as tir.usmp.algo. and this")
 
 ADD_LOWER_PASS = "tir.add_lower_pass"
-register_config_option(ADD_LOWER_PASS, tuple, "(phase, pass) each: passes that `weft.lower` and `weft.build` run too")
+register_config_option(ADD_LOWER_PASS, tuple, "(phase, pass) each: passes that functions of TIR go through as well")
 DISABLE_VECTORIZE = "tir.disable_vectorize"
-register_config_option(DISABLE_VECTORIZE, bool, "let `weft.lower` make vectorized loops serial")
+register_config_option(DISABLE_VECTORIZE, bool, "make vectorized loops serial")
 DISABLE_ASSERT = "tir.disable_assert"
-register_config_option(DISABLE_ASSERT, bool, "let `weft.lower` leave assertions out")
-
-LOWER_ONLY = (ADD_LOWER_PASS, DISABLE_VECTORIZE, DISABLE_ASSERT)
-"""Options of `weft.lower` and `weft.build` alone: the phases of a graph have no place for what they ask."""
+register_config_option(DISABLE_ASSERT, bool, "leave assertions out")
 
 _ALIASES = {"tir.instrument_bound_checkers": BOUNDS_CHECKS}
 """TVM's keys of options that have other names."""

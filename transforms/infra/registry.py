@@ -272,11 +272,14 @@ def get_pass_type(name: str) -> PassType:
     """The class of a pass.
 
     Raises:
-        UnknownPassError: there is none; the message names near ones.
+        UnknownPassError: there is none; the message names near ones, or what does the same as TVM's pass.
     """
     found = canonical_name(name)
     if found is None:
-        raise UnknownPassError(f"no pass is named '{name}'", hint=did_you_mean(kebab_case(name), all_passes()))
+        from .counterparts import counterpart_hint
+
+        hint = counterpart_hint(name) or did_you_mean(kebab_case(name), all_passes())
+        raise UnknownPassError(f"no pass is named '{name}'", hint=hint)
     factory = own_passes().get(found) or _installed().all_passes[found]
     pass_type = factory()
     note_author(pass_type.__module__)

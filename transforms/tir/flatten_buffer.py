@@ -30,7 +30,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.support.hints import isa
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN, alignments
-from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of
+from ...dialects.tir.axis_separators import AXIS_SEPARATORS
+from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import AddressOfOp, AllocBufferOp, BlockOp, PrimFuncOp, accessing_blocks
 from ...dialects.tir.symbols import Extent
 from ..infra import PrimFuncPass, report_changed

@@ -45,7 +45,7 @@ from ...dialects.tir.thread_axes import axis_of
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed
 from .convert_blocks_to_opaque import say_what_is_left_out
-from .hoisted_branches import Hoisting, What
+from .hoisted_branches import Hoisting, What, take_statements
 from .schedule.copies import drop_unused
 from .schedule.rebind import assign
 
@@ -97,12 +97,11 @@ class HoistExpressionPass(PrimFuncPass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         before = func.body
         after = Hoisting(self._what()).of(before)
-        if after is not before:
-            func.take_region(func.with_body(after))
+        changed = after is not before and take_statements(func, after, self.name)
         in_blocks = False
         if self.hoisted_conditionals & HoistedConditionals.IfElseStmt:
             in_blocks = any([_hoist(block, self.hoisted_conditionals) for block in blocks_under(func)])
-        report_changed(in_blocks or after is not before)
+        report_changed(in_blocks or changed)
 
     def _what(self) -> What:
         conditions, values = self.hoisted_conditionals, self.hoisted_let_bindings

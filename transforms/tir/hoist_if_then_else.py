@@ -37,6 +37,7 @@ from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.nodes.statements import For, IfThenElse, Stmt
 from ...dialects.tir.nodes.stmt_functor import ir_transform, walk, with_parts
 from ..infra import PrimFuncPass, report_changed
+from .hoisted_branches import take_statements
 
 _ARITHMETIC = (Binary, Cast, Const, IterVar, Select, Slot, Unary, Var)
 """What gives one value wherever it is computed: nothing in it is read or called."""
@@ -60,11 +61,7 @@ class HoistIfThenElsePass(PrimFuncPass):
         threads = {each.loop_var for each in walk(before) if isinstance(each, For) and each.kind == "thread_binding"}
         hoisting = _Hoisting(frozenset() if self.support_block_scope_hoisting else frozenset(threads))
         after = ir_transform(before, None, hoisting.of_loop, ["tir.For"])
-        if after is before:
-            report_changed(False)
-            return
-        func.take_region(func.with_body(after))
-        report_changed(True)
+        report_changed(after is not before and take_statements(func, after, self.name))
 
 
 @dataclass(frozen=True)

@@ -19,19 +19,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.verifier import verify
 from ...dialects.te.arithmetic import Analyzer
 from ...dialects.te.expr import Binary, Cast, Const, Expr, IterVar, Select, Slot, Unary, Var
 from ...dialects.te.integer_forms import is_integer
 from ...dialects.te.kinds import BinaryKind, UnaryKind
+from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.nodes.blocks import BlockRealize
 from ...dialects.tir.nodes.equality import structural_equal
 from ...dialects.tir.nodes.statements import For, IfThenElse, LetStmt, SeqStmt, Stmt, While
 from ...dialects.tir.nodes.stmt_functor import Node, parts_of, walk, with_parts
+from ..infra.remarks import missed
 
 _ARITHMETIC = (Binary, Cast, Const, IterVar, Select, Slot, Unary, Var)
 """What gives one value wherever it is computed: nothing in it is read or called."""
 
 _DIVISIONS = (BinaryKind.DIV, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD, BinaryKind.TRUNCMOD)
+
+
+def take_statements(func: PrimFuncOp, body: Stmt, pass_name: str) -> bool:
+    """Let a function hold statements that do the same; whether it does. It stays as it was, with a remark, where the
+    verifier does not see of them that all that is read has been written: a loop in a branch of a block is a `while`."""
+    made = func.with_body(body)
+    try:
+        verify(ModuleOp([made]))
+    except Diagnostic as error:
+        missed(pass_name, func, f"its loops around branches could not be shown to be valid: {error.message}")
+        return False
+    made.detach()
+    func.take_region(made)
+    return True
 
 
 @dataclass(frozen=True)

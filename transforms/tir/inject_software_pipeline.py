@@ -50,7 +50,8 @@ from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.hints import isa
 from ...dialects.support.verifier import verify
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
-from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of
+from ...dialects.tir.axis_separators import AXIS_SEPARATORS
+from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -192,8 +193,11 @@ class _Rewriter:
                 else:
                     made.body.block.add_op(copy)
                 ops += self._placed(copy, pipeline, time)
-        if made is not None:
+        if made is not None and ops:
             return _Part([made])
+        if made is not None:
+            made.detach()
+            made.erase()
         if not ops:
             ops.append(empty := BlockOp("", [], AffineMap(0, 0, ()), [], Region(Block())))
             loop.parent.insert_op_before(empty, loop)

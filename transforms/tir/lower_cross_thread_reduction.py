@@ -47,7 +47,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.dependence import shared_reductions
 from ...dialects.tir.symbols import Extent, affine_map, arguments_around, depends_on_symbols
-from ...dialects.tir.thread_axes import is_of_block
+from ...dialects.tir.thread_axes import axis_of, is_of_block, is_virtual
 from ..infra import PrimFuncPass, report_changed
 from .analysis.producers import nest_of, stores_of
 from .analysis.reducers import Reduction, reduction_of
@@ -62,6 +62,7 @@ class LowerCrossThreadReductionPass(PrimFuncPass):
 
     name = "lower-cross-thread-reduction"
     tvm_name = "LowerCrossThreadReduction"
+    tvm_parts = ("LowerThreadAllreduce",)
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         found: dict[BlockOp, None] = {}
@@ -81,8 +82,9 @@ class _Lowering:
     """The lowering of one block; what cannot be done is found before anything changes.
 
     Raises:
-        Diagnostic: the order of its steps is of account, it stands beside others in a loop over its steps, or a
-            condition says of an element and of a step together where it runs.
+        Diagnostic: the order of its steps is of account, it stands beside others in a loop over its steps, or in a
+            loop that is concurrent and none of a launch, or a condition says of an element and of a step together where
+            it runs.
     """
 
     def __init__(self, block: BlockOp):
@@ -118,6 +120,13 @@ class _Lowering:
         axes = [loop.thread for loop in self.threads]
         if len(set(axes)) != len(axes):
             raise self._error("stands in two loops of one axis")
+        for loop in self.loops:
+            if loop.for_kind.is_concurrent and axis_of(loop) is None:
+                why = (
+                    f"stands in %{loop.var.name_hint or 'i'}, whose iterations would have the parts' memory at one time"
+                )
+                before = "inject-virtual-thread comes before"
+                raise self._error(why, before if is_virtual(loop) else "let the loop be serial")
         if both := reduced & kept:
             raise self._error(f"binds %{next(iter(both)).name_hint or 'i'} to an element too")
         for loop in (*self.steps, *self.threads):

@@ -39,7 +39,8 @@ from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation
 
 from ...dialects.tir.affine import Access
-from ...dialects.tir.buffers import AXIS_SEPARATORS, shape_of
+from ...dialects.tir.axis_separators import AXIS_SEPARATORS
+from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
     AllocBufferOp,
     ForKind,

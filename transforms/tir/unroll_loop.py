@@ -143,7 +143,7 @@ class _Unroller:
     def _unroll(self, loop: ForOp) -> _Inside:
         inside = self.visit(loop.body.block)
         trips, chosen = loop.size, self.options
-        if not isinstance(trips, int):
+        if not isinstance(trips, int) or not trips or loop.body.block.is_empty:  # what does nothing is for remove-no-op
             return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
         is_idle = trips == chosen.auto_max_extent == 1 and not loop.for_kind.is_concurrent
         wanted = loop.for_kind == ForKind.UNROLLED

@@ -103,6 +103,8 @@ def _obstacle(loop: ForOp) -> str | None:
     """Why the iterations of a loop cannot be lanes."""
     if not isinstance(loop.size, int) or loop.size < 1:
         return "how many iterations it has is not known, or it has none"
+    if not blocks_under(loop):
+        return "there is no block in it"
     stores = [sum(isinstance(op, memref.StoreOp) for op in block.body.walk()) for block in blocks_under(loop)]
     if max(stores, default=0) * loop.size > MAX_LANES:
         return f"one block would store more than {MAX_LANES} elements"

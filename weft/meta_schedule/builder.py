@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..building import build
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.guard import Guard, guarded
 from ..lowering.machine.target import Target
 from ..runtime.module import Module
 from .isolated import Failure, check_named, function_of, work_apart
@@ -72,7 +77,7 @@ class LocalBuilder(Builder):
         f_build: what compiles, or the name that it is registered under (`weft.register_func`); `weft.build`, unless
             given.
         f_export: what writes what was compiled to a file and gives its path, or its name; unless given, a file for
-            `weft.load`, of the module's entry, in a folder of its own.
+            `weft.load`, of the module's entry, in a folder of its own, which ends with this process at the latest.
         initializer: called first in each process; it may register what the names stand for.
 
     Raises:
@@ -98,6 +103,8 @@ class LocalBuilder(Builder):
 
     def build(self, build_inputs: Sequence[BuilderInput]) -> list[BuilderResult]:
         """What becomes of each module, in order. What fails is told in the result."""
+        if self._export is _saved:
+            _folder()  # of this process, not of one of those that build
         with ThreadPoolExecutor(self.max_workers, "weft-build") as threads:
             return list(threads.map(self._one, build_inputs))
 
@@ -123,6 +130,22 @@ def _compiled(mod: ModuleOp, target: Target, params: Mapping[str, object] | None
 
 def _saved(compiled: object) -> str:
     assert isinstance(compiled, Module)
-    path = os.path.join(tempfile.mkdtemp(prefix="weft-build-"), "entry.weft")
+    path = os.path.join(tempfile.mkdtemp(dir=_folder()), "entry.weft")
     compiled.entry.executable.save(path)
     return path
+
+
+@cache
+def _folder() -> Path:
+    """Where the builders of this process leave what they have built. It goes with the process, however that ends."""
+    folder = Path(tempfile.mkdtemp(prefix="weft-build-"))
+    guard = guarded(folder)
+    guard.__enter__()
+    atexit.register(_remove, folder, guard, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, guard: AbstractContextManager[Guard], process: int) -> None:
+    if os.getpid() == process:  # and no process that was forked from it
+        shutil.rmtree(folder, ignore_errors=True)
+        guard.__exit__(None, None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..transforms.tir.intrinsics.cuda import get_wmma_intrin_group
+from ..tir.tensor_intrin.cuda import get_wmma_intrin_group
 from .custom_rule import ApplyCustomRule
 from .gpu_postprocs import RewriteCooperativeFetch, VerifyGPUCode
 from .locations import AutoInline, InlineConstantScalars, RandomComputeLocation

@@ -12,16 +12,19 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, f32
+from xdsl.ir import Block, SSAValue
 
 from ..dialects.relay.base import RelayOp, ints, tensor
 from ..dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ..dialects.relay.ops.elementwise import CastLikeOp, CastOp
+from ..dialects.relay.ops.image import Resize1dOp, Resize2dOp, Resize3dOp
 from ..dialects.relay.ops.nn.conv_transpose import Conv1dTransposeOp, Conv2dTransposeOp, Conv3dTransposeOp
 from ..dialects.relay.precision import SINGLE, Accuracy
 from ..dialects.relay.reference import evaluate_op
+from ..dialects.support.conversion import converted
 from ..dialects.support.dtypes import numpy_dtype
+from ..dialects.support.retyping import retype
 from .tolerance import difference, float_info, is_float, wide
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
@@ -29,6 +32,8 @@ Offsets: TypeAlias = "Callable[[tuple[int, ...]], npt.NDArray[np.float64]]"
 """For a shape, how far each element is off, from -1 to 1."""
 
 Transposed: TypeAlias = Conv1dTransposeOp | Conv2dTransposeOp | Conv3dTransposeOp
+Narrowed: TypeAlias = "Callable[[list[NDArray]], list[NDArray]]"
+"""What makes results be of the types that are declared."""
 
 ULPS = Accuracy.FUNCTION.ulps()
 """Units in the last place by which operands are off."""
@@ -75,8 +80,9 @@ def evaluate_perturbed(function: FuncOp, inputs: Sequence[NDArray], offsets: Off
                 if isinstance(op, Transposed):
                     _check_finite(op, flat)
                 least = SINGLE if op.accuracy() is Accuracy.PLACED else 0.0
+                computed, flat, narrowed = _interpolating(op, flat)
                 operands = [a if e else _perturbed(a, offsets, least) for a, e in zip(flat, exact, strict=True)]
-                results = evaluate_op(op, operands)
+                results = narrowed(evaluate_op(computed, operands))
             case _:
                 raise NotImplementedError(f"'{op.name}' cannot be evaluated with other roundings")
         if len(op.results) == 1:
@@ -99,6 +105,22 @@ def _check_interpolated(array: NDArray) -> None:
     """Integers are interpolated as floats, which hold no more than 53 bits, and overshoot below zero."""
     if array.dtype.kind == "u" or (array.dtype.kind == "i" and array.dtype.itemsize == 8):
         raise Undetermined(f"images of {array.dtype}")
+
+
+def _interpolating(op: RelayOp, arrays: list[NDArray]) -> tuple[RelayOp, list[NDArray], Narrowed]:
+    """An operator on integers that computes floats between them, on floats, with what makes its results integers."""
+    if (
+        not isinstance(op, Resize1dOp | Resize2dOp | Resize3dOp)
+        or op.method.data == "nearest_neighbor"
+        or arrays[0].dtype.kind != "i"
+    ):
+        return op, arrays, lambda results: results
+    whole = numpy_dtype(tensor(op.result).element_type)
+    op = op.clone()
+    op.operands = Block(arg_types=[TensorType(f32, tensor(op.data).get_shape())]).args
+    retype(op.result, TensorType(f32, tensor(op.result).get_shape()))
+    op.out_dtype = StringAttr("")
+    return op, [arrays[0].astype(np.float32)], lambda results: [converted(each, whole) for each in results]
 
 
 def _check_finite(op: Transposed, arrays: Sequence[NDArray]) -> None:

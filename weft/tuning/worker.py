@@ -1,52 +1,17 @@
-"""The process that measures: it takes jobs from a pipe and answers, one after the other, until the pipe is closed.
+"""The process that measures, from its first moment on: `python -m weft.tuning.worker 5` serves the pipe of that number.
 
-Machine code runs in it that nobody has run before. It may end the process, or never end: whoever started the process
-(`measure`) waits only so long, and sees when it dies. It ends with who started it; where that lives on, but does not
-wait any more, a clock of its own ends it.
+It ends with who started it. That may die while Weft is being imported here, which takes seconds on a machine with much
+to do: so nothing is imported before that is seen to.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from importlib import import_module
 from multiprocessing.connection import Connection
-from typing import cast
 
-from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.lifelines import end_with
-from ..lowering.machine.target import Target
-from .bench import Reference, measure
-from .jobs import Job, Measurement, NoMeasurement
-
-
-def serve(connection: Connection) -> None:
-    """Answer jobs. The kernel with its default schedule is kept from job to job, as most are about the same one."""
-    known: tuple[object, Reference] | None = None
-    while True:
-        try:
-            job = cast(Job, connection.recv())
-        except (EOFError, OSError):
-            return
-        signal.alarm(int(2 * job.effort.limit_s) + 10)
-        key = (job.module, job.target, job.threads, job.rules)
-        answer: Measurement | NoMeasurement
-        try:
-            if known is None or known[0] != key:
-                known = None
-                here = Target.parse(job.target).name()
-                if here != job.target_name:
-                    raise Diagnostic(f"this machine is {here}, not {job.target_name}")
-                known = (key, Reference(job))
-            answer = measure(job, known[1])
-        except Diagnostic as error:
-            answer = NoMeasurement(error.message)
-        signal.alarm(0)
-        try:
-            connection.send(answer)
-        except OSError:
-            return
 
 
 def main() -> int:
@@ -55,6 +20,8 @@ def main() -> int:
     end_with(connection.fileno())
     os.dup2(2, 1)
     import_module("..universe", __package__)  # which makes all of Weft's dialects and passes known
+    from .serving import serve
+
     serve(connection)
     return 0
 

@@ -370,6 +370,7 @@ class DynPadOp(OfData):
     """
 
     name = "relay.dyn.nn.pad"
+    CONVERTED: ClassVar[tuple[str, ...]] = ("pad_value",)
     TOLD: ClassVar[tuple[str, ...]] = ("pad_width",)
 
     data = operand_def(TensorType)

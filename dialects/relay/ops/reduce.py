@@ -37,7 +37,7 @@ from ..base import (
     tensor,
 )
 from ..blocking import PLAIN, Blocks
-from ..nn_common import accumulator, narrow
+from ..nn_common import accumulator, mean_accumulator, narrow
 from ..precision import Accuracy, Precision
 from ..reordering import Form, Order, Reordered, order_of, reduced, reordered_axes, without_axes
 from ..shapes import check_extents
@@ -159,11 +159,15 @@ class SimpleReduceOp(ReduceOp, ABC):
         (x,) = inputs
         return narrow(self.reduced(x), x.element_type)
 
+    def accumulator(self, x: te.Tensor) -> Attribute:
+        """The type in which the reduction is formed."""
+        return accumulator(x.element_type) if self.KIND in ("sum", "prod") else x.element_type
+
     def reduced(self, x: te.Tensor) -> te.Tensor:
         """The reduction in the type of the accumulator."""
         reduction = self.reduction(x.rank)
         axes = reduction.reduce_axes(x.shape)
-        element = accumulator(x.element_type) if self.KIND in ("sum", "prod") else x.element_type
+        element = self.accumulator(x)
         return te.compute(
             reduction.shape(x.shape),
             lambda *i: te.reduce(self.KIND, te.cast(x[reduction.indices(i, axes)], element), axes),
@@ -344,10 +348,16 @@ class MeanOp(SimpleReduceOp):
 
     none_is_zero = flag(False)
 
+    def count(self, x: te.Tensor) -> te.Dim:
+        """Of how many elements each mean is."""
+        return te.product(x.dims[d] for d in self.reduction(x.rank).axes)
+
+    def accumulator(self, x: te.Tensor) -> Attribute:
+        return mean_accumulator(x.element_type, self.count(x))
+
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        total = self.reduced(x)
-        count = te.product(x.dims[d] for d in self.reduction(x.rank).axes)
+        total, count = self.reduced(x), self.count(x)
         if is_true(self.none_is_zero):
             count = max(count, 1) if isinstance(count, int) else te.maximum(count, 1)
         mean = te.compute(total.shape, lambda *i: total[i] / count, "mean")
@@ -395,7 +405,7 @@ class VarianceOp(ReduceOp):
         x, mean = inputs
         reduction = self.reduction(x.rank)
         axes = reduction.reduce_axes(x.shape)
-        element = accumulator(x.element_type)
+        element = mean_accumulator(x.element_type)
         kept = Reduction(x.rank, reduction.axes, keepdims=True)
         check_extents("the mean", mean.shape, kept.shape(x.shape))
 

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...te.dims import var as extent_var
 from ...te.expr import Expr
+from ..axis_separators import ARGUMENT_SEPARATORS, axis_separators_of
 from ..buffers import memref_of, shape_of
 from ..parameter_nodes import kept_nodes
 from ..symbols import as_affine
@@ -38,7 +39,12 @@ def names_of(func: Operation) -> list[str]:
 def signature_of(func: Operation) -> object:
     """What tells functions whose parameters differ."""
     names = tuple(argument.name_hint for argument in func.regions[0].block.args)
-    return func.properties["function_type"], func.properties.get("shapes"), names
+    return (
+        func.properties["function_type"],
+        func.properties.get("shapes"),
+        func.attributes.get(ARGUMENT_SEPARATORS),
+        names,
+    )
 
 
 def _parameters(func: Operation) -> Parameters:
@@ -58,6 +64,6 @@ def _parameters(func: Operation) -> Parameters:
         element: Attribute = memref_of(argument).element_type
         handle = pointer_to(name, element)
         shape = [dim(as_affine(extent), (), sizes) for extent in shape_of(argument)]
-        buffers[handle] = Buffer(name, shape, element, data=handle)
+        buffers[handle] = Buffer(name, shape, element, data=handle, axis_separators=axis_separators_of(argument))
         params.append(handle)
     return tuple(params), buffers

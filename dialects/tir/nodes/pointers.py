@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 
 from ...support.diagnostics import UsageError
 from ...te.dims import size_var, written
-from ...te.expr import Const, Dim, Expr, ExprLike, IterVar, Slot, as_expr
+from ...te.expr import Const, Dim, Expr, ExprLike, IterVar, Slot, Var, as_expr
 from ...te.integer_forms import integer_form, is_integer
 from ...te.kinds import index
 from ..analyzer.analyzer import Analyzer
@@ -24,7 +24,7 @@ from ..analyzer.intset import interval
 from ..analyzer.nodes import IntExpr, const
 from .buffers import Buffer, BufferLoad, BufferStore, Pointer
 from .expressions import Ramp
-from .statements import THREAD_EXTENT, AttrStmt, For, LetStmt, Stmt
+from .statements import THREAD_EXTENT, VIRTUAL_THREAD, AttrStmt, For, LetStmt, Stmt
 from .stmt_functor import Node, Substitution, parts_of
 
 Around: TypeAlias = For | LetStmt | AttrStmt
@@ -61,7 +61,7 @@ def _end(place: Expr, around: Sequence[Around]) -> IntExpr | None:
             variable, first = integer_form(each.var), integer_form(each.value)
             final = first
         elif isinstance(each, AttrStmt):
-            if each.attr_key != THREAD_EXTENT or not isinstance(each.node, Slot | IterVar):
+            if each.attr_key not in (THREAD_EXTENT, VIRTUAL_THREAD) or not isinstance(each.node, Slot | IterVar):
                 continue
             variable, first = integer_form(each.node), const(0)
             final = add(integer_form(as_expr(cast("ExprLike", each.value), index)), const(-1))
@@ -81,8 +81,11 @@ def _greatest(pointer: Pointer, ends: Sequence[IntExpr | None]) -> Dim:
     known = [each for each in ends if each is not None]
     for end in known if len(known) == len(ends) else ():
         if all(analyzer.can_prove(end >= other) for other in known):
+            end = analyzer.simplify(end)
+            if not all(isinstance(each.key, Var) for each in end.variables):
+                break
             try:
-                return written(analyzer.simplify(end))
+                return written(end)
             except (TypeError, ValueError, UsageError):
                 break
     return size_var(f"{pointer.name}_size")

@@ -136,11 +136,16 @@ def _keep_nodes(func: PrimFuncOp, given: Mapping[str, object]) -> None:
     keep_nodes(func, signature_of(func), (tuple(made), kept))
 
 
+def _described(buffer: Buffer) -> tuple[object, ...]:
+    """What is said of a buffer beside its extents."""
+    return buffer.name, buffer.type, buffer.scope(), buffer.axis_separators
+
+
 def _is_plainly(node: Buffer, buffer: Buffer, sizes: Substitution) -> bool:
     """Whether a node says no more of memory than a buffer of a function does, if variables are these `sizes` of it."""
-    if node.strides is not None or node.elem_offset not in (None, 0) or node.axis_separators:
+    if node.strides is not None or node.elem_offset not in (None, 0):
         return False
-    if (node.name, node.type, node.scope()) != (buffer.name, buffer.type, buffer.scope()):
+    if _described(node) != _described(buffer):
         return False
     shapes = zip(node.shape, buffer.shape, strict=False)
     return len(node.shape) == len(buffer.shape) and all(same(sizes.dim(wanted), own) for wanted, own in shapes)

@@ -22,15 +22,18 @@ from ...te.kinds import index
 from ...te.spelled import Spelled
 from ...te.tensor import Read, Tensor
 from ...te.text import call_syntax, render, type_word, word
+from ..axis_separators import AXIS_SEPARATORS
 from ..script.attributes import literal_of
 from ..script.body_printer import element_text
 from ..script.texts import free_python_name
+from ..thread_axes import VIRTUAL
 from .blocks import AllocateConst, BlockRealize, is_true
 from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
 from .expressions import Broadcast, Call, Handle, Ramp
 from .statements import (
     KINDS,
     THREAD_EXTENT,
+    VIRTUAL_THREAD,
     AssertStmt,
     AttrStmt,
     Evaluate,
@@ -270,8 +273,10 @@ class Writer:
 
     def _attribute(self, attribute: AttrStmt) -> list[ast.stmt]:
         node, value = attribute.node, attribute.value
-        if attribute.attr_key == THREAD_EXTENT and isinstance(node, Slot):
-            call = word("launch_thread", ast.Constant(node.name), self.place(cast("Dim", value)))
+        if attribute.attr_key in (THREAD_EXTENT, VIRTUAL_THREAD) and isinstance(node, Slot):
+            is_named = attribute.attr_key == THREAD_EXTENT or node.name.startswith(VIRTUAL)
+            called = node.name if is_named else VIRTUAL[0]
+            call = word("launch_thread", ast.Constant(called), self.place(cast("Dim", value)))
             thread = ast.Name(self.name(node, node.name.replace(".", "_")), ast.Store())
             return [ast.With([ast.withitem(call, thread)], self.body(attribute.body))]
         if self.is_part and isinstance(node, Slot):
@@ -289,9 +294,7 @@ class Writer:
         self.declared.add(buffer)
         keywords = [ast.keyword("scope", ast.Constant(buffer.scope()))]
         call = cast("ast.Call", word("alloc_buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
-        if buffer.axis_separators:
-            keywords.append(ast.keyword("axis_separators", _literal(list(buffer.axis_separators))))
-        call.keywords = keywords
+        call.keywords = [*keywords, *_separators(buffer)]
         return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)
 
     def shape(self, buffer: Buffer) -> ast.expr:
@@ -307,6 +310,7 @@ class Writer:
             call.keywords.append(ast.keyword("strides", strides))
         if buffer.elem_offset not in (None, 0):
             call.keywords.append(ast.keyword("elem_offset", self.place(buffer.elem_offset)))
+        call.keywords += _separators(buffer)
         return ast.arg(self.name(buffer, buffer.name), call)
 
     def scalar(self, variable: Slot | Extent) -> ast.arg:
@@ -314,6 +318,12 @@ class Writer:
         type = i64 if isinstance(variable, Extent) else variable.type
         annotation = ast.Attribute(ast.Name("T", ast.Load()), type_word(type), ast.Load())
         return ast.arg(self.name(variable, variable.name), annotation)
+
+
+def _separators(buffer: Buffer) -> list[ast.keyword]:
+    """What is said of the dimensions of its memory, if it has several."""
+    separators = list(buffer.axis_separators)
+    return [ast.keyword(AXIS_SEPARATORS, _literal(separators))] if separators else []
 
 
 def _as_index(value: Expr) -> Expr:

@@ -22,6 +22,8 @@ KINDS = {
 
 THREAD_EXTENT = "thread_extent"
 """The key of the statement that gives a thread its numbers."""
+VIRTUAL_THREAD = "virtual_thread"
+"""The same of threads that a thread runs one after the other."""
 
 NUMBERED = tuple(kind.value for kind in ForKind)
 """A loop's kinds by TVM's numbers of them."""

@@ -15,8 +15,8 @@ from xdsl.ir import Block, SSAValue
 from ...support.diagnostics import did_you_mean
 from ...support.memory_scopes import memories, why_no_scope
 from ...support.name_hints import name_hint
-from ...support.python_values import attribute_of
-from ..buffers import AXIS_SEPARATORS, AllocBufferOp
+from ..axis_separators import separate_axes
+from ..buffers import AllocBufferOp
 from .arguments import Arguments
 from .buffers import constant_of, described
 from .scope import Buffer, NotStatic, Scope
@@ -39,19 +39,10 @@ def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
         raise scope.source.error(scopes[0], wrong, did_you_mean(str(memory), memories()))
     alloc = AllocBufferOp.of(found.element, found.shape, str(memory))
     alloc.buffer.name_hint = name_hint(name)
-    separate(scope, call, alloc)
+    separate_axes(alloc.buffer, found.axis_separators)
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
     scope.local[name] = Buffer(alloc.buffer, found.unsigned)
-
-
-def separate(scope: Scope, call: ast.Call, alloc: AllocBufferOp) -> None:
-    """Let memory have the dimensions that a call which describes it says, `axis_separators=[1]`."""
-    for keyword in call.keywords:
-        if keyword.arg == AXIS_SEPARATORS:
-            given = Arguments(scope, call, f"T.{scope.word(call.func)}").literal(keyword.value)
-            if given not in (None, []):
-                alloc.attributes[AXIS_SEPARATORS] = attribute_of(given)
 
 
 def allocate_constant(scope: Scope, name: str, call: ast.Call, body: Block) -> None:

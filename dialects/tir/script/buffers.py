@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from ...support.dense import dense_of
 from ...support.diagnostics import did_you_mean
 from ...support.dtypes import numpy_dtype
-from ..buffers import AXIS_SEPARATORS, memref_type
+from ...support.python_values import attribute_of
+from ..axis_separators import AXIS_SEPARATORS, separators_in, verify_separators
+from ..buffers import memref_type
 from ..symbols import Extent
 from . import words
 from .arguments import Arguments
@@ -27,7 +30,7 @@ PARAMETERS = (
 """What else a buffer is described by in TVM. A buffer of Weft's is dense and starts where its memory does."""
 DENSE: dict[str, tuple[object, ...]] = {
     "data": (None,), "strides": (None, []), "elem_offset": (None, 0), "align": (None, -1, 0, 4, 8, 16, 32, 64),
-    "offset_factor": (None,), "buffer_type": (None, "", "default", "auto"), "axis_separators": (None, []),
+    "offset_factor": (None,), "buffer_type": (None, "", "default", "auto"),
 }  # fmt: skip
 """The values that say nothing else than that."""
 
@@ -39,6 +42,8 @@ class Described:
     element: Attribute
     shape: tuple[Extent, ...]
     unsigned: bool
+    axis_separators: tuple[int, ...] = ()
+    """The dimensions at which others of memory begin."""
 
     @property
     def type(self) -> MemRefType[Attribute]:
@@ -178,8 +183,6 @@ def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str], sco
         if parameter == "offset_factor" and _is_promise(arguments):
             continue
         given = arguments.static(parameter, None)
-        if parameter == AXIS_SEPARATORS and scopes:
-            continue  # the buffer is the function's own
         if not any(given == value and type(given) is type(value) for value in values):
             node = arguments.given[parameter]
             raise scope.source.error(node, f"{name}: {parameter} = {given!r}, but a buffer is dense and starts at 0")
@@ -190,4 +193,25 @@ def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str], sco
     if not isinstance(dtype, str) or dtype not in words.DTYPES:
         hint = did_you_mean(str(dtype), words.DTYPES) or f"known: {', '.join(words.DTYPES)}"
         raise scope.source.error(call, f"there is no dtype {dtype!r}", hint)
-    return Described(words.element_type(dtype), _shape(scope, arguments.given["shape"]), dtype.startswith("uint"))
+    shape = _shape(scope, arguments.given["shape"])
+    separators = () if "buffer" in first else _separators(arguments, name, len(shape))  # of a part they say nothing
+    return Described(words.element_type(dtype), shape, dtype.startswith("uint"), separators)
+
+
+def _separators(arguments: Arguments, name: str, rank: int) -> tuple[int, ...]:
+    """What is said of the dimensions of memory.
+
+    Raises:
+        Diagnostic: it is no list of dimensions.
+    """
+    given = arguments.static(AXIS_SEPARATORS, None)
+    if given is None:
+        return ()
+    try:
+        found = separators_in(attribute_of(given))
+        verify_separators(found, rank)
+    except (TypeError, VerifyException):
+        hint = f"numbers that ascend from 1 to below the rank, {rank}"
+        message = f"{name}: {AXIS_SEPARATORS} = {given!r} are no dimensions of the buffer"
+        raise arguments.scope.source.error(arguments.given[AXIS_SEPARATORS], message, hint) from None
+    return found

@@ -16,15 +16,15 @@ from xdsl.ir.affine import AffineExpr
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.name_hints import name_hint
 from ..argument_order import ARGUMENTS, told_arguments
+from ..axis_separators import separate_axes
 from ..blocks import blocks_under
-from ..buffers import AllocBufferOp
 from ..functions import RESULT, PrimFuncOp
 from ..legality.definedness import allow_unused_elements
 from ..loop_iterators import STATEMENT
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
 from ..symbols import Extent
-from .allocations import allocate, allocate_constant, separate, taken_out
+from .allocations import allocate, allocate_constant, taken_out
 from .alone import LAYOUT, are_alone, are_counted, is_value
 from .arguments import Arguments, attributes_of
 from .block_parser import BlockParser
@@ -42,7 +42,7 @@ from .plain import plain
 from .returns import with_result
 from .scope import Buffer, Constant, Handle, NotStatic, Scope, Symbol
 from .source import Source
-from .views import declaration, is_dense, memory_of, own_memory, view_of, without_view
+from .views import declaration, is_dense, memory_of, own_memory, shaped, view_of, without_view
 from .words import ALIASES, DTYPES
 
 
@@ -83,12 +83,14 @@ class FunctionParser:
         matched = matched_handles(self.scope, self.node)
         shapes: list[tuple[Extent, ...] | None] = []
         unsigned: list[bool] = []
+        separators: list[Sequence[int]] = []
         for parameter in buffers:
             found = buffer_of(self.scope, parameter, matched)
             argument = body.insert_arg(found.type, len(body.args))
             argument.name_hint = name_hint(parameter.arg)
             shapes.append(found.shape)
             unsigned.append(found.unsigned)
+            separators.append(found.axis_separators)
             word = None if parameter.annotation is None else self.scope.word(parameter.annotation)
             is_scalar = word is not None and ALIASES.get(word, word) in DTYPES
             buffer = Buffer(argument, found.unsigned, is_scalar)
@@ -114,6 +116,8 @@ class FunctionParser:
                 self.attributes.setdefault(ARGUMENTS, told_arguments(list(body.args), unsigned))
         func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
         func.set_shapes(shapes)
+        for argument, numbers in zip(func.region.block.args, separators, strict=False):
+            separate_axes(argument, numbers)
         func.location = self.source.location(self.node)
         if not func.symbols:
             allow_unused_elements(blocks_under(func))
@@ -157,8 +161,8 @@ class FunctionParser:
         view = None if is_whole else view_of(self.scope, name, call, *memory)
         if view is None:
             self.scope.local[name] = memory[1]
-            if isinstance(alloc := memory[1].ssa.owner, AllocBufferOp):
-                separate(self.scope, call, alloc)
+            if separators := shaped(self.scope, call)[0].axis_separators:
+                separate_axes(memory[1].ssa, separators)
         elif inner is None:
             rest = without_view(self.scope, view, rest)
         else:

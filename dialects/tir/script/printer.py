@@ -12,8 +12,9 @@ from xdsl.ir.affine import AffineConstantExpr
 from ...support.dense import array_of
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify
+from ..axis_separators import ARGUMENT_SEPARATORS, AXIS_SEPARATORS, axis_separators_of
 from ..blocks import BlockOp, IterKind
-from ..buffers import AXIS_SEPARATORS, AllocBufferOp, memref_of, shape_of
+from ..buffers import AllocBufferOp, memref_of, shape_of
 from ..loops import ForKind, ForOp
 from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
@@ -84,7 +85,7 @@ class FunctionPrinter:
             lines = ["@T.prim_func", f"def {name}(", *(f"    {each}," for each in parameters), "):"]
         else:
             lines = ["@T.prim_func", head]
-        attributes = dict(self.func.attributes)
+        attributes = {key: each for key, each in self.func.attributes.items() if key != ARGUMENT_SEPARATORS}
         symbol = {"global_symbol": self.func.sym_name} if name != self.func.sym_name.data else {}
         if attributes or symbol:
             lines.append(f"    T.func_attr({literal_of_all({**symbol, **attributes})})")
@@ -101,11 +102,13 @@ class FunctionPrinter:
         if is_symbol(argument):
             return f"{name}: T.int64"
         type = self._type(argument, self._op)
+        separators = list(axis_separators_of(argument))
+        told = f", {AXIS_SEPARATORS}={separators}" if separators else ""
         if all(isinstance(extent, int) for extent in shape_of(argument)):
-            return f"{name}: T.Buffer[{type}]"
+            return f"{name}: T.Buffer({type}{told})" if told else f"{name}: T.Buffer[{type}]"
         handle = free_python_name(f"{name}_handle", set(self.names.values()) | set(self.symbols))
         self.symbols.append(handle)
-        matches.append(f"{name} = T.match_buffer({handle}, {type})")
+        matches.append(f"{name} = T.match_buffer({handle}, {type}{told})")
         return f"{handle}: T.handle"
 
     def _extent(self, extent: Extent) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import prod
 
-from ..buffers import AXIS_SEPARATORS
+from ..axis_separators import AXIS_SEPARATORS
 from .arguments import Arguments
 from .buffers import Described, described
 from .scope import Buffer, Scope

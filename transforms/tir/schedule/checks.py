@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from ....dialects.support.walking import in_order
 from ....dialects.tir.affine import Access, linear, simplify
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN, Alignment, alignments
+from ....dialects.tir.axis_separators import axis_separators_of
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
     AddressOfOp,
@@ -257,8 +258,11 @@ def check_plain_memory(buffer: SSAValue) -> None:
 
 def check_one_memory(buffer: SSAValue) -> None:
     """The dimensions of `buffer` are of one dimension in memory."""
-    if isinstance(buffer.owner, AllocBufferOp) and buffer.owner.axis_separators:
-        raise ScheduleError.at(buffer.owner, "has memory of several dimensions (axis_separators)", hint=_LAST)
+    if axis_separators_of(buffer):
+        op = buffer.owner if isinstance(buffer.owner, Operation) else buffer.owner.parent_op()
+        assert op is not None
+        message = f"{buffer_name(buffer)} has memory of several dimensions (axis_separators)"
+        raise ScheduleError.at(op, message, hint=_LAST)
 
 
 def alignments_of(buffer: SSAValue) -> dict[int, Alignment]:

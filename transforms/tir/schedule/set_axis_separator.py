@@ -50,33 +50,34 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 }
 ```
 
-Memory of a processor has one dimension, so that lowering for one refuses such a buffer.
+The buffer may be an argument of the function, which says so then (`tir.axis_separators`). Memory of a processor has one
+dimension, so that lowering for one refuses such a buffer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.tir.buffers import AXIS_SEPARATORS
+from ....dialects.tir.axis_separators import separate_axes
 from ....dialects.tir.core import AllocBufferOp, memref_of
-from .checks import check_allocated, check_live
+from .checks import check_live, check_not_passed
 from .errors import ScheduleError
 
 
-def check_set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> AllocBufferOp:
-    """Whether the dimensions of `buffer` can be taken apart before those of numbers `separators`; gives where it is
-    allocated.
+def check_set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> None:
+    """Whether the dimensions of `buffer` can be taken apart before those of numbers `separators`.
 
     Raises:
-        ScheduleError: it is an argument of the function, or the numbers do not ascend, or are no dimension's.
+        ScheduleError: the buffer is handed to a call as it is, or the numbers do not ascend, or are no dimension's.
     """
-    alloc = check_allocated(buffer, "memory", "cache_read or cache_write it")
-    check_live(alloc)
-    check_separators(alloc, separators, len(memref_of(buffer).get_shape()))
-    return alloc
+    check_not_passed(buffer)
+    op = buffer.owner if isinstance(buffer.owner, Operation) else buffer.owner.parent_op()
+    assert op is not None
+    if isinstance(op, AllocBufferOp):
+        check_live(op)
+    check_separators(op, separators, len(memref_of(buffer).get_shape()))
 
 
 def check_separators(op: Operation, separators: Sequence[int], rank: int) -> None:
@@ -98,8 +99,5 @@ def set_axis_separator(buffer: SSAValue, separators: Sequence[int]) -> None:
     Raises:
         ScheduleError: as `check_set_axis_separator` says.
     """
-    alloc = check_set_axis_separator(buffer, separators)
-    if separators:
-        alloc.attributes[AXIS_SEPARATORS] = ArrayAttr([IntegerAttr(each, i64) for each in separators])
-    else:
-        alloc.attributes.pop(AXIS_SEPARATORS, None)
+    check_set_axis_separator(buffer, separators)
+    separate_axes(buffer, separators)

@@ -12,7 +12,7 @@ from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import int_list, ints, string
 from ...nn_common import (
-    accumulator,
+    mean_accumulator,
     narrow,
     per_axis,
 )
@@ -60,7 +60,8 @@ class _AdaptivePool(PoolBase, ABC):
             for p, letter in zip(positions, self.SPATIAL, strict=True)
         }
         uneven = [p for p in positions if not _is_even(x.shape[p], parts[p])]
-        sum_type = accumulator(x.element_type) if self.KIND == "sum" else x.element_type
+        reads = te.product(tap.dim for tap in taps.values())
+        sum_type = mean_accumulator(x.element_type, reads) if self.KIND == "sum" else x.element_type
 
         def reduced(*i: te.IterVar) -> te.Expr:
             spans = {p: self.part(i[p], x.shape[p], parts[p]) for p in positions}

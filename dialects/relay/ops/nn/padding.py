@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, TensorType
 from xdsl.ir import Attribute, Operation
@@ -130,6 +130,7 @@ class PadOp(MovingOp):
     """
 
     name = "relay.nn.pad"
+    CONVERTED: ClassVar[tuple[str, ...]] = ("pad_value",)
 
     data = operand_def(TensorType)
     pad_value = operand_def(TensorType)

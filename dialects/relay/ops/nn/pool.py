@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType, i1
+from xdsl.dialects.builtin import AnyFloat, TensorType, i1
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .... import te
+from ....support.dtypes import numpy_dtype
 from ....support.operations import irdl_op_definition
 from ...base import Fusion, FusionPattern, flag, int_list, ints, is_true, string, tensor
 from ...blocking import Wish
@@ -23,12 +25,11 @@ from ...layout import Layout, with_whole
 from ...nn_common import (
     ToldLayoutOp,
     Window,
-    accumulator,
+    mean_accumulator,
     narrow,
     normalize_padding,
     pad_stage,
     per_axis,
-    widened,
 )
 from ...precision import Accuracy, Precision
 from ...reordering import Form, Reordered
@@ -144,11 +145,11 @@ class WindowPool(PoolBase, ABC):
         return dict(zip(positions, window.before, strict=True)), dict(zip(positions, reach, strict=True))
 
     def reduced(self, kind: te.ReduceKind, x: te.Tensor, outside: float) -> te.Tensor:
-        """The reduction over each window of `x`, with `outside` around it, in the accumulator's type."""
+        """The reduction over each window of `x`, with `outside` around it; sums are for means, in their accumulator."""
         window, positions = self.window(), self.positions()
         padded = pad_stage(x, *self.pad_amounts(x.shape), outside)
         taps = window.taps(self.SPATIAL)
-        sum_type = accumulator(x.element_type) if kind == "sum" else x.element_type
+        sum_type = self.accumulator(x.element_type) if kind == "sum" else x.element_type
 
         def body(*i: te.IterVar) -> te.Expr:
             read: list[te.Expr] = list(i)
@@ -158,6 +159,10 @@ class WindowPool(PoolBase, ABC):
 
         places = self.places([x.shape[p] for p in positions])
         return te.compute(self.with_spatial(x.shape, places), body, f"pool_{kind}")
+
+    def accumulator(self, element: Attribute) -> Attribute:
+        """The type in which windows are summed up."""
+        return mean_accumulator(element, prod(self.window().kernel))
 
     def views(self, x: NDArray, outside: float) -> NDArray:
         """All windows of a NumPy array: `[..., *places, *taps]`, spatial axes moved to the end."""
@@ -234,7 +239,7 @@ class _AvgPool(AvgPoolBase, ABC):
 
         (x,) = inputs
         element = tensor(self.data).element_type
-        views = self.views(widened(x, element), 0)
+        views = self.views(x.astype(numpy_dtype(self.accumulator(element)), copy=False), 0)
         total = views.sum(axis=self.tap_axes(), dtype=views.dtype)  # NumPy would sum short integers in long ones
         counted = np.ones([x.shape[p] for p in self.positions()], total.dtype)
         window = self.window()
@@ -246,9 +251,8 @@ class _AvgPool(AvgPoolBase, ABC):
         beyond = [(0, max(0, reach[p] - q)) for p, q in zip(self.positions(), window.after, strict=True)]
         count = window.views(np.pad(counted, beyond)).sum(axis=self.tap_axes())
         places = tuple(slice(0, n) for n in total.shape[-len(self.SPATIAL) :])
-        mean = total / np.maximum(count[places], 1)
-        if not np.issubdtype(total.dtype, np.inexact):
-            mean = np.trunc(mean)
+        counts = np.maximum(count[places], 1)
+        mean = total / counts if isinstance(element, AnyFloat) else np.sign(total) * (np.abs(total) // counts)
         return np.moveaxis(mean, range(-len(self.SPATIAL), 0), self.positions()).astype(x.dtype)
 
     def gradient(self, g: Gradient) -> Terms:

@@ -1,4 +1,5 @@
-"""What `weft.lower` runs on functions: passes of its own, and those that the configuration adds.
+"""What runs on functions whose loops are in their order, in `weft.lower` as in the compilation of a graph: passes of
+Weft's own, and those that the configuration adds.
 
     with weft.PassContext(config={"tir.add_lower_pass": [(1, vectorize)]}):
         weft.lower(schedule, [A, B, C])
@@ -14,19 +15,19 @@ from typing import cast
 
 from xdsl.passes import ModulePass
 
-from .dialects.support.diagnostics import UsageError
-from .transforms.infra import PassContext
-from .transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DISABLE_ASSERT, DISABLE_VECTORIZE
-from .transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
-from .transforms.tir.loop_partition import LoopPartitionPass
-from .transforms.tir.skip_assert import SkipAssertPass
-from .transforms.tir.vectorize_loop import VectorizeLoopPass
+from ..dialects.support.diagnostics import UsageError
+from ..transforms.infra import PassContext
+from ..transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DISABLE_ASSERT, DISABLE_VECTORIZE
+from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
+from ..transforms.tir.loop_partition import LoopPartitionPass
+from ..transforms.tir.skip_assert import SkipAssertPass
+from ..transforms.tir.vectorize_loop import VectorizeLoopPass
 
 PHASES = range(4)
 
 
 def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
-    """The passes, in order.
+    """The passes, in order; in `simple_mode` conditions stay in loops.
 
     Raises:
         UsageError: one that the configuration adds is none, or for a phase that there is not.

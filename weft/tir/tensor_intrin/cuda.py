@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from ....dialects.support.diagnostics import UsageError
-from .tensor_cores import DTYPES, fill_name, load_name, store_name, sync_name
+from ...dialects.support.diagnostics import UsageError
+from ...transforms.tir.intrinsics.tensor_cores import DTYPES, fill_name, load_name, store_name, sync_name
 
 DP4A_INTRIN = "dp4a"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .tensor_intrin import description
+from ...transforms.tir.intrinsics.tensor_intrin import description
 
 VNNI_DOT_16x4_INTRIN = "dot_16x4_vnni"
 AVX512_DOT_16x4_INTRIN = "dot_16x4_avx512"

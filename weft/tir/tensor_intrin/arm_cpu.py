@@ -3,8 +3,8 @@ columns of four."""
 
 from __future__ import annotations
 
+from ...transforms.tir.intrinsics.tensor_intrin import description
 from .cuda import DP4A_INTRIN as DP4A_INTRIN
-from .tensor_intrin import description
 
 ARM_DOT_4x4_i8_NEON_INTRIN = "dot_4x4_i8i8s32_neon"
 ARM_DOT_4x4_i8_SDOT_INTRIN = "dot_4x4_i8i8s32_sdot"

@@ -1,0 +1,3 @@
+"""Modules (`tvm.ir.module`)."""
+
+from ..ir_module import IRModule as IRModule

@@ -1,0 +1,36 @@
+"""What values are computed, where TVM defines it (`tvm.tir.expr`)."""
+
+from ..dialects.te.expr import EqualOp as EqualOp
+from ..dialects.te.let import Let as Let
+from ..dialects.tir.nodes.blocks import IterVar as IterVar
+from ..dialects.tir.nodes.buffers import BufferLoad as BufferLoad
+from ..dialects.tir.nodes.builtins import Call as Call
+from ..dialects.tir.nodes.expressions import EQ as EQ
+from ..dialects.tir.nodes.expressions import GE as GE
+from ..dialects.tir.nodes.expressions import GT as GT
+from ..dialects.tir.nodes.expressions import LE as LE
+from ..dialects.tir.nodes.expressions import LT as LT
+from ..dialects.tir.nodes.expressions import NE as NE
+from ..dialects.tir.nodes.expressions import Add as Add
+from ..dialects.tir.nodes.expressions import And as And
+from ..dialects.tir.nodes.expressions import Broadcast as Broadcast
+from ..dialects.tir.nodes.expressions import Cast as Cast
+from ..dialects.tir.nodes.expressions import Div as Div
+from ..dialects.tir.nodes.expressions import FloatImm as FloatImm
+from ..dialects.tir.nodes.expressions import FloorDiv as FloorDiv
+from ..dialects.tir.nodes.expressions import FloorMod as FloorMod
+from ..dialects.tir.nodes.expressions import IntImm as IntImm
+from ..dialects.tir.nodes.expressions import Max as Max
+from ..dialects.tir.nodes.expressions import Min as Min
+from ..dialects.tir.nodes.expressions import Mod as Mod
+from ..dialects.tir.nodes.expressions import Mul as Mul
+from ..dialects.tir.nodes.expressions import Not as Not
+from ..dialects.tir.nodes.expressions import Or as Or
+from ..dialects.tir.nodes.expressions import PrimExpr as PrimExpr
+from ..dialects.tir.nodes.expressions import Ramp as Ramp
+from ..dialects.tir.nodes.expressions import Select as Select
+from ..dialects.tir.nodes.expressions import SizeVar as SizeVar
+from ..dialects.tir.nodes.expressions import StringImm as StringImm
+from ..dialects.tir.nodes.expressions import Sub as Sub
+from ..dialects.tir.nodes.expressions import Var as Var
+from ..dialects.tir.nodes.functions import Any as Any

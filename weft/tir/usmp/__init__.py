@@ -1,0 +1,3 @@
+"""The static memory planner (`tvm.tir.usmp`)."""
+
+from . import utils as utils
