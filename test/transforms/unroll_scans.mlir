@@ -80,3 +80,23 @@ relay.func @no_turns(%h: tensor<4xf32>) -> (tensor<4xf32>, tensor<0x4xf32>) {
     : () over() from(tensor<4xf32>) -> tensor<4xf32>, tensor<0x4xf32>
   relay.return %last, %all : tensor<4xf32>, tensor<0x4xf32>
 }
+
+// ALL-LABEL: relay.func private @twice_and_call
+// ALL: relay.if
+// ALL: relay.add
+// ALL: relay.set_row
+// ALL: relay.call @twice_and_call
+
+// CHECK-LABEL: relay.func @as_many_turns_as_rows
+// CHECK-NEXT: relay.scan @twice_and()
+// ALL-LABEL: relay.func @as_many_turns_as_rows
+// ALL: relay.call @twice_and_call
+relay.func private @twice_and(%x: tensor<4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+relay.func @as_many_turns_as_rows(%x: tensor<?x4xf32>, %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
+  %last, %all = relay.scan @twice_and() over(%x) from(%h) {gathered = array<i64: 0>, directions = array<i64: 0, 1>}
+    : () over(tensor<?x4xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<?x4xf32>
+  relay.return %last, %all : tensor<4xf32>, tensor<?x4xf32>
+}

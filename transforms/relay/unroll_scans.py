@@ -11,8 +11,9 @@ Before -> after, where there are two turns:
 Turns are written out where there are at most `turns` of them, and where several devices are at work in the module,
 whose graphs have no loops; with `all`, everywhere. Before that, what turns take and give gets the types of what is
 scanned, as far as these are more exact (`infer-type`). A function that is no longer scanned is erased where it is
-private. Does not look into functions that only scans call, and refuses turns whose number is open where it should write
-them out. TVM has no counterpart: its importers write all turns.
+private. Turns whose number is open become a function that calls itself where they should be written out
+(`turns_as_calls`). Does not look into functions that only scans call. TVM has no counterpart: its importers write all
+turns.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ from ...dialects.relay.scan import ScanOp
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import numpy_dtype
+from ...dialects.support.unique_names import free_name
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
 from .device_planning.devices import speaks_of_devices
 from .emitter import Emitter
 from .infer_type import fit_turns
+from .turns_as_calls import call_turns
 
 
 @dataclass(frozen=True)
@@ -62,11 +65,14 @@ class UnrollScansPass(ModulePass):
             if not taken:
                 break
             changed = True
-            if (scan := next((each for each in taken if each.known_turns is None), None)) is not None:
-                why = "a graph on devices has no loops" if not self.all else "turns are to be written out"
-                raise Diagnostic.at(scan, f"has as many turns as a tensor has rows, and {why}", hint=give_shapes())
             for scan in taken:
-                unroll(scan, functions[scan.callee.string_value()])
+                callee = functions[scan.callee.string_value()]
+                if scan.known_turns is None:
+                    name = free_name(f"{callee.sym_name.data}_call", functions)
+                    functions[name] = call_turns(scan, callee, name)
+                    op.body.block.insert_op_after(functions[name], callee)
+                else:
+                    unroll(scan, callee)
             used = {scan.callee.string_value() for scan in scans if scan not in taken}
             for name in {scan.callee.string_value() for scan in taken} - used:
                 if functions[name].sym_visibility is not None and not _is_mentioned(op, name):

@@ -1,13 +1,14 @@
 // RUN: weft-opt %s -p unroll-scans{all=true} --verify-diagnostics --split-input-file
 
-relay.func private @turn(%x: tensor<2xf32>, %h: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = relay.add %h, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  relay.return %0 : tensor<2xf32>
+relay.func private @turn(%x: tensor<?xf32>, %h: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = relay.sum %x {axis = array<i64: 0>} : (tensor<?xf32>) -> tensor<f32>
+  %1 = relay.add %h, %0 : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  relay.return %1 : tensor<2xf32>
 }
-relay.func @as_many_turns_as_rows(%x: tensor<?x2xf32>, %h: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{has as many turns as a tensor has rows, and turns are to be written out}}
+relay.func @turns_of_open_rows(%x: tensor<?x?xf32>, %h: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{has as many turns as a tensor has rows, and rows of open extents, where a graph has no loops}}
   %last = relay.scan @turn() over(%x) from(%h) {gathered = array<i64>, directions = array<i64: 0>}
-    : () over(tensor<?x2xf32>) from(tensor<2xf32>) -> tensor<2xf32>
+    : () over(tensor<?x?xf32>) from(tensor<2xf32>) -> tensor<2xf32>
   relay.return %last : tensor<2xf32>
 }
 
