@@ -223,6 +223,37 @@ tir.prim_func @f(%n: memref<4xindex>, %x: memref<8xf32>, %y: memref<4xf32>) {
     assert [finding.message for finding in not_proved(func)] == ["where block @take reads %x depends on data"]
 
 
+@pytest.mark.parametrize(
+    ("column", "unproved"), [("%v", []), ("%w", None), ("%r", ["where block @take reads %x depends on data"])]
+)
+def test_an_index_beside_one_that_data_decides_is_judged_as_any_other(column: str, unproved: list[str] | None) -> None:
+    """Of open extents too: the row is kept within the buffer's, and the column is its iterator, another's, or data."""
+    func = parsed(f"""
+tir.prim_func @f(%n: memref<?xindex>, %x: memref<8x?xf32>, %y: memref<?x?xf32>, %a: index, %b: index)
+    shapes(%n[%a], %x[8, %b], %y[%a, %b]) {{
+  tir.for %i = 0 to %a {{
+    tir.for %j = 0 to %b {{
+      tir.block @take(%w: spatial %a, %v: spatial %b) = [%i, %j]
+          reads(%n[%w] : memref<?xindex>, %x : memref<8x?xf32>) writes(%y[%w, %v] : memref<?x?xf32>) {{
+        %c0 = arith.constant 0 : index
+        %c7 = arith.constant 7 : index
+        %r = memref.load %n[%w] : memref<?xindex>
+        %low = arith.maxsi %r, %c0 : index
+        %row = arith.minsi %low, %c7 : index
+        %0 = memref.load %x[%row, {column}] : memref<8x?xf32>
+        memref.store %0, %y[%w, %v] : memref<?x?xf32>
+      }}
+    }}
+  }}
+}}""")
+    if unproved is None:
+        with pytest.raises(Diagnostic, match=r"reads %x outside: index 1 in dimension 1 .* \(for %a = 33, %b = 1\)"):
+            func.verify()
+    else:
+        func.verify()
+        assert [finding.message for finding in not_proved(func)] == unproved
+
+
 SETTINGS = {
     "tir.prim_func": "{}",
     "tir.alloc_buffer": "tir.prim_func @f() {{ {} }}",

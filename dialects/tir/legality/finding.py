@@ -19,6 +19,8 @@ class Finding:
     certain: bool = True
     buffer: SSAValue | None = None
     """The buffer that it is about, if it is about one."""
+    by_data: bool = False
+    """Whether data decides it, whatever the sizes of symbols are."""
 
     def diagnostic(self) -> Diagnostic:
         """What the user is told."""

@@ -28,13 +28,13 @@ def check_function(func: Operation) -> None:
     Raises:
         Diagnostic: the first thing that is certainly wrong, at its operation.
     """
-    found = list[Finding]()
+    proved = True
     for finding in findings(func):
         _refuse(finding)
-        found.append(finding)
-    if not symbols_of(func) or (not found and all_values_are_shown(blocks_under(func))):
+        proved = proved and finding.by_data
+    if not symbols_of(func) or (proved and all_values_are_shown(blocks_under(func))):
         return
-    for finding in refutations(func, findings if found else _values_missing, proved=not found):
+    for finding in refutations(func, _values_missing if proved else findings, proved=proved):
         _refuse(finding)
 
 

@@ -24,6 +24,7 @@ from ..specialize import specialize, symbols_of
 from ..symbols import FOLLOWING, Extent, as_affine, assume_symbols, assumed_around, greatest, with_sizes
 from .bounds import buffer_name, never_runs
 from .branches import branches_of
+from .data import depends_on_data
 from .finding import Finding
 
 SAMPLES = (1, 5, 33)
@@ -35,7 +36,7 @@ def refutations(
 ) -> Iterator[Finding]:
     """What is certainly wrong with `func` for some sizes; nothing where it is not known which sizes go together.
 
-    Where all that is checked of symbols is `proved`, what is left is that its own buffers are written before they are
+    Where all that sizes have a say in is `proved`, what is left is that its own buffers are written before they are
     read, which needs known extents: of a size below most tiles, and of one that has whole tiles and a part of one.
     """
     if FOLLOWING in func.attributes:
@@ -139,6 +140,8 @@ class Unproved:
     access: Access
     dimension: int
     extent: Extent
+    is_affine: bool
+    """Whether the index is an affine expression of iterators and symbols."""
 
 
 def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
@@ -149,19 +152,22 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
     shapes = [shape_of(access.buffer) for access in accesses]
     extents = [n for shape in shapes for n in shape]
     sizes = block.sizes
+    dims: Mapping[SSAValue, AffineExpr] = (
+        branches_of(block).dims if any(access.map is None for access in accesses) else {}
+    )
     ranges = [(0, greatest(as_affine(size)) - 1) for size in sizes]
     domain: Analyzer | None = None
     greatest_iters: dict[SSAValue, Range] | None = None
     bound: Analyzer | None = None
     for access, shape in zip(accesses, shapes, strict=True):
         for number, extent in enumerate(shape):
-            if access.map is None:
+            index = affine_of(access.op.indices[number], dims) if access.map is None else access.map.results[number]
+            if index is None:
                 if greatest_iters is None:
                     greatest_iters = _iterator_ranges(block)
                 if not _is_value_within(access.op.indices[number], extent, greatest_iters):
-                    yield Unproved(access, number, extent)
+                    yield Unproved(access, number, extent, is_affine=False)
                 continue
-            index = access.map.results[number]
             if type(index) is AffineDimExpr and sizes[index.position] == extent:
                 continue  # the common case
             if _is_seen_within(index, extent, ranges):
@@ -174,7 +180,7 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
                 bound = _facts(block)
                 assume_symbols(bound, [as_affine(n) for n in extents])
             if not _is_within_there(bound, block, access, index, extent):
-                yield Unproved(access, number, extent)
+                yield Unproved(access, number, extent, is_affine=True)
 
 
 def _is_within_there(known: Analyzer, block: BlockOp, access: Access, index: AffineExpr, extent: Extent) -> bool:
@@ -207,17 +213,22 @@ def _is_value_within(value: SSAValue, extent: Extent, iters: Mapping[SSAValue, R
 
 def check_symbolic_accesses(block: BlockOp) -> Iterator[Finding]:
     """An access that is not shown to be to an element that its buffer has."""
-    told: Access | None = None
+    by_data: dict[Access, bool] = {}
     for found in unproved_symbolic_accesses(block):
         access = found.access
-        verb = "writes" if access.is_write else "reads"
-        where = f"where block @{block.block_name} {verb} {buffer_name(access.buffer)}"
-        if access.map is not None:
-            message = f"{where} is not shown to stay within the extent of dimension {found.dimension}"
-            yield Finding(access.op, message, certain=False)
-        elif access is not told:
-            yield Finding(access.op, f"{where} depends on data", certain=False)
-            told = access
+        if not found.is_affine:
+            index = access.op.indices[found.dimension]
+            by_data[access] = by_data.get(access, True) and depends_on_data(index)
+            continue
+        message = f"{_access_of(block, access)} is not shown to stay within the extent of dimension {found.dimension}"
+        yield Finding(access.op, message, certain=False)
+    for access, decided in by_data.items():
+        yield Finding(access.op, f"{_access_of(block, access)} depends on data", certain=False, by_data=decided)
+
+
+def _access_of(block: BlockOp, access: Access) -> str:
+    verb = "writes" if access.is_write else "reads"
+    return f"where block @{block.block_name} {verb} {buffer_name(access.buffer)}"
 
 
 def check_symbolic_coverage(blocks: Sequence[BlockOp]) -> Iterator[Finding]:
