@@ -45,7 +45,7 @@ from ..dialects.support.alignment import aligned
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.hints import isa
-from ..dialects.tir.symbols import affine_map
+from ..dialects.tir.symbols import affine_map, replaced
 from ..transforms.relay.outline_segments import SEGMENT, is_control
 from .abi import Argument, CompiledGraph, DeviceCode, DeviceMemory, HostedSegment, Platform, Site, Step, TensorSpec
 from .affine_sizes import sizes_of
@@ -280,7 +280,7 @@ class _Reading:
         symbols: list[SSAValue] = list(self.graph.symbols)
         numbers = [AffineExpr.symbol(symbols.index(operand)) for operand in op.symbols]
         (expr,) = op.map.data.results
-        (size,) = sizes_of(AffineMapAttr(affine_map(0, [expr.replace_dims_and_symbols([], numbers)])))
+        (size,) = sizes_of(AffineMapAttr(affine_map(0, [replaced(expr, [], numbers)])))
         return max(0, size) if isinstance(size, int) else ("max", 0, size)
 
     def _device(self, space: Attribute) -> int:

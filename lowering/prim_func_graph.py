@@ -30,7 +30,7 @@ from ..dialects.tir.buffers import shape_of
 from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
 from ..dialects.tir.functions import RESULT, TARGET
 from ..dialects.tir.specialize import symbols_of
-from ..dialects.tir.symbols import affine_map, as_affine
+from ..dialects.tir.symbols import affine_map, as_affine, replaced
 from .machine.target import Target
 from .relay_to_tir.graph_symbols import EXTENTS
 from .sizes import to_json
@@ -96,7 +96,7 @@ def _extents(buffer: SSAValue, numbers: Mapping[int, int]) -> AffineMapAttr:
     """The extents of a buffer as a map from the symbols of a function, which have these numbers for their places."""
     exprs = [as_affine(extent) for extent in shape_of(buffer)]
     places = [AffineExpr.symbol(numbers.get(place, 0)) for place in range(max(numbers, default=-1) + 1)]
-    return AffineMapAttr(affine_map(0, [expr.replace_dims_and_symbols([], places) for expr in exprs]))
+    return AffineMapAttr(affine_map(0, [replaced(expr, [], places) for expr in exprs]))
 
 
 def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:

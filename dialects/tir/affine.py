@@ -274,15 +274,26 @@ def dims_in(expr: AffineExpr) -> set[int]:
 
 def is_affine(expr: AffineExpr) -> bool:
     """Whether `expr` multiplies by constants only, and divides by positive ones."""
+    return _multiplies_by(expr, lambda factor: type(factor) is AffineConstantExpr)
+
+
+def is_affine_in_dimensions(expr: AffineExpr) -> bool:
+    """Whether `expr` multiplies by what depends on symbols at most, as by the length of a part of a loop, and divides
+    by positive constants."""
+    return _multiplies_by(expr, lambda factor: not dims_in(factor))
+
+
+def _multiplies_by(expr: AffineExpr, is_factor: Callable[[AffineExpr], bool]) -> bool:
+    """Whether one side of each product in `expr` is a factor, and divisors are positive constants."""
     if type(expr) is not AffineBinaryOpExpr:
         return True
-    if not (is_affine(expr.lhs) and is_affine(expr.rhs)):
+    if not (_multiplies_by(expr.lhs, is_factor) and _multiplies_by(expr.rhs, is_factor)):
         return False
     match expr.kind:
         case AffineBinaryOpKind.Add:
             return True
         case AffineBinaryOpKind.Mul:
-            return isinstance(expr.lhs, AffineConstantExpr) or isinstance(expr.rhs, AffineConstantExpr)
+            return is_factor(expr.lhs) or is_factor(expr.rhs)
         case _:
             return isinstance(expr.rhs, AffineConstantExpr) and expr.rhs.value > 0
 
@@ -413,10 +424,11 @@ def _bounded(bounds: tuple[int | None, int | None]) -> Range | None:
 
 
 def evaluate_along(expr: AffineExpr, values: Sequence[int]) -> list[int]:
-    """The values of `expr`, which uses no dimension but the first, for each of `values` of that."""
+    """The values of `expr`, which uses no dimension but the first and no symbols, for each of `values` of that."""
     if isinstance(expr, AffineConstantExpr):
         return [expr.value] * len(values)
     if not isinstance(expr, AffineBinaryOpExpr):
+        assert isinstance(expr, AffineDimExpr)
         return list(values)
     left, right = evaluate_along(expr.lhs, values), evaluate_along(expr.rhs, values)
     match expr.kind:

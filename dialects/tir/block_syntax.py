@@ -19,7 +19,7 @@ from xdsl.printer import Printer
 from ..support.columns import to_text
 from .affine import print_expr
 from .expressions import has_exprs, parse_exprs, resolve
-from .symbols import affine_map, symbol_of
+from .symbols import affine_map, replaced, symbol_of
 
 
 def expr_text(
@@ -53,7 +53,7 @@ def parse_bindings(parser: Parser, known: Sequence[SSAValue]) -> tuple[tuple[Aff
         if value not in variables:
             variables.append(value)
         symbols.append(AffineExpr.dimension(variables.index(value)))
-    return tuple(expr.replace_dims_and_symbols([], symbols) for expr in exprs), variables
+    return tuple(replaced(expr, [], symbols) for expr in exprs), variables
 
 
 def parse_accesses(parser: Parser, iters: Sequence[Parser.Argument]) -> tuple[list[SSAValue], list[Attribute]]:
@@ -80,7 +80,7 @@ def parse_accesses(parser: Parser, iters: Sequence[Parser.Argument]) -> tuple[li
                         name.start,
                         name.end,
                     )
-            results = tuple(expr.replace_dims_and_symbols([], symbols) for expr in exprs)
+            results = tuple(replaced(expr, [], symbols) for expr in exprs)
             map = AffineMapAttr(affine_map(len(names), results))
         parser.parse_punctuation(":")
         buffers.append(parser.resolve_operand(buffer, parser.parse_type()))

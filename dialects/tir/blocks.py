@@ -41,7 +41,7 @@ from ..support.facts import remembered
 from ..support.interned import long_array, numbers, segment_sizes
 from ..support.operations import irdl_op_definition
 from ..support.walking import in_order
-from .affine import Access, Range, access_maps, is_affine, over_dimensions, simplify
+from .affine import Access, Range, access_maps, is_affine_in_dimensions, over_dimensions, simplify
 from .alignment import BUFFER_DIM_ALIGN, alignments
 from .annotation_keys import verify_annotations
 from .block_syntax import access_text, expr_text, parse_accesses, parse_bindings
@@ -353,8 +353,9 @@ class BlockOp(IRDLOperation):
         for map in (bindings,) if predicate is None else (bindings, predicate.data):
             if map.num_dims != len(loop_vars):
                 raise VerifyException("bindings and predicate are over the block's loop variables")
-            if not all([is_affine(expr) for expr in map.results]):
-                raise VerifyException("bindings and predicate multiply by constants, and divide by positive ones")
+            if not all([is_affine_in_dimensions(expr) for expr in map.results]):
+                what = "bindings and predicate multiply by constants or symbols, and divide by positive constants"
+                raise VerifyException(what)
 
     def _verify_init(self) -> None:
         if self.init is None:

@@ -9,8 +9,9 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.parser import AffineParser, Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRToken
 
-from .symbols import symbol_of
+from .symbols import product, replaced, symbol_of
 
 
 class _IndexParser(AffineParser):
@@ -23,6 +24,9 @@ class _IndexParser(AffineParser):
         """An expression over symbols, and the name that each stands for."""
         parse_value, _, names = self._get_parse_optional_ssa_value()
         return self._parse_affine_expr(parse_value), names
+
+    def _create_binop_expr(self, lhs: AffineExpr, rhs: AffineExpr, binop: MLIRToken) -> AffineExpr:
+        return product(lhs, rhs) if binop.text == "*" else super()._create_binop_expr(lhs, rhs, binop)
 
     def stands_at(self, token: str) -> bool:
         """Whether this token comes next."""
@@ -44,14 +48,14 @@ def parse_expr(
     try:
         expr, names = _IndexParser(parser).parse_expr()
     except (NotImplementedError, ZeroDivisionError):
-        parser.raise_error("index expressions multiply by constants, and divide by positive ones")
+        parser.raise_error("index expressions divide by positive constants")
     symbols: list[AffineExpr] = []
     for name in names:
         if (symbol := (meaning or _symbol)(parser, name)) is None:
             message = f"{what} may depend on the function's index arguments, which {name.text} is not one of"
             parser.raise_error(message, name.start, name.end)
         symbols.append(symbol)
-    return expr.replace_dims_and_symbols([], symbols)
+    return replaced(expr, [], symbols)
 
 
 def _symbol(parser: Parser, name: Span) -> AffineExpr | None:
@@ -63,7 +67,7 @@ def parse_exprs(parser: Parser) -> tuple[tuple[AffineExpr, ...], Sequence[Span]]
     try:
         map, names = _IndexParser(parser).parse_affine_map_of_ssa_ids()
     except (NotImplementedError, ZeroDivisionError):
-        parser.raise_error("index expressions multiply by constants, and divide by positive ones")
+        parser.raise_error("index expressions divide by positive constants")
     return map.results, names
 
 

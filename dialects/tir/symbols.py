@@ -136,9 +136,27 @@ def with_sizes(expr: AffineExpr, sizes: Mapping[int, int]) -> AffineExpr:
         case AffineSymExpr(position) if position in sizes:
             return AffineConstantExpr(sizes[position])
         case AffineBinaryOpExpr(kind, lhs, rhs):
-            return AffineExpr.binary(kind, with_sizes(lhs, sizes), with_sizes(rhs, sizes))
+            return combined(kind, with_sizes(lhs, sizes), with_sizes(rhs, sizes))
         case _:
             return expr
+
+
+def replaced(expr: AffineExpr, dims: Sequence[AffineExpr] = (), symbols: Sequence[AffineExpr] = ()) -> AffineExpr:
+    """`expr` with the dimensions and symbols that there are others for replaced by these, products of symbols too."""
+    match expr:
+        case AffineDimExpr(position) if position < len(dims):
+            return dims[position]
+        case AffineSymExpr(position) if position < len(symbols):
+            return symbols[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            return combined(kind, replaced(lhs, dims, symbols), replaced(rhs, dims, symbols))
+        case _:
+            return expr
+
+
+def combined(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """Two expressions as one, of which neither need be a constant in a product."""
+    return product(lhs, rhs) if kind is AffineBinaryOpKind.Mul else AffineExpr.binary(kind, lhs, rhs)
 
 
 @lru_cache(maxsize=1024)

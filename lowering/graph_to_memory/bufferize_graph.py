@@ -82,7 +82,7 @@ from ...dialects.support.shaped import is_memref
 from ...dialects.tir.affine import linear
 from ...dialects.tir.buffers import memref_type
 from ...dialects.tir.core import PrimFuncOp
-from ...dialects.tir.symbols import affine_map, as_affine, as_extent
+from ...dialects.tir.symbols import affine_map, as_affine, as_extent, replaced
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.relay.outline_segments import CONTROL, SEGMENT
@@ -506,7 +506,7 @@ class _Bufferization:
         renumbered = [AffineExpr.constant(0)] * used + passed  # a kernel's symbols are its arguments, by number
         found: list[SSAValue] = []
         for type, shape in zip(types, workspace_shapes(kernel, types), strict=True):
-            exprs = [linear(expr.replace_dims_and_symbols([], renumbered)).to_expr() for expr in shape]
+            exprs = [linear(replaced(expr, [], renumbered)).to_expr() for expr in shape]
             map = AffineMapAttr(affine_map(0, exprs))
             found.append(self._alloc_shaped(type.element_type, map, op, "workspace", device_of(op)))
         return found

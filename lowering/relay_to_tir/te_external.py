@@ -12,7 +12,7 @@ from ...dialects import te
 from ...dialects.te.external import External
 from ...dialects.tir.blocks import BlockOp, blocks_under
 from ...dialects.tir.loop_iterators import STATEMENT
-from ...dialects.tir.symbols import affine_map
+from ...dialects.tir.symbols import affine_map, replaced
 
 
 def emit_external(
@@ -54,7 +54,7 @@ def _renumbered(attribute: Attribute, numbers: Mapping[int, int]) -> Attribute:
         map = attribute.data
         dims = [AffineExpr.dimension(number) for number in range(map.num_dims)]
         new = [AffineExpr.symbol(numbers.get(number, number)) for number in range(count)]
-        exprs = tuple(expr.replace_dims_and_symbols(dims, new) for expr in map.results)
+        exprs = tuple(replaced(expr, dims, new) for expr in map.results)
         return AffineMapAttr(affine_map(map.num_dims, exprs))
     if type(attribute) is ArrayAttr:
         return ArrayAttr([_renumbered(each, numbers) for each in attribute])

@@ -23,7 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from ...dialects.tir.affine import linear
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import BlockOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
-from ...dialects.tir.symbols import Extent
+from ...dialects.tir.symbols import Extent, replaced
 
 MAY_ALIAS = "weft.may_alias"
 """Attribute of an argument of a function: its memory may be that of another one."""
@@ -157,8 +157,8 @@ def _over_loops(block: BlockOp, map: AffineMap) -> list[AffineExpr]:
     depths: dict[SSAValue, int] = {loop.body.block.args[0]: depth for depth, loop in enumerate(enclosing_loops(block))}
     count = len(depths)
     places = [AffineExpr.dimension(depths.get(variable, count)) for variable in block.loop_vars]
-    bindings = [expr.replace_dims_and_symbols(places, []) for expr in block.bindings.data.results]
-    return [expr.replace_dims_and_symbols(bindings, []) for expr in map.results]
+    bindings = [replaced(expr, places) for expr in block.bindings.data.results]
+    return [replaced(expr, bindings) for expr in map.results]
 
 
 def _stands_before(reader: BlockOp, writer: BlockOp, depth: int) -> bool:

@@ -21,7 +21,7 @@ from weft.dialects.tir.core import (
 from weft.transforms.tir.schedule.compute_at import compute_at
 from weft.transforms.tir.schedule.inline import compute_inline
 from weft.transforms.tir.schedule.iters import fuse_buffer_dims, fuse_iters
-from weft.transforms.tir.schedule.loops import bind_constant, fuse, reorder, set_kind, split
+from weft.transforms.tir.schedule.loops import bind_constant, fuse, quotient_up, reorder, set_kind, split
 from weft.transforms.tir.schedule.reduction import cache_write, decompose_reduction, set_scope
 
 Action: TypeAlias = tuple[str, Callable[[], object]]
@@ -54,6 +54,10 @@ def _on_loop(random: Random, loop: ForOp, block: BlockOp) -> Action:
     return random.choice(
         [
             (f"split {name} by {factors}", lambda: split(loop, factors)),
+            (
+                f"split {name} into {factors[0]} parts",
+                lambda: split(loop, [quotient_up(loop.size, factors[0])], factors[0]),
+            ),
             (f"let {name} be {kind}", lambda: set_kind(loop, kind)),
             (f"compute @{block.block_name} at {name}", lambda: compute_at(block, loop)),
             (f"bind {name}", lambda: bind_constant(loop)),

@@ -181,7 +181,6 @@ def test_what_needs_a_known_extent_says_so() -> None:
     for refused in (
         lambda: schedule.sample_perfect_tile(loop, 2),
         lambda: schedule.split(loop, [2, 4]),
-        lambda: schedule.split(loop, [4, None]),
         lambda: schedule.transform_block_layout(block, lambda i, j: (j, i)),
     ):
         with pytest.raises(ScheduleError, match="has an extent that is known only when the function is called") as info:
@@ -198,6 +197,36 @@ def test_a_split_of_a_symbol_makes_a_loop_of_its_quotient_and_a_predicate() -> N
     text = str(func)
     assert "tir.for %i_1 = 0 to (%n + 3) floordiv 4 {" in text
     assert "= [%i_1 * 4 + %i_2, %j] where [%i_1 * -4 + %i_2 * -1 + %n + -1]" in text
+
+
+def test_the_inner_loop_of_a_split_may_have_what_is_left_of_a_symbol() -> None:
+    """`i` in 4 parts: each of `(n + 3) floordiv 4` rows, but for the last ones."""
+    func = create_prim_func("k", *rows())
+    schedule = weft.tir.Schedule.on(func)
+    schedule.parallel(total := schedule.get_loops("total")[0])
+    with pytest.raises(ScheduleError, match="cannot split a parallel loop so that an inner one has what is left"):
+        schedule.split(total, [2, None])
+    schedule.split(schedule.get_loops("rest")[0], [4, None])
+    text = str(func)
+    assert "= [%i_1 * ((%n + 3) floordiv 4) + %i_2, %j]" in text
+    assert str(parse(text)) == str(parse(str(parse(text))))
+    weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
+
+
+@pytest.mark.parametrize("place", ["(i + n) // 2", "i * n", "i * (n // 4)"])
+def test_iterations_that_a_symbol_may_lead_to_one_element_are_not_parallel(place: str) -> None:
+    func = weft.tir.from_source(f"""
+@T.prim_func
+def f(a: T.handle, n: T.int32):
+    A = T.match_buffer(a, (n * 2 + 2,), "float32")
+    for i in range(2):
+        with T.block("b"):
+            v = T.axis.spatial(n * 2 + 2, {place}, partial=True)
+            A[v] = A[v] + T.float32(1)
+""")
+    schedule = weft.tir.Schedule(func)
+    with pytest.raises(ScheduleError, match="it is not shown that no two iterations of %i meet"):
+        schedule.parallel(schedule.get_loops("b")[0])
 
 
 def test_a_part_that_nothing_bounds_is_the_whole_buffer() -> None:

@@ -64,6 +64,7 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.bounds import buffer_name
 from ...dialects.tir.loop_iterators import speaks_of_loops
+from ...dialects.tir.symbols import replaced
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed
 from .analysis.software_pipelines import (
@@ -363,5 +364,5 @@ def _restrict(block: BlockOp, time: _Time) -> None:
     if variable not in values:
         values.append(variable)
     here = AffineExpr.dimension(values.index(variable))
-    conditions = [condition.replace_dims_and_symbols([here], []) for condition in time.conditions]
+    conditions = [replaced(condition, [here]) for condition in time.conditions]
     assign(block, block.bindings.data.results, [*block.conditions, *conditions], values)

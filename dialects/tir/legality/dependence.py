@@ -18,14 +18,14 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, dims_in, evaluate_along, linear, linear_range, substitute, uses
-from ..analyzer import IntExpr, const, dim, from_affine
+from ..analyzer import Analyzer, Const, IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
 from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_of, loop_range
-from ..symbols import MAX_EXTENT, as_affine, depends_on_symbols, dimension, product
+from ..symbols import MAX_EXTENT, as_affine, assume_symbols, depends_on_symbols, dimension, product
 from ..thread_axes import BLOCK_AXES, WARP_AXIS, axis_of, is_of_warp, is_shared, is_virtual
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
@@ -214,8 +214,9 @@ def leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) -> 
         else:
             extent = from_affine(as_affine(around.size))
             domains[dim(number)] = Interval(const(around.start), extent)
-    indices = [from_affine(substitute(expr, values)) for expr in exprs]
-    return bool(detect_iter_map(indices, domains, bijective=True))
+    moving = [substitute(expr, values) for expr in exprs]
+    sizes = [as_affine(loop_of(block.loop_vars[number]).size) for number in used]
+    return _is_injective(moving, domains, sizes)
 
 
 def told_by(block: BlockOp, indices: Sequence[AffineExpr]) -> set[int]:
@@ -230,8 +231,26 @@ def told_by(block: BlockOp, indices: Sequence[AffineExpr]) -> set[int]:
         else:
             domains[dim(number)] = Interval(const(0), from_affine(as_affine(size)))
     known = [substitute(index, values) for index in indices]
-    moving = [from_affine(index) for index in known if dims_in(index)]
-    return set(used) if moving and detect_iter_map(moving, domains, bijective=True) else set()
+    moving = [index for index in known if dims_in(index)]
+    sizes = [as_affine(block.sizes[number]) for number in used]
+    return set(used) if moving and _is_injective(moving, domains, sizes) else set()
+
+
+def _is_injective(
+    indices: Sequence[AffineExpr],
+    domains: Mapping[IntExpr, int | IntExpr | range | Interval],
+    sizes: Sequence[AffineExpr],
+) -> bool:
+    """Whether `indices` are never the same for two points of the `domains` of their dimensions, whose `sizes` these
+    are: digits of these, none of which a symbol that is 0 multiplies."""
+    found = detect_iter_map([from_affine(index) for index in indices], domains, bijective=True)
+    scales = [each.scale for each in found.indices if not isinstance(each.scale, Const)]
+    if not found or not scales:
+        return bool(found)
+    analyzer = Analyzer()
+    assume_symbols(analyzer, [*indices, *sizes])
+    analyzer.assume(*(from_affine(size) >= 1 for size in sizes))
+    return all(analyzer.can_prove(scale >= 1) for scale in scales)
 
 
 def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _TouchParts) -> bool:
@@ -375,7 +394,7 @@ def _split(
     rest: dict[AffineExpr, int] = {}
     for atom, factor in form.terms.items():
         used = dims_in(atom)
-        if used == {outer}:
+        if used == {outer} and not depends_on_symbols(atom):
             moved[atom] = factor
         elif uses(atom, variable):
             return None

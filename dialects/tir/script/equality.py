@@ -35,7 +35,7 @@ from ..functions import PrimFuncOp
 from ..loop_iterators import speaks_of_loops
 from ..loops import ForOp, dimension_ranges, loop_range
 from ..outer_blocks import OuterBlockOp
-from ..symbols import is_symbol
+from ..symbols import is_symbol, replaced
 from .printer import function_text
 
 STATEMENTS = (ForOp, BlockOp, OuterBlockOp)
@@ -189,7 +189,7 @@ class _FunctionForm:
         ranges = dimension_ranges(variables)
         used = [AffineExpr.dimension(self.number(v)) for v in variables]
         bindings, conditions = (
-            tuple(str(_normal(expr, ranges).replace_dims_and_symbols(used, [])) for expr in exprs)
+            tuple(str(replaced(_normal(expr, ranges), used)) for expr in exprs)
             for exprs in (op.bindings.data.results, op.conditions)
         )
         header: Form = (

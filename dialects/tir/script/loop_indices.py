@@ -108,7 +108,7 @@ class LoopIndices:
                 return a * b
             case ast.Mult(), AffineConstantExpr(), _:
                 return b * a
-            case ast.Mult(), _, _ if not a.used_dims() and not b.used_dims():
+            case ast.Mult(), _, _ if not a.used_dims() or not b.used_dims():
                 return product(a, b)
             case ast.FloorDiv(), _, AffineConstantExpr(value) if value > 0:
                 return a // value
@@ -116,7 +116,9 @@ class LoopIndices:
                 return a % value
             case _:
                 raise self._error(
-                    node, "an index multiplies by numbers, and divides by positive ones", "write it with +, -, *, //, %"
+                    node,
+                    "an index multiplies by numbers and sizes, and divides by positive numbers",
+                    "write it with +, -, *, //, %",
                 )
 
     def conditions(self, node: ast.expr) -> list[AffineExpr]:

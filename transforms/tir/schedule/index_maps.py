@@ -20,6 +20,7 @@ from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.iter_map import detect_iter_map
 from ....dialects.tir.analyzer.iter_nodes import IterMark
 from ....dialects.tir.analyzer.padding import Gap, why_no_parts, widened
+from ....dialects.tir.symbols import replaced
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,7 @@ def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
     units: list[AffineExpr] = [
         AffineConstantExpr(0) if extent == 1 else AffineDimExpr(number) for number, extent in enumerate(extents)
     ]
-    found = detect_iter_map(
-        [from_affine(expr.replace_dims_and_symbols(units, [])) for expr in map.results], domains, bijective=True
-    )
+    found = detect_iter_map([from_affine(replaced(expr, units)) for expr in map.results], domains, bijective=True)
     if not found:
         return f"does not give each index a place of its own: {found.reason}"
     shape: list[int] = []

@@ -11,10 +11,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.interned import index_attribute
 from ....dialects.support.walking import all_within
-from ....dialects.tir.affine import linear
+from ....dialects.tir.affine import linear, substitute
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.loops import check_kind
-from ....dialects.tir.symbols import Extent, as_affine, as_extent
+from ....dialects.tir.symbols import Extent, as_affine, as_extent, product
 from ..analysis.proofs import always_holds
 from .checks import (
     check_first_steps,
@@ -31,8 +31,8 @@ from .rebind import ValueExpr, assign, rebind
 
 
 @while_unchanged
-def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> None:
-    """Whether `loop` can be split by `factors`.
+def check_split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None) -> None:
+    """Whether `loop` can be split by `factors`, of which one that is a symbol's has what the others leave.
 
     Raises:
         ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations, or the
@@ -41,15 +41,20 @@ def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -
     """
     check_live(loop)
     check_free(loop)
-    if outer is not None and prod((outer, *factors)) < check_known_trips(loop):
+    known = [factor for factor in factors if isinstance(factor, int)]
+    is_left = len(known) < len(factors)
+    if outer is not None and not is_left and prod((outer, *known)) < check_known_trips(loop):
         raise ScheduleError.at(
             loop,
             f"cannot split into {[outer, *factors]}: that is fewer than its {loop.size} iterations",
             hint="leave one factor out, for the loop to say",
         )
-    if any(f < 1 for f in factors) or (outer is not None and outer < 1):
-        raise ScheduleError.at(loop, f"cannot split into {list(factors)}: factors must be positive")
-    if outer is not None and loop.for_kind.is_concurrent and outer > -(-check_known_trips(loop) // prod(factors)):
+    if any(f < 1 for f in known) or (outer is not None and outer < 1):
+        raise ScheduleError.at(loop, f"cannot split into {known}: factors must be positive")
+    if is_left and loop.for_kind.is_concurrent:
+        what = f"cannot split a {loop.for_kind.value} loop so that an inner one has what is left of a symbol"
+        raise ScheduleError.at(loop, what, hint="choose the kinds of loops last")
+    if outer is not None and loop.for_kind.is_concurrent and outer > -(-check_known_trips(loop) // prod(known)):
         raise ScheduleError.at(
             loop,
             f"cannot split a {loop.for_kind.value} loop into {[outer, *factors]}: what it repeats would run at the "
@@ -60,7 +65,7 @@ def check_split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -
         raise ScheduleError.at(loop, f"cannot split a loop that starts at {loop.start}")
 
 
-def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list[ForOp]:
+def split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None) -> list[ForOp]:
     """Split `loop` into a nest: an outer loop and one inner loop for each of `factors`, outermost first.
 
     The outer loop has as many iterations as it takes, or `outer`, which may be more.
@@ -71,10 +76,14 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
         ScheduleError: as `check_split` says.
     """
     check_split(loop, factors, outer)
-    extent, inner = loop.size, 1
+    extent = loop.size
+    inner: AffineExpr = AffineConstantExpr(1)
     for factor in factors:
-        inner *= factor
-    outer_extent: Extent = _quotient_up(extent, inner) if outer is None else outer
+        inner = product(inner, as_affine(factor))
+    if outer is None:
+        outer_extent = quotient_up(extent, prod(factor for factor in factors if isinstance(factor, int)))
+    else:
+        outer_extent = outer
     divides = linear(as_affine(outer_extent) * inner) == linear(as_affine(extent))
     name = loop.var.name_hint or "i"
     loops = [loop, *(ForOp(f, name_hint=f"{name}_{n}") for n, f in enumerate(factors, 1))]
@@ -89,7 +98,7 @@ def split(loop: ForOp, factors: Sequence[int], outer: int | None = None) -> list
     loops[-1].body.block.add_ops(contents)
     expr: AffineExpr = AffineConstantExpr(0)
     for position, size in enumerate((1, *factors)):
-        expr = expr * size + AffineExpr.dimension(position)
+        expr = product(expr, as_affine(size)) + AffineExpr.dimension(position)
     whole = ValueExpr(expr, tuple(each.var for each in loops))
     for block in blocks:
         uses = loop.var in block.loop_vars
@@ -109,7 +118,7 @@ def _counts_runs(block: BlockOp, blocks: Sequence[BlockOp]) -> bool:
     )
 
 
-def _quotient_up(extent: Extent, divisor: int) -> Extent:
+def quotient_up(extent: Extent, divisor: int) -> Extent:
     """The least number of times that `divisor` fills `extent`."""
     if isinstance(extent, int):
         return -(-extent // divisor)
@@ -123,7 +132,7 @@ def _add_condition(block: BlockOp, condition: ValueExpr) -> None:
         if value not in values:
             values.append(value)
     dims = [AffineExpr.dimension(values.index(v)) for v in condition.values]
-    added = condition.expr.replace_dims_and_symbols(dims, [])
+    added = substitute(condition.expr, dims)
     assign(block, block.bindings.data.results, [*block.conditions, added], values)
 
 

@@ -65,7 +65,7 @@ from ....dialects.tir.buffers import memref_of, shape_of
 from ....dialects.tir.calls import AddressOfOp, CallOp, Convention
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, OuterBlockOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.bounds import buffer_name
-from ....dialects.tir.symbols import Extent
+from ....dialects.tir.symbols import Extent, replaced
 from ..analysis.tiles import divide
 from ..intrinsics.match_desc import Match, match_desc
 from ..intrinsics.tensor_intrin import Strides, TensorIntrin, block_of
@@ -360,7 +360,7 @@ def _moved(
     indices: list[SSAValue] = []
     assert op.parent is not None
     for number, start in enumerate(place.start):
-        start = simplify(start.replace_dims_and_symbols(by_tile, []) if start.used_dims() else start)
+        start = simplify(replaced(start, by_tile) if start.used_dims() else start)
         if number >= lead and start == AffineConstantExpr(0):
             indices.append(given[number - lead])
             continue

@@ -7,6 +7,7 @@ It raises a `ScheduleError` before it has changed anything, or does not raise on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
@@ -28,6 +29,7 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.symbols import Extent
 from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, consumers_of, producers_of, scope_of
 from ..analysis.producers import allocation_of
 from ..schedule.add_unit_loop import add_unit_loop
@@ -44,7 +46,7 @@ from ..schedule.decompose_padding import decompose_padding
 from ..schedule.errors import ScheduleError
 from ..schedule.inline import compute_inline
 from ..schedule.iters import fuse_buffer_dims, fuse_iters
-from ..schedule.loops import fuse, reorder, set_kind, split
+from ..schedule.loops import fuse, quotient_up, reorder, set_kind, split
 from ..schedule.merge import merge
 from ..schedule.pad_einsum import pad_einsum
 from ..schedule.reduction import cache_write, decompose_reduction, set_scope
@@ -191,15 +193,10 @@ def _split(state: State, op: loops.SplitOp) -> Sequence[Meaning]:
     if not factors:
         raise ScheduleError.at(loop, "cannot split into no loops")
     given = [factor for factor in factors if factor is not None]
-    if None in factors[1:]:
-        product = 1
-        for factor in given:
-            if factor < 1:
-                raise ScheduleError.at(loop, f"cannot split into {given}: factors must be positive")
-            product *= factor
-        rest = max(1, -(-check_known_trips(loop) // product))
-        factors = [rest if factor is None else factor for factor in factors]
-    inner = [factor for factor in factors[1:] if factor is not None]
+    if None in factors[1:] and any(factor < 1 for factor in given):
+        raise ScheduleError.at(loop, f"cannot split into {given}: factors must be positive")
+    rest = (quotient_up(loop.size, prod(given)) or 1) if None in factors[1:] else 1
+    inner: list[Extent] = [rest if factor is None else factor for factor in factors[1:]]
     parts = split(loop, inner, factors[0])
     state.end([loop], f"{op.name} has made {len(parts)} loops of it")
     return parts
