@@ -267,3 +267,13 @@ def test_plain_layouts_are_computed_too() -> None:
     u = run_operator(WinogradWeightTransformOp, [w], tile_size=4)
     y = run_operator(WinogradConv2dOp, [x, u], tile_size=4, padding=(1, 0))
     np.testing.assert_allclose(y, run_operator(Conv2dOp, [x, w], padding=(1, 0)), atol=1e-12)
+
+
+def test_rows_of_products_are_divided_into_strips() -> None:
+    """Of a convolution along three axes: each thread goes on with the rows that it has transformed."""
+    x, weight = relay.var("x", shape=(1, 16, 8, 33, 35)), RNG.standard_normal((24, 16, 3, 3, 3), np.float32)
+    y = relay.nn.conv3d(x, relay.const(weight), padding=(1, 1, 1), channels=24, kernel_size=(3, 3, 3))
+    exe = weft.compile(relay.Function([x], y), "llvm -mcpu=x86-64-v4 -mtriple=x86_64-unknown-linux-gnu", threads=2)
+    kernels = str(exe.ir["schedule"]).split("tir.prim_func")[1:]
+    assert any("winograd_product" in kernel for kernel in kernels)
+    assert all("tir.for parallel" in kernel for kernel in kernels)

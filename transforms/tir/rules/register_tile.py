@@ -300,7 +300,8 @@ def _apply(
     rows = [loop for loop in loops.rows if loop not in ragged]
     strips: list[ForOp] = []
     if rows and (count := strips_of_rows(block, tile, rows[0])) > 1:
-        strips, rows = [(parts := split(rows[0], [rows[0].trip_count // count]))[0]], list(parts[1:])
+        strip, *rows = split(rows[0], [rows[0].trip_count // count])
+        strips = [strip]
     outermost, others = order_strips(block, tile, loops.others, loops.numbers)
     outer = [*strips, *outermost, *order_tiles(block, columns, others, rows), *parts]
     around = [] if panel is None else _around(panel, loops)
