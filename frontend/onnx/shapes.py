@@ -16,8 +16,8 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .tensors import check_memory, element_type
-from .told import Told, of_either_sign, positions
-from .told_shapes import pad_told, range_told, slice_told, split_told, squeeze_told, unsqueeze_told
+from .told import Told, of_either_sign, positions, unless
+from .told_shapes import pad_told, range_told, slice_told, squeeze_told, unsqueeze_told
 
 MAX_REPEATS = 1024
 """How often padding may repeat a tensor."""
@@ -84,35 +84,6 @@ def concat(node: Node) -> SSAValue:
     parts = node.present()
     axis = node.axis(node.integer("axis"), rank_of(parts[0]))
     return node.emit("concatenate", node.emitter.tuple(parts), axis=axis)
-
-
-def split(node: Node) -> Sequence[SSAValue]:
-    """By sizes (an attribute before opset 13, then an input), or into equal parts of which the last may be smaller."""
-    x = node.input(0)
-    axis = node.axis(node.integer("axis", 0), rank_of(x))
-    if not node.is_known(1):
-        return split_told(node, x, axis, len(node.proto.output))
-    sizes = node.static_ints_or(1, "split")
-    parts = len(node.proto.output) if sizes is None else len(sizes)
-    if sizes is None:
-        parts = max(node.integer("num_outputs", parts), 1)
-        length = shape_of(x)[axis]
-        if length == DYNAMIC:
-            node.static_shape(x)
-        chunk = -(-length // parts)
-        sizes = [min(chunk, length - i * chunk) for i in range(parts)]
-        if min(sizes) < 0:
-            raise Malformed(f"a dimension of {length} does not split into {parts} parts")
-    elif DYNAMIC != shape_of(x)[axis] != sum(sizes):
-        raise Malformed(f"the parts {sizes} do not add up to the dimension {shape_of(x)[axis]}")
-    if parts != len(node.proto.output) or parts == 0:
-        raise Malformed(f"{parts} parts, but {len(node.proto.output)} outputs")
-    if parts == 1:
-        return [x]
-    if len(set(sizes)) == 1:
-        return node.emit_tuple("split", x, indices_or_sections=parts, axis=axis)
-    ends = [sum(sizes[: i + 1]) for i in range(parts - 1)]
-    return node.emit_tuple("split", x, indices_or_sections=ends, axis=axis)
 
 
 def slice_by_attributes(node: Node) -> SSAValue:
@@ -200,8 +171,7 @@ def not_of_one(node: Node, x: SSAValue) -> SSAValue:
         return x
     shape = Told(node, node.shape_value(node.dims(x)))
     of_one = shape.at([axis for axis, n in enumerate(shape_of(x)) if n == DYNAMIC]).equal(1).any()
-    only = node.emit("expand_dims", x, axis=0)
-    return node.emit("take", only, node.cast(of_one.number().value, i64), axis=0, mode="error")
+    return unless(node, of_one, x)
 
 
 def unsqueeze(node: Node) -> SSAValue:
@@ -511,7 +481,6 @@ CONVERTERS: dict[str, Versions] = {
     "Size": {1: size},
     "Slice": {1: slice_by_attributes, 10: slice_by_inputs},
     "SpaceToDepth": {1: space_to_depth},
-    "Split": {2: split},
     "Squeeze": {1: squeeze},
     "Tile": {6: tile},
     "Transpose": {1: transpose},

@@ -309,3 +309,9 @@ def switched(number: Told, arms: Sequence[Callable[[], SSAValue]]) -> SSAValue:
     op = IfOp(condition.value, types[:1], *map(Region, blocks))
     emitter.insert(op)
     return op.results[0]
+
+
+def unless(node: Node, is_wrong: Told, x: SSAValue) -> SSAValue:
+    """`x`; the run fails where `is_wrong`, a vector of one, is true."""
+    only = node.emit("expand_dims", x, axis=0)
+    return node.emit("take", only, node.cast(is_wrong.number().value, i64), axis=0, mode="error")

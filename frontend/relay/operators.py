@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OptionalDef, OptOperandDef, PropertyDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
@@ -196,8 +196,8 @@ def _operand(op_type: type[RelayOp], name: str, given: object, like: Attribute |
 
 
 def _of_element_type(value: SSAValue, like: SSAValue) -> SSAValue:
-    """The value in the element type of `like`, where both types are known."""
-    if not (is_complete(value.type) and is_complete(like.type)):
+    """The value in the element type of `like`, where both are tensors."""
+    if not (isinstance(value.type, TensorType) and isinstance(like.type, TensorType)):
         return value
     wanted = tensor(like).element_type
     return value if tensor(value).element_type == wanted else CastOp(value, dtype=dtype_name(wanted)).result

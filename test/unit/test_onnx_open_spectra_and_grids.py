@@ -157,3 +157,15 @@ def test_columns_are_added_into_an_image_of_a_size_that_a_call_says():
     for planes, columns in ((6, 12), (4, 11)):
         with pytest.raises(Diagnostic):
             program(normal(1, planes, columns), np.array([4, 5]))
+
+
+def test_open_axes_are_split_into_equal_parts():
+    """The last may be smaller, or nothing; where less would be left, the run fails."""
+    program = agree(
+        """(float[n, t] x) => (float[n, a] a, float[n, b] b, float[n, c] c, float[n, d] d, float[n, e] e) {
+            a, b = Split<axis = 1, num_outputs = 2>(x) c, d, e = Split<axis = -1, num_outputs = 3>(x)
+        }""",
+        *({"x": normal(2, t)} for t in (6, 7, 4, 2, 0)),
+    )
+    with pytest.raises(Diagnostic):
+        program.run({"x": normal(2, 1)})
