@@ -32,6 +32,7 @@ from .emitter import Emitter
 from .errors import Malformed, Unsupported
 from .looping import CONDITION, COUNT, Loop, Turn, scalar
 from .node import Node
+from .parts import TOLD_SEQUENCE
 from .scanning import Rows, scan
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ class _If(_WithGraphs):
         for graph in graphs:
             with self.emitter.within(Block()) as block:
                 results = self.run(graph, [], f"the branch '{graph.name}'")
+                if any(result in self.emitter.parts for result in results):
+                    raise Unsupported(f"{TOLD_SEQUENCE}, which a branch gives")
                 self.insert(YieldOp(*results))
             arms.append(block)
             types.append([result.type for result in results])

@@ -34,6 +34,7 @@ from .microsoft import DOMAIN, IN_ONNX_DOMAIN
 from .microsoft.alike import OF_ONNX, as_of_onnx
 from .node import Node, Outputs
 from .ordering import in_order
+from .parts import TOLD_SEQUENCE
 from .registry import FIRST_OPSET, LAST_OPSET, LAST_REVISIONS, converter, is_known, outputs_of
 from .schemas import (
     Schema,
@@ -168,6 +169,9 @@ class _Importer:
             raise self.unsupported()
         results = [value for value in outputs if isinstance(value, SSAValue)]
         for value, result in zip(graph.output, results, strict=True):
+            if result in self.emitter.parts:
+                hint = "what a model gives are tensors: join them by ConcatFromSequence"
+                raise self.error(f"output '{value.name}': {TOLD_SEQUENCE}", value.name, hint)
             check_declared(value, result, self.file)
         self.emitter.finish(results)
         function = FuncOp(

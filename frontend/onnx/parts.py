@@ -15,6 +15,9 @@ from .node import Node, rank_of
 from .told import Told, positions, told, up_to, vector
 from .told_shapes import extent
 
+TOLD_SEQUENCE = "a sequence of as many tensors as only a run tells"
+"""What such a sequence is called where it cannot be."""
+
 
 @dataclass(frozen=True)
 class Parts:

@@ -18,7 +18,7 @@ from ...dialects.relay.core import TupleOp
 from ...dialects.relay.types import tuple_type
 from .errors import Malformed, Unsupported
 from .node import Node, Outputs, Versions, rank_of
-from .parts import as_sequence, parts_of, split_as_told
+from .parts import TOLD_SEQUENCE, as_sequence, parts_of, split_as_told
 from .tensors import check_fits, declared_shape, element_type
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def sequence_of(node: Node, index: int) -> list[SSAValue]:
     """
     value = node.value_at(index)
     if value in node.emitter.parts:
-        raise Unsupported("a sequence of as many tensors as only a run tells, changed or handed on")
+        raise Unsupported(f"{TOLD_SEQUENCE}, changed or handed on")
     if not isinstance(value.type, TupleType) or value.type == ABSENT:
         raise Malformed(f"input {index} is {value.type}, and no sequence")
     if isinstance(value.owner, TupleOp):

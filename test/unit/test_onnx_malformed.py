@@ -14,6 +14,7 @@ from onnx import (
     TensorProto,
     helper,
     numpy_helper,
+    parser,
 )
 from onnx_samples import NDArray, graph_of, model_of, random
 
@@ -204,3 +205,24 @@ def test_a_tensor_that_fits_into_no_memory_is_an_error(shape: list[int]):
 def test_a_range_that_fits_into_no_memory_is_an_error():
     weights = {name: np.asarray(n) for name, n in (("a", 0), ("b", 1 << 50), ("c", 1))}
     broken("fits into no memory", helper.make_node("Range", ["a", "b", "c"], ["y"]), weights=weights)
+
+
+TOLD = "float[n, m] x, int64 size, bool b"
+BRANCHES = """If (b) <then_branch = t () => (seq(float[p, q]) u) { u = SplitToSequence(x, size) },
+    else_branch = e () => (seq(float[p, q]) v) { v = SplitToSequence<axis = 1>(x, size) }>"""
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (
+            f"({TOLD}) => (seq(float[p, q]) y) {{ y = SplitToSequence<axis = 1>(x, size) }}",
+            "output 'y': a sequence of as",
+        ),
+        (f"({TOLD}) => (int64 y) {{ r = {BRANCHES} y = SequenceLength(r) }}", "only a run tells, which a branch gives"),
+    ],
+)
+def test_a_sequence_of_an_open_number_is_neither_given_back_nor_chosen(graph: str, message: str) -> None:
+    """Else the tensor that it is the parts of, and their sizes, would be taken for two tensors of it."""
+    with pytest.raises(Diagnostic, match=message):
+        from_onnx(parser.parse_model(f'<ir_version: 9, opset_import: ["": 18]> g {graph}'))
