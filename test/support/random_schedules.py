@@ -51,13 +51,12 @@ def random_action(random: Random, func: PrimFuncOp) -> Action | None:
 def _on_loop(random: Random, loop: ForOp, block: BlockOp) -> Action:
     name = f"{loop.var.name_hint} of {loop.size}"
     factors, kind = [random.randint(1, 5) for _ in range(random.randint(1, 2))], random.choice(KINDS)
+    parts = factors[0]
+    if loop.is_symbolic and random.random() < 0.2:
+        return f"split {name} into {parts} parts", lambda: split(loop, [quotient_up(loop.size, parts)], parts)
     return random.choice(
         [
             (f"split {name} by {factors}", lambda: split(loop, factors)),
-            (
-                f"split {name} into {factors[0]} parts",
-                lambda: split(loop, [quotient_up(loop.size, factors[0])], factors[0]),
-            ),
             (f"let {name} be {kind}", lambda: set_kind(loop, kind)),
             (f"compute @{block.block_name} at {name}", lambda: compute_at(block, loop)),
             (f"bind {name}", lambda: bind_constant(loop)),
