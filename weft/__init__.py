@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .instrument import PrintIRBefore as PrintIRBefore
     from .instrument import VerifyEach as VerifyEach
     from .instrument import pass_instrument as pass_instrument
+    from .ir import container as container
     from .ir_module import IRModule as IRModule
     from .loading import load as load
     from .lowering.machine.target import Target as Target

@@ -75,6 +75,7 @@ def test_a_package_has_the_modules_that_tvm_has_in_it(package: str) -> None:
 
 
 def test_what_tvm_has_in_a_module_of_its_own_is_that_of_the_package() -> None:
+    from weft.script.parser import tir as parsed_tir
     from weft.tir import expr, function, schedule, stmt, transform
     from weft.tir.analysis import estimate_tir_flops
     from weft.tir.schedule.testing import verify_trace_roundtrip
@@ -83,7 +84,8 @@ def test_what_tvm_has_in_a_module_of_its_own_is_that_of_the_package() -> None:
     assert expr.Add is tir.Add and stmt.For is tir.For and function.PrimFunc is tir.PrimFunc
     assert schedule.Schedule is tir.Schedule and transform.Simplify is weft.transform.Simplify
     assert estimate_tir_flops is tir.analysis.estimate_tir_flops and tir.TensorIntrin.get(VNNI_DOT_16x4_INTRIN)
-    assert te.schedule.InferBound is te.InferBound
+    assert te.schedule.InferBound is te.InferBound and te.schedule.Buffer is tir.Buffer
+    assert isinstance({}, weft.container.Map) and parsed_tir is tir
 
     a = te.placeholder((8,), name="A")
     function_ = te.create_prim_func([a, te.compute((8,), lambda i: a[i] + 1, name="B")])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..structural import structural_hash as structural_hash
     from ..transforms.infra.context import PassContext as PassContext
     from . import base as base
+    from . import container as container
     from . import expr as expr
     from . import instrument as instrument
     from . import memory_pools as memory_pools

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ..dialects.tir.script.modules import ir_module as ir_module
     from ..dialects.tir.script.parser import from_source as from_source
     from . import ir_builder as ir_builder
+    from . import parser as parser
 
 _find, _names, __all__ = lazy_names(__name__, __file__)
 

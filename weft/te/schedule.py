@@ -1,6 +1,7 @@
 """Schedules of stages, where TVM defines them (`tvm.te.schedule`)."""
 
 from ..dialects.te.expr import IterVar as IterVar
+from ..dialects.tir.script.annotations import Buffer as Buffer
 from ..lowering.te_schedule.auto_inline import AutoInlineBroadcast as AutoInlineBroadcast
 from ..lowering.te_schedule.auto_inline import AutoInlineElemWise as AutoInlineElemWise
 from ..lowering.te_schedule.auto_inline import AutoInlineInjective as AutoInlineInjective
