@@ -5,7 +5,11 @@ Weft's own, and those that the configuration adds.
         weft.lower(schedule, [A, B, C])
 
 Of TVM's four phases, passes of the first two (0 and 1) run before conditions are taken out of loops, those of the
-others (2 and 3) afterwards; of one phase, in the order in which they are given.
+others (2 and 3) afterwards; of one phase, in the order in which they are given. Passes that TVM always runs, and that
+Weft needs for no function, are run where the configuration has options of theirs:
+
+    with weft.PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}):
+        weft.lower(schedule, [A, B, C])
 """
 
 from __future__ import annotations
@@ -18,12 +22,17 @@ from xdsl.passes import ModulePass
 from ..dialects.support.diagnostics import UsageError
 from ..transforms.infra import PassContext
 from ..transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DISABLE_ASSERT, DISABLE_VECTORIZE
+from ..transforms.infra.registry import get_pass_type
 from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
 from ..transforms.tir.loop_partition import LoopPartitionPass
 from ..transforms.tir.skip_assert import SkipAssertPass
 from ..transforms.tir.vectorize_loop import VectorizeLoopPass
 
 PHASES = range(4)
+AFTER_LOOPS = ("unroll-loop",)
+"""What TVM runs before the passes of phase 2."""
+AT_LAST = ("simplify", "remove-no-op", "hoist-if-then-else")
+"""What TVM runs before those of phase 3."""
 
 
 def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
@@ -40,10 +49,18 @@ def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
         *phases[1],
         *([VectorizeLoopPass(enable_vectorize=False)] if context.get_config(DISABLE_VECTORIZE, False) else []),
         *([] if simple_mode else [LoopPartitionPass()]),
+        *_with_options(AFTER_LOOPS, context),
         *phases[2],
+        *_with_options(AT_LAST, context),
         *phases[3],
         *([InsertBoundsChecksPass()] if context.get_config(BOUNDS_CHECKS, False) else []),
     ]
+
+
+def _with_options(names: Sequence[str], context: PassContext) -> list[ModulePass]:
+    """Of passes of these names those of which the configuration has an option, in order."""
+    asked = [name for name in names if any(key.startswith(f"{name}.") for key in context.config)]
+    return [get_pass_type(name)() for name in asked]
 
 
 def _checked(given: object) -> tuple[int, ModulePass]:

@@ -52,3 +52,18 @@ tir.prim_func @what_only_some_lanes_do_stays_a_loop(%y: memref<2xf32>) {
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @what_is_left_of_a_block_of_which_iterations_are_written_out_is_partial
+// CHECK:       tir.block @g(%v: opaque 3, %w: partial spatial 3) = [%i, 0]
+tir.prim_func @what_is_left_of_a_block_of_which_iterations_are_written_out_is_partial(%y: memref<3x3xf32>, %z: f32) {
+  tir.for %i = 0 to 3 {
+    tir.block @g(%v: opaque 3, %w: spatial 3) = [%i, 0] reads() writes(%y[%v, %w] : memref<3x3xf32>) {
+      memref.store %z, %y[%v, %w] : memref<3x3xf32>
+    }
+    tir.for vectorized %j = 1 to 3 {
+      tir.block @g(%v: opaque 3, %w: spatial 3) = [%i, %j] reads() writes(%y[%v, %w] : memref<3x3xf32>) {
+        memref.store %z, %y[%v, %w] : memref<3x3xf32>
+      }
+    }
+  }
+}

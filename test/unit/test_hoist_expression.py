@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import weft
-from weft import tir, transform
+from weft import te, tir, transform
 from weft.dialects.support.verifier import verify
 from weft.ir import assert_structural_equal, structural_equal
 from weft.script import tir as T
 from weft.tir import Interpreter
 from weft.transform import HoistedConditionals, HoistedLetBindings
+from weft.transforms.tir import hoisted_branches
 
 What = HoistedConditionals
 
@@ -274,3 +275,42 @@ def test_what_is_left_is_valid_and_computes_the_same(func: tir.PrimFunc, hoist: 
     verify(module)
     data = np.arange(3, dtype=np.int32)
     np.testing.assert_array_equal(Interpreter(module["main"])([data], None)[0], data * 6)
+
+
+@T.prim_func
+def asked_of_four(A: T.Buffer[(4,), "int32"], n: T.int32, m: T.int32, p: T.int32, q: T.int32):
+    for i in range(4):
+        if n > 0:
+            A[i] = A[i] + 1
+        if m > 0:
+            A[i] = A[i] + 2
+        if p > 0:
+            A[i] = A[i] + 4
+        if q > 0:
+            A[i] = A[i] + 8
+
+
+@pytest.mark.parametrize(("most", "around", "loops"), [(64, 16, 15), (3, 16, 4), (64, 2, 4)])
+def test_conditions_do_not_double_a_loop_without_end(
+    monkeypatch: pytest.MonkeyPatch, most: int, around: int, loops: int
+) -> None:
+    monkeypatch.setattr(hoisted_branches, "MOST_BRANCHES", most)
+    monkeypatch.setattr(hoisted_branches, "MOST_AROUND", around)
+    made = hoisted(asked_of_four)
+    assert made.script().count("for ") == loops
+    found = np.zeros(4, np.int32)
+    weft.build(made, threads=1)(found, 1, 0, 1, 1)
+    assert found.tolist() == [13] * 4
+
+
+@pytest.mark.parametrize("hoist", [tir.transform.HoistExpression, tir.transform.HoistIfThenElse])
+def test_loops_that_the_verifier_refuses_anyway_are_hoisted_out_of(hoist: Callable[[], Any]) -> None:
+    """Threads that perhaps write one element: whether they do depends on sizes."""
+    ib, n, thread = tir.ir_builder.create(), te.var("n"), te.thread_axis("threadIdx.x")
+    data = ib.pointer("float32", name="data")
+    ib.scope_attr(thread, "thread_extent", 32)
+    with ib.for_range(0, n, "j") as j, ib.if_scope(n < 3):
+        data[thread * j] = data[thread * j] + 0.5
+    module = tir.IRModule({"main": tir.PrimFunc([data], ib.get())})
+    made = hoist()(module)["main"]
+    assert not structural_equal(made, module["main"])

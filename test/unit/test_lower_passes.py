@@ -168,3 +168,28 @@ def test_kernels_of_graphs_are_serial_where_that_is_asked_for() -> None:
         serial = weft.compile(graph())
     assert "for vectorized" not in serial.ir["schedule"]
     np.testing.assert_allclose(*(np.asarray(each(array), np.float32) for each in (serial, exe)), rtol=1e-5)
+
+
+@T.prim_func
+def branching(A: T.Buffer[(2, 3), "float32"], n: T.int32):
+    for i, j in T.grid(2, 3):
+        if 0 < n:
+            A[i, j] = T.float32(1)
+
+
+@pytest.mark.parametrize(
+    ("config", "after"),
+    [
+        ({"tir.UnrollLoop": {"auto_max_step": 3}}, "for i in range(2)"),
+        ({"tir.UnrollLoop": {"auto_max_extent": 3, "explicit_unroll": False}}, "T.unroll(3)"),
+        ({"tir.HoistIfThenElse": {"support_block_scope_hosting": True}}, "T.where("),
+    ],
+)
+def test_passes_run_where_they_have_options(config: dict[str, object], after: str) -> None:
+    assert after not in weft.lower(branching)["main"].script()
+    with weft.PassContext(config=config):
+        lowered = weft.lower(branching)["main"]
+        result = np.zeros((2, 3), np.float32)
+        weft.build(branching)(result, 1)
+    assert after in lowered.script()
+    assert (result == 1).all()

@@ -37,21 +37,33 @@ from ..infra.remarks import missed
 _ARITHMETIC = (Binary, Cast, Const, IterVar, Select, Slot, Unary, Var)
 """What gives one value wherever it is computed: nothing in it is read or called."""
 
+MOST_BRANCHES, MOST_AROUND = 64, 16
+"""How many branches are put around loops in one function, and around one loop."""
+
 _DIVISIONS = (BinaryKind.DIV, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD, BinaryKind.TRUNCMOD)
 
 
 def take_statements(func: PrimFuncOp, body: Stmt, pass_name: str) -> bool:
-    """Let a function hold statements that do the same; whether it does. It stays as it was, with a remark, where the
-    verifier does not see of them that all that is read has been written: a loop in a branch of a block is a `while`."""
+    """Let a function hold statements that do the same; whether it does. A valid one stays as it was, with a remark,
+    where the verifier does not see that all that is read has been written: a loop in a block's branch is a `while`."""
     made = func.with_body(body)
-    try:
-        verify(ModuleOp([made]))
-    except Diagnostic as error:
-        missed(pass_name, func, f"its loops around branches could not be shown to be valid: {error.message}")
+    wrong = _wrong(made)
+    if wrong is not None and _wrong(func.clone()) is None:
+        missed(pass_name, func, f"its loops around branches could not be shown to be valid: {wrong.message}")
         return False
-    made.detach()
     func.take_region(made)
     return True
+
+
+def _wrong(func: PrimFuncOp) -> Diagnostic | None:
+    """What the verifier says against a function that stands nowhere."""
+    try:
+        verify(ModuleOp([func]))
+    except Diagnostic as error:
+        return error
+    finally:
+        func.detach()
+    return None
 
 
 @dataclass(frozen=True)
@@ -75,6 +87,8 @@ class Hoisting:
     what: What
     known: list[tuple[Expr, bool]] = field(default_factory=list[tuple[Expr, bool]])
     threads: set[Expr] = field(default_factory=set[Expr])
+    branches: int = 0
+    """How many have been made."""
 
     def of(self, node: Stmt) -> Stmt:
         """The statement with branches around the loops in it."""
@@ -93,6 +107,9 @@ class Hoisting:
             for found in self._candidates(loop.body, {loop.loop_var}):
                 if isinstance(found, LetStmt):
                     return LetStmt(found.var, found.value, self._loop(_without(loop, found)))
+                if self.branches == MOST_BRANCHES or len(self.known) == MOST_AROUND:
+                    break
+                self.branches += 1
                 return self._branch(loop, found)
         return with_parts(loop, self._part)
 

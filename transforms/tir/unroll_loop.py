@@ -43,6 +43,7 @@ from ...dialects.tir.core import (
     blocks_under,
     enclosing_loops,
 )
+from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.loop_iterators import speaks_of_loops
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed, passed
@@ -78,6 +79,8 @@ class UnrollLoopPass(PrimFuncPass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         unroller = _Unroller(self)
         unroller.visit(func.region.block)
+        if unroller.names and not func.symbols:
+            allow_what_is_left_out([block for block in blocks_under(func) if block.block_name in unroller.names])
         if unroller.changed:
             passed(self.name, func, f"loops unrolled: {unroller.changed}")
         report_changed(unroller.changed > 0)
@@ -96,6 +99,8 @@ class _Unroller:
     def __init__(self, options: UnrollLoopPass):
         self.options = options
         self.changed = 0
+        self.names: set[str] = set()
+        """Of blocks that have been written out: of one name, others may have had the values that these have now."""
 
     def visit(self, block: Block) -> _Inside:
         """Unroll what is to be unrolled in `block`, inner loops first."""
@@ -157,6 +162,7 @@ class _Unroller:
             return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
         if chosen.explicit_unroll or is_idle:
             self.changed += 1
+            self.names.update(block.block_name for block in blocks_under(loop))
             write_out(loop)
         elif loop.for_kind == ForKind.SERIAL:
             self.changed += 1

@@ -44,6 +44,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import substitute
 from ...dialects.tir.core import BlockOp, CallOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under
+from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import check_independence
 from ...dialects.tir.loop_iterators import speaks_of_loops
 from ...dialects.tir.script.lanes import MAX_LANES
@@ -80,14 +81,18 @@ class VectorizeLoopPass(PrimFuncPass):
                         hint="lower-init-block, convert-blocks-to-opaque and lower-opaque-block first",
                     )
         written = 0
+        names: set[str] = set()
         for loop in reversed(loops):  # inner loops first
             why = _obstacle(loop)
+            names.update(block.block_name for block in blocks_under(loop))
             if why is None:
                 _write_out(loop)
                 written += 1
             else:
                 missed(self.name, loop, f"becomes serial: {why}", "give what cannot be vectorized a loop of its own")
                 _serialize(loop, func)
+        if names and not func.symbols:
+            allow_what_is_left_out([block for block in blocks_under(func) if block.block_name in names])
         if written:
             passed(self.name, func, f"loops written out as lanes: {written}")
         report_changed(bool(loops))
