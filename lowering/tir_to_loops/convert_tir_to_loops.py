@@ -95,7 +95,7 @@ from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import Extent, affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
-from ...transforms.tir.schedule.reduction import decompose_reduction
+from ...transforms.tir.schedule.decompose_reduction import decompose_reduction
 from ..check_sites import CHECKS, Checked, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out

@@ -18,11 +18,17 @@ from weft.dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from weft.transforms.tir.schedule.cache_write import cache_write
 from weft.transforms.tir.schedule.compute_at import compute_at
+from weft.transforms.tir.schedule.decompose_reduction import decompose_reduction
+from weft.transforms.tir.schedule.fuse import fuse
 from weft.transforms.tir.schedule.inline import compute_inline
 from weft.transforms.tir.schedule.iters import fuse_buffer_dims, fuse_iters
-from weft.transforms.tir.schedule.loops import bind_constant, fuse, quotient_up, reorder, set_kind, split
-from weft.transforms.tir.schedule.reduction import cache_write, decompose_reduction, set_scope
+from weft.transforms.tir.schedule.loops import bind_constant
+from weft.transforms.tir.schedule.reorder import reorder
+from weft.transforms.tir.schedule.set_kind import set_kind
+from weft.transforms.tir.schedule.set_scope import set_scope
+from weft.transforms.tir.schedule.split import quotient_up, split
 
 Action: TypeAlias = tuple[str, Callable[[], object]]
 """A primitive on some loop or block, in words and ready to be applied; it may be refused."""

@@ -12,8 +12,8 @@ from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp, blocks_under, enc
 from weft.dialects.tir.interpreter import Interpreter
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.schedule.errors import ScheduleError
-from weft.transforms.tir.schedule.loops import set_kind
 from weft.transforms.tir.schedule.merge import merge
+from weft.transforms.tir.schedule.set_kind import set_kind
 
 
 def block(name: str, reads: str, writes: str, extents: str = "spatial 8, spatial 4", at: str = "%i, %j") -> str:

@@ -7,7 +7,7 @@ import pytest
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp
 from weft.transforms.infra.registry import new_ir_context
-from weft.transforms.tir.schedule import loops
+from weft.transforms.tir.schedule import set_kind
 from weft.transforms.tir.schedule.errors import ScheduleError
 from weft.transforms.tir.scheduling import recorded
 
@@ -52,7 +52,7 @@ def test_what_can_be_seen_is_not_asserted(kind: ForKind) -> None:
 def test_what_cannot_be_seen_is_asserted() -> None:
     loop = loop_of(BY_DATA)
     with pytest.raises(ScheduleError, match="it is not shown that no two iterations of %k meet"):
-        loops.set_kind(loop, ForKind.PARALLEL)
+        set_kind.set_kind(loop, ForKind.PARALLEL)
     func = loop.parent_op()
     assert isinstance(func, PrimFuncOp)
     with recorded.recording(func, "shared") as trace:

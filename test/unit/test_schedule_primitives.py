@@ -14,12 +14,18 @@ from weft.dialects import te
 from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, Scope, enclosing_loops
 from weft.transforms.tir.analysis.producers import defining_block
 from weft.transforms.tir.schedule.add_unit_loop import add_unit_loop
+from weft.transforms.tir.schedule.cache_write import cache_write
 from weft.transforms.tir.schedule.compute_at import compute_at
+from weft.transforms.tir.schedule.decompose_reduction import decompose_reduction
 from weft.transforms.tir.schedule.errors import ScheduleError
+from weft.transforms.tir.schedule.fuse import fuse
 from weft.transforms.tir.schedule.inline import compute_inline
 from weft.transforms.tir.schedule.iters import fuse_buffer_dims, fuse_iters
-from weft.transforms.tir.schedule.loops import bind_constant, fuse, reorder, set_kind, split
-from weft.transforms.tir.schedule.reduction import cache_write, decompose_reduction, set_scope
+from weft.transforms.tir.schedule.loops import bind_constant
+from weft.transforms.tir.schedule.reorder import reorder
+from weft.transforms.tir.schedule.set_kind import set_kind
+from weft.transforms.tir.schedule.set_scope import set_scope
+from weft.transforms.tir.schedule.split import split
 
 
 def block_of(func: PrimFuncOp, name: str) -> BlockOp:

@@ -35,7 +35,9 @@ from .rules.spatial import split_loops
 from .schedule.add_unit_loop import add_unit_loop
 from .schedule.bind import bind
 from .schedule.errors import ScheduleError
-from .schedule.loops import fuse, reorder, split
+from .schedule.fuse import fuse
+from .schedule.reorder import reorder
+from .schedule.split import split
 
 THREADS = 256
 """Threads of a block, if the target has so many: enough to hide how long memory takes, few enough to have several

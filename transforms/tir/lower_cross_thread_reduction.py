@@ -53,7 +53,7 @@ from .analysis.producers import nest_of, stores_of
 from .analysis.reducers import Reduction, reduction_of
 from .schedule.checks import check_effects
 from .schedule.copies import index_ops, new_body
-from .schedule.loops import reorder
+from .schedule.reorder import reorder
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,42 @@
-"""`compute_inline`: put a block's formula where its result is read."""
+"""`compute_inline`: put a block's formula where its result is read.
+
+Before -> after `compute_inline(twice)`:
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %t = tir.alloc_buffer "global" : memref<8xf32>
+  tir.for %i = 0 to 8 {
+    tir.block @twice(%v: spatial 8) = [%i] reads(%x[%v] : memref<8xf32>) writes(%t[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %t[%v] : memref<8xf32>
+    }
+  }
+  tir.for %j = 0 to 8 {
+    tir.block @square(%v_1: spatial 8) = [%j] reads(%t[%v_1] : memref<8xf32>) writes(%y[%v_1] : memref<8xf32>) {
+      %2 = memref.load %t[%v_1] : memref<8xf32>
+      %3 = arith.mulf %2, %2 : f32
+      memref.store %3, %y[%v_1] : memref<8xf32>
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %j = 0 to 8 {
+    tir.block @square(%v: spatial 8) = [%j] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      %1 = arith.addf %0, %0 : f32
+      %2 = arith.mulf %1, %1 : f32
+      memref.store %2, %y[%v] : memref<8xf32>
+    }
+  }
+}
+```
+
+Counterpart of TVM's `compute_inline`.
+"""
 
 from __future__ import annotations
 

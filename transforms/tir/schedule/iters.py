@@ -23,7 +23,7 @@ from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, IterKind, enclo
 from ....dialects.tir.symbols import as_affine, as_extent
 from .checks import all_accessing, check_live, check_not_passed, check_plain_memory
 from .errors import ScheduleError
-from .loops import check_fuse, fuse
+from .fuse import check_fuse, fuse
 
 
 @while_unchanged

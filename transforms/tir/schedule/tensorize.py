@@ -72,8 +72,8 @@ from ..intrinsics.tensor_intrin import Strides, TensorIntrin, block_of
 from .blockize import blockize, check_blockize, loops_from
 from .checks import alignments_of, check_live, check_one_memory, check_plain_memory
 from .copies import index_ops
+from .decompose_reduction import check_decompose_reduction, decompose_reduction
 from .errors import ScheduleError
-from .reduction import check_decompose_reduction, decompose_reduction
 
 
 @dataclass(frozen=True)

@@ -39,23 +39,28 @@ from ..schedule.blockize import blockize
 from ..schedule.cache_index import cache_index
 from ..schedule.cache_inplace import cache_inplace
 from ..schedule.cache_read import cache_read
+from ..schedule.cache_write import cache_write
 from ..schedule.checks import LAST, check_known_trips
 from ..schedule.compute_at import compute_at
 from ..schedule.decompose_outer import decompose_outer
 from ..schedule.decompose_padding import decompose_padding
+from ..schedule.decompose_reduction import decompose_reduction
 from ..schedule.errors import ScheduleError
+from ..schedule.fuse import fuse
 from ..schedule.inline import compute_inline
 from ..schedule.iters import fuse_buffer_dims, fuse_iters
-from ..schedule.loops import fuse, quotient_up, reorder, set_kind, split
 from ..schedule.merge import merge
 from ..schedule.pad_einsum import pad_einsum
-from ..schedule.reduction import cache_write, decompose_reduction, set_scope
 from ..schedule.reindex import reindex, reindex_write
+from ..schedule.reorder import reorder
 from ..schedule.reverse_compute_at import reverse_compute_at
 from ..schedule.reverse_compute_inline import reverse_compute_inline
 from ..schedule.rfactor import rfactor
 from ..schedule.rolling_buffer import rolling_buffer
 from ..schedule.set_axis_separator import check_separators, set_axis_separator
+from ..schedule.set_kind import set_kind
+from ..schedule.set_scope import set_scope
+from ..schedule.split import quotient_up, split
 from ..schedule.storage_align import storage_align
 from ..schedule.tensorize import tensorize
 from ..schedule.transform_block_layout import transform_block_layout

@@ -38,12 +38,17 @@ from ..analysis.producers import writers
 from ..schedule import add_unit_loop as _unit
 from ..schedule import annotate as _annotate
 from ..schedule import cache_read as _cache_read
+from ..schedule import cache_write as _cache_write
 from ..schedule import compute_at as _compute_at
+from ..schedule import decompose_reduction as _decompose_reduction
+from ..schedule import fuse as _fuse
 from ..schedule import inline as _inline
 from ..schedule import iters as _iters
-from ..schedule import loops as _loops
 from ..schedule import merge as _merge
-from ..schedule import reduction as _reduction
+from ..schedule import reorder as _reorder
+from ..schedule import set_kind as _kinds
+from ..schedule import set_scope as _set_scope
+from ..schedule import split as _split
 from ..schedule import tensorize as _tensorize
 from ..schedule import transform_layout as _layout
 from ..schedule.errors import ScheduleError
@@ -119,17 +124,17 @@ def _apply(
 
 
 def split(loop: ForOp, factors: Sequence[int]) -> list[ForOp]:
-    """`schedule.loops.split`."""
+    """`schedule.split.split`."""
     return _apply(
-        lambda: _loops.split(loop, factors),
+        lambda: _split.split(loop, factors),
         [loop],
         lambda handles, parts: (loops.SplitOp.of(*handles, results=len(parts), factors=[None, *factors]), parts),
     )
 
 
 def fuse(*fused: ForOp) -> ForOp:
-    """`schedule.loops.fuse`."""
-    return _apply(lambda: _loops.fuse(*fused), fused, lambda handles, loop: (loops.FuseOp.of(*handles), [loop]))
+    """`schedule.fuse.fuse`."""
+    return _apply(lambda: _fuse.fuse(*fused), fused, lambda handles, loop: (loops.FuseOp.of(*handles), [loop]))
 
 
 def merge(*merged: ForOp) -> ForOp:
@@ -138,8 +143,8 @@ def merge(*merged: ForOp) -> ForOp:
 
 
 def reorder(*order: ForOp) -> None:
-    """`schedule.loops.reorder`."""
-    return _apply(lambda: _loops.reorder(*order), order, lambda handles, _: (loops.ReorderOp.of(*handles), []))
+    """`schedule.reorder.reorder`."""
+    return _apply(lambda: _reorder.reorder(*order), order, lambda handles, _: (loops.ReorderOp.of(*handles), []))
 
 
 KINDS: dict[ForKind, type[Instruction]] = {
@@ -150,7 +155,7 @@ KINDS: dict[ForKind, type[Instruction]] = {
 
 
 def set_kind(loop: ForOp, kind: ForKind) -> None:
-    """`schedule.loops.set_kind`, for the kinds that a rule chooses.
+    """`schedule.set_kind.set_kind`, for the kinds that a rule chooses.
 
     Rules take functions whose blocks write one element for each value of their spatial iterators, and let no loop of a
     reduction run at once: iterations are independent by that. Where it cannot be seen of the loop as it is by now, the
@@ -166,7 +171,7 @@ def set_kind(loop: ForOp, kind: ForKind) -> None:
 
 
 def _set_kind(loop: ForOp, kind: ForKind) -> None:
-    return _apply(lambda: _loops.set_kind(loop, kind), [loop], lambda handles, _: (KINDS[kind].of(*handles), []))
+    return _apply(lambda: _kinds.set_kind(loop, kind), [loop], lambda handles, _: (KINDS[kind].of(*handles), []))
 
 
 def _cannot_be_seen(loop: ForOp, kind: ForKind) -> bool:
@@ -235,9 +240,9 @@ def compute_inline(block: BlockOp) -> None:
 
 
 def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
-    """`schedule.reduction.decompose_reduction`."""
+    """`schedule.decompose_reduction.decompose_reduction`."""
     return _apply(
-        lambda: _reduction.decompose_reduction(block, loop),
+        lambda: _decompose_reduction.decompose_reduction(block, loop),
         [block, loop],
         lambda handles, init: (blocks.DecomposeReductionOp.of(*handles), [init]),
     )
@@ -267,20 +272,20 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: str) -> BlockOp:
 
 
 def cache_write(block: BlockOp, scope: str) -> BlockOp:
-    """`schedule.reduction.cache_write`."""
+    """`schedule.cache_write.cache_write`."""
     return _apply(
-        lambda: _reduction.cache_write(block, scope),
+        lambda: _cache_write.cache_write(block, scope),
         [block],
         lambda handles, copy: (blocks.CacheWriteOp.of(*handles, index=0, scope=str(scope)), [copy]),
     )
 
 
 def set_scope(buffer: SSAValue, scope: str) -> None:
-    """`schedule.reduction.set_scope`, of a buffer that a block writes."""
+    """`schedule.set_scope.set_scope`, of a buffer that a block writes."""
     block = writers(buffer)[0]
     index = list(block.writes).index(buffer)
     return _apply(
-        lambda: _reduction.set_scope(buffer, scope),
+        lambda: _set_scope.set_scope(buffer, scope),
         [block],
         lambda handles, _: (blocks.SetScopeOp.of(*handles, index=index, scope=str(scope)), []),
     )

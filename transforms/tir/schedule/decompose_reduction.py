@@ -1,4 +1,48 @@
-"""Primitives on reductions and on where a block writes: `decompose_reduction`, `cache_write`, `set_scope`."""
+"""`decompose_reduction`: what begins a reduction becomes a block of its own, before the steps.
+
+Before -> after `decompose_reduction(sum, k)`:
+
+```mlir
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.for %k = 0 to 8 {
+      tir.block @sum(%vi: spatial 4, %vk: reduce 8) = [%i, %k] reads(%x[%vi, %vk] : memref<4x8xf32>)
+          writes(%y[%vi] : memref<4xf32>) {
+        %0 = memref.load %y[%vi] : memref<4xf32>
+        %1 = memref.load %x[%vi, %vk] : memref<4x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %y[%vi] : memref<4xf32>
+      } init(%vi_1, %vk_1) {
+        %3 = arith.constant 0.000000e+00 : f32
+        memref.store %3, %y[%vi_1] : memref<4xf32>
+      }
+    }
+  }
+}
+```
+
+```mlir
+tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4xf32>) {
+  tir.for %i = 0 to 4 {
+    tir.block @sum_init(%vi: spatial 4) = [%i] reads() writes(%y[%vi] : memref<4xf32>) {
+      %0 = arith.constant 0.000000e+00 : f32
+      memref.store %0, %y[%vi] : memref<4xf32>
+    }
+    tir.for %k = 0 to 8 {
+      tir.block @sum(%vi_1: spatial 4, %vk: reduce 8) = [%i, %k] reads(%x[%vi_1, %vk] : memref<4x8xf32>)
+          writes(%y[%vi_1] : memref<4xf32>) {
+        %1 = memref.load %y[%vi_1] : memref<4xf32>
+        %2 = memref.load %x[%vi_1, %vk] : memref<4x8xf32>
+        %3 = arith.addf %1, %2 : f32
+        memref.store %3, %y[%vi_1] : memref<4xf32>
+      }
+    }
+  }
+}
+```
+
+Counterpart of TVM's `decompose_reduction`.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +50,29 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, StringAttr
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.facts import while_unchanged
-from ....dialects.support.memory_scopes import named_in
 from ....dialects.tir.affine import dims_in, substitute
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
-from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
-    AllocBufferOp,
     BlockOp,
     ForKind,
     ForOp,
     IterKind,
-    Scope,
-    accessing_blocks,
     enclosing_loops,
-    memref_of,
 )
-from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.dependence import leads_apart
-from ....dialects.tir.legality.scopes import is_torn
-from ..analysis.block_scopes import scope_of
-from ..analysis.producers import allocation_of, is_before, nest_of, written_buffer
-from ..analysis.producers import consumers as readers_of
-from .caching_in_loops import Spot, check_spot_of_writes, copy_at, place_allocation, spot_of
-from .checks import check_live, check_not_passed, check_one_element, check_plain_memory, check_sole_writer, tells
-from .copies import empty_loop, free_block_name
+from .checks import check_live, check_sole_writer, tells
+from .copies import empty_loop
 from .errors import ScheduleError
 from .rebind import assign
 
 ANEW = "may reduce into one element in several iterations, each time anew"
+
+
 MOST_IDLE = 4096
 """Iterations of loops to which a block binds nothing that are tried out."""
 
@@ -193,106 +227,3 @@ def decompose_reduction(block: BlockOp, loop: ForOp) -> BlockOp:
     began.erase()
     block.update_accesses()
     return init
-
-
-@while_unchanged
-def check_cache_write(
-    block: BlockOp, scope: str, consumers: Sequence[BlockOp] = (), within: Operation | None = None
-) -> Spot:
-    """Whether `block` can write a buffer of its own in a scope, which `consumers` read; gives where in `within`, or the
-    block of blocks around, it is copied.
-
-    Raises:
-        ScheduleError: another block writes the same buffer; `block` does not write each element of the buffer once,
-            or needs what stood there before; where its nest reads the buffer, too, an iteration of the loops around
-            both does not write all of a part; or a consumer does not only read it, after `block`.
-    """
-    check_live(block)
-    target = written_buffer(block)
-    name = f"block @{block.block_name}"
-    check_sole_writer(block, target)
-    check_plain_memory(target)
-    store = check_one_element(block)
-    shape = shape_of(target)
-    extents = dict(zip(block.iters, block.sizes, strict=True))
-    if any(extents[v] != n for v, n in zip(store.indices, shape, strict=True) if isinstance(v, BlockArgument)):
-        raise ScheduleError.at(block, f"{name} does not write all elements of its buffer")
-    if block.partial_iters:
-        raise ScheduleError.at(block, f"{name} runs for a part of its iterators' values only")
-    reads_target = any(access.buffer is target and not access.is_write for access in block.accesses())
-    if reads_target and block.init is None:
-        raise ScheduleError.at(block, f"{name} reads what stood in its buffer before")
-    for consumer in consumers:
-        if target not in consumer.reads or target in consumer.writes or not is_before(block, consumer):
-            raise ScheduleError.at(
-                consumer, f"block @{consumer.block_name} does not only read {buffer_name(target)}, after {name}"
-            )
-    check_not_passed(target, consumers)
-    readers = [each for each in readers_of(block) if nest_of(each) is nest_of(block) and each not in consumers]
-    spot = spot_of(target, [block], readers, within or scope_of(block))
-    check_spot_of_writes(block, consumers, spot, scope)
-    return spot
-
-
-def cache_write(
-    block: BlockOp, scope: str, consumers: Sequence[BlockOp] = (), within: Operation | None = None
-) -> BlockOp:
-    """Let `block` write a buffer of its own, which `consumers` read, and copy that to the buffer it wrote. Returns the
-    copying block.
-
-    The copy stands in a nest of its own in the block of blocks around, or in `within`, which is around that; where the
-    block's nest reads the buffer, too, in the loops around both, just after what an iteration of them writes. A buffer
-    of scope `LOCAL` does not reach it: the function verifies again after `compute_at` has moved `block` into that nest.
-    Counterpart of TVM's `cache_write`.
-
-    Raises:
-        ScheduleError: as `check_cache_write` says.
-    """
-    spot = check_cache_write(block, scope, consumers, within)
-    target = written_buffer(block)
-    shape = shape_of(target)
-    alloc = AllocBufferOp(memref_of(target), scope, shape)
-    alloc.buffer.name_hint = named_in(target.name_hint or block.block_name, scope)
-    place_allocation(alloc, spot, [block, *consumers], block)
-    for access in block.accesses():
-        if access.buffer is target:
-            access.op.operands[1 if access.is_write else 0] = alloc.buffer
-    block.update_accesses()
-    for consumer in consumers:
-        for access in consumer.accesses():
-            if access.buffer is target:
-                access.op.operands[0] = alloc.buffer
-        consumer.update_accesses()
-    name = free_block_name(block, alloc.buffer.name_hint)
-    return copy_at(name, alloc.buffer, target, spot, after=True, preserve_unit_loops=False)
-
-
-@while_unchanged
-def check_set_scope(buffer: SSAValue, scope: str) -> None:
-    """Whether `buffer` can live in `scope`.
-
-    Raises:
-        ScheduleError: it is an argument of the function, or would not reach all blocks that use it.
-    """
-    alloc = allocation_of(buffer)
-    if alloc is None:
-        users = accessing_blocks(buffer)
-        message = "only an allocated buffer can change its scope"
-        raise ScheduleError.at(users[0], message) if users else ScheduleError(message)
-    check_live(alloc)
-    if scope == Scope.LOCAL and is_torn(alloc):
-        raise ScheduleError.at(
-            alloc, 'a buffer that is used in and outside of a parallel loop cannot be "local", each thread\'s own'
-        )
-
-
-def set_scope(buffer: SSAValue, scope: str) -> None:
-    """Let an allocated buffer live in `scope`.
-
-    Raises:
-        ScheduleError: as `check_set_scope` says.
-    """
-    check_set_scope(buffer, scope)
-    alloc = allocation_of(buffer)
-    assert alloc is not None
-    alloc.properties["scope"] = StringAttr(str(scope))
