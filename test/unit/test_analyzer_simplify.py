@@ -165,6 +165,7 @@ def test_ranges_decide_divisions():
         (y * y >= 0, []),
         (x * 16 + y < n, [x < n // 16, y < 16]),
         (x * 16 + y < n, [x * 16 < n - 15, y < 16]),
+        (n // 8 * 8 + x * 4 + y < n, [x >= 0, x < n // 4 - n // 8 * 2, y >= 0, y < 4, n >= 0, n >= 1]),
         (x * n + y < m * n, [x < m, y < n, y >= 0]),
         (x < z, [x < y, y < z]),
         ((n % 4).equal(0), [(n % 16).equal(0)]),

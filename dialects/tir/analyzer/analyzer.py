@@ -311,7 +311,7 @@ class Analyzer:
             return True
         if (high is not None and high < 0) or not worth_proving(expr, self.facts):
             return False
-        return Proof(self).non_negative(expr)
+        return Proof(self).found(expr)
 
     def can_prove(self, condition: ExprLike) -> bool:
         """Whether `condition` holds wherever the facts do."""

@@ -16,8 +16,11 @@ from .build import add, multiply, parts, scale
 from .facts import Facts, Range
 from .nodes import Const, FloorDiv, FloorMod, IntExpr, Max, Min, Op, Product, TruncDiv, TruncMod, const, op
 
-MAX_DEPTH = 4
+DEPTHS = (2, 4)
+"""How many premises one after the other a proof may take: a short one is looked for before a long one, of which there
+are many more."""
 MAX_STEPS = 60
+"""Premises that are tried in a proof of one depth."""
 
 _SPEAKING = (FloorDiv, FloorMod, TruncDiv, TruncMod, Min, Max)
 
@@ -37,8 +40,16 @@ class Proof:
         self.known = known
         self.steps = 0
 
-    def non_negative(self, goal: IntExpr, depth: int = MAX_DEPTH) -> bool:
+    def found(self, goal: IntExpr) -> bool:
         """Whether `goal >= 0` was shown."""
+        for depth in DEPTHS:
+            self.steps = 0
+            if self.non_negative(goal, depth):
+                return True
+        return False
+
+    def non_negative(self, goal: IntExpr, depth: int) -> bool:
+        """The same, with no more premises one after the other than `depth`."""
         low = self.known.range(goal)[0]
         if low is not None and low >= 0:
             return True
