@@ -71,3 +71,32 @@ tir.prim_func @open_rows_stay(%x: memref<4x?xf32>, %n: index) shapes(%x[4, %n]) 
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @rows_stay_that_alone_show_iterations_to_be_apart
+// CHECK-NEXT:    %a = tir.alloc_buffer "global" : memref<3x9xf32>
+// CHECK-NEXT:    %b = tir.alloc_buffer "global" : memref<27xf32>
+tir.prim_func @rows_stay_that_alone_show_iterations_to_be_apart(%z: f32) {
+  %a = tir.alloc_buffer "global" : memref<3x9xf32>
+  %b = tir.alloc_buffer "global" : memref<3x9xf32>
+  tir.for parallel %i = 0 to 3 {
+    tir.for %j = 0 to 5 {
+      tir.for %k = 0 to 2 {
+        tir.block @to(%u: spatial 3, %v: opaque 5, %w: opaque 2) = [%i, %j, %k] reads() writes(%a[%u, %v * 2 + %w] : memref<3x9xf32>) {
+          %two = arith.constant 2 : index
+          %nine = arith.constant 9 : index
+          %0 = arith.muli %v, %two : index
+          %1 = arith.addi %0, %w : index
+          %2 = arith.cmpi slt, %1, %nine : index
+          scf.if %2 {
+            memref.store %z, %a[%u, %1] : memref<3x9xf32>
+          }
+        }
+      }
+    }
+    tir.for %l = 0 to 9 {
+      tir.block @all(%u: spatial 3, %v: spatial 9) = [%i, %l] reads() writes(%b[%u, %v] : memref<3x9xf32>) {
+        memref.store %z, %b[%u, %v] : memref<3x9xf32>
+      }
+    }
+  }
+}

@@ -13,8 +13,9 @@ memref.store %0, %b[%1] : memref<32xf32>          // %1 is %i * 8 + %j
 A buffer with `axis_separators` gets as many dimensions as those leave memory; one whose rows lie apart
 (`buffer_dim_align`) has the elements in between. Arguments keep their shapes, by which they are called: other shapes of
 their memory are other names in the text (`T.Buffer(..., data=A.data)`), which mean the same elements. Does not: flatten
-buffers whose rows are of open extents, and those that calls or products of matrices are handed as they are. Lowering to
-loops flattens all memory, whether this ran or not. Counterpart of TVM's FlattenBuffer.
+buffers whose rows are of open extents, those that calls or products of matrices are handed as they are, and those of
+which the rows alone show that iterations touch different elements. Lowering to loops flattens all memory, whether this
+ran or not. Counterpart of TVM's FlattenBuffer.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ...dialects.tir.core import AddressOfOp, AllocBufferOp, BlockOp, PrimFuncOp
 from ...dialects.tir.symbols import Extent
 from ..infra import PrimFuncPass, report_changed
 from ..infra.remarks import missed
+from .analysis.validity import fault_of
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,29 @@ class FlattenBufferPass(PrimFuncPass):
     tvm_name = "FlattenBuffer"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
-        allocs = [op for op in func.walk() if isinstance(op, AllocBufferOp)]
-        report_changed(any([_flatten(alloc) for alloc in allocs]))
+        tried = func.clone()
+        changed = any([_flatten(alloc) for alloc in _allocs(tried)])
+        if changed and fault_of(tried, func) is not None:
+            changed = any([_flatten_alone(func, number) for number in range(len(_allocs(func)))])
+        elif changed:
+            func.take_region(tried)
+        report_changed(changed)
+
+
+def _allocs(func: PrimFuncOp) -> list[AllocBufferOp]:
+    return [op for op in func.walk() if isinstance(op, AllocBufferOp)]
+
+
+def _flatten_alone(func: PrimFuncOp, number: int) -> bool:
+    """Flatten one buffer, unless a valid function were none with it; whether that was done."""
+    tried = func.clone()
+    if not _flatten(_allocs(tried)[number]):
+        return False
+    if (fault := fault_of(tried, func)) is not None:
+        missed("flatten-buffer", _allocs(func)[number], f"it would not be shown to be valid: {fault.message}")
+        return False
+    func.take_region(tried)
+    return True
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ModuleOp
-
-from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.verifier import verify
 from ...dialects.te.arithmetic import Analyzer
 from ...dialects.te.expr import Binary, Cast, Const, Expr, IterVar, Select, Slot, Unary, Var
 from ...dialects.te.integer_forms import is_integer
@@ -33,6 +29,7 @@ from ...dialects.tir.nodes.equality import structural_equal
 from ...dialects.tir.nodes.statements import For, IfThenElse, LetStmt, SeqStmt, Stmt, While
 from ...dialects.tir.nodes.stmt_functor import Node, parts_of, walk, with_parts
 from ..infra.remarks import missed
+from .analysis.validity import fault_of
 
 _ARITHMETIC = (Binary, Cast, Const, IterVar, Select, Slot, Unary, Var)
 """What gives one value wherever it is computed: nothing in it is read or called."""
@@ -47,23 +44,11 @@ def take_statements(func: PrimFuncOp, body: Stmt, pass_name: str) -> bool:
     """Let a function hold statements that do the same; whether it does. A valid one stays as it was, with a remark,
     where the verifier does not see that all that is read has been written: a loop in a block's branch is a `while`."""
     made = func.with_body(body)
-    wrong = _wrong(made)
-    if wrong is not None and _wrong(func.clone()) is None:
-        missed(pass_name, func, f"its loops around branches could not be shown to be valid: {wrong.message}")
+    if (fault := fault_of(made, func)) is not None:
+        missed(pass_name, func, f"its loops around branches could not be shown to be valid: {fault.message}")
         return False
     func.take_region(made)
     return True
-
-
-def _wrong(func: PrimFuncOp) -> Diagnostic | None:
-    """What the verifier says against a function that stands nowhere."""
-    try:
-        verify(ModuleOp([func]))
-    except Diagnostic as error:
-        return error
-    finally:
-        func.detach()
-    return None
 
 
 @dataclass(frozen=True)
