@@ -195,8 +195,9 @@ def procedure(
 ) -> list[Tensor]:
     """The tensors that statements fill: `fill(do, *results, *scratch)` gives the statements to `do`, a `Steps`.
 
-    They run once for each point of `over`, in any order: `do.axes` are its coordinates. Results are zeros before, or
-    what `begin` gives for them, of their shapes and types; `scratch` has memory that means nothing before and after.
+    They run once for each point of `over`, in any order or at the same time: `do.axes` are its coordinates. Results are
+    zeros before, or what `begin` gives for them, of their shapes and types; `scratch` has memory that means nothing
+    before and after.
     """
     made = Procedure(tuple(IterVar(f"b{d}", as_dim(extent)) for d, extent in enumerate(over)))
     tensors: list[Tensor] = []

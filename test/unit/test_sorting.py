@@ -69,3 +69,14 @@ def test_one_of_a_row_is_found_where_rows_are_ranked() -> None:
     exe = weft.compile(relay.Function([x], relay.topk(x, 1, axis=1, ret_type="values", is_ascend=True)))
     array = unordered(20, 100)
     np.testing.assert_array_equal(exe(array), np.sort(array, axis=1)[:, :1])
+
+
+@pytest.mark.parametrize("what", ["topk", "cumsum"])
+def test_threads_share_rows_that_statements_are_run_for(what: str) -> None:
+    x, data = relay.var("x", shape=(40, 300)), unordered(40, 300)
+    graph = relay.topk(x, 5, ret_type="indices") if what == "topk" else relay.cumsum(x, axis=1)
+    exe = weft.compile(relay.Function([x], graph), threads=2)
+    assert "tir.for parallel" in exe.ir["schedule"]
+    with np.errstate(invalid="ignore"):
+        wanted = order_of(data, 1, False)[:, :5] if what == "topk" else np.cumsum(data, axis=1)
+    np.testing.assert_array_equal(exe.run({"x": data})["out"], wanted)

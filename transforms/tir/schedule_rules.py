@@ -23,8 +23,9 @@ kinds already was scheduled by hand or by a record, and is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -35,19 +36,22 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects.support.facts import while_unchanged
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within
+from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
+from ...dialects.tir.symbols import likely
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
 from .rules.auto_inline import inline_all, is_placed
 from .rules.cases import schedule_cases
+from .rules.choosing import is_chosen
 from .rules.dot_products import use_dot_products
 from .rules.product_rows import schedule_product_rows
 from .rules.register_tile import tile_reduction, way_for
 from .rules.registers import VectorRegisters
 from .rules.rows import schedule_rows
-from .rules.spatial import schedule_alone
+from .rules.spatial import PARALLEL_MIN_STEPS, schedule_alone
 from .schedule.errors import ScheduleError
-from .scheduling.recorded import recording
+from .scheduling.recorded import recording, set_kind
 from .scheduling.trace import write_record
 
 REFUSED = "a rule does what a primitive refuses, and nothing is scheduled"
@@ -124,6 +128,7 @@ def schedule_by_rules(
     for block in blocks:
         if not _is_plain(block):
             missed("schedule-rules", block, f"block @{block.block_name} does not stand in loops of its own")
+            _share_independent(blocks)
             return
         if any(map(is_placed, block.writes)):
             missed("schedule-rules", block, f"block @{block.block_name} writes to a memory that rules know nothing of")
@@ -151,6 +156,19 @@ def schedule_by_rules(
                 "schedule-rules", block, f"block @{block.block_name} is not tiled: its inputs cannot be read as vectors"
             )
         schedule_alone(block, registers)
+
+
+def _share_independent(blocks: Sequence[BlockOp]) -> None:
+    """Let threads share the outermost loops of `blocks` that say of themselves that their iterations are independent,
+    as those of statements that are run for each row: which are done there, data may decide, so that what is read tells
+    whether it is enough to share."""
+    for block in blocks:
+        loops = enclosing_loops(block)
+        if not loops or not loops[0].is_independent or loops[0].for_kind != ForKind.SERIAL:
+            continue
+        read = sum(prod(map(likely, shape_of(buffer))) for buffer in {*block.reads, *block.writes})
+        if loops[0].likely_trips > 1 and read >= PARALLEL_MIN_STEPS and is_chosen("parallel", block):
+            set_kind(loops[0], ForKind.PARALLEL)
 
 
 @while_unchanged
