@@ -2,7 +2,8 @@
 
 Loops do not start at 0, run in two parts or backwards; blocks are guarded, partial, update what stands there, reduce
 from 5 on; elements are read at offsets, beyond the border behind a condition, divided by what may be 0. Integers wrap.
-Floats hold small integers, so that whatever order they are added in gives the same.
+Floats hold small integers, so that whatever order they are added in gives the same; and of what is the greatest of a
+row, and where, there is one.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class RandomFunction:
     dtype: str
     gathered: tuple[int | None, ...] = ()
     """Of each input, the number below which its elements are, which are indices; `None` of one that has values."""
+    ranked: frozenset[int] = frozenset()
+    """The inputs in whose rows no two elements are equal: which is the greatest does not depend on an order."""
 
     def parse(self) -> PrimFuncOp:
         """The function, verified."""
@@ -64,6 +67,10 @@ class RandomFunction:
         for number, below in enumerate(self.gathered):
             if below is not None:
                 arrays[number] = generator.integers(0, below, self.shapes[number]).astype("int32")
+        for number in sorted(self.ranked):
+            rows, columns = self.shapes[number]
+            places = np.tile(np.arange(columns), (rows, 1)) + (1 if self.dtype.startswith("u") else -(columns // 2))
+            arrays[number] = generator.permuted(places, axis=1).astype(self.dtype)
         return arrays
 
 
@@ -72,6 +79,7 @@ class _Writer:
         self.random = random
         self.gathers = gathers
         self.places: dict[str, tuple[tuple[int, ...], int]] = {}
+        self.ranked: set[str] = set()
         self.dtype = random.choice(DTYPES)
         self.lines: list[str] = []
         self.inputs: dict[str, tuple[int, ...]] = {}
@@ -430,6 +438,7 @@ class _Writer:
         """The greatest of each row, and where it is."""
         random, (rows, columns) = self.random, (self.extent(), self.extent())
         x = self.input((rows, columns))
+        self.ranked.add(x)
         value, place = self.names("B", 2)
         (i,), (k,), depth = self.block(f"{value}m", (rows,), (columns,))
         self.line(depth, "with T.init():")
@@ -501,7 +510,9 @@ class _Writer:
         kept = [f"    {name} = T.alloc_buffer{buffer(self.made[name])}" for name in names if name not in outputs]
         text = "\n".join(["@T.prim_func", f"def k({written}):", *kept, *self.lines]) + "\n"
         shapes = (*(shape for shape, _ in self.places.values()), *self.inputs.values())
-        return RandomFunction(text, shapes, self.dtype, tuple(below for _, below in self.places.values()))
+        ranked = (len(self.places) + number for number, name in enumerate(self.inputs) if name in self.ranked)
+        gathered = tuple(below for _, below in self.places.values())
+        return RandomFunction(text, shapes, self.dtype, gathered, frozenset(ranked))
 
 
 def random_function(random: Random, gathers: bool = False) -> RandomFunction:
