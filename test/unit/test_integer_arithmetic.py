@@ -95,3 +95,15 @@ def test_a_mean_of_integers_is_right_where_their_sum_is_none_of_their_type(open:
     wanted = data[0].astype(np.float64).mean(axis=(1, 2)).astype(dtype)
     for found in (weft.compile(graph, opt_level=1)(data), evaluate_function(graph, [data])):
         np.testing.assert_array_equal(np.reshape(found, (len(MEANS), 3)), [wanted] * len(MEANS))
+
+
+def test_so_are_a_variance_and_a_correlation() -> None:
+    """Of squares of 100, and of products of 3."""
+    x = relay.var("x", shape=(2, 40), dtype="int16")
+    y = relay.var("y", shape=(1, 40, 1, 1), dtype="int8")
+    spread = relay.variance(x, axis=1)
+    alike = relay.nn.correlation(y, y, 1, 0, 1, 1, [0], True, "NCHW")
+    graph = relay.Function([x, y], relay.Tuple([spread, alike]))
+    data = [np.tile(np.array([50, -50], np.int16), (2, 20)) * 2, np.full((1, 40, 1, 1), 3, np.int8)]
+    for found in (weft.compile(graph, opt_level=1)(*data), evaluate_function(graph, data)):
+        assert [np.ravel(each).tolist() for each in found] == [[10000, 10000], [9]]

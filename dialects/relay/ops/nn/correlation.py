@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from .... import te
 from ....support.operations import irdl_op_definition
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, flag, int_list, integer, ints, is_true, string, tensor
-from ...nn_common import accumulator, normalize_padding, pad_stage
+from ...nn_common import mean_accumulator, normalize_padding, pad_stage
 
 if TYPE_CHECKING:
     from ...gradient import Gradient, Term, Terms
@@ -93,7 +93,7 @@ class CorrelationOp(RelayOp):
             for extent, first, last in zip(extents, *self._padding(), strict=True)
         ]
         element = inputs[0].element_type
-        wide = accumulator(element)
+        wide = mean_accumulator(element)
         k, u, v = te.reduce_axis(channels, "k"), te.reduce_axis(size, "u"), te.reduce_axis(size, "v")
 
         def body(*at: te.IterVar) -> te.Expr:
