@@ -105,7 +105,7 @@ class Planes:
         import numpy as np
 
         rest = x.shape[1:]
-        volumes = x.reshape(-1, self.held, *rest)
+        volumes = x.reshape(len(x) // self.held, self.held, *rest)
         volumes = np.pad(volumes, [(0, 0), (self.before, self.after), *[(0, 0)] * len(rest)])
         first = np.arange(self.made)[:, None] * self.stride + np.arange(self.seen) * self.dilation
         return volumes[:, first].reshape(len(volumes) * self.made, self.seen * rest[0], *rest[1:])

@@ -118,3 +118,36 @@ def test_boxes_have_four_numbers():
     limits = (relay.const(2, "int64"), relay.const(0.5, "float32"), relay.const(0.1, "float32"))
     with pytest.raises(Diagnostic, match="expected boxes of 4 numbers"):
         relay.vision.all_class_non_max_suppression(boxes, scores, *limits)
+
+
+@pytest.mark.parametrize("computes", [False, True])
+@pytest.mark.parametrize("shape", [(N, 3, N), (N, 3, 1), (N, 2)])
+def test_a_squeeze_without_axes_takes_no_open_extent_that_is_one(computes: bool, shape: Sequence[int | None]):
+    def squeezed(x: Expr) -> Expr:
+        return relay.exp(relay.squeeze(x)) if computes else relay.squeeze(x)
+
+    executable = compiled([shape], squeezed)
+    sized = [4 if n is None else n for n in shape]
+    assert executable(array(*sized)).shape == tuple(n for n in sized if n != 1)
+    with pytest.raises(InputError, match="2 <= x0"):
+        executable(array(1, *sized[1:]))
+
+
+def test_a_reshape_to_an_equal_type_may_be_to_other_extents():
+    def reshaped(x: Expr) -> Expr:
+        return relay.reshape(x, (-4, -1, 2, -3))
+
+    executable = compiled([(N, 2, N)], reshaped)
+    x = array(4, 2, 3)
+    np.testing.assert_array_equal(executable(x), x.reshape(2, 2, 6))
+
+
+def test_weights_in_blocks_are_as_many_as_units_ask_for():
+    def product(x: Expr, w: Expr) -> Expr:
+        return relay.nn.contrib_dense_pack(x, w, "NK4n", units=6)
+
+    executable = compiled([(2, N), (N, N, 4)], product)
+    x, w = array(2, 5), array(2, 5, 4)
+    np.testing.assert_allclose(executable(x, w), (x @ w.transpose(1, 0, 2).reshape(5, 8))[:, :6], rtol=1e-5, atol=1e-5)
+    with pytest.raises(InputError):
+        executable(x, array(1, 5, 4))

@@ -28,6 +28,7 @@ def test_what_a_plane_sees_is_computed_as_numpy_has_it(planes: Planes, volumes: 
     wanted = planes.see(x)
     assert wanted.shape == (volumes * planes.made, planes.seen * 2, 3)
     np.testing.assert_array_equal(run_operator(SeePlanesOp, [x], planes=planes.numbers), wanted)
+    assert planes.see(x[..., :0]).shape == (volumes * planes.made, planes.seen * 2, 0)
 
 
 @pytest.mark.parametrize("planes", SEEN)

@@ -27,7 +27,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, RelayOp, ReshapeLike, is_static, shape_of, tensor
 from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.layout import Layout, LayoutTransformOp, parse_layout
 from ...dialects.relay.ops.broadcast import AddOp, BinaryFunction, MultiplyOp
@@ -143,6 +143,15 @@ def has_one_open_extent(site: Site) -> bool:
     return all(shape_of(value).count(DYNAMIC) <= 1 for value in (inner(site).operands[0], site.op.results[0]))
 
 
+def keeps_extents(site: Site) -> bool:
+    """Whether a reshape to an equal type changes no extent: of several that are open, the types do not say that. What a
+    squeeze drops that has no axes is not known of an open one either."""
+    op, shape = site.op, shape_of(site.op.results[0])
+    return is_static(site.op.results[0].type) or (
+        shape.count(DYNAMIC) == 1 and 0 not in shape and not (isinstance(op, SqueezeOp) and op.axis is None)
+    )
+
+
 def order(op: Operation) -> tuple[int, ...]:
     """The permutation of a transpose."""
     assert isinstance(op, TransposeOp)
@@ -255,7 +264,7 @@ ROWS = (
     Row("f(x, full(v)) = f(x, v)", binary(x, fill), with_scalar, is_widest),
     Row("f(full(v), x) = f(v, x)", binary(fill, x), with_scalar, is_widest),
     # Shapes. A reshape has any of four names, what stands before it any name.
-    Row("reshape(x) = x", reshape(x), lambda s: s[x]),
+    Row("reshape(x) = x", reshape(x), lambda s: s[x], keeps_extents),
     Row("reshape(reshape(x)) = reshape(x)", reshape(reshaped), merged_reshape,
         has_one_open_extent),
     Row("transpose(x, 0, 1, ..) = x", transpose(x), lambda s: s[x],

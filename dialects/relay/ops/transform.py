@@ -264,7 +264,8 @@ def _bounds(begin: int, end: int | None, rank: int, side: str) -> tuple[int, int
 
 @irdl_op_definition
 class SqueezeOp(_ReshapeOp):
-    """Without the dimensions of extent one that `axis` lists; without `axis`, all of them.
+    """Without the dimensions of extent one that `axis` lists; without `axis`, all of them. Open extents must not be one
+    then, as the result would have another rank: that is seen when the graph is called.
 
     `y = np.squeeze(x, axis=(0, 2))`
 
@@ -296,7 +297,10 @@ class SqueezeOp(_ReshapeOp):
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if self.axis is None:
-            return [n for n in shape if n != 1]
+            one = next((n for n in shape if isinstance(n, te.Expr) and not te.at_most(2, n)), None)
+            if one is not None:
+                raise VerifyException(f"an extent of {shape_text(shape)} may be one: 'axis' has to say what goes")
+            return [n for n in shape if isinstance(n, te.Expr) or n != 1]
         dropped = {normalize_axis(a, len(shape)) for a in ints(self.axis)}
         for d in sorted(dropped):
             if shape[d] != DYNAMIC and not te.agree(shape[d], 1):

@@ -27,6 +27,7 @@ from ...base import (
 )
 from ...layout import Layout, parse_layout, transform_array
 from ...nn_common import accumulator, narrow, optional_int, result_element, widened
+from ...shapes import check_extents
 
 if TYPE_CHECKING:
     from ...base import NDArray
@@ -101,6 +102,8 @@ class DensePackOp(RelayOp):
         batched = self.layout().position("N")
         blocks, depth, block, *inner = weight.shape[batched:]
         units = optional_int(self.units)
+        if units is not None:
+            check_extents("the weight in blocks", [blocks], [-(-units // block)])
         if not te.agree(data.shape[-1], prod([depth, *inner])):
             raise VerifyException(f"rows of {data.shape[-1]} elements do not fit weights of {prod([depth, *inner])}")
         k = te.reduce_axis(depth, "k")
