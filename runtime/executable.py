@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
@@ -134,7 +133,8 @@ class Executable(Runnable):
 
         Args:
             path: the library.
-            name: what its names in C begin with; that of the file, without `lib`, unless given.
+            name: what its names in C begin with; that of the file, without `lib`, and with `_` for what is no
+                letter, digit or underscore, unless given.
             cc: the C compiler that links it; `$CC` or `cc`, unless given.
 
         Raises:
@@ -142,10 +142,10 @@ class Executable(Runnable):
             LinkError: there is no C compiler for the machine that the code is for, or it has refused.
             Diagnostic: a file cannot be written.
         """
-        from .library.exporting import export
+        from .library.exporting import export, name_of
         from .library.interfaces import Piece
 
-        export([Piece(self.graph, Path(path).stem.removeprefix("lib") if name is None else name)], path, cc)
+        export([Piece(self.graph, name_of(path) if name is None else name)], path, cc)
 
     @property
     def threads(self) -> int:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ..dialects.support.arguments import checked, checked_methods
 from ..dialects.support.diagnostics import Diagnostic, Place, UsageError, did_you_mean
@@ -56,8 +56,21 @@ class ProgramLibrary:
 
     __getitem__ = get_function
 
-    def export_library(self, path: str | os.PathLike[str]) -> None:
+    def export_library(
+        self,
+        path: str | os.PathLike[str],
+        fcompile: Literal[False] | None = None,
+        *,
+        cc: str | None = None,
+        options: Sequence[str] | None = None,
+    ) -> None:
         """Write it to a file, for `load_module`.
+
+        Args:
+            path: the file.
+            fcompile: no function: an archive is not linked.
+            cc: a C compiler, and
+            options: what it would be told, for those who call TVM's; they change nothing.
 
         Raises:
             Diagnostic: the file cannot be written.
@@ -77,7 +90,9 @@ class ProgramLibrary:
         except OSError as error:
             raise _told(error, "written", path) from error
 
-    save = export_library
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, as `export_library` does."""
+        self.export_library(path)
 
 
 def holds_programs(path: str | os.PathLike[str]) -> bool:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ...dialects.support.arguments import checked_methods
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from .interfaces import Piece
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """What the names in C of a library begin with, of which only the file is known: `my_net` for `libmy-net.so`."""
+    stem = Path(path).stem
+    name = re.sub(r"[^A-Za-z0-9_]", "_", stem.removeprefix("lib") or stem)
+    return f"_{name}" if name[:1].isdigit() else name
 
 
 def export(
@@ -127,7 +136,7 @@ class Exported:
     def export_library(
         self,
         file_name: str | os.PathLike[str],
-        fcompile: Callable[..., object] | None = None,
+        fcompile: Callable[..., object] | Literal[False] | None = None,
         addons: Sequence[str | os.PathLike[str]] | None = None,
         *,
         cc: str | None = None,
@@ -140,7 +149,8 @@ class Exported:
         Args:
             file_name: the library.
             fcompile: what links it: `fcompile(path, files, **kwargs)` makes the file `path`, of whatever kind, of
-                object files and the addons; what it gives is given. The C compiler does, unless given.
+                object files and the addons; what it gives is given. The C compiler does, unless given (or `False`, as
+                TVM's callers say).
             addons: files that are linked as well: object files, archives, sources.
             cc: the C compiler that makes the object files, and links them; `$CC` or `cc`, unless given.
             options: what the compiler is told besides, where it links a shared library: `["-g3"]`; what `fcompile` is
@@ -154,6 +164,7 @@ class Exported:
                 made no file.
             Diagnostic: a function cannot be in a library, a file cannot be written, or an addon is not there.
         """
+        fcompile = fcompile or None
         if kwargs and fcompile is None:
             raise UsageError(
                 f"export_library takes no '{next(iter(kwargs))}'",
@@ -167,7 +178,7 @@ class Exported:
             assert fcompile is not None
             given.append(fcompile(path, files, **kwargs))
 
-        name = Path(file_name).stem.removeprefix("lib")
+        name = name_of(file_name)
         pieces = [piece for module in self.with_imports() for piece in module.pieces(name)]
         export(pieces, file_name, cc, None if fcompile is None else link, addons or (), options or ())
         return given[0] if given else None

@@ -24,6 +24,7 @@ from weft.lowering.threads.pool import pool_object
 from weft.runtime.archive_members import ArtefactError
 from weft.runtime.host import PlatformError
 from weft.runtime.jit import LoadedObjects
+from weft.runtime.library.exporting import name_of
 from weft.runtime.library.interfaces import INTERFACE, interface_of
 from weft.runtime.library.link import LinkError
 from weft.tir import from_source
@@ -323,13 +324,21 @@ def test_an_extent_that_no_array_says_is_given(tmp_path: Path) -> None:
         loaded(values, out)
 
 
-@pytest.mark.parametrize("suffix", [".so", ".tar"])
-def test_a_graph_is_exported_with_its_parameters_and_loaded(built: Any, tmp_path: Path, suffix: str) -> None:
-    built.export_library(tmp_path / f"model{suffix}")
+@pytest.mark.parametrize(
+    ("file", "name", "options"),
+    [("lib.so", "lib", {"options": ["-O1"]}), ("2nd-model.tar", "_2nd_model", {})],
+    ids=[".so", ".tar"],
+)
+def test_a_graph_is_exported_with_its_parameters_and_loaded(
+    built: Any, tmp_path: Path, file: str, name: str, options: dict[str, Any]
+) -> None:
+    """Whatever the file is called: the names in C are such as there are in C."""
+    assert name_of(tmp_path / file) == name
+    built.export_library(tmp_path / file, fcompile=False, **options)
     wanted = result(built["default"](weft.cpu(0)))
-    graph = load(tmp_path / f"model{suffix}")["default"](weft.cpu(0))  # the library itself is gone
+    graph = load(tmp_path / file)["default"](weft.cpu(0))  # the library itself is gone
     assert np.array_equal(result(graph), wanted)
-    loaded = load(tmp_path / f"model{suffix}")
+    loaded = load(tmp_path / file)
     assert loaded["get_graph_json"]() == built.get_graph_json()
     params = loaded["get_graph_params"]()
     assert params.keys() == built.params.keys()

@@ -166,7 +166,7 @@ def test_an_executable_is_saved_and_loaded(tmp_path: Path) -> None:
     compiled = relay.vm.compile(module)
     code, library = compiled.save()
     assert isinstance(code, bytearray)
-    library.export_library(tmp_path / "library")
+    library.export_library(tmp_path / "library", fcompile=False, options=["-O2"])
     read: Any = weft.runtime.load_module(tmp_path / "library")
     for again in (
         relay.vm.Executable.load_exec(code, library),
