@@ -22,11 +22,11 @@ from weft.transforms.infra.registry import get_pass_type, new_ir_context
 
 PASSES = (
     "common-subexpr-elim-tir", "compact-buffer-allocation", "convert-blocks-to-opaque", "convert-for-loops-to-serial",
-    "flatten-buffer", "hoist-expression", "inject-software-pipeline", "inject-virtual-thread", "insert-bounds-checks",
-    "loop-partition", "lower-init-block", "lower-opaque-block",
+    "flatten-buffer", "hoist-expression", "hoist-if-then-else", "inject-software-pipeline", "inject-virtual-thread",
+    "insert-bounds-checks", "loop-partition", "lower-cross-thread-reduction", "lower-init-block", "lower-opaque-block",
     "plan-and-update-buffer-allocation-location", "reduce-branching-through-overcompute", "remove-no-op",
-    "schedule-rules", "simplify", "skip-assert", "storage-flatten", "storage-rewrite",
-    "unify-thread-binding", "unroll-loop",
+    "remove-store-undef", "schedule-rules", "simplify", "skip-assert", "storage-flatten", "storage-rewrite",
+    "thread-sync", "unify-thread-binding", "unroll-loop", "vectorize-loop",
 )  # fmt: skip
 COMPILED_EVERY = 8
 """Cases between two that are run as machine code as well."""
@@ -56,7 +56,7 @@ def run(case: int) -> None:
     arrays = made.arrays(case)
     expected = Interpreter(made.parse())(arrays, None)
     schedule = Schedule(made.parse(), seed=case)
-    fuzzer = Fuzzer(schedule, case)
+    fuzzer = Fuzzer(schedule, case, threads=case % 3 == 1)
     for _ in range(random.randint(0, 5)):
         fuzzer.step()
     if not fuzzer.is_valid():
@@ -85,7 +85,7 @@ def run(case: int) -> None:
             raise AssertionError(f"{done}: {error}\n{before}\nis now\n{module}") from error
         for want, got in zip(expected, given, strict=True):
             np.testing.assert_array_equal(got, want, f"{done}\n{before}\nis now\n{module}")
-    if case % COMPILED_EVERY == 0:
+    if case % COMPILED_EVERY == 0 and "thread_binding" not in str(module):
         func = module.body.block.first_op
         assert isinstance(func, PrimFuncOp)
         try:
