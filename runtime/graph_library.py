@@ -109,6 +109,11 @@ class Library(Factory):
         return bare
 
     @property
+    def graph(self) -> GraphJson:
+        """The graph, as what runs it says it."""
+        return self._graph
+
+    @property
     def graph_json(self) -> str:
         """The graph as TVM writes it."""
         return self._graph.text()

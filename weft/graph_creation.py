@@ -38,6 +38,8 @@ def create(
         graph = weft.graph_executor.create(graph_json, library, weft.cpu())
         graph.set_input(**params)
 
+    Parameters that the library holds for this graph, constants of other compilers' kernels too, are set already.
+
     Raises:
         UsageError: another device is given.
         GraphJsonError: the text is not the JSON of a graph.
@@ -49,6 +51,9 @@ def create(
     kernels = libmod.kernels if isinstance(libmod, Library) else libmod
     if isinstance(kernels, SystemLibrary):
         kernels = kernels.kernels()
-    module = GraphModule(graph_json_str, kernels, params, threads, output_names)
+    graph = GraphJson.parse(graph_json_str) if isinstance(graph_json_str, str) else graph_json_str
+    if isinstance(libmod, Library) and libmod.graph == graph:
+        params = {**libmod.params, **(params or {})}
+    module = GraphModule(graph, kernels, params, threads, output_names)
     check_given(device, *module.device_types)
     return module

@@ -340,6 +340,7 @@ def test_a_graph_is_exported_with_its_parameters_and_loaded(
     assert np.array_equal(result(graph), wanted)
     loaded = load(tmp_path / file)
     assert loaded["get_graph_json"]() == built.get_graph_json()
+    assert np.array_equal(result(weft.graph_executor.create(loaded["get_graph_json"](), loaded, weft.cpu(0))), wanted)
     params = loaded["get_graph_params"]()
     assert params.keys() == built.params.keys()
     assert all(np.array_equal(params[name], built.params[name]) for name in params)
