@@ -274,6 +274,21 @@ def test_the_gradient_of_a_reshape_to_what_is_known_when_it_runs_has_the_shape_o
     np.testing.assert_array_equal(by_x, 2 * array)
 
 
+def test_the_gradient_of_what_is_moved_as_a_run_says_goes_where_it_came_from() -> None:
+    x, by, v = relay.var("x", shape=(2, 3)), relay.var("n", shape=(2,), dtype="int64"), relay.var("v", shape=())
+    far, one = relay.const([9, 9], "int64"), relay.const([1, 1], "int64")
+    padded = relay.dyn.nn.pad(x, relay.stack([by, by], axis=1), v)
+    slopes = [
+        (relay.transform.gradients(relay.dyn.tile(x, by), [x])[0], np.full((2, 3), 2)),
+        (relay.transform.gradients(relay.dyn.strided_slice(x, by - one, far, one), [x])[0], [[0, 0, 0], [1, 1, 1]]),
+        *zip(relay.transform.gradients(padded, [x, v]), (np.ones((2, 3)), 6 * 5 - 6), strict=True),
+    ]
+    given = [np.ones((2, 3), np.float32), np.array([2, 1]), np.zeros((), np.float32)]
+    for body, wanted in slopes:
+        (found,) = evaluate_function(relay.Function([x, by, v], body), given)
+        np.testing.assert_array_equal(found, wanted)
+
+
 def distinct(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
     """Numbers of which each window of a pool has one largest."""
     return rng.permutation(prod(shape)).reshape(shape) / 100 + 0.1
@@ -305,7 +320,9 @@ def test_of_equal_elements_the_first_has_the_second_derivative() -> None:
     np.testing.assert_array_equal(found, [[[1, 4]]])
 
 
-RESHAPED = {"reshape", "squeeze", "expand_dims", "broadcast_to", "full", "ones", "zeros"}
+RESHAPED = {
+    "reshape", "squeeze", "expand_dims", "broadcast_to", "full", "ones", "zeros", "tile", "strided_slice", "nn.pad",
+}  # fmt: skip
 """Operators whose shape is data, and whose gradient does not need to know it."""
 
 WITHOUT_GRADIENT = {

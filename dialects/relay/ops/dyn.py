@@ -296,6 +296,9 @@ class DynTileOp(OfData):
         rank = max(len(shape_of(self.data)), count_of(self.reps, "the repeats"))
         return open_tensor(tensor(self.data).element_type, rank)
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
+
 
 @irdl_op_definition
 class DynStridedSliceOp(OfData):
@@ -355,6 +358,9 @@ class DynStridedSliceOp(OfData):
             raise VerifyException(f"begin, end and strides have not a number for each dimension of {data}")
         return TensorType(data.element_type, [DYNAMIC] * cut + list(shape[cut:]))
 
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved()
+
 
 @irdl_op_definition
 class DynPadOp(OfData):
@@ -398,6 +404,9 @@ class DynPadOp(OfData):
         if shape_of(self.pad_width) != (rank, 2):
             raise VerifyException(f"the widths of {self.data.type} are [{rank}, 2] numbers, got {self.pad_width.type}")
         return open_tensor(tensor(self.data).element_type, rank)
+
+    def gradient(self, g: Gradient) -> Terms:
+        return g.moved((0, 2))
 
 
 OPS: list[type[Operation]] = [
