@@ -17,6 +17,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .knobs import environment_of_program
+
 _SHELL = "/bin/sh"
 
 _WAIT = """
@@ -49,7 +51,7 @@ class Guard:
             stdin=subprocess.DEVNULL if input is None else None,
             input=input,
             cwd=cwd,
-            env=None if self._folder is None else os.environ | {"TMPDIR": str(self._folder)},
+            env=None if self._folder is None else environment_of_program(TMPDIR=str(self._folder)),
             capture_output=True,
             text=True,
             check=False,

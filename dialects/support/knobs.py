@@ -65,7 +65,7 @@ class Knob(Setting, Generic[T]):
         try:
             return kind(text)
         except ValueError:
-            raise UsageError(f"${self.variable} is '{text}', which is not of type {kind.__name__}") from None
+            raise UsageError(f"${self.variable} is '{text}', which is no whole number") from None
 
     @contextmanager
     def set(self, value: T) -> Generator[None]:
@@ -116,3 +116,8 @@ def environment(name: str, value: str, *, unless: Collection[str]) -> Generator[
         yield
     finally:
         del os.environ[name]
+
+
+def environment_of_program(**changed: str) -> dict[str, str]:
+    """What a program that is started finds in its environment: what this process does, but for some variables."""
+    return os.environ | changed

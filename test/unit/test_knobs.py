@@ -30,7 +30,7 @@ def test_a_value_of_another_type_is_a_usage_error(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("WEFT_TEST_NUMBER", "4")
         assert number.get() == 4
         monkeypatch.setenv("WEFT_TEST_NUMBER", "four")
-        with pytest.raises(UsageError, match="not of type int"):
+        with pytest.raises(UsageError, match="'four', which is no whole number"):
             number.get()
     finally:
         del knobs.KNOBS["WEFT_TEST_NUMBER"]
