@@ -236,6 +236,21 @@ def test_a_function_that_does_nothing_is_one_statement() -> None:
     )
 
 
+def test_the_side_that_is_taken_leaves_no_use_of_its_value() -> None:
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(4,), "float32"], B: T.Buffer[(4,), "float32"]):
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = T.if_then_else(vi < 9, A[vi], T.float32(0))
+""")
+    made = weft.tir.transform.Simplify()(ModuleOp([func.clone()]))
+    users = [use.operation for op in made.walk() for result in op.results for use in result.uses]
+    assert users and all(made.is_ancestor(each) for each in users)
+    assert not any(op.name == "scf.if" for op in made.walk())
+
+
 def test_what_is_left_of_an_unrolled_loop_whose_last_iteration_never_runs_is_partial() -> None:
     changed = after("LoopPartition", after("UnrollLoop", triangular))
     left = [op for op in changed.walk() if isinstance(op, BlockOp) and op.block_name == "below"]

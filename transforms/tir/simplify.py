@@ -341,6 +341,7 @@ def take_side(op: scf.IfOp, region: Region) -> None:
         inner.detach()
         if isinstance(inner, scf.YieldOp):
             values = list(inner.operands)
+            inner.erase()
         else:
             Rewriter.insert_op(inner, InsertPoint.before(op))
     for result, value in zip(op.results, values, strict=True):
