@@ -351,6 +351,33 @@ def test_turns_of_open_numbers_get_the_shapes_that_are_given(tmp_path: Path):
     np.testing.assert_allclose(executable(*inputs)[1], wanted[1], rtol=1e-5)
 
 
+SUMS = """
+relay.func private @sum(%x: tensor<2xf32>, %y: tensor<2xf32>, %h: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = relay.multiply %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = relay.add %h, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %1 : tensor<2xf32>
+}
+relay.func @main(%x: tensor<?x2xf32>, %y: tensor<?x2xf32>, %h: tensor<2xf32>) -> (tensor<2xf32>, tensor<?x2xf32>) {
+  %last, %all = relay.scan @sum() over(%x, %y) from(%h) {gathered = array<i64: 0>, directions = array<i64: 0, 1, 0>}
+    : () over(tensor<?x2xf32>, tensor<?x2xf32>) from(tensor<2xf32>) -> tensor<2xf32>, tensor<?x2xf32>
+  relay.return %last, %all : tensor<2xf32>, tensor<?x2xf32>
+}
+"""
+
+
+def test_turns_that_are_calls_fail_where_tensors_have_different_numbers_of_rows():
+    with weft.PassContext(config={"unroll-scans.all": True}):
+        executable: Any = weft.compile(parse_mlir(SUMS, "sums"), threads=1)
+    assert "relay.scan" not in executable.ir["fuse"]
+    for t in (0, 1, 3):
+        inputs = [floats(t, 2), floats(t, 2), floats(2)]
+        for found, wanted in zip(executable(*inputs), reference(SUMS, inputs), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    for t, u in ((3, 2), (2, 3), (1, 0), (0, 1)):
+        with pytest.raises(CheckError):
+            executable(floats(t, 2), floats(u, 2), floats(2))
+
+
 def test_amounts_and_repeats_and_depths_that_follow_from_extents():
     nodes = [
         node("Shape", ["x"], ["shape"]),

@@ -21,9 +21,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ...dialects.relay.base import is_static, tensor
 from ...dialects.relay.control import IfOp, SetRowOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, TupleOp, YieldOp
-from ...dialects.relay.ops.broadcast import AddOp, LessOp, SubtractOp
+from ...dialects.relay.ops.broadcast import AddOp, LessOp, NotEqualOp, SubtractOp
 from ...dialects.relay.ops.creation import ShapeOfOp
 from ...dialects.relay.ops.dyn_creation import DynFullOp
+from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.ops.gather import TakeOp
 from ...dialects.relay.ops.slicing import ConcatenateOp
 from ...dialects.relay.ops.transform import ReshapeOp
@@ -51,8 +52,11 @@ def call_turns(scan: ScanOp, callee: FuncOp, name: str) -> FuncOp:
             raise Diagnostic.at(scan, f"has {why}, where a graph has no loops", hint=give_shapes())
     before = Emitter()
     zero = before(ConstantOp.from_numpy(np.array(0, np.int64), "first"))
-    shape = before(ShapeOfOp(scan.rows[0], dtype="int64"))
-    turns = before(TakeOp(shape, zero, axis=0))
+    turns, *others = (
+        before(TakeOp(before(ShapeOfOp(value, dtype="int64")), zero, axis=0)) for value in dict.fromkeys(scan.rows)
+    )
+    for other in others:
+        turns = _if_equal(before, turns, other)
     buffers = [_empty(before, turns, result) for result in gathered]
     given = [*scan.captured, *scan.rows, zero, turns, *scan.carried, *buffers]
     function = _function(scan, callee, name, [value.type for value in given])
@@ -64,6 +68,12 @@ def call_turns(scan: ScanOp, callee: FuncOp, name: str) -> FuncOp:
         old.replace_all_uses_with(new)
     erase(scan)
     return function
+
+
+def _if_equal(emit: Emitter, turns: SSAValue, other: SSAValue) -> SSAValue:
+    """The number of turns; the run fails where a tensor has another number of rows, a place that is not there."""
+    differ = emit(CastOp(emit(NotEqualOp(turns, other)), dtype="int64"))
+    return emit(TakeOp(emit(ReshapeOp(turns, newshape=[1])), differ, axis=0, mode="error"))
 
 
 def _empty(emit: Emitter, turns: SSAValue, result: SSAValue) -> SSAValue:
