@@ -20,7 +20,8 @@ tir.block @sum(%vi: spatial 4, %vk: reduce 64) = [%i, %k] ... {
 }
 ```
 
-The branch is taken where all iterators of the reduction are 0; where a reduction has one step, there is none.
+The branch is taken where all iterators of the reduction are 0; where a reduction has one step, there is none. One that
+threads share is refused: none of its steps is the first. `lower-cross-thread-reduction` goes before.
 Counterpart of TVM's LowerInitBlock.
 """
 
@@ -34,7 +35,9 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.tir.core import BlockOp, IterKind, PrimFuncOp, blocks_under
+from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.tir.core import BlockOp, ForOp, IterKind, PrimFuncOp, blocks_under
+from ...dialects.tir.legality.dependence import shared_reductions
 from ..infra import PrimFuncPass, report_changed
 
 
@@ -46,6 +49,9 @@ class LowerInitBlockPass(PrimFuncPass):
     tvm_name = "LowerInitBlock"
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
+        for shared in (block for loop in func.walk() if isinstance(loop, ForOp) for block in shared_reductions(loop)):
+            message = f"threads share the reduction of block @{shared.block_name}: none of its steps is the first"
+            raise Diagnostic.at(shared, message, hint="lower-cross-thread-reduction goes before lower-init-block")
         blocks = [block for block in blocks_under(func) if block.init is not None]
         for block in blocks:
             _lower(block)
