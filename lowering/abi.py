@@ -13,7 +13,7 @@ each. `weft_constants` is a table of addresses that the runtime fills in once, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -163,7 +163,8 @@ PARAMETERS = (BUFFER, OPEN_BUFFER, "slots", "record", *NUMBERS)
 
 @record
 class Step:
-    """One kernel call of a graph, or one copy, which has no kernel: its arguments are what is copied, and where to.
+    """One kernel call of a graph, or one copy, which has no kernel: its arguments are what is copied, and where to; or,
+    with one argument and no kernel, memory that becomes zero.
 
     The layers are the names that the model has for what was fused into the kernel. A kernel runs on the device of the
     number `device`; a copy is to it.
@@ -173,6 +174,25 @@ class Step:
     layers: tuple[str, ...]
     arguments: tuple[Argument, ...]
     device: int = 0
+
+
+@record
+class Loop:
+    """Steps that are taken one after the other in each turn, of which there are as many as `turns` say. The turn, from
+    0 on, is a symbol of theirs: its number is behind those of the graph, of what data decides, and of the loops around.
+    """
+
+    turns: Size
+    steps: tuple[Step | Loop, ...]
+
+
+def steps_within(steps: Iterable[Step | Loop]) -> Iterator[Step]:
+    """The steps, those of a loop once."""
+    for step in steps:
+        if isinstance(step, Loop):
+            yield from steps_within(step.steps)
+        else:
+            yield step
 
 
 @record
@@ -286,7 +306,7 @@ class ProgramPart:
     outputs: int
     symbols: int
     decided: int
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Loop, ...]
 
 
 @record
@@ -311,7 +331,7 @@ class CompiledGraph:
     records_at: int = 0
     counter_bytes: int = 0
     parameters: tuple[tuple[Parameter, ...], ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step | Loop, ...] = ()
     symbols: tuple[str, ...] = ()
     """Names of the extents that are known when the graph is called."""
     pools: tuple[tuple[Size, ...], ...] = ()

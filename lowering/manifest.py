@@ -21,6 +21,7 @@ from .abi import (
     CompiledGraph,
     DeviceMemory,
     HostedSegment,
+    Loop,
     ProgramPart,
     Step,
     TensorSpec,
@@ -73,7 +74,9 @@ def _described(spec: TensorSpec) -> dict[str, object]:
     return {"name": spec.name, "dtype": spec.dtype, "extents": [to_json(size) for size in spec.extents]}
 
 
-def _described_step(step: Step) -> dict[str, object]:
+def _described_step(step: Step | Loop) -> dict[str, object]:
+    if isinstance(step, Loop):
+        return {"turns": [to_json(step.turns)], "steps": [_described_step(each) for each in step.steps]}
     described: dict[str, object] = asdict(step)
     described["arguments"] = [_described_argument(argument) for argument in step.arguments]
     return described

@@ -3,7 +3,8 @@
 The function is the `func.func` that `materialize-memory` makes; what is in it is known here, operation by operation. A
 function in which anything else stands, as one that was written by hand may be, has no steps; nor has a program that
 branches and calls, whose steps are not known before it runs. Where extents are known when the graph is called, places
-and sizes are read as expressions of the graph's symbols.
+and sizes are read as expressions of the graph's symbols. Turns of a known number are read one after the other, those of
+another number as a loop.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from .abi import (
     SEGMENT_MARK,
     SYMBOL_EXTENTS,
     Argument,
+    Loop,
     Parameter,
     ProgramPart,
     Step,
@@ -55,7 +57,7 @@ from .sizes import Size, product, read_extents
 class StepTable:
     """The steps of a graph, the bytes that are zero before the first, and what each kernel takes."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step | Loop, ...] = ()
     counter_bytes: int = 0
     parameters: Mapping[str, tuple[Parameter, ...]] = field(default_factory=dict[str, "tuple[Parameter, ...]"])
     parts: tuple[ProgramPart, ...] = ()
@@ -160,6 +162,8 @@ class _Reading:
                 self.known[value] = Argument(kind, sizes=(at, _open_bytes(spec, value)))
             else:
                 self.known[value] = Argument(kind, at, self._size(value))
+        self.depth = symbols + decided
+        """The number of the next loop's turn."""
         self.arena = arguments[-2]
         self.known[arguments[-1]] = Argument("threads")
         self.constants = {
@@ -179,10 +183,10 @@ class _Reading:
             raise _Unknown
         return _bytes(value.type)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[Step | Loop]:
         yield from self._steps(self.main.body.block)
 
-    def _steps(self, block: Block) -> Iterator[Step]:
+    def _steps(self, block: Block) -> Iterator[Step | Loop]:
         for op in block.ops:
             match op:
                 case arith.ConstantOp(value=IntegerAttr() as value):
@@ -207,61 +211,86 @@ class _Reading:
                     self.numbers[op.result] = self._number(op.input)
                 case SlotsOp() if (start := self._start(op.memory)) is not None:
                     size = op.result.type.count.data * SLOT_BYTES
-                    self.known[op.result] = Argument("slots", start + op.offset.value.data, size)
+                    self.known[op.result] = _memory("slots", _sum(start, op.offset.value.data), size)
                 case RecordOp() if op.memory is self.arena:
                     self.known[op.result] = Argument("record", op.offset.value.data, RECORD_BYTES)
                 case func.CallOp() if not op.results:
                     arguments = tuple(map(self._argument, op.arguments))
                     yield Step(op.callee.root_reference.data, layers_of(op.location), arguments)
                 case ShareOp() if op.extent is None:
-                    yield from self._copies(op)
+                    yield from self._alone(op)
                 case _:
                     raise _Unknown
 
-    def _turns(self, loop: scf.ForOp) -> Iterator[Step]:
-        """The steps of a loop, one turn after the other."""
+    def _turns(self, loop: scf.ForOp) -> Iterator[Step | Loop]:
+        """The steps of a loop: one turn after the other where it is known how many there are."""
         first, last, step = (self._number(value) for value in (loop.lb, loop.ub, loop.step))
-        if not isinstance(first, int) or not isinstance(last, int) or not isinstance(step, int):
+        (turn,) = loop.body.block.args
+        if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
+            for number in range(first, last, step):
+                self.numbers[turn] = number
+                yield from self._steps(loop.body.block)
+        elif (first, step) == (0, 1):
+            self.numbers[turn] = "n", self.depth
+            self.depth += 1
+            steps = tuple(self._steps(loop.body.block))
+            self.depth -= 1
+            yield Loop(last, steps)
+        else:
             raise _Unknown
-        for turn in range(first, last, step):
-            self.numbers[loop.body.block.args[0]] = turn
-            yield from self._steps(loop.body.block)
 
-    def _start(self, memory: SSAValue) -> int | None:
+    def _start(self, memory: SSAValue) -> Size | None:
         """The byte of the arena at which memory begins, if it is a part of that."""
         if memory is self.arena:
             return 0
         known = self.known.get(memory)
-        return known.at if known is not None and known.kind == "arena" and known.sizes is None else None
+        return _begin(known) if known is not None and known.kind == "arena" else None
 
-    def _copies(self, share: ShareOp) -> Iterator[Step]:
-        """What one thread copies."""
+    def _alone(self, share: ShareOp) -> Iterator[Step]:
+        """What one thread does: copies, and memory that it clears."""
         for op in share.body.block.ops:
-            if not isinstance(op, memref.CopyOp):
-                raise _Unknown
-            yield Step("", layers_of(op.location), (self._known(op.source), self._known(op.destination)))
+            match op:
+                case memref.CopyOp():
+                    yield Step("", layers_of(op.location), (self._known(op.source), self._known(op.destination)))
+                case arith.ConstantOp(value=IntegerAttr() as value):
+                    self.numbers[op.result] = value.value.data
+                case memref.ViewOp() if self._start(op.source) is not None:
+                    self.known[op.result] = self._view(op)
+                case scf.ForOp() if (cleared := self._cleared(op)) is not None:
+                    yield Step("", layers_of(op.location), (cleared,))
+                case _ if (size := self._computed(op)) is not None:
+                    self.numbers[op.results[0]] = size
+                case _:
+                    raise _Unknown
+
+    def _cleared(self, loop: scf.ForOp) -> Argument | None:
+        """The memory of which a loop makes every element zero, if it is one that does."""
+        match list(loop.body.block.ops):
+            case [memref.StoreOp() as store, scf.YieldOp()] if not loop.iter_args and isinstance(
+                view := store.memref.owner, memref.ViewOp
+            ):
+                turns = self._number(loop.lb), self._number(loop.ub), self._number(loop.step)
+                is_zero = self.numbers.get(store.value) == 0
+                is_all = list(store.indices) == list(loop.body.block.args) and list(view.sizes) == [loop.ub]
+                return self._known(store.memref) if is_zero and is_all and turns[::2] == (0, 1) else None
+            case _:
+                return None
 
     def _view(self, op: memref.ViewOp) -> Argument:
         """A part of the arena."""
-        start, around = self._number(op.byte_shift), self._start(op.source)
-        if around:
-            if not isinstance(start, int):
-                raise _Unknown
-            start += around
-        if not op.sizes and isinstance(start, int):
-            return Argument("arena", start, self._size(op.result))
-        element = op.result.type.element_type
+        around = self._start(op.source)
+        assert around is not None
         elements = self._number(op.sizes[0]) if op.sizes else prod(op.result.type.get_shape())
-        return Argument("arena", sizes=(start, product((elements, byte_width(element)))))
+        size = product((elements, byte_width(op.result.type.element_type)))
+        return _memory("arena", _sum(self._number(op.byte_shift), around), size)
 
     def _beginning(self, op: memref.ReinterpretCastOp) -> Argument:
         """So many elements of a buffer, from its beginning on."""
         if len(op.sizes) != 1 or op.offsets or op.strides or list(op.static_offsets.get_values()) != [0]:
             raise _Unknown
         whole, count = self._known(op.source), self._number(op.sizes[0])
-        start: Size = whole.at if whole.sizes is None else whole.sizes[0]
         size = product((count, byte_width(op.result.type.element_type)))
-        return Argument(whole.kind, device=whole.device, sizes=(start, size))
+        return Argument(whole.kind, device=whole.device, sizes=(_begin(whole), size))
 
     def _computed(self, op: Operation) -> Size | None:
         """The size that an operation computes, if it is one that computes sizes."""
@@ -270,8 +299,14 @@ class _Reading:
                 isinstance(self.numbers.get(value), int) for value in op.operands
             ):
                 return self._computed_now(op)
-            case arith.SelectOp() if isinstance(chosen := self.numbers.get(op.cond), int):
-                return self._number(op.lhs if chosen else op.rhs)
+            case arith.SelectOp():
+                if isinstance(chosen := self._number(op.cond), int):
+                    return self._number(op.lhs if chosen else op.rhs)
+                lhs, rhs = self._number(op.lhs), self._number(op.rhs)  # what is chosen by is 0 or 1
+                return "+", rhs, ("*", chosen, ("+", lhs, ("*", -1, rhs)))
+            case arith.CmpiOp() if not op.predicate.value.data:  # 1 where the numbers are equal, else 0
+                apart: Size = "+", self._number(op.lhs), ("*", -1, self._number(op.rhs))
+                return "+", 1, ("*", -1, ("min", 1, ("max", apart, ("*", -1, apart))))
             case arith.AddiOp():
                 return "+", self._number(op.lhs), self._number(op.rhs)
             case arith.SubiOp():
@@ -321,6 +356,23 @@ class _Reading:
         if (argument := self.known.get(value)) is None:
             raise _Unknown
         return argument
+
+
+def _begin(argument: Argument) -> Size:
+    """Where memory begins."""
+    return argument.at if argument.sizes is None else argument.sizes[0]
+
+
+def _memory(kind: str, start: Size, size: Size) -> Argument:
+    if isinstance(start, int) and isinstance(size, int):
+        return Argument(kind, start, size)
+    return Argument(kind, sizes=(start, size))
+
+
+def _sum(lhs: Size, rhs: Size) -> Size:
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        return lhs + rhs
+    return lhs if rhs == 0 else ("+", lhs, rhs)
 
 
 def _open_bytes(spec: TensorSpec, value: SSAValue) -> Size:

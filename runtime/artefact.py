@@ -54,7 +54,7 @@ from .manifest_parts import (
     read_segment,
     read_site,
     read_spec,
-    read_step,
+    read_steps,
 )
 from .step_checks import misfit, misfit_of_parts
 
@@ -311,7 +311,7 @@ def _graph(archive: Archive, fields: Fields, digests: Fields, blob: memoryview) 
         fields.size("records_at"),
         fields.size("counter_bytes"),
         tuple(tuple(read_parameter(entry) for entry in taken) for taken in fields.groups("parameters")),
-        tuple(read_step(entry, known) for entry in fields.each("steps")),
+        read_steps(fields, known),
         symbols,
         tuple(fields.sizes_in("pools", len(symbols))) if symbols else (),
         tuple(read_device(entry, len(symbols)) for entry in fields.each("devices")),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, Place
-from ..lowering.abi import CompiledGraph, Step
+from ..lowering.abi import CompiledGraph, Loop, Step, steps_within
 from ..lowering.sizes import read_extents
 from .devices import Device, copy, device_by_name
 from .host import why_not_here
@@ -107,7 +107,7 @@ class HostedProgram:
         """Contexts that no call has at the moment."""
         self._records = [
             (argument.device, argument.at)
-            for step in graph.steps
+            for step in steps_within(graph.steps)
             for argument in step.arguments
             if argument.kind == "record"
         ]
@@ -116,7 +116,7 @@ class HostedProgram:
         """Each constant on every device whose kernels read it; they are copied once."""
         placed = [[0] * len(self.constants) for _ in self.devices]
         placed[0] = [address(array) for array in self.constants]
-        for step in self._graph.steps:
+        for step in steps_within(self._graph.steps):
             for argument in step.arguments:
                 if argument.kind == "constant" and not placed[argument.device][argument.at]:
                     device, array = self.devices[argument.device], self.constants[argument.at]
@@ -187,7 +187,7 @@ class HostedProgram:
         return self._status(arena)
 
     def _decide(
-        self, bind: Callable[[Sequence[Step]], list[Bound]], symbols: tuple[int, ...], outputs: Sequence[int]
+        self, bind: Callable[[Sequence[Step | Loop]], list[Bound]], symbols: tuple[int, ...], outputs: Sequence[int]
     ) -> Iterator[Bound]:
         """The steps, each as it is when those before it have run: it may be as large as they have found out.
 
@@ -198,7 +198,7 @@ class HostedProgram:
         most = [symbols[number] for number in self._decided]
         counts = list(most)
         graph = self._at(symbols)
-        for number, step in enumerate(self._graph.steps):
+        for number, step in enumerate(steps_within(self._graph.steps)):
             (bound,) = bind(graph.steps[number : number + 1])
             yield bound
             said = [each.at - first for each in step.arguments if each.kind == "output" and each.at >= first]

@@ -22,6 +22,7 @@ from ..lowering.abi import (
     DeviceMemory,
     HostedSegment,
     Launch,
+    Loop,
     Parameter,
     ProgramPart,
     Site,
@@ -60,7 +61,7 @@ def read_parameter(entry: Fields) -> Parameter:
 
 def read_part(entry: Fields) -> ProgramPart:
     symbols, decided = entry.size("symbols"), entry.size("decided")
-    steps = tuple(read_step(step, symbols + decided) for step in entry.each("steps"))
+    steps = read_steps(entry, symbols + decided)
     return ProgramPart(entry.string("thread"), entry.size("inputs"), entry.size("outputs"), symbols, decided, steps)
 
 
@@ -86,6 +87,21 @@ def read_segment(entry: Fields) -> HostedSegment:
 def read_device(entry: Fields, symbols: int) -> DeviceMemory:
     pools = tuple(entry.sizes_in("pools", symbols)) if entry.has("pools") else ()
     return DeviceMemory(entry.string("name"), entry.size("arena_bytes"), entry.size("counter_bytes"), pools)
+
+
+def read_steps(entry: Fields, symbols: int) -> tuple[Step | Loop, ...]:
+    """The steps and loops of a graph, of a part of a program, or of a loop."""
+    return tuple(
+        _read_loop(step, symbols) if step.has("turns") else read_step(step, symbols) for step in entry.each("steps")
+    )
+
+
+def _read_loop(entry: Fields, symbols: int) -> Loop:
+    match entry.sizes("turns", symbols):
+        case (turns,):
+            return Loop(turns, read_steps(entry, symbols + 1))
+        case _:
+            raise ArtefactError("a loop of steps has one number of turns")
 
 
 def read_step(entry: Fields, symbols: int) -> Step:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
+from typing import TypeAlias
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..lowering.abi import NUMBERS, RUN, RUN_PART, Argument, CompiledGraph, ProgramPart, Step
-from ..lowering.sizes import evaluate
+from ..lowering.abi import RUN, RUN_PART, Argument, CompiledGraph, ProgramPart, Step, steps_within
 from .branching import BranchingProgram
 from .hosted import Watch
 from .kernels import Kernels
 from .memory import address
-from .profiling import COPY, Profile, Span, StepTimes
+from .profiling import Profile, Span, StepTimes
 from .program import Program
-from .stepping import CPU, Bound, traffic
+from .sizes import steps_at
+from .stepping import CPU, Bound, constant_bytes, is_clear, name_of, traffic
+
+_Key: TypeAlias = tuple[str, tuple[int, ...]]
+"""A step: the part, and by which numbers it stands there (`steps_at`)."""
 
 
 class _Times:
@@ -53,12 +57,12 @@ class PartProfiler:
             ctypes.c_void_p.from_address(self.program.code.address(RUN_PART)).value = place
         self._constants = [address(array) for array in self.program.constants]
         taken = dict(zip(graph.kernels, graph.parameters, strict=True))
-        used = {step.kernel for part in graph.parts for step in part.steps if step.kernel}
+        used = {step.kernel for part in graph.parts for step in steps_within(part.steps)}
         self._kernels = Kernels(self.program.code, {name: taken[name] for name in taken if name in used})
         self._parts = {self.program.code.address(part.thread): part for part in graph.parts}
-        self._times: dict[tuple[str, int], _Times] = {}
-        self._steps: dict[tuple[str, int], Step] = {}
-        self._devices: dict[tuple[str, int], str] = {}
+        self._times: dict[_Key, _Times] = {}
+        self._steps: dict[_Key, Step] = {}
+        self._devices: dict[_Key, str] = {}
         """Where steps are; on the CPU, unless it is said."""
         self._start = 0
         self._turn = 0
@@ -86,13 +90,14 @@ class PartProfiler:
         return 0, Profile(
             tuple(
                 StepTimes(
-                    step.kernel or COPY,
+                    name_of(step),
                     step.layers,
                     device,
                     times.bytes,
                     _whole(times.begins, repeat),
                     _whole(times.lasts, repeat),
                     tuple(times.spans),
+                    constant_bytes(step),
                 )
                 for step, device, times in found
             )
@@ -115,38 +120,36 @@ class PartProfiler:
         given = (ctypes.c_int64 * max(1, part.outputs)).from_address(outputs)[: part.outputs]
         symbols = taken[part.inputs :]
         counts = given[part.outputs - part.decided :]
-        for number, step in enumerate(part.steps):
-            known = [*symbols, *(ctypes.c_int64.from_address(each).value for each in counts)]
-            values: list[int] = []
-            bytes = 0
-            for argument in step.arguments:
-                at, size = (argument.at, argument.bytes)
-                if argument.sizes is not None:
-                    at, size = (evaluate(each, known) for each in argument.sizes)
-                values.append(self._value(argument, at, taken, given, arena, threads))
-                bytes += 0 if argument.kind in ("slots", "record", *NUMBERS) else size
-            table = (ctypes.c_uint64 * len(values))(*values)
+
+        def known() -> list[int]:
+            return [*symbols, *(ctypes.c_int64.from_address(each).value for each in counts)]
+
+        for path, step in steps_at(part.steps, known):
+            values = [self._value(each, taken, given, arena, threads) for each in step.arguments]
+            table, bytes = (ctypes.c_uint64 * len(values))(*values), traffic(step)
             begin = perf_counter_ns()
             if step.kernel:
                 self._kernels.call(step.kernel, ctypes.addressof(table), threads)
+            elif is_clear(step):
+                ctypes.memset(values[0], 0, bytes)
             else:
-                bytes //= 2
                 ctypes.memmove(values[1], values[0], bytes)
-            self._note((part.thread, number), step, begin, perf_counter_ns(), bytes)
+            self._note((part.thread, path), step, begin, perf_counter_ns(), bytes)
 
     def _watch(self, segment: int) -> Watch:
         """What is told of the steps that the host takes of a segment."""
 
         def ended(number: int, bound: Bound, begin: int, end: int) -> None:
-            key = (f"segment {segment}", number)
+            key = (f"segment {segment}", (number,))
             self._devices[key] = bound.device.name
             self._note(key, bound.step, begin, end, traffic(bound.step))
 
         return ended
 
     def _value(
-        self, argument: Argument, at: int, inputs: Sequence[int], outputs: Sequence[int], arena: int, threads: int
+        self, argument: Argument, inputs: Sequence[int], outputs: Sequence[int], arena: int, threads: int
     ) -> int:
+        at = argument.at
         match argument.kind:
             case "input":
                 return inputs[at]
@@ -161,7 +164,7 @@ class PartProfiler:
             case _:
                 return arena + at
 
-    def _note(self, key: tuple[str, int], step: Step, begin: int, end: int, bytes: int) -> None:
+    def _note(self, key: _Key, step: Step, begin: int, end: int, bytes: int) -> None:
         self._steps[key] = step
         times = self._times.setdefault(key, _Times())
         times.bytes = max(times.bytes, bytes)

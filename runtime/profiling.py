@@ -15,7 +15,9 @@ from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic, Place
 
 COPY = "copy"
-"""What a step is called that no kernel makes."""
+"""What a step is called that copies, with no kernel."""
+CLEAR = "clear"
+"""What a step is called that makes memory zero."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class Span:
 @dataclass(frozen=True)
 class StepTimes:
     """One step of a graph: the kernel, the layers of the model that it computes, where, and how many bytes it reads and
-    writes; those of a copy are counted once. `begins` and `lasts` are microseconds, one for each repetition; the former
-    from the beginning of its own.
+    writes, with those of constants among them; those of a copy are counted once. `begins` and `lasts` are microseconds,
+    one for each repetition; the former from the beginning of its own.
 
     What branches may take a step several times in a repetition, or not at all: then `lasts` are sums, `begins` the
     first times, `bytes` those of the largest, and `spans` each time in the last repetition."""
@@ -43,6 +45,7 @@ class StepTimes:
     begins: tuple[float, ...]
     lasts: tuple[float, ...]
     spans: tuple[Span, ...] | None = None
+    constant_bytes: int = 0
 
     @property
     def last_spans(self) -> tuple[Span, ...]:
@@ -59,6 +62,10 @@ class StepTimes:
     @property
     def is_copy(self) -> bool:
         return self.kernel == COPY
+
+    @property
+    def is_kernel(self) -> bool:
+        return self.kernel not in (COPY, CLEAR)
 
     @property
     def name(self) -> str:
@@ -159,7 +166,7 @@ class Profile:
         events = [
             {
                 "name": step.name,
-                "cat": "copy" if step.is_copy else "kernel",
+                "cat": "kernel" if step.is_kernel else step.kernel,
                 "ph": "X",
                 "pid": 0,
                 "tid": devices.index(step.device),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dialects.support.element_types import item_bytes, numpy_dtype_of
-from ..lowering.abi import Argument, CompiledGraph, TensorSpec
+from ..lowering.abi import Argument, CompiledGraph, Loop, Step, TensorSpec
 from ..lowering.sizes import Range, Size, SymbolExtents, evaluate, range_of, read_extents
 from .memory import NotEnoughMemory
 from .tensors import InputError, Output
@@ -93,20 +93,13 @@ def _greatest_shape(spec: TensorSpec, ranges: Sequence[Range]) -> tuple[int, ...
 
 
 def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> CompiledGraph:
-    """What a graph with symbols is where they, by number, are `symbols`: a graph without any. Behind them stands what
-    data has decided, if it does."""
-
-    def at(argument: Argument) -> Argument:
-        if argument.sizes is None:
-            return argument
-        place, bytes = (evaluate(size, symbols) for size in argument.sizes)
-        return Argument(argument.kind, place, bytes, argument.device)
-
+    """What a graph with symbols is where they, by number, are `symbols`: a graph without any, and without loops of
+    steps. Behind them stands what data has decided, if it does."""
     inputs, outputs = (
         tuple(TensorSpec(spec.name, spec.dtype, shape_of(spec, symbols)) for spec in specs)
         for specs in (graph.inputs, graph.outputs)
     )
-    steps = tuple(replace(step, arguments=tuple(map(at, step.arguments))) for step in graph.steps)
+    steps = tuple(step for _, step in steps_at(graph.steps, lambda: symbols))
     devices = tuple(
         replace(each, arena_bytes=size, pools=()) for each, size in zip(graph.devices, layout.arenas, strict=True)
     )
@@ -121,6 +114,28 @@ def graph_at(graph: CompiledGraph, symbols: Sequence[int], layout: Layout) -> Co
         devices=devices,
         extents="",
     )
+
+
+def steps_at(
+    steps: Sequence[Step | Loop], symbols: Callable[[], Sequence[int]], turns: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Step]]:
+    """Each step, turn after turn, where the symbols are what `symbols` says when it is the step's turn; before it, the
+    numbers by which the step stands among the others, one for it and one for each loop around."""
+    for number, step in enumerate(steps):
+        known = [*symbols(), *turns]
+        if isinstance(step, Loop):
+            for turn in range(evaluate(step.turns, known)):
+                for path, inner in steps_at(step.steps, symbols, (*turns, turn)):
+                    yield (number, *path), inner
+        else:
+            yield (number,), replace(step, arguments=tuple(_argument_at(each, known) for each in step.arguments))
+
+
+def _argument_at(argument: Argument, symbols: Sequence[int]) -> Argument:
+    if argument.sizes is None:
+        return argument
+    place, bytes = (evaluate(size, symbols) for size in argument.sizes)
+    return Argument(argument.kind, place, bytes, argument.device)
 
 
 class Sizes:

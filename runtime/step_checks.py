@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from ..dialects.support.checks import RECORD_BYTES
-from ..lowering.abi import BUFFER, NUMBERS, OPEN_BUFFER, CompiledGraph, Parameter, Step
+from ..lowering.abi import (
+    BUFFER,
+    NUMBERS,
+    OPEN_BUFFER,
+    Argument,
+    CompiledGraph,
+    Loop,
+    Parameter,
+    Step,
+    steps_within,
+)
 from ..lowering.sizes import read_extents, symbols_of
 
 
@@ -37,8 +47,8 @@ def misfit_of_parts(graph: CompiledGraph) -> str | None:
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))
     for part in graph.parts:
         held = {"input": part.inputs, "output": part.outputs, "constant": len(graph.constants)}
-        for number, step in enumerate(part.steps):
-            wanted = taken.get(step.kernel, ()) if step.kernel else _copied(step)
+        for number, step in enumerate(steps_within(part.steps)):
+            wanted = taken.get(step.kernel, ()) if step.kernel else _moved(step)
             kinds = [BUFFER if a.kind in ("arena", *held) else a.kind for a in step.arguments]
             given = [BUFFER if parameter.kind == OPEN_BUFFER else parameter.kind for parameter in wanted]
             places = [a.at if a.sizes is None else a.sizes[0] for a in step.arguments]
@@ -48,7 +58,7 @@ def misfit_of_parts(graph: CompiledGraph) -> str | None:
                 if a.kind in held
             ]
             pairs = zip(step.arguments, wanted, strict=False)
-            fits = all(p.kind == OPEN_BUFFER or a.sizes is not None or a.bytes == p.bytes for a, p in pairs)
+            fits = all(p.kind == OPEN_BUFFER or _has_kind(a, p.kind, p) for a, p in pairs)
             if kinds != given or not kinds or not all(inside) or not fits or part.decided > part.outputs:
                 return f"step {number} of '{part.thread}' uses what is not there"
     return None
@@ -62,10 +72,12 @@ def _wrong_step(graph: CompiledGraph) -> str | None:
         "constant": [array.nbytes for array in graph.constants],
     }
     taken = dict(zip(graph.kernels, graph.parameters, strict=False))
-    for number, step in enumerate(graph.steps):
+    if any(isinstance(step, Loop) for step in graph.steps) and (graph.devices or not graph.symbols):
+        return "steps are taken in turns of which it is not known how many there are"
+    for number, step in enumerate(steps_within(graph.steps)):
         if not step.arguments:
             return f"step {number} uses nothing"
-        wanted = taken.get(step.kernel, ()) if step.kernel else _copied(step)
+        wanted = taken.get(step.kernel, ()) if step.kernel else _moved(step)
         fits = len(wanted) == len(step.arguments) and step.device < len(arenas)
         for argument, parameter in zip(step.arguments, wanted, strict=False):
             held = sizes.get(argument.kind)
@@ -73,11 +85,11 @@ def _wrong_step(graph: CompiledGraph) -> str | None:
             fits = fits and argument.device < len(arenas)
             is_open = kind == BUFFER and parameter.kind == OPEN_BUFFER
             if argument.sizes is not None:
-                fits = fits and bool(graph.symbols) and (is_open or kind == parameter.kind == "extent")
+                fits = fits and bool(graph.symbols) and (is_open or _has_kind(argument, kind, parameter))
                 place = argument.sizes[0]
                 fits = fits and (held is None or (isinstance(place, int) and 0 <= place < len(held)))
                 continue
-            fits = fits and (is_open or (parameter.kind, parameter.bytes) == (kind, argument.bytes))
+            fits = fits and (is_open or _has_kind(argument, kind, parameter))
             fits = fits and min(argument.at, argument.bytes) >= 0
             if held is not None:
                 fits = fits and argument.at < len(held) and argument.bytes <= held[argument.at]
@@ -88,7 +100,14 @@ def _wrong_step(graph: CompiledGraph) -> str | None:
     return None
 
 
-def _copied(step: Step) -> list[Parameter]:
-    """What a copy takes."""
+def _has_kind(argument: Argument, kind: str, parameter: Parameter) -> bool:
+    """Whether an argument is of a parameter's kind, and as large as that."""
+    size = argument.bytes if argument.sizes is None else argument.sizes[1]
+    return (kind, size) == (parameter.kind, parameter.bytes)
+
+
+def _moved(step: Step) -> list[Parameter]:
+    """What a copy takes, or one that clears memory."""
     last = step.arguments[-1]
-    return [Parameter(BUFFER, last.bytes) if last.sizes is None else Parameter(OPEN_BUFFER)] * 2
+    taken = Parameter(BUFFER, last.bytes) if last.sizes is None else Parameter(OPEN_BUFFER)
+    return [taken] * min(2, len(step.arguments))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..dialects.support.diagnostics import Diagnostic
-from ..lowering.abi import NUMBERS, Argument, CompiledGraph, Step
+from ..lowering.abi import NUMBERS, Argument, CompiledGraph, Loop, Step, steps_within
 from .devices import Device, Event, copy
 from .jit import LoadedObjects
 from .kernels import Kernels
-from .profiling import COPY, Profile, StepTimes
+from .profiling import CLEAR, COPY, Profile, StepTimes
 
 CPU = "cpu"
 
@@ -54,7 +54,8 @@ class Stepper:
         self._graph, self.devices, self._constants = graph, tuple(devices), constants
         taken = dict(zip(graph.kernels, graph.parameters, strict=True))
         self._graphics = {each.function: each for each in graph.device_code}
-        native = [step.kernel for step in graph.steps if step.kernel and step.kernel not in self._graphics]
+        called = {step.kernel: None for step in steps_within(graph.steps) if step.kernel}
+        native = [kernel for kernel in called if kernel not in self._graphics]
         self._kernels = Kernels(code, {name: taken[name] for name in native})
 
     def bind(
@@ -63,11 +64,11 @@ class Stepper:
         outputs: Sequence[int],
         arenas: Sequence[int],
         threads: int,
-        steps: Sequence[Step] | None = None,
+        steps: Sequence[Step | Loop] | None = None,
     ) -> list[Bound]:
         """The steps on memory, by address: the caller's, and an arena on each device. `steps` are those of the graph at
-        the sizes of a call, where it has symbols."""
-        taken = self._graph.steps if steps is None else steps
+        the sizes of a call, where it has symbols, which has no loops (`sizes.graph_at`)."""
+        taken = steps_within(self._graph.steps if steps is None else steps)
         return [self._bound(step, inputs, outputs, arenas, threads) for step in taken]
 
     def _bound(
@@ -90,6 +91,8 @@ class Stepper:
 
         values = [value(argument) for argument in step.arguments]
         device = self.devices[step.device]
+        if is_clear(step):
+            return Bound(step, device, partial(device.clear, values[0], step.arguments[0].bytes))
         if not step.kernel:
             source, target = step.arguments
             origin = self.devices[source.device]
@@ -125,12 +128,13 @@ class Stepper:
         return Profile(
             tuple(
                 StepTimes(
-                    each.step.kernel or COPY,
+                    name_of(each.step),
                     each.step.layers,
                     each.device.name,
                     traffic(each.step),
                     tuple(run[number][0].since(run[0][0]) for run in runs),
                     tuple(run[number][1].since(run[number][0]) for run in runs),
+                    constant_bytes=constant_bytes(each.step),
                 )
                 for number, each in enumerate(bound)
             )
@@ -154,8 +158,23 @@ def _buffers(step: Step, values: Sequence[int]) -> list[tuple[int, int]]:
     ]
 
 
+def is_clear(step: Step) -> bool:
+    """Whether a step makes memory zero."""
+    return not step.kernel and len(step.arguments) == 1
+
+
+def name_of(step: Step) -> str:
+    """What a profile calls the kernel of a step."""
+    return step.kernel or (CLEAR if is_clear(step) else COPY)
+
+
+def constant_bytes(step: Step) -> int:
+    """The bytes of the constants that a step reads."""
+    return sum(argument.bytes for argument in step.arguments if argument.kind == "constant")
+
+
 def traffic(step: Step) -> int:
-    """The bytes of a step's tensors; of a copy those that are copied."""
+    """The bytes of a step's tensors; of a copy those that are copied, of what is cleared those."""
     if not step.kernel:
         return step.arguments[0].bytes
-    return sum(argument.bytes for argument in step.arguments if argument.kind not in ("slots", "record"))
+    return sum(argument.bytes for argument in step.arguments if argument.kind not in ("slots", "record", *NUMBERS))

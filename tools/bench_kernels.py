@@ -46,20 +46,20 @@ def kernels_within(exe: Executable, inputs: Sequence[NDArray], repeat: int) -> l
     flops = _operations(exe)
     arenas = exe.graph.arena_bytes + sum(device.arena_bytes for device in exe.graph.devices)
     resident = sum(array.nbytes for array in exe.graph.constants) + arenas
-    same: dict[str, list[tuple[StepTimes, int]]] = {}
-    for times, step in zip(profile.steps, exe.graph.steps, strict=True):
-        if not times.is_copy:
-            weights = sum(argument.bytes for argument in step.arguments if argument.kind == "constant")
-            same.setdefault(times.kernel, []).append((times, weights))
+    same: dict[str, list[StepTimes]] = {}
+    for times in profile.steps:
+        if times.is_kernel and times.last_spans:
+            same.setdefault(times.kernel, []).append(times)
     results: list[KernelResult] = []
     for name, steps in same.items():
-        ms = sum(times.us for times, _ in steps) / len(steps) / 1e3
-        layers = tuple(layer for times, _ in steps for layer in times.layers)
-        bytes, weights = (sum(counts) // len(steps) for counts in zip(*((t.bytes, w) for t, w in steps), strict=True))
+        calls = [(span.bytes, times.constant_bytes) for times in steps for span in times.last_spans]
+        ms = sum(times.us for times in steps) / len(calls) / 1e3
+        layers = tuple(layer for times in steps for layer in times.layers)
+        bytes, weights = (sum(counts) // len(calls) for counts in zip(*calls, strict=True))
         streams = ((weights, resident), (bytes - weights, bytes - weights))
         # A kernel that is passed extents computes now more and now less, and what is counted is its first call's.
-        known = flops.get(name) if len({times.bytes for times, _ in steps}) == 1 else None
-        results.append(KernelResult(name, len(steps), ms, known, bytes, layers, streams))
+        known = flops.get(name) if len({size for size, _ in calls}) == 1 else None
+        results.append(KernelResult(name, len(calls), ms, known, bytes, layers, streams))
     return results
 
 

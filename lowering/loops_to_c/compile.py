@@ -26,7 +26,7 @@ from ...dialects.support.aligned_arrays import aligned
 from ...dialects.support.diagnostics import Diagnostic, UsageError
 from ...dialects.support.guard import Guard, guarded
 from ...dialects.support.knobs import CC
-from ..abi import TEAM, THREADS, Argument, CompiledGraph, Parameter, Step
+from ..abi import TEAM, THREADS, Argument, CompiledGraph, Loop, Parameter, Step, steps_within
 from ..check_sites import read_checks
 from ..constant_data import constant_data
 from ..graph_to_memory.signature import read_signature, read_sizes
@@ -148,14 +148,16 @@ def _steps(module: ModuleOp) -> tuple[list[func.FuncOp], StepTable]:
     """The steps of a graph, or of the parts of a program, and the kernels that they call; none where nothing has steps,
     or a kernel a name that C has not. A kernel in C is called by one thread, and takes a team."""
     table = read_steps(module)
-    called = {step.kernel for steps in (table.steps, *(part.steps for part in table.parts)) for step in steps}
+    called = {
+        step.kernel for steps in (table.steps, *(part.steps for part in table.parts)) for step in steps_within(steps)
+    }
     kernels = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in called]
     if any(identifier(kernel.sym_name.data) != kernel.sym_name.data for kernel in kernels):
         return [], StepTable()
 
-    parts = tuple(replace(part, steps=_taken(part.steps)) for part in table.parts)
+    parts = tuple(replace(part, steps=_in_loops(part.steps)) for part in table.parts)
     parameters = {name: tuple(map(_alone, held)) for name, held in table.parameters.items()}
-    return kernels, replace(table, steps=_taken(table.steps), parameters=parameters, parts=parts)
+    return kernels, replace(table, steps=_in_loops(table.steps), parameters=parameters, parts=parts)
 
 
 def _alone(each: Part) -> Part:
@@ -165,6 +167,16 @@ def _alone(each: Part) -> Part:
 
 def _taken(steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(replace(step, arguments=tuple(map(_alone, step.arguments))) for step in steps)
+
+
+def _in_loops(steps: Sequence[Step | Loop]) -> tuple[Step | Loop, ...]:
+    taken: list[Step | Loop] = []
+    for step in steps:
+        if isinstance(step, Loop):
+            taken.append(replace(step, steps=_in_loops(step.steps)))
+        else:
+            taken += _taken([step])
+    return tuple(taken)
 
 
 def _constant_number(op: Operation) -> int:

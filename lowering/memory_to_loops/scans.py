@@ -27,7 +27,7 @@ from .frames import Path
 from .steps import Callees, slot_count, turn_slots
 
 _WORDS = SLOT_BYTES // 8
-"""The words of a slot, of which the first counts what is claimed, and the one in the middle what is done."""
+"""The words of a slot."""
 
 Starts = Mapping[SSAValue, tuple[SSAValue, SSAValue]]
 
@@ -136,7 +136,7 @@ class Scans:
             body.add_op(memory)
             zero = arith.ConstantOp(IntegerAttr(0, i64))
             body.add_op(zero)
-            loop = scf.ForOp(inside.constant(0), words, inside.constant(_WORDS // 2), [], Block(arg_types=[index]))
+            loop = scf.ForOp(inside.constant(0), words, inside.constant(1), [], Block(arg_types=[index]))
             loop.body.block.add_ops([memref.StoreOp.get(zero, memory, [loop.body.block.args[0]]), scf.YieldOp()])
             body.add_op(loop)
 

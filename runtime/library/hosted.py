@@ -10,7 +10,19 @@ from collections.abc import Sequence
 
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
-from ...lowering.abi import ALIGNMENT, ENTRY, NUMBERS, RUN, TEAM, THREADS, Argument, CompiledGraph, DeviceMemory, Step
+from ...lowering.abi import (
+    ALIGNMENT,
+    ENTRY,
+    NUMBERS,
+    RUN,
+    TEAM,
+    THREADS,
+    Argument,
+    CompiledGraph,
+    DeviceMemory,
+    Step,
+    steps_within,
+)
 from ...lowering.sizes import Size, read_extents
 from ..step_checks import misfit
 from .text import c_string
@@ -44,7 +56,7 @@ def hosted(graph: CompiledGraph, data: str, starts: Sequence[int]) -> str:
     """
     if (reason := misfit(graph)) is not None:
         raise Diagnostic(reason)
-    called = list(dict.fromkeys(step.kernel for step in graph.steps if step.kernel))
+    called = list(dict.fromkeys(step.kernel for step in steps_within(graph.steps) if step.kernel))
     kinds = {name: [each.kind for each in taken] for name, taken in zip(graph.kernels, graph.parameters, strict=True)}
     said = read_extents(graph.extents, len(graph.symbols))
     writer = _Steps(graph, called, {name for name in called if TEAM in kinds[name]}, [n for n, _ in said.read])
@@ -70,10 +82,12 @@ def hosted(graph: CompiledGraph, data: str, starts: Sequence[int]) -> str:
             f"  s[{len(graph.symbols) + place}] = s[{number}];" for place, (number, _) in enumerate(said.read)
         ),
         clears="\n".join(clears),
-        steps="\n".join(map(writer.step, graph.steps)),
+        steps="\n".join(map(writer.step, steps_within(graph.steps))),
         records="\n".join(
             f"  if (told(arenas[{argument.device}] + {argument.at}, workspace))\n    return {number + 1};"
-            for number, argument in enumerate(a for step in graph.steps for a in step.arguments if a.kind == "record")
+            for number, argument in enumerate(
+                a for step in steps_within(graph.steps) for a in step.arguments if a.kind == "record"
+            )
         ),
         record_bytes=RECORD_BYTES,
         check=CHECK_FIELD,

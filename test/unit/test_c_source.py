@@ -21,6 +21,7 @@ from weft.dialects.relay.reference import evaluate_compute
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.support.parser import parse_module
+from weft.lowering.abi import steps_within
 from weft.lowering.compiler import lower
 from weft.lowering.loops_to_c.compile import NoCompilerError, compile_c, compile_c_graph, compiler_command
 from weft.lowering.loops_to_c.module import emit_c
@@ -185,7 +186,7 @@ STEPS = """relay.func @main(%x: tensor<1x8xf32>) -> tensor<1x32xf32> {
 def test_kernels_in_c_are_timed_one_by_one_and_kept_with_their_entries(tmp_path: Path) -> None:
     exe = weft.compile(parsed(STEPS), target="c", threads=2)
     exe.save(tmp_path / "steps.weft")
-    kernels = [step.kernel for step in weft.compile(parsed(STEPS)).graph.steps]
+    kernels = [step.kernel for step in steps_within(weft.compile(parsed(STEPS)).graph.steps)]
     for each in (exe, weft.load(tmp_path / "steps.weft")):
         profile = each.profile(np.ones((1, 8), np.float32), repeat=2)
         assert len(kernels) > 1 and [step.kernel for step in profile.steps] == kernels

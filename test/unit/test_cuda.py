@@ -23,7 +23,7 @@ from weft import te
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
-from weft.lowering.abi import Launch
+from weft.lowering.abi import Launch, steps_within
 from weft.lowering.machine.target import Target, TargetError
 from weft.runtime import devices
 from weft.runtime.cuda import CudaError
@@ -246,7 +246,7 @@ def test_a_graph_runs_on_a_gpu_as_on_a_processor(driver: Emulator, tmp_path: Pat
     expected = weft.compile(parse_mlir(ALL, "g.mlir"))(*arrays())
     exe = weft.compile(parse_mlir(ALL, "g.mlir"), target="cuda")
     driver.register(exe.ir)
-    assert {step.device for step in exe.graph.steps if step.kernel} == {1}
+    assert {step.device for step in steps_within(exe.graph.steps) if step.kernel} == {1}
     assert "and a GPU" in repr(exe)
     for found, wanted in zip(exe(*arrays()), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
@@ -267,7 +267,7 @@ def test_part_of_a_graph_runs_on_a_gpu(driver: Emulator, tmp_path: Path) -> None
     expected = weft.compile(parse_mlir(ALL, "g.mlir"))(*arrays())
     exe = weft.compile(parse_mlir(PARTLY, "part.mlir"), target=["llvm", "cuda"])
     driver.register(exe.ir)
-    kernels = {step.kernel: step.device for step in exe.graph.steps if step.kernel}
+    kernels = {step.kernel: step.device for step in steps_within(exe.graph.steps) if step.kernel}
     assert set(kernels.values()) == {0, 1} and len(exe.graph.device_code) == 1
     exe.export_library(tmp_path / "part.so")
     for each in (exe, weft.load(tmp_path / "part.so")):
@@ -331,7 +331,7 @@ def test_a_kernel_with_several_results_runs_on_a_gpu(driver: Emulator, target: s
     }}"""
     exe = weft.compile(parse_mlir(text, "g.mlir"), target=target)
     driver.register(exe.ir)
-    assert [step.device for step in exe.graph.steps if step.kernel] == [1]
+    assert [step.device for step in steps_within(exe.graph.steps) if step.kernel] == [1]
     (code,) = exe.graph.device_code
     assert code.source.count(".visible .entry") == code.source.count("st.global") == 2
     x = np.random.default_rng(0).standard_normal((64, 1024)).astype(np.float32)

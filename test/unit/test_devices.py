@@ -20,7 +20,7 @@ from strict_c import needs_compiler
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
-from weft.lowering.abi import Argument, CompiledGraph
+from weft.lowering.abi import Argument, CompiledGraph, steps_within
 from weft.runtime.devices import Apart, DeviceAccessError, Traffic, copy, counted, device_by_name
 from weft.runtime.library.interfaces import Piece
 from weft.runtime.library.link import export_library
@@ -133,7 +133,7 @@ def test_a_profile_tells_of_devices_and_copies(exe: weft.Executable) -> None:
 def test_equal_kernels_on_two_devices_are_one() -> None:
     with weft.PassContext(opt_level=3, config={"fuse-ops.strategy": "tvm"}):
         exe = weft.compile(parse_mlir(GRAPH.replace("PLACES", PLACES), "far.mlir"))
-    softmax = [step for step in exe.graph.steps if step.kernel == "fused_nn_softmax"]
+    softmax = [step for step in steps_within(exe.graph.steps) if step.kernel == "fused_nn_softmax"]
     assert [step.device for step in softmax] == [0, 1]
 
 
@@ -147,7 +147,7 @@ def test_all_on_the_other_device_is_copied_there_and_back(expected: Any) -> None
     text = GRAPH.replace("PLACES", PLACES).replace("<cpu>", "<ext_dev>")
     exe = weft.compile(parse_mlir(text, "far.mlir"))
     assert same(exe(*arrays()), expected)
-    assert {step.device for step in exe.graph.steps if step.kernel} == {1}
+    assert {step.device for step in steps_within(exe.graph.steps) if step.kernel} == {1}
 
 
 def test_two_devices_of_one_type_are_two(expected: Any) -> None:
@@ -161,12 +161,13 @@ def test_two_devices_of_one_type_are_two(expected: Any) -> None:
 
 def missing(graph: CompiledGraph, device: int) -> CompiledGraph:
     """The graph with one kernel given memory of another device than its own."""
-    number = next(n for n, step in enumerate(graph.steps) if step.kernel and step.device == device)
-    step = graph.steps[number]
+    steps = list(steps_within(graph.steps))
+    number = next(n for n, step in enumerate(steps) if step.kernel and step.device == device)
+    step = steps[number]
     place = next(n for n, argument in enumerate(step.arguments) if argument.kind in ("arena", "input"))
     wrong = Argument("arena", 0, step.arguments[place].bytes, 1 - device)
     arguments = (*step.arguments[:place], wrong, *step.arguments[place + 1 :])
-    return replace(graph, steps=(*graph.steps[:number], replace(step, arguments=arguments), *graph.steps[number + 1 :]))
+    return replace(graph, steps=(*steps[:number], replace(step, arguments=arguments), *steps[number + 1 :]))
 
 
 @pytest.mark.parametrize(

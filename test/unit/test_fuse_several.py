@@ -10,6 +10,7 @@ from fused import arrays, assert_close, kernels, module_of
 
 import weft
 from weft.dialects.relay.interpreter import evaluate_function
+from weft.lowering.abi import steps_within
 from weft.transforms.infra import remarks
 from weft.transforms.relay.first_order_gradient import FirstOrderGradientPass
 from weft.transforms.relay.fuse_ops import FuseOpsPass
@@ -302,7 +303,7 @@ def on_device(text: str, device: str) -> str:
 @pytest.mark.parametrize("text", [functions_of_one("64x1024"), cell(4, 64)])
 def test_on_another_device_they_are_one_kernel_as_well(text: str) -> None:
     exe = weft.compile(module_of(on_device(text, "ext_dev, id = 1")), threads=2)
-    (step,) = [step for step in exe.graph.steps if step.kernel]
+    (step,) = [step for step in steps_within(exe.graph.steps) if step.kernel]
     assert exe.graph.devices[step.device].name == "ext_dev:1"
     assert_close([*exe(*arrays(text))], interpreted(text))
 
@@ -317,7 +318,7 @@ def test_results_on_two_devices_are_of_two_kernels() -> None:
       %0 =""",
     )
     exe = weft.compile(module_of(noted), threads=2)
-    assert sorted(step.device for step in exe.graph.steps if step.kernel) == [0, 1]
+    assert sorted(step.device for step in steps_within(exe.graph.steps) if step.kernel) == [0, 1]
     assert_close([*exe(*arrays(text))], interpreted(text))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.checks import CheckError
 from weft.frontend.mlir import parse_mlir
 from weft.runtime.executable import Executable
+from weft.runtime.memory import address
+from weft.runtime.sizes import Sizes
 from weft.runtime.tensors import InputError
 
 pytestmark = pytest.mark.sampled(3)
@@ -327,6 +330,20 @@ relay.func @main(%ys: tensor<?x4xf32>, %xs: tensor<?x?x4xf32>, %h: tensor<?x4xf3
 """Turns within turns, as many as tensors have rows, whose rows are open."""
 
 
+def assert_steps_compute_the_same(executable: Any, inputs: list[NDArray], calls: dict[str, int]) -> None:
+    """The steps, one by one, give what the program does, and these kernels are called so many times."""
+    bound = executable.bind(inputs)
+    for array in bound.outputs:
+        array[...] = np.nan
+    places = [[address(array) for array in arrays] for arrays in (bound.inputs, bound.outputs)]
+    sized = Sizes(executable.graph).graph_for(inputs)
+    profile = executable.program.profile(*places, threads=2, repeat=1, sized=sized)
+    for found, wanted in zip(bound.outputs, executable(*inputs), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    taken = Counter(step.kernel for step in profile.steps if step.is_kernel)
+    assert taken == +Counter(calls), "each turn is a step"
+
+
 @pytest.mark.parametrize("target", ["llvm", "c"])
 def test_turns_of_open_numbers_within_one_another(target: str, tmp_path: Path):
     (path := tmp_path / "turns.mlir").write_text(TURNS)
@@ -337,6 +354,7 @@ def test_turns_of_open_numbers_within_one_another(target: str, tmp_path: Path):
         for found, wanted in zip(executable(*inputs), interpreter(*inputs), strict=True):
             assert found.shape == wanted.shape
             np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+        assert_steps_compute_the_same(executable, inputs, {"fused_tanh": t, "fused_add_multiply": t * u})
     with pytest.raises(weft.Diagnostic, match=r"input 'h' has shape \[2, 4\], the graph takes \[3, 4\]"):
         executable(floats(2, 4), floats(2, 3, 4), floats(2, 4))
 

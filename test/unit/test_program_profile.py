@@ -14,9 +14,12 @@ from strict_c import needs_compiler
 import weft
 from weft import relay
 from weft.dialects.support.checks import CheckError
+from weft.frontend.mlir import parse_mlir
+from weft.lowering.abi import Loop, steps_within
 from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
 from weft.runtime.profiling import Profile, StepTimes
+from weft.tools.bench_kernels import kernels_within
 
 OPEN = relay.Any()
 
@@ -71,6 +74,41 @@ def test_a_trace_has_an_event_for_each_turn_and_none_that_overlap(rows: Any) -> 
     assert len(set(sizes)) == (3 if rows is OPEN else 1), "each turn has bytes of its own"
 
 
+TURNS = """
+relay.func private @turn(%x: tensor<4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}
+relay.func @main(%c: tensor<i1>, %x: tensor<?x4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %last = relay.scan @turn() over(%x) from(%h) {gathered = array<i64>, directions = array<i64: 0>}
+      : () over(tensor<?x4xf32>) from(tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %last : tensor<4xf32>
+  } else {
+    relay.yield %h : tensor<4xf32>
+  }
+  relay.return %y : tensor<4xf32>
+}
+"""
+"""As many turns as there are rows, where a branch is taken."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_turns_of_an_open_number_in_a_branch_are_timed_together(target: str, tmp_path: Path) -> None:
+    exe = weft.compile(parse_mlir(TURNS, "turns.mlir"), target)
+    exe.save(path := tmp_path / "turns.weft")
+    h = np.ones(4, np.float32)
+    for each in (exe, weft.load(path)):
+        for rows in (3, 0, 5):
+            x = np.ones((rows, 4), np.float32)
+            steps = {step.kernel: step for step in each.profile(np.array(True), x, h, repeat=2).steps}
+            assert steps.keys() == {"copy", "clear", *(["fused_add"] if rows else [])}
+            assert not rows or len(steps["fused_add"].last_spans) == rows
+            counted = {kernel.name: kernel.calls for kernel in kernels_within(each, [np.array(True), x, h], 1)}
+            assert counted == ({"fused_add": rows} if rows else {})
+        assert not each.profile(np.array(False), x, h, repeat=1).steps
+
+
 def test_a_step_that_is_not_taken_has_no_event() -> None:
     step = StepTimes("k", (), "cpu", 8, (1.0, 0.0), (2.0, 0.0), ())
     events = json.loads(Profile((step,)).chrome_trace())["traceEvents"]
@@ -98,10 +136,27 @@ def test_a_check_that_fails_is_told(target: str) -> None:
     assert exe.profile(data, np.array(4), np.array(False)).steps
 
 
+def test_turns_that_use_what_is_not_there_are_refused(tmp_path: Path) -> None:
+    graph = weft.compile(parse_mlir(TURNS, "turns.mlir")).graph
+    (part,) = graph.parts
+    ((place, loop),) = [(number, step) for number, step in enumerate(part.steps) if isinstance(step, Loop)]
+    (step,) = steps_within(loop.steps)
+    inner = ("n", part.symbols + part.decided)
+    for turns, arguments, words in (
+        (loop.turns, step.arguments[1:], "uses what is not there"),
+        (inner, step.arguments, "turns' in its manifest is not a list of sizes"),
+    ):
+        wrong = Loop(turns, (replace(step, arguments=arguments),))
+        steps = (*part.steps[:place], wrong, *part.steps[place + 1 :])
+        artefact.save(replace(graph, parts=(replace(part, steps=steps),)), path := tmp_path / "wrong.weft")
+        with pytest.raises(ArtefactError, match=words):
+            artefact.load(path)
+
+
 def test_parts_that_use_what_is_not_there_are_refused(tmp_path: Path) -> None:
     graph = doubling(4).graph
     part = graph.parts[0]
-    step = part.steps[0]
+    step = next(steps_within(part.steps))
     far = replace(step, arguments=(replace(step.arguments[0], kind="input", at=9), *step.arguments[1:]))
     small = replace(step, arguments=(replace(step.arguments[0], bytes=1), *step.arguments[1:]))
     wrongs = (far, small, replace(step, arguments=step.arguments[1:]), replace(step, kernel="none"))
