@@ -16,6 +16,7 @@ from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from cuda_emulation import Emulator
+    from xdsl.ir import Operation
 
 # One test runs on each processor: threads of NumPy's would wait for one another there.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -61,6 +62,23 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def rules_know_what_primitives_refuse() -> Generator[None]:
+    """No function of any test is left as it was because a rule began what a primitive refuses: users get slow code
+    then, and a remark."""
+    from weft.transforms.tir import schedule_rules
+
+    report = schedule_rules.missed
+
+    def missed(pass_name: str, op: Operation, reason: str, suggestion: str | None = None) -> None:
+        assert not reason.startswith(schedule_rules.REFUSED), reason
+        report(pass_name, op, reason, suggestion)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schedule_rules, "missed", missed)
+        yield
 
 
 @pytest.fixture(scope="module")
