@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, func, vector
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -218,7 +219,7 @@ class VectorText:
         if op.dest not in self.live:
             return
         type = op.dest.type
-        kinds = _OF_FLOATS if scalar(type) in ("float", "double", "_Float16") else _OF_INTEGERS
+        kinds = _OF_FLOATS if isinstance(type, AnyFloat) else _OF_INTEGERS
         combine = kinds.get(op.kind.data)
         if combine is None or op.acc is None:
             raise Diagnostic(f"a reduction '{op.kind.data}' has no counterpart in C")

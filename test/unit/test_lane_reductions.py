@@ -104,6 +104,16 @@ def test_c_reduces_in_lanes_too(name: str) -> None:
 
 
 @needs_compiler
+def test_c_finds_extremes_of_bfloat16_in_lanes() -> None:
+    x = relay.var("x", shape=(2, 77), dtype="bfloat16")
+    executable = weft.compile(relay.Function([x], relay.max(x, axis=1)), target="c", threads=1)
+    assert "vector.reduction" in executable.ir["loops"]
+    data = np.linspace(-9, 8, 154).reshape(2, 77).astype(pytest.importorskip("ml_dtypes").bfloat16)
+    data[1, 70] = np.nan
+    np.testing.assert_array_equal(result(executable, data), [np.float64(data[0, -1]), np.nan])
+
+
+@needs_compiler
 @pytest.mark.parametrize("length", [3, 16, 77, 200])
 def test_c_reduces_rows_of_an_open_length(length: int) -> None:
     x = relay.var("x", shape=(5, relay.Any()))
