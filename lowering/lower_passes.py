@@ -25,8 +25,6 @@ from ..transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DISABLE_ASS
 from ..transforms.infra.registry import get_pass_type
 from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
 from ..transforms.tir.loop_partition import LoopPartitionPass
-from ..transforms.tir.skip_assert import SkipAssertPass
-from ..transforms.tir.vectorize_loop import VectorizeLoopPass
 
 PHASES = range(4)
 AFTER_LOOPS = ("unroll-loop",)
@@ -41,13 +39,15 @@ def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
     Raises:
         UsageError: one that the configuration adds is none, or for a phase that there is not.
     """
+    # What few ask for is imported for those who do.
+    unvectorized = {"enable_vectorize": False}
     added = [_checked(each) for each in context.get_config(ADD_LOWER_PASS, cast("tuple[object, ...]", ()))]
     phases = [[each for phase, each in added if phase == number] for number in PHASES]
     return [
-        *([SkipAssertPass()] if context.get_config(DISABLE_ASSERT, False) else []),
+        *([get_pass_type("skip-assert")()] if context.get_config(DISABLE_ASSERT, False) else []),
         *phases[0],
         *phases[1],
-        *([VectorizeLoopPass(enable_vectorize=False)] if context.get_config(DISABLE_VECTORIZE, False) else []),
+        *([get_pass_type("vectorize-loop")(**unvectorized)] if context.get_config(DISABLE_VECTORIZE, False) else []),
         *([] if simple_mode else [LoopPartitionPass()]),
         *_with_options(AFTER_LOOPS, context),
         *phases[2],

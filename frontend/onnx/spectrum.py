@@ -197,12 +197,16 @@ def stft(node: Node) -> SSAValue:
     """Each frame taken out, weighted by the window, and transformed. How far frames are apart may be an input. Signals
     of real numbers may lack the last dimension, as ONNX Runtime takes them."""
     signal, window = node.input(0, at_least=2), node.optional(2)
-    if (rank := rank_of(signal)) > 3:
+    if (rank := rank_of(signal)) not in (2, 3):
         raise Malformed(f"input 0 has rank {rank}, but must have rank 2 or 3")
     if node.optional(3) is not None:
-        (length,) = extents_at(node, 3)
-    elif window is not None:
+        length, *more = extents_at(node, 3)
+        if more:
+            raise Malformed(f"input 3 has {1 + len(more)} elements, but must have one")
+    elif window is not None and rank_of(window) == 1:
         (length,) = node.dims(window)
+    elif window is not None:
+        raise Malformed(f"input 2 has rank {rank_of(window)}, but must have rank 1")
     else:
         raise Malformed("neither a window nor the length of a frame is given")
     real, imaginary = (signal, None) if rank == 2 else _parts(node, signal)

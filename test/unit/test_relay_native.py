@@ -16,7 +16,9 @@ from weft.dialects import te
 from weft.dialects.relay import Relay
 from weft.dialects.relay.base import RelayOp
 from weft.dialects.relay.reference import evaluate_compute
+from weft.dialects.rt.checks import RecordType
 from weft.dialects.rt.core import SLOT_BYTES, SlotsType
+from weft.dialects.support.checks import RECORD_BYTES
 from weft.dialects.support.dtypes import numpy_dtype, scalar_type
 from weft.dialects.support.verifier import verify
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
@@ -47,6 +49,8 @@ def memory(type: Attribute) -> NDArray:
     """Zeroed memory for an argument that a kernel needs for itself."""
     if isinstance(type, SlotsType):
         return aligned([type.count.data * SLOT_BYTES], np.uint8)
+    if isinstance(type, RecordType):
+        return aligned([RECORD_BYTES], np.uint8)
     assert isinstance(type, MemRefType)
     return aligned(type.get_shape(), numpy_dtype(type.element_type))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 

@@ -254,6 +254,48 @@ tir.prim_func @f(%n: memref<?xindex>, %x: memref<8x?xf32>, %y: memref<?x?xf32>, 
         assert [finding.message for finding in not_proved(func)] == unproved
 
 
+@pytest.mark.parametrize(
+    ("stored", "loaded", "apart"),
+    [
+        ("%v, %k", "%v, %k", True),
+        ("%v, %k", "%v, %v", True),
+        ("%k, %v", "%k, %v", True),
+        ("%c0, %k", "%c0, %k", False),
+        ("%half, %k", "%half, %k", False),
+        ("%v, %k", "%k, %v", False),
+        ("%v, %k", "%c0, %k", False),
+    ],
+)
+def test_indices_that_no_loop_in_a_block_moves_tell_iterations_apart(stored: str, loaded: str, apart: bool) -> None:
+    func = f"""
+tir.prim_func @f(%y: memref<4x4xf32>) {{
+  tir.for parallel %i = 0 to 4 {{
+    tir.block @rows(%v: spatial 4) = [%i] reads(%y : memref<4x4xf32>) writes(%y : memref<4x4xf32>) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %half = arith.floordivsi %v, %c2 : index
+      %end = scf.while (%a = %c0) : (index) -> index {{
+        %goes_on = arith.cmpi slt, %a, %c4 : index
+        scf.condition(%goes_on) %a : index
+      }} do {{
+      ^bb0(%k: index):
+        %0 = memref.load %y[{loaded}] : memref<4x4xf32>
+        memref.store %0, %y[{stored}] : memref<4x4xf32>
+        %next = arith.addi %k, %c1 : index
+        scf.yield %next : index
+      }}
+    }}
+  }}
+}}"""
+    if apart:
+        parsed(func).verify()
+    else:
+        with pytest.raises(Diagnostic, match="not shown that no two iterations of %i meet"):
+            parsed(func).verify()
+
+
 SETTINGS = {
     "tir.prim_func": "{}",
     "tir.alloc_buffer": "tir.prim_func @f() {{ {} }}",

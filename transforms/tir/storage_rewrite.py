@@ -53,7 +53,8 @@ from ...dialects.tir.core import (
 )
 from ...dialects.tir.legality.carried import is_fresh
 from ...dialects.tir.legality.decide import Verdict
-from ...dialects.tir.legality.dependence import Touch, never_meet
+from ...dialects.tir.legality.dependence import never_meet
+from ...dialects.tir.legality.touch import Touch
 from ...dialects.tir.thread_axes import SHARED, is_of_warp_in
 from ..infra import PrimFuncPass, report_changed
 

@@ -29,7 +29,8 @@ from xdsl.ir import Block, Operation
 
 from ...dialects.tir.core import BlockOp, ForOp, PrimFuncOp, StorageSyncOp, blocks_under, enclosing_loops
 from ...dialects.tir.legality.decide import Verdict
-from ...dialects.tir.legality.dependence import Touch, never_meet
+from ...dialects.tir.legality.dependence import never_meet
+from ...dialects.tir.legality.touch import Touch
 from ...dialects.tir.outer_blocks import OuterBlockOp
 from ...dialects.tir.thread_axes import axis_of, is_of_block, is_of_several
 from ..infra import PrimFuncPass, report_changed

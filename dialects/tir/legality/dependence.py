@@ -8,7 +8,6 @@ compared with how far all else moves it. Where that says nothing, and the spaces
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd
@@ -17,7 +16,16 @@ from typing import TypeGuard
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
-from ..affine import Access, Linear, Range, dims_in, evaluate_along, linear, linear_range, substitute, uses
+from ..affine import (
+    Linear,
+    Range,
+    dims_in,
+    evaluate_along,
+    linear,
+    linear_range,
+    substitute,
+    uses,
+)
 from ..analyzer import Analyzer, Const, IntExpr, const, dim, from_affine
 from ..analyzer.answers import Range as Interval
 from ..analyzer.iter_map import detect_iter_map
@@ -31,14 +39,7 @@ from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
 from .finding import Finding
 from .loop_forms import LoopForms, loop_forms
-
-
-@dataclass(frozen=True)
-class Touch:
-    """An access of a block, and its block."""
-
-    block: BlockOp
-    access: Access | Handed
+from .touch import Touch, where_both_are_known
 
 
 def check_independence(
@@ -117,7 +118,9 @@ def _finding(loop: ForOp, buffer: SSAValue, first: Touch, second: Touch, certain
 def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | None = None) -> Verdict:
     """Whether `first` in one iteration of `loop` and `second` in another never touch one element."""
     if first.access.map is None or second.access.map is None:
-        return Verdict.UNKNOWN
+        known = where_both_are_known(first, second)
+        is_proved = known is not None and never_meet(loop, *known) == Verdict.PROVED
+        return Verdict.PROVED if is_proved else Verdict.UNKNOWN
     if _is_one_iteration(loop, first, second):
         return Verdict.PROVED
     parts = parts or _TouchParts(loop)

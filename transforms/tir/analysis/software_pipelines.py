@@ -21,7 +21,8 @@ from ....dialects.tir.core import AllocBufferOp, AssertOp, BlockOp, CallOp, ForO
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.carried import is_fresh
 from ....dialects.tir.legality.decide import Verdict
-from ....dialects.tir.legality.dependence import Touch, never_meet
+from ....dialects.tir.legality.dependence import never_meet
+from ....dialects.tir.legality.touch import Touch
 from ....dialects.tir.thread_axes import is_shared
 
 STAGE, ORDER = "software_pipeline_stage", "software_pipeline_order"
