@@ -16,7 +16,8 @@ from .told_shapes import split_told
 
 
 def split(node: Node) -> Sequence[SSAValue]:
-    """By sizes (an attribute before opset 13, then an input), or into equal parts of which the last may be smaller."""
+    """By sizes (an attribute before opset 13, then an input), or into equal parts, of which the last may be smaller
+    from opset 18 on."""
     x = node.input(0)
     axis = node.axis(node.integer("axis", 0), rank_of(x))
     if not node.is_known(1):
@@ -28,6 +29,8 @@ def split(node: Node) -> Sequence[SSAValue]:
         length = shape_of(x)[axis]
         if length == DYNAMIC and parts == len(node.proto.output) > 1:
             return split_evenly(node, x, axis, parts)
+        if node.version < 18 and length % parts:
+            raise Malformed(f"a dimension of {length} does not split into {parts} equal parts")
         chunk = -(-length // parts)
         sizes = [min(chunk, length - i * chunk) for i in range(parts)]
         if min(sizes) < 0:
@@ -45,13 +48,15 @@ def split(node: Node) -> Sequence[SSAValue]:
 
 
 def split_evenly(node: Node, x: SSAValue, axis: int, parts: int) -> list[SSAValue]:
-    """Parts of an open extent, equal but for the last one; the run fails where less than nothing is left for that."""
+    """Parts of an open extent, equal but for the last one; the run fails where less than nothing is left for that, and
+    before opset 18 where that is not equal."""
     length = node.dims(x)[axis]
     chunk = (length + (parts - 1)) // parts
     results = [part_of(node, x, axis, chunk * i, chunk * (i + 1) if i < parts - 1 else length) for i in range(parts)]
-    if parts > 2:  # of two parts the second is never larger
-        whole, others = (Told(node, node.shape_value([n])) for n in (length, chunk * (parts - 1)))
-        results[-1] = unless(node, whole < others, results[-1])
+    least = chunk * (parts if node.version < 18 else parts - 1)
+    if parts > 2 or node.version < 18:  # of two parts the second is never larger
+        whole, needed = (Told(node, node.shape_value([n])) for n in (length, least))
+        results[-1] = unless(node, whole < needed, results[-1])
     return results
 
 

@@ -71,6 +71,7 @@ def test_types_that_do_not_fit_are_placed_at_the_node():
         ("axis 4 is out of range for a tensor of rank 4", helper.make_node("Softmax", ["x"], ["y"], axis=4)),
         ("'pads' has 2 entries, but 4", helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], pads=[1, 1])),
         ("input 1 is missing", helper.make_node("Add", ["x", ""], ["y"])),
+        ("8 does not split into 3 equal parts", helper.make_node("Split", ["x"], ["y", "z", "w"], axis=2)),
     ],
 )
 def test_a_malformed_node_is_an_error(message: str, node: NodeProto):

@@ -169,3 +169,10 @@ def test_open_axes_are_split_into_equal_parts():
     )
     with pytest.raises(Diagnostic):
         program.run({"x": normal(2, 1)})
+
+
+def test_open_axes_are_split_into_parts_of_one_size_before_opset_18():
+    text = "(float[n] x) => (float[a] a, float[b] b) { a, b = Split<axis = 0>(x) }"
+    program = agree(text, *({"x": normal(n)} for n in (6, 2, 0)), opset=13)
+    with pytest.raises(weft.CheckError):
+        program.run({"x": normal(3)})
