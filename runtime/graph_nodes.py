@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 from ..dialects.support.checks import CHECK_FIELD, EXTENT_FIELD, INDEX_FIELD, RECORD_BYTES, CheckError
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES
-from ..lowering.abi import ALIGNMENT, BUFFER, NUMBERS, OPEN_BUFFER, TEAM, THREADS, CompiledGraph, Parameter
+from ..lowering.abi import (
+    ALIGNMENT,
+    BUFFER,
+    NUMBERS,
+    OPEN_BUFFER,
+    TEAM,
+    THREADS,
+    CompiledGraph,
+    Parameter,
+    steps_within,
+)
 from ..lowering.graph_json import BEGINS, COPY, JOINS, LAYERS, NOP, GraphJson, Node, entries_of
 from .devices import HOST, Device, copy
 from .graph_tensors import Storage, Tensor
@@ -263,7 +273,7 @@ class Nodes:
         if not check:
             return
         count = 0
-        for step in self._library.steps:
+        for step in steps_within(self._library.steps):
             for argument in step.arguments:
                 if argument.kind != "record":
                     continue
