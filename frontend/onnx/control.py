@@ -34,6 +34,7 @@ from .looping import CONDITION, COUNT, Loop, Turn, scalar
 from .node import Node
 from .parts import TOLD_SEQUENCE
 from .scanning import Rows, scan
+from .told import Told, unless
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -289,11 +290,13 @@ class _Scan(_WithGraphs):
         axes: Sequence[int],
         backwards: Sequence[int],
     ) -> Sequence[SSAValue]:
-        """As many turns as there are rows, where that is known at run time only."""
+        """As many turns as there are rows, where that is known at run time only; the run fails where one input has more
+        or fewer than another."""
         import numpy as np
 
         node = self.node
         length = node.dims(inputs[0])[axes[0]]
+        inputs = [self._no_longer(value, axis, length) for axis, value in zip(axes, inputs, strict=True)]
         turns = node.extent(length)
         last = node.emit("subtract", turns, node.constant(np.array(1, np.int64)))
         gathered = len(graph.output) - len(state)
@@ -311,6 +314,13 @@ class _Scan(_WithGraphs):
 
         results, rows = Loop(node, self.host.add_function, turns, None, state, body).write()
         return [*results, *self._moved(rows, node.integers("scan_output_axes", [0] * gathered))]
+
+    def _no_longer(self, value: SSAValue, axis: int, length: te.Dim) -> SSAValue:
+        """A value of which the run fails where it is longer than `length` along an axis."""
+        if te.same(own := self.node.dims(value)[axis], length):
+            return value
+        whole, needed = (Told(self.node, self.node.shape_value([n])) for n in (length, own))
+        return unless(self.node, whole < needed, value)
 
     def _first(self, value: SSAValue, axis: int) -> SSAValue:
         """A value with one of its axes first."""

@@ -18,6 +18,7 @@ from ...dialects.mem.graph import GraphOp
 from ...dialects.rt.core import SLOT_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import linear
+from ...dialects.tir.symbols import replaced
 from .steps import Callees, turn_slots
 
 Path: TypeAlias = tuple[ScanOp, ...]
@@ -50,7 +51,7 @@ def frames_of(graph: GraphOp, kernels: Callees) -> Mapping[Path, Frame]:
             if isinstance(op, ExtentOp):
                 given = [frame.extents[symbol] for symbol in op.symbols]
                 (expr,) = op.map.data.results
-                frame.extents[op.result] = linear(expr.replace_dims_and_symbols([], given)).to_expr()
+                frame.extents[op.result] = linear(replaced(expr, [], given)).to_expr()
             elif isinstance(op, PoolOp) and op.extents:
                 frame.pools.append(op)
         if path and (last := path[-1]).known_turns is None:

@@ -18,6 +18,7 @@ import weft
 from weft.dialects.relay.control import IfOp
 from weft.dialects.relay.core import CallOp, FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.onnx import from_onnx
 
@@ -27,7 +28,7 @@ NDArray = npt.NDArray[np.generic]
 F, INT, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
-def info(name: str, type: int, shape: Sequence[int] | None = None) -> ValueInfoProto:
+def info(name: str, type: int, shape: Sequence[int | str] | None = None) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, type, shape)
 
 
@@ -218,6 +219,36 @@ def test_a_scan_along_an_axis_in_either_direction(axis: int, backwards: int):
     outputs = [info("t", F, [3]), info("y", F, [3, 4] if axis == 0 else [4, 3])]
     model = model_of([node], [info("s", F, [3]), info("x", F, x.shape)], outputs, WEIGHTS[:1])
     check(model, [np.ones(3, np.float32), x])
+
+
+def test_a_scan_that_branches_has_as_many_rows_of_each_of_its_inputs():
+    """Rows of a longer one would be left out."""
+    rng = np.random.default_rng(0)
+
+    def floats(*shape: int) -> NDArray:
+        return rng.normal(size=shape).astype(np.float32)
+
+    def side(op: str) -> GraphProto:
+        return helper.make_graph([helper.make_node(op, ["r", "s"], [op])], op, [], [info(op, F)])
+
+    nodes = [
+        helper.make_node("ReduceSum", ["r"], ["sum"], keepdims=0),
+        helper.make_node("Greater", ["sum", "zero"], ["is_positive"]),
+        helper.make_node("If", ["is_positive"], ["chosen"], then_branch=side("Add"), else_branch=side("Sub")),
+        helper.make_node("Add", ["state", "chosen"], ["new_state"]),
+    ]
+    rows = [info(name, F, (2,)) for name in ("state", "r", "s")]
+    body = helper.make_graph(
+        nodes, "body", rows, [info("new_state", F, (2,))], [constant("zero", np.array(0, np.float32))]
+    )
+    whole = [info("i", F, (2,)), info("x", F, ("n", 2)), info("y", F, ("m", 2))]
+    node = helper.make_node("Scan", ["i", "x", "y"], ["total"], body=body, num_scan_inputs=2)
+    module = check(model_of([node], whole, [info("total", F, (2,))]), [floats(2), floats(3, 2), floats(3, 2)])
+    for executor in ("aot", "interpreter"):
+        exe = weft.compile(module, threads=1, executor=executor)
+        for longer, shorter in ((5, 3), (3, 5), (2, 0), (0, 2)):
+            with pytest.raises(CheckError):
+                exe(floats(2), floats(longer, 2), floats(shorter, 2))
 
 
 def test_a_turn_reads_a_part_of_a_known_size_that_its_number_places():
