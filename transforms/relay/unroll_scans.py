@@ -8,7 +8,7 @@ Before -> after, where there are two turns:
                                                      ...
                                                      %all = relay.reshape (relay.concatenate (%1, %3))
 
-Turns are written out where there are at most `turns` of them, and where several devices are at work in the module,
+Turns are written out where there are any, and at most `turns`, and where several devices are at work in the module,
 whose graphs have no loops; with `all`, everywhere. Before that, what turns take and give gets the types of what is
 scanned, as far as these are more exact (`infer-type`). A function that is no longer scanned is erased where it is
 private. Turns whose number is open become a function that calls itself where they should be written out
