@@ -16,7 +16,7 @@ from ..lowering.abi import DYNAMIC, CompiledGraph
 from .executable import Executable
 from .library.exporting import Factory
 from .library.interfaces import Piece, ProgramInterface
-from .tensors import Input, InputError
+from .tensors import Input, InputError, by_name_or_number
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,20 +54,16 @@ class AotModule:
         """Copy arrays into inputs, by name or by number, converted where an input's dtype holds their numbers.
 
         Raises:
-            InputError: there is no such input, or a shape or dtype does not fit.
+            InputError: there is no such input, a key has no array, or a shape or dtype does not fit.
         """
-        if key is not None:
-            if value is None:
-                raise InputError(f"there is no array for the input '{key}'")
-            number = self._number(key)
-            array = self._takes[number].converted(value)
+        for each, given in by_name_or_number(key, value, params):
+            number = self._number(each)
+            array = self._takes[number].converted(given)
             known = self._inputs[number]
             if known is not None and known.shape == array.shape:
                 known[...] = array
             else:
                 self._inputs[number] = as_nd(np.array(array))
-        for name, array in params.items():
-            self.set_input(name, array)
 
     def run(self, **params: npt.ArrayLike) -> None:
         """Compute the outputs of the inputs, of which some may be given here.

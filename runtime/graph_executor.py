@@ -39,7 +39,7 @@ from .module import Function, Module
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
-from .tensors import Input, InputError
+from .tensors import Input, InputError, by_name_or_number
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -151,28 +151,26 @@ class GraphModule:
         """Copy arrays into inputs, by name or by number, converted where an input's dtype holds their numbers.
 
         Raises:
-            InputError: there is no such input, or a shape or dtype does not fit.
+            InputError: there is no such input, a key has no array, or a shape or dtype does not fit.
         """
-        if key is not None:
-            if value is None:
-                raise InputError(f"there is no array for the input '{key}'")
-            name = key if isinstance(key, str) else self._name_of(key)
+        for each, given in by_name_or_number(key, value, params):
+            name = self._name_of(each)
             entry = self._entry_of(name)
-            self._entries[entry].write(Input(self._spec(name, entry)).converted(value))
+            self._entries[entry].write(Input(self._spec(name, entry)).converted(given))
             if name in self.params:
                 self.params[name] = self.get_input(name)
-        for name, array in params.items():
-            self.set_input(name, array)
 
     def _set_param(self, name: str, value: npt.ArrayLike) -> None:
         self.set_input(name, value)
         self.params[name] = self.get_input(name)
 
-    def _name_of(self, number: int) -> str:
+    def _name_of(self, key: str | int) -> str:
+        if isinstance(key, str):
+            return key
         names = list(self._inputs)
-        if not 0 <= number < len(names):
-            raise InputError(f"there is no input {number}; there are {len(names)}")
-        return names[number]
+        if not 0 <= key < len(names):
+            raise InputError(f"there is no input {key}; there are {len(names)}")
+        return names[key]
 
     def _entry_of(self, name: str) -> int:
         if name not in self._inputs:
@@ -247,7 +245,7 @@ class GraphModule:
             InputError: there is no such input.
             UsageError: `out` is another array than it takes.
         """
-        return copied(self._entries[self._entry_of(key if isinstance(key, str) else self._name_of(key))], out)
+        return copied(self._entries[self._entry_of(self._name_of(key))], out)
 
     def _head(self, number: int) -> int:
         if not 0 <= number < len(self._heads):
@@ -261,20 +259,15 @@ class GraphModule:
         Inputs are given by name or by number.
 
         Raises:
-            InputError: there is no such input.
+            InputError: there is no such input, or a key has no array.
             UsageError: the array is another than the graph reads, its memory is not aligned, or the graph writes
                 something to it.
         """
-        for name, array in params.items():
-            self.set_input_zero_copy(name, array)
-        if key is None:
-            return
-        if value is None:
-            raise InputError(f"there is no array for the input '{key}'")
-        entry = self._entry_of(key if isinstance(key, str) else self._name_of(key))
-        kept = self._nodes.seen_through(entry) | {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
-        self._check_apart(value, kept)
-        self._nodes.move(entry, in_place(self._entries[entry], value, "the input", is_written=False))
+        for each, given in by_name_or_number(key, value, params):
+            entry = self._entry_of(self._name_of(each))
+            kept = self._nodes.seen_through(entry) | {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
+            self._check_apart(given, kept)
+            self._nodes.move(entry, in_place(self._entries[entry], given, "the input", is_written=False))
 
     def set_output_zero_copy(self, number: int, value: NDArray) -> None:
         """Have the graph write an output to an array from now on.

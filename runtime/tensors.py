@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +26,26 @@ NUMBERS = "biufc"
 
 class InputError(Diagnostic):
     """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
+
+
+_Given = TypeVar("_Given")
+
+
+def by_name_or_number(
+    key: str | int | None, value: _Given | None, params: Mapping[str, _Given]
+) -> list[tuple[str | int, _Given]]:
+    """The inputs that TVM's `set_input(key, value, **params)` is given, and what each of them is.
+
+    Raises:
+        InputError: there is a key without an array, or an array without a key.
+    """
+    if key is None:
+        if value is not None:
+            raise InputError("it is not said which input the array is of", hint='name it: set_input("x", array)')
+        return list(params.items())
+    if value is None:
+        raise InputError(f"there is no array for the input '{key}'")
+    return [(key, value), *params.items()]
 
 
 class Input:

@@ -20,7 +20,7 @@ from xdsl.traits import IsTerminator, SymbolTable
 
 from .. import te
 from ..support.checks import CheckError
-from ..support.diagnostics import Diagnostic
+from ..support.diagnostics import Diagnostic, no_memory
 from ..support.dtypes import numpy_dtype, scalar_type
 from ..te.evaluate import evaluate
 from ..tir.core import PrimFuncOp
@@ -102,6 +102,7 @@ class RelayInterpreter:
             NotImplementedError: it has an operation that cannot be evaluated.
             ValueError: a constant's data is missing, or an array does not fit.
             CheckError: an index lies outside, where that is an error.
+            Diagnostic: there is no memory for a result, or no case for what is matched.
         """
         return self._results_of(function.body.block, arguments, {})
 
@@ -109,7 +110,7 @@ class RelayInterpreter:
         """The results of a function value.
 
         Raises:
-            NotImplementedError, ValueError, CheckError: as `run`.
+            NotImplementedError, ValueError, CheckError, Diagnostic: as `run`.
         """
         return self._results_of(function.block, [*function.given, *arguments], dict(function.around or {}))
 
@@ -171,7 +172,10 @@ class RelayInterpreter:
         elif kind is PrimitiveOp:
             self._go_into(stack, op.regions[0].block, operands, {})
         else:
-            _bind(frame, self.results_of(op, operands, values))
+            try:
+                _bind(frame, self.results_of(op, operands, values))
+            except MemoryError as error:
+                raise Diagnostic.at(op, no_memory(error)) from error
 
     def _blocks(self, op: MatchOp) -> Mapping[str, Block]:
         if (blocks := self._cases.get(op)) is None:
@@ -282,7 +286,8 @@ def evaluate_function(function: FuncOp, inputs: Sequence[NDArray]) -> list[NDArr
     Raises:
         NotImplementedError: it has an operation that `evaluate_op` cannot evaluate.
         ValueError: an input or a constant's data is missing, or an array does not fit.
-        Diagnostic: it takes or gives what is no tensor.
+        Diagnostic: it takes or gives what is no tensor, there is no memory for a result, or no case for what is
+            matched.
     """
     check_is_program(function)
     types = function.function_type.inputs.data

@@ -240,7 +240,7 @@ def as_diagnostic(error: Exception, place: Place | None = None) -> Diagnostic | 
     elif isinstance(error, DiagnosticException):
         message = str(error)
     elif isinstance(error, MemoryError):
-        message = f"there is not enough memory: {error}".rstrip(": ")
+        message = no_memory(error)
     elif isinstance(error, RuntimeError) and str(error) == "can't start new thread":
         message = "the system gives this process no more threads"
     else:
@@ -248,6 +248,11 @@ def as_diagnostic(error: Exception, place: Place | None = None) -> Diagnostic | 
     diagnostic = Diagnostic(message.strip(), place, notes=notes)
     diagnostic.__cause__ = error
     return diagnostic
+
+
+def no_memory(error: MemoryError) -> str:
+    """What is said where the system has not the memory that something takes."""
+    return f"there is not enough memory: {error}".rstrip(": ")
 
 
 Sources: TypeAlias = Mapping[str, str]

@@ -38,7 +38,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ..support.arguments import checked_methods
 from ..support.checks import CheckError
 from ..support.dense import array_of
-from ..support.diagnostics import Diagnostic
+from ..support.diagnostics import Diagnostic, no_memory
 from ..support.dtypes import numpy_dtype
 from .assumptions import UndefOp, values_of
 from .calling import Caller
@@ -107,8 +107,14 @@ class Interpreter:
         Raises:
             CheckError: a check fails, an access lies outside its buffer, an iterator leaves its extent.
             Diagnostic: what was not written is read, an output is not written, two iterations of an unordered loop
-                touch an element that one of them writes, or an input does not fit.
+                touch an element that one of them writes, an input does not fit, or there is no memory for a buffer.
         """
+        try:
+            return self._outputs(inputs, seed, sizes)
+        except MemoryError as error:
+            raise Diagnostic.at(self.func, no_memory(error)) from error
+
+    def _outputs(self, inputs: Sequence[NDArray], seed: int | None, sizes: Mapping[str, int] | None) -> list[NDArray]:
         if self.symbolic:
             return self._at_sizes(inputs, seed, sizes or {})
         arguments = self.func.region.block.args

@@ -327,6 +327,8 @@ def test_inputs_that_do_not_fit_are_refused(module: GraphModule) -> None:
         lambda: module.set_input("data", X.astype(np.complex64)): "has dtype complex64",
         lambda: module.set_input("data", X[:1]): "has shape",
         lambda: module.set_input("data"): "there is no array",
+        lambda: module.set_input(value=X): "it is not said which input the array is of",
+        lambda: module.set_input_zero_copy(value=X): "it is not said which input the array is of",
         lambda: module.set_input(7, X): "there is no input 7",
         lambda: module(X, X): "got 2",
         lambda: module.benchmark(X, X): "got 2",

@@ -88,6 +88,8 @@ def test_a_program_is_built_for_the_executor_aot_exported_and_loaded(tmp_path: P
     for wrong, message in (
         (lambda: program.run(x=array), "there is no input 'x'; inputs: input:0"),
         (lambda: program.run(input_0=array[:1]), "input 'input:0' has shape"),
+        (lambda: program.set_input("input_0"), "there is no array for the input 'input_0'"),
+        (lambda: program.set_input(value=array), "it is not said which input the array is of"),
         (lambda: program.run() or program.get_output(2), "there is no output 2; there are 2"),
         (lambda: built["default"], "the library is called 'sum', not 'default'"),
         (lambda: built["sum"](weft.cuda()), "the program is for cpu"),

@@ -102,6 +102,20 @@ def test_what_is_run_takes_and_gives_tensors():
         evaluate_function(functions(PEANO)["double"], [])
 
 
+def test_a_result_for_which_there_is_no_memory_is_a_diagnostic_at_its_operator():
+    text = """
+    relay.func @main(%n: tensor<1xi64>) -> tensor<?xf32> {
+      %y = relay.dyn.zeros %n {dtype = "float32"} : (tensor<1xi64>) -> tensor<?xf32>
+      relay.return %y : tensor<?xf32>
+    }
+    """
+    with pytest.raises(
+        Diagnostic, match=r"'relay.dyn.zeros': there is not enough memory: .* \(1000000000000000,\)"
+    ) as no:
+        evaluate_function(functions(text)["main"], [np.array([10**15])])
+    assert no.value.place is not None and no.value.place.line == 3
+
+
 @pytest.mark.parametrize("type", ["tensor<2xf32>", "tuple<tensor<2xf32>, tensor<i1>>", "!relay.adt<@nat>"])
 def test_what_is_noted_to_be_on_a_device_is_what_it_is(type: str):
     text = f"""{PEANO.splitlines()[1]}

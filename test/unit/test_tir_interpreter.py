@@ -267,6 +267,12 @@ def test_an_input_that_does_not_fit_is_refused() -> None:
         Interpreter(func_of(copy()))([X.astype(np.float64)])
 
 
+def test_a_buffer_for_which_there_is_no_memory_is_a_diagnostic() -> None:
+    text = copy().replace("{", '{ %t = tir.alloc_buffer "global" : memref<1000000000000000xf32>', 1)
+    with pytest.raises(Diagnostic, match=r"'tir\.prim_func': there is not enough memory"):
+        Interpreter(func_of(text))([X])
+
+
 def test_more_loops_run_than_python_nests() -> None:
     loops = " ".join(f"tir.for %i{d} = 0 to 1 {{" for d in range(30))
     text = copy().replace("tir.for %i = 0 to 8 {", f"{loops} tir.for %i = 0 to 8 {{").rstrip()
