@@ -10,6 +10,9 @@ Weft needs for no function, are run where the configuration has options of their
 
     with weft.PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}):
         weft.lower(schedule, [A, B, C])
+
+So it is with `storage-rewrite` and `common-subexpr-elim-tir`, which run where TVM's `tir.disable_storage_rewrite` and
+`tir.disable_cse_tir` are said to be false.
 """
 
 from __future__ import annotations
@@ -21,7 +24,14 @@ from xdsl.passes import ModulePass
 
 from ..dialects.support.diagnostics import UsageError
 from ..transforms.infra import PassContext
-from ..transforms.infra.config import ADD_LOWER_PASS, BOUNDS_CHECKS, DISABLE_ASSERT, DISABLE_VECTORIZE
+from ..transforms.infra.config import (
+    ADD_LOWER_PASS,
+    BOUNDS_CHECKS,
+    DISABLE_ASSERT,
+    DISABLE_CSE_TIR,
+    DISABLE_STORAGE_REWRITE,
+    DISABLE_VECTORIZE,
+)
 from ..transforms.infra.registry import get_pass_type
 from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
 from ..transforms.tir.loop_partition import LoopPartitionPass
@@ -49,10 +59,12 @@ def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
         *phases[1],
         *([get_pass_type("vectorize-loop")(**unvectorized)] if context.get_config(DISABLE_VECTORIZE, False) else []),
         *([] if simple_mode else [LoopPartitionPass()]),
+        *_not_disabled("storage-rewrite", DISABLE_STORAGE_REWRITE, context),
         *_with_options(AFTER_LOOPS, context),
         *phases[2],
         *_with_options(AT_LAST, context),
         *phases[3],
+        *_not_disabled("common-subexpr-elim-tir", DISABLE_CSE_TIR, context),
         *([InsertBoundsChecksPass()] if context.get_config(BOUNDS_CHECKS, False) else []),
     ]
 
@@ -61,6 +73,11 @@ def _with_options(names: Sequence[str], context: PassContext) -> list[ModulePass
     """Of passes of these names those of which the configuration has an option, in order."""
     asked = [name for name in names if any(key.startswith(f"{name}.") for key in context.config)]
     return [get_pass_type(name)() for name in asked]
+
+
+def _not_disabled(name: str, key: str, context: PassContext) -> list[ModulePass]:
+    """The pass of a name, where the configuration says that it is not disabled."""
+    return [] if context.get_config(key, True) else [get_pass_type(name)()]
 
 
 def _checked(given: object) -> tuple[int, ModulePass]:

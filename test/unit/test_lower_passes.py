@@ -13,6 +13,7 @@ import pytest
 import weft
 from weft import te, tir
 from weft.dialects.support.diagnostics import UsageError
+from weft.lowering.lower_passes import lower_passes
 from weft.script import tir as T
 from weft.tir import stmt_functor
 
@@ -77,6 +78,17 @@ def test_assertions_are_left_out_where_that_is_asked_for() -> None:
     assert "tir.assert" in str(weft.lower(checked))
     with weft.PassContext(config={"tir.disable_assert": True, "tir.instrument_bound_checkers": False}):
         assert "tir.assert" not in str(weft.lower(checked))
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [("tir.disable_storage_rewrite", "storage-rewrite"), ("tir.disable_cse_tir", "common-subexpr-elim-tir")],
+)
+def test_passes_that_tvm_always_runs_run_where_they_are_said_not_to_be_disabled(key: str, name: str) -> None:
+    for config, runs in (({}, False), ({key: True}, False), ({key: False}, True)):
+        with weft.PassContext(config=config) as context:
+            assert (name in [each.name for each in lower_passes(context, simple_mode=False)]) is runs
+            weft.lower(checked)
 
 
 def test_functions_are_changed_and_left_out_by_functions() -> None:

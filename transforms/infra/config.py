@@ -193,6 +193,10 @@ DISABLE_VECTORIZE = "tir.disable_vectorize"
 register_config_option(DISABLE_VECTORIZE, bool, "make vectorized loops serial")
 DISABLE_ASSERT = "tir.disable_assert"
 register_config_option(DISABLE_ASSERT, bool, "leave assertions out")
+DISABLE_STORAGE_REWRITE = "tir.disable_storage_rewrite"
+register_config_option(DISABLE_STORAGE_REWRITE, bool, "false: let buffers that are never alive at one time be one")
+DISABLE_CSE_TIR = "tir.disable_cse_tir"
+register_config_option(DISABLE_CSE_TIR, bool, "false: compute equal expressions once, in what is shown as well")
 
 _ALIASES = {"tir.instrument_bound_checkers": BOUNDS_CHECKS}
 """TVM's keys of options that have other names."""
