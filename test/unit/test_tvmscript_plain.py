@@ -90,3 +90,50 @@ def f(A: T.Buffer[(8, 4), "float32"], B: T.Buffer[(8, 4), "float32"]):
     a = np.arange(32, dtype=np.float32).reshape(8, 4)
     weft.build(func)(a, found := np.zeros_like(a))
     np.testing.assert_array_equal(found, a * 3)
+
+
+PLAIN = """
+@T.prim_func
+def f(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"]):
+    for i in T.serial(2, 8):
+        for j in T.parallel(8):
+            B[i, j] = T.float32(0)
+            if j < i:
+                B[i, j] = B[i, j] + A[j, i]
+            else:
+                B[j, i] = A[i, j]
+            assert A[i, 0] >= T.float32(0), "negative"
+    for i in range(8):
+        T.evaluate(T.call_extern("int32", "abs", T.cast(A[i, 0], "int32")))
+"""
+
+
+def test_a_statement_among_loops_is_printed_without_a_block() -> None:
+    func = function(PLAIN)
+    assert func.script().strip().endswith(PLAIN.strip()[len("@T.prim_func") :].strip())
+    assert structural_equal(function(func.script()), func)
+
+
+def test_statements_that_are_one_block_keep_it() -> None:
+    """A value's name is seen by what follows it, and what is said of accesses is no more than what is done."""
+    for text in (
+        "for i in range(8): \n        x = A[i] \n        B[i] = x \n        A[i] = x + x",
+        "for i in range(8): \n        with T.block(): \n            T.reads(A[0:8]) \n            B[i] = A[i]",
+        'for i in range(8): \n        with T.block("other"): \n            B[i] = A[i]',
+        'for i, j in T.grid(8, 8): \n        with T.block("statement"): \n'
+        '            vi, vj = T.axis.remap("OO", [i, j]) \n            B[vi] = A[vi]',
+    ):
+        func = function(
+            f'@T.prim_func\ndef f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):\n    {text}\n'
+        )
+        assert "T.block" in func.script() and structural_equal(function(func.script()), func)
+
+
+def test_iterators_of_a_statement_are_the_loops_from_the_outermost_on() -> None:
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(8, 4), "float32"]):
+    for i, j in T.grid(4, 8):
+        A[j, i] = T.cast(j - i, "float32")
+""")
+    assert "statement(%i_1: opaque 4, %j_1: opaque 8) = [%i, %j]" in str(func)

@@ -29,7 +29,6 @@ from typing import ClassVar, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.transforms.common_subexpression_elimination import cse
 
@@ -76,11 +75,10 @@ def _identify(block: Block, values: ValueRanges, known: _Known) -> None:
     """Let each integer that is one that is `known`, or an earlier one of the block, be that. The expressions are those
     of computing modulo `2 ** width`, so that two of one type with one expression are equal."""
     for op in block.ops:
-        for result in op.results if isinstance(op, _COMPUTED) else ():
-            if isinstance(result.type, IndexType | IntegerType):
-                first = known.setdefault((values.form(result), result.type), result)
-                if first is not result:
-                    result.replace_all_uses_with(first)
+        if isinstance(op, _COMPUTED):
+            first = known.setdefault((values.form(op.result), op.result.type), op.result)
+            if first is not op.result:
+                op.result.replace_all_uses_with(first)
         for region in op.regions:
             for inner in region.blocks:
                 _identify(inner, values, ChainMap({}, known))

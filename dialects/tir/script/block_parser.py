@@ -525,14 +525,13 @@ def _is_same(map: Attribute, other: Attribute) -> bool:
 
 def implied_iterators(scope: Scope, node: ast.With, statements: Sequence[ast.stmt]) -> dict[str, OuterIterator | ForOp]:
     """The iterators of outer blocks, and the loops, that the body of a block names besides its own iterators: it has
-    them as iterators too. Its accesses, which the header of `node` says, may name them as well."""
+    them as iterators too, in the order in which they stand around it. Its accesses, which the header of `node` says,
+    may name them as well."""
     header = [each for each in node.body if isinstance(each, ast.Expr) and _word(scope, each) in ("reads", "writes")]
-    found: dict[str, OuterIterator | ForOp] = {}
-    for statement in (*header, *statements):
-        for inner in ast.walk(statement):
-            if isinstance(inner, ast.Name) and isinstance(known := scope.local.get(inner.id), OuterIterator | ForOp):
-                found[inner.id] = known
-    return found
+    walks = (ast.walk(statement) for statement in (*header, *statements))
+    named = {inner.id for walk in walks for inner in walk if isinstance(inner, ast.Name)}
+    found = ((name, known) for name, known in scope.local.items() if name in named)
+    return {name: known for name, known in found if isinstance(known, OuterIterator | ForOp)}
 
 
 def _word(scope: Scope, statement: ast.Expr) -> str | None:

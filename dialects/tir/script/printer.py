@@ -20,6 +20,7 @@ from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
 from ..symbols import Extent, as_affine, as_extent, is_symbol
 from . import words
+from .alone import is_alone, is_one_statement
 from .attributes import literal_of_all
 from .body_printer import BodyPrinter, element_text
 from .texts import affine_text, condition_text, free_python_name, infix
@@ -204,6 +205,8 @@ class FunctionPrinter:
     # blocks
 
     def _block(self, op: BlockOp) -> list[str]:
+        if (statement := self._alone(op)) is not None:
+            return statement
         saved = dict(self.names)
         taken = set(self.names.values())
         for number, iterator in enumerate(op.iters):
@@ -230,6 +233,17 @@ class FunctionPrinter:
         body += BodyPrinter(op, op.body, self.names, taken | set(self.names.values())).lines()
         self.names = saved
         return lines + [f"    {line}" for line in body or ["pass"]]
+
+    def _alone(self, op: BlockOp) -> list[str] | None:
+        """A block that is a statement among loops, as that: what is read of it is the same block."""
+        if not is_alone(op):
+            return None
+        saved = dict(self.names)
+        variables = list(op.loop_vars)
+        self.names |= {each: saved[variable] for each, variable in zip(op.iters, variables, strict=True)}
+        lines = BodyPrinter(op, op.body, self.names, set(self.names.values())).lines()
+        self.names = saved
+        return lines if is_one_statement(lines, [saved[variable] for variable in variables]) else None
 
     def _outer_block(self, op: OuterBlockOp) -> list[str]:
         """A block of loops and blocks; it needs no iterators, as what is in it is bound to loops."""
