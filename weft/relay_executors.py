@@ -29,6 +29,7 @@ from .dialects.relay.devices import VirtualDevice, type_of_target
 from .dialects.relay.interpreter import evaluate_function, is_first_order
 from .dialects.relay.types import IncompleteType, is_complete
 from .dialects.support.arguments import checked, checked_methods
+from .dialects.support.blame import notes_of
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name, numpy_dtype
 from .dialects.support.nd import as_nd
@@ -157,7 +158,7 @@ class Evaluator:
             try:
                 return evaluate_function(main, given)
             except VerifyException as error:  # of an operator on extents that are known now
-                raise UsageError(f"the arrays do not fit together: {error}") from None
+                raise UsageError(f"the arrays do not fit together: {error}", notes=notes_of(error)) from None
 
         return run
 

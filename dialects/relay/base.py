@@ -261,7 +261,12 @@ class RelayOp(IRDLOperation, ABC):
             VerifyException: as `infer`; or an extent is negative, a result has more elements than can be counted, or
                 operands are of a type that is not computed with.
         """
-        return inferred_once(self, self._inferred)
+        try:
+            return inferred_once(self, self._inferred)
+        except VerifyException as error:
+            from .mismatch import RelationError
+
+            raise RelationError(self, _infer, str(error)) from error
 
     def _inferred(self) -> Sequence[Attribute]:
         if not all(is_complete(operand.type) for operand in self.operands):
@@ -440,6 +445,11 @@ class RelayOp(IRDLOperation, ABC):
         for result, inferred in zip(self.results, self.inferred(), strict=True):
             if not compatible(inferred, result.type):
                 raise VerifyException(f"has result type {result.type}, but its operands and attributes give {inferred}")
+
+
+def _infer(op: Operation) -> Sequence[Attribute]:
+    assert isinstance(op, RelayOp)
+    return op.inferred()
 
 
 def is_types(given: object) -> TypeGuard[Sequence[Attribute]]:

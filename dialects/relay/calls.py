@@ -33,6 +33,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.blame import OperandError, misfit
 from ..support.kernels import CallsKernel, KernelCall
 from ..support.looks import by_looks
 from ..support.operations import irdl_op_definition
@@ -62,7 +63,8 @@ class _CallSymbolUser(SymbolUserOpInterface):
         if type_params(callee.function_type) and bind_params([*inputs, *outputs], given, bound):
             inputs, outputs = ([substituted(type, bound) for type in types] for types in (inputs, outputs))
         if len(inputs) != len(op.arguments) or not all(map(compatible, [a.type for a in op.arguments], inputs)):
-            raise VerifyException(f"the call's operands do not match the inputs of {op.callee}: {callee.function_type}")
+            message = f"the call's operands do not match the inputs of {op.callee}: {callee.function_type}"
+            raise OperandError(message, misfit(op, "arguments", inputs, compatible))
         if len(outputs) != len(op.results) or not all(map(compatible, [r.type for r in op.results], outputs)):
             raise VerifyException(f"the call's results do not match the outputs of {op.callee}: {callee.function_type}")
 

@@ -35,6 +35,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.blame import Blame, OperandError, misfit
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible, tensor
@@ -77,7 +78,8 @@ class IfOp(IRDLOperation):
 
     def verify_(self) -> None:
         if self.condition.type != TensorType(i1, []):
-            raise VerifyException(f"the condition is a tensor<i1>, not {self.condition.type}")
+            blame = Blame(0, "condition", "tensor<i1>", str(self.condition.type))
+            raise OperandError(f"the condition is a tensor<i1>, not {self.condition.type}", blame)
         declared = [result.type for result in self.res]
         for region, what in ((self.then_region, "the first region"), (self.else_region, "the second region")):
             if region.block.args:
@@ -157,13 +159,15 @@ class ApplyOp(IRDLOperation):
     def verify_(self) -> None:
         type = self.callee.type
         assert isinstance(type, FunctionType)
+        blame = misfit(self, "arguments", type.inputs.data, compatible)
         for what, values, declared in (
             ("operands", self.arguments, type.inputs.data),
             ("results", self.res, type.outputs.data),
         ):
             given = [value.type for value in values]
             if len(given) != len(declared) or not all(map(compatible, given, declared)):
-                raise VerifyException(f"the {what} ({', '.join(map(str, given))}) do not match the function {type}")
+                message = f"the {what} ({', '.join(map(str, given))}) do not match the function {type}"
+                raise OperandError(message, blame)
 
     @classmethod
     def parse(cls, parser: Parser) -> ApplyOp:
@@ -205,7 +209,9 @@ class _ClosureSymbolUser(SymbolUserOpInterface):
         if type_params(declared) and bind_params([declared], [whole], bound):
             declared = substituted(declared, bound)
         if not compatible(whole, declared):
-            raise VerifyException(f"{op.callee} is {callee.function_type}; with what is given, {whole} is wanted")
+            assert isinstance(declared, FunctionType)
+            message = f"{op.callee} is {callee.function_type}; with what is given, {whole} is wanted"
+            raise OperandError(message, misfit(op, "captured", declared.inputs.data[: len(given)], compatible))
 
 
 @irdl_op_definition
@@ -339,10 +345,13 @@ class SetRowOp(IRDLOperation):
     def verify_(self) -> None:
         data, row = tensor(self.data), tensor(self.row)
         if self.place.type != TensorType(i64, []):
-            raise VerifyException(f"the place is a tensor<i64>, not {self.place.type}")
+            blame = Blame(1, "place", "tensor<i64>", str(self.place.type))
+            raise OperandError(f"the place is a tensor<i64>, not {self.place.type}", blame)
         shape = data.get_shape()
-        if not shape or not compatible(TensorType(data.element_type, shape[1:]), row):
-            raise VerifyException(f"{row} is no row of {data}")
+        wanted = TensorType(data.element_type, shape[1:])
+        if not shape or not compatible(wanted, row):
+            blame = Blame(2, "row", str(wanted), str(row)) if shape else None
+            raise OperandError(f"{row} is no row of {data}", blame)
         if not compatible(data, self.result.type):
             raise VerifyException(f"{data} with another row is not {self.result.type}")
 

@@ -33,6 +33,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.blame import OperandError, misfit
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
 from .base import DYNAMIC, Fusion, FusionPattern, tensor
@@ -187,7 +188,8 @@ class _FieldsFit(SymbolUserOpInterface):
             raise VerifyException(f"'{op.constructor.data}' has {len(wanted)} fields, not {len(given)}")
         for number, (found, expected) in enumerate(zip(given, wanted, strict=True)):
             if not _is_more_known(found, expected):
-                raise VerifyException(f"field {number} of '{op.constructor.data}' is {expected}, not {found}")
+                message = f"field {number} of '{op.constructor.data}' is {expected}, not {found}"
+                raise OperandError(message, misfit(op, "fields", wanted, _is_more_known))
 
 
 @irdl_op_definition

@@ -34,6 +34,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..support.arguments import checked
+from ..support.blame import OperandError, misfit
 from ..support.diagnostics import Diagnostic, did_you_mean
 from ..support.hints import isa
 from ..support.operations import irdl_op_definition
@@ -334,7 +335,8 @@ class ReturnOp(IRDLOperation):
         declared = type.outputs.data
         given = tuple(a.type for a in self.arguments)
         if len(declared) != len(given) or not all(map(compatible, given, declared)):
-            raise VerifyException(
+            message = (
                 f"returns ({', '.join(map(str, given))}), but @{function.sym_name.data} is declared to return "
                 f"({', '.join(map(str, declared))})"
             )
+            raise OperandError(message, misfit(self, "arguments", declared, compatible))

@@ -27,6 +27,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..support.blame import OperandError, misfit
 from ..support.interned import integer_attribute
 from ..support.operations import irdl_op_definition
 from .base import Fusion, FusionPattern, compatible
@@ -156,4 +157,5 @@ def check_yields(region: Region, declared: Sequence[Attribute], what: str) -> No
     given = [argument.type for argument in last.arguments]
     if len(given) != len(declared) or not all(map(compatible, given, declared)):
         wanted = ", ".join(map(str, declared))
-        raise VerifyException(f"{what} yields ({', '.join(map(str, given))}), but its results are ({wanted})")
+        message = f"{what} yields ({', '.join(map(str, given))}), but its results are ({wanted})"
+        raise OperandError(message, misfit(last, "arguments", declared, compatible), last)

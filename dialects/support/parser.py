@@ -42,6 +42,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, Unregiste
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from .blame import remember_text
 from .diagnostics import Diagnostic, InternalError, Note, Place, Severity, as_diagnostic, did_you_mean, emit
 from .element_types import MLIR_NAMES
 from .lexer import LinearLexer
@@ -116,6 +117,7 @@ class LocatedParser(Parser):
             raise _diagnostic(error, self._place()) from error
         if module.location == UNKNOWN_LOC:
             module.location = self._location(0)
+        remember_text(self._file, self.lexer.input.content)
         return module
 
     def parse_operation(self) -> Operation:

@@ -15,7 +15,8 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from .diagnostics import Diagnostic, Diagnostics, Note, Place, as_diagnostic
+from .blame import at_fault
+from .diagnostics import Diagnostic, Diagnostics, Note, Place
 from .dominance import Dominance, is_isolated, ordered, tree_of_blocks
 from .facts import while_unchanged
 from .insides import next_of, operands_of, successors_of, type_of
@@ -204,16 +205,12 @@ def _mark(op: Operation, bad: set[Operation]) -> None:
         current = current.parent_op()
 
 
-def _placed(error: Exception, op: Operation) -> Diagnostic:
+def _placed(error: VerifyException | Diagnostic, op: Operation) -> Diagnostic:
     if isinstance(error, Diagnostic) and error.place is not None:
         return error
-    place = Place.of_location(op.location)
-    diagnostic = as_diagnostic(error, place)
-    assert diagnostic is not None
-    message = diagnostic.message.removeprefix("Operation does not verify: ").removeprefix(f"'{op.name}' ")
-    return Diagnostic(
-        f"'{op.name}': {message}", place, notes=diagnostic.notes, hint=diagnostic.hint or property_hint(op)
-    )
+    if isinstance(error, VerifyException):
+        return at_fault(op, error)
+    return Diagnostic.at(op, error.message, notes=error.notes, hint=error.hint or property_hint(op))
 
 
 @cache

@@ -17,13 +17,14 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import flatten_types, is_dynamic
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.support.arguments import checked
+from ...dialects.support.blame import OperandError
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
 from .control import WITH_GRAPHS, convert_graphs
@@ -278,7 +279,9 @@ class _Importer:
         except Malformed as error:
             raise self.error(f"{operator_name(node)}: {error.message}", name, error.hint) from None
         except VerifyException as error:
-            raise self.error(f"{operator_name(node)}: {error}", name) from None
+            known = self.error(f"{operator_name(node)}: {error}", name)
+            known.notes = _of_operand(error, scope)
+            raise known from None
         return [POISON] * len(node.output)
 
     def find_schema(self, node: NodeProto, scope: Scope) -> Schema | None:
@@ -419,3 +422,17 @@ class _Importer:
             notes=notes,
             hint="`weft-import --list-operators` shows what is supported",
         )
+
+
+def _of_operand(error: VerifyException, scope: Scope) -> tuple[Note, ...]:
+    """What there is to say of the operand that an operator fails because of, by the model's name of the value that it
+    is, or is made of."""
+    if not isinstance(error, OperandError) or (blame := error.blame) is None:
+        return ()
+    names = {id(value): name for name, value in scope.values.items()}
+    value = error.value
+    while value is not None and id(value) not in names:
+        owner = value.owner
+        value = owner.operands[0] if isinstance(owner, Operation) and owner.operands else None
+    whose = "" if value is None else f"; it comes from '{names[id(value)]}'"
+    return (Note(f"{blame}{whose}"),)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType, TupleType, f32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import te
 from ...dialects.relay import Relay
@@ -225,7 +224,7 @@ class Node:
 
         Raises:
             Unsupported: the dialect has no such operator.
-            Malformed: the operands do not fit it.
+            VerifyException: the operands do not fit it.
         """
         return self.emit_all(operator, *operands, **properties)[0]
 
@@ -237,10 +236,7 @@ class Node:
             op_type = relay_operator(operator) if isinstance(operator, str) else operator
         except KeyError:
             raise Unsupported(f"relay has no operator {operator}") from None
-        try:
-            op = op_type(*(() if operand is None else operand for operand in operands), **properties)
-        except VerifyException as error:
-            raise Malformed(str(error)) from None
+        op = op_type(*(() if operand is None else operand for operand in operands), **properties)
         self.emitter.insert(op)
         return op.results
 

@@ -20,6 +20,7 @@ from ...dialects.relay.base import DYNAMIC, RelayOp, Value, as_attribute, tensor
 from ...dialects.relay.core import TupleOp
 from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.types import is_complete
+from ...dialects.support.blame import notes_of
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import dtype_name
 from .expr import Expr, Operand, as_value
@@ -179,7 +180,7 @@ def _made(
         if all(is_complete(operand.type) for operand in op.operands):
             op.verify_()
     except VerifyException as error:
-        raise UsageError(f"{op_type.name}: {error}") from None
+        raise UsageError(f"{op_type.name}: {error}", notes=notes_of(error)) from None
     if not all(is_complete(operand.type) for operand in op.operands):
         from ...transforms.relay.completion import complete
 

@@ -22,6 +22,7 @@ from ...dialects.relay.functions import Trees, name_of
 from ...dialects.relay.ops import broadcast, elementwise
 from ...dialects.relay.types import IncompleteType, instance, is_complete
 from ...dialects.support.arguments import checked
+from ...dialects.support.blame import notes_of
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.support.nd import NDArray, as_nd
@@ -392,7 +393,7 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
         try:
             made.verify_()
         except VerifyException as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(str(error), notes=notes_of(error)) from None
     return Expr(made.res[0])
 
 
@@ -411,7 +412,7 @@ def _applied(op_type: type[RelayOp], *operands: SSAValue, **properties: str) -> 
     try:
         return Expr(op_type(*operands, **properties).results[0])
     except VerifyException as error:
-        raise UsageError(f"{op_type.name}: {error}") from None
+        raise UsageError(f"{op_type.name}: {error}", notes=notes_of(error)) from None
 
 
 def _tensor(expr: Expr) -> Tensor:

@@ -23,7 +23,7 @@ from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateO
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
 from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged, tuple_type
-from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.blame import at_fault
 from ...dialects.support.retyping import retype
 
 
@@ -49,7 +49,7 @@ def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bo
         if isinstance(op, RelayOp) and all(is_complete(result.type) for result in op.results):
             op.verify_()
     except VerifyException as error:
-        raise Diagnostic.at(op, str(error)) from None
+        raise at_fault(op, error) from None
     return changed
 
 
@@ -127,7 +127,7 @@ def _complete_variables(op: RelayOp) -> bool:
     try:
         implied = op.implied()
     except VerifyException as error:
-        raise Diagnostic.at(op, str(error)) from None
+        raise at_fault(op, error) from None
     return any([_set(values[at], type) for at, type in implied.items() if isinstance(values[at], BlockArgument)])
 
 

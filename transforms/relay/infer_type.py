@@ -35,6 +35,7 @@ from ...dialects.relay.base import DYNAMIC, RelayOp, compatible, shape_of, tenso
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.scan import ScanOp
 from ...dialects.relay.types import instance, tuple_type
+from ...dialects.support.blame import at_fault
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.retyping import retype
 from ...dialects.support.unique_names import free_name
@@ -117,7 +118,7 @@ def _inferred(op: Operation, functions: dict[str, FuncOp]) -> Iterable[Attribute
             case _:
                 return []
     except VerifyException as error:
-        raise Diagnostic.at(op, str(error)) from None
+        raise at_fault(op, error) from None
 
 
 def _fits(scan: ScanOp, functions: dict[str, FuncOp]) -> bool:

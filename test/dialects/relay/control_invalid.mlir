@@ -13,10 +13,10 @@ relay.func @a_condition_that_is_a_number(%c: tensor<f32>, %x: tensor<4xf32>) -> 
 // -----
 
 relay.func @branches_of_two_types(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{the second region yields (tensor<i1>), but its results are (tensor<4xf32>)}}
   %y = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
     relay.yield %x : tensor<4xf32>
   } else {
+    // expected-error @+1 {{the second region yields (tensor<i1>), but its results are (tensor<4xf32>)}}
     relay.yield %c : tensor<i1>
   }
   relay.return %y : tensor<4xf32>
@@ -50,8 +50,8 @@ relay.func @a_branch_without_an_end(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor
 // -----
 
 relay.func @a_function_that_yields_another_type(%x: tensor<4xf32>) {
-  // expected-error @+1 {{the region yields (tensor<4xf32>), but its results are (tensor<8xf32>)}}
   %f = relay.fn(%a: tensor<4xf32>) -> tensor<8xf32> {
+    // expected-error @+1 {{the region yields (tensor<4xf32>), but its results are (tensor<8xf32>)}}
     relay.yield %a : tensor<4xf32>
   }
   relay.return

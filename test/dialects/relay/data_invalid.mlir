@@ -72,11 +72,11 @@ relay.func @a_case_with_fields_of_another_type(%o: !relay.adt<@option, [tensor<f
 
 relay.adt @option<"T"> {none(), some(!relay.param<"T">)}
 relay.func @a_case_of_another_result(%o: !relay.adt<@option, [tensor<f32>]>, %x: tensor<i32>) -> tensor<f32> {
-  // expected-error @+1 {{the default yields (tensor<i32>), but its results are (tensor<f32>)}}
   %y = relay.match %o : (!relay.adt<@option, [tensor<f32>]>) -> tensor<f32>
   case some(%a: tensor<f32>) {
     relay.yield %a : tensor<f32>
   } default {
+    // expected-error @+1 {{the default yields (tensor<i32>), but its results are (tensor<f32>)}}
     relay.yield %x : tensor<i32>
   }
   relay.return %y : tensor<f32>

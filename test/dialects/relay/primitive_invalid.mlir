@@ -12,9 +12,9 @@ relay.func @arguments_differ_from_operands(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 relay.func @results_differ_from_what_is_yielded(%x: tensor<4xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{yields (tensor<4xf32>), but its results are (tensor<8xf32>)}}
   %y = relay.primitive(%x) : (tensor<4xf32>) -> tensor<8xf32> {
   ^bb0(%p0: tensor<4xf32>):
+    // expected-error@+1 {{yields (tensor<4xf32>), but its results are (tensor<8xf32>)}}
     relay.yield %p0 : tensor<4xf32>
   }
   relay.return %y : tensor<8xf32>
