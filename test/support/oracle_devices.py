@@ -242,10 +242,13 @@ class Program:
     def freed(self, result: int, block: Block) -> SSAValue:
         """The result of a function."""
         value = self.value(result)
-        noted = value.owner
-        while isinstance(noted, TupleGetOp):  # a field of what is noted is taken first
-            noted = noted.tuple.owner
-        if self.nodes[result].op == "let" and isinstance(noted, OnDeviceOp):
+        if self.nodes[result].op != "let":
+            return value
+        while (body := self.nodes[result]).op == "let":
+            result = body.inputs[2]
+        while body.op == "tuple_getitem":  # a field of what is noted is taken first
+            body = self.nodes[self.resolve(body.inputs[0])]
+        if body.op == "on_device" and not body.attrs["constrain_result"]:
             block.add_op(free := OnDeviceOp(value, constrain_body=False, constrain_result=False))
             return free.result
         return value
