@@ -26,6 +26,7 @@ from .frontend.relay.gradients import gradients as gradients
 from .frontend.relay.module import IRModule
 from .frontend.relay.op_attrs import register_fake_quantization_to_integer as register_fake_quantization_to_integer
 from .frontend.relay.recasting import recast as recast
+from .targets import CompilationConfig
 from .transforms.infra.registry import new_ir_context
 from .transforms.relay.annotate_target import AnnotateTargetPass
 from .transforms.relay.backends import PatternEntry, get_backend
@@ -46,6 +47,7 @@ from .transforms.relay.layout_rules import LayoutConfig as LayoutConfig
 from .transforms.relay.merge_compiler_regions import MergeCompilerRegionsPass
 from .transforms.relay.merge_composite import MergeCompositePass
 from .transforms.relay.partition_graph import PartitionGraphPass
+from .transforms.relay.plan_devices import PlanDevicesPass
 from .transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
 
 
@@ -189,6 +191,23 @@ def Conv2dToSparse2(
 def DenseToSparse(weight_name: Sequence[str], weight_shape: Sequence[Sequence[int]]) -> DenseToSparsePass:
     """The pass that takes weights of dense layers as sparse matrices; of each, five extents."""
     return DenseToSparsePass(tuple(weight_name), tuple(number for shape in weight_shape for number in shape))
+
+
+@checked
+def PlanDevices(
+    config: CompilationConfig | None = None, targets: Sequence[str] = (), default_device: str | int | None = None
+) -> PlanDevicesPass:
+    """The pass that decides where values are: on devices of a configuration (`targets.make_compilation_config`), or of
+    `targets`, else of those that the module lists.
+
+    Raises:
+        UsageError: both a configuration and what it says are given.
+    """
+    if config is None:
+        return PlanDevicesPass(tuple(targets), default_device)
+    if targets or default_device is not None:
+        raise UsageError("a configuration says which targets there are, and which device is the default")
+    return PlanDevicesPass(tuple(map(str, config.primitive_targets)), config.default_primitive_virtual_device.type)
 
 
 @checked

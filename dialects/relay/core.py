@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from .calls import CallLoweredOp, CallOp, ReadExtentOp, ViewOp
-from .functions import FuncOp, ReturnOp
+from .functions import FuncOp, ReturnOp, is_primitive
 from .regions import PrimitiveOp, YieldOp
 from .values import ConstantOp, TupleGetOp, TupleOp
 
@@ -26,6 +26,7 @@ __all__ = [
     "TupleOp",
     "ViewOp",
     "YieldOp",
+    "is_primitive",
 ]
 
 OPS: list[type[Operation]] = [

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, SupportsInt
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FunctionType,
+    IntegerAttr,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
@@ -176,6 +177,12 @@ for _method in ("neg", "lt", "le", "gt", "ge", "getitem", "iter", "call"):
     setattr(FunctionBody, f"__{_method}__", _asked_of_the_expression(f"__{_method}__"))
 
 
+def is_primitive(function: Operation) -> bool:
+    """Whether a function, global or a value, is one kernel: marked `primitive`, or `Primitive` and not 0, as in TVM."""
+    said = function.attributes.get("Primitive")
+    return "primitive" in function.attributes or (isinstance(said, IntegerAttr) and said.value.data != 0)
+
+
 @irdl_op_definition
 class FuncOp(IRDLOperation):
     """A global function. Counterpart of a `Function` in TVM's `IRModule`.
@@ -226,7 +233,7 @@ class FuncOp(IRDLOperation):
 
     @property
     def is_primitive(self) -> bool:
-        return "primitive" in self.attributes
+        return is_primitive(self)
 
     @property
     def return_op(self) -> ReturnOp:

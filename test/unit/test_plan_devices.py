@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
 import weft
 from weft import PassContext
-from weft.dialects.relay.core import CallOp, ConstantOp, PrimitiveOp
+from weft.dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp
 from weft.dialects.relay.devices import VirtualDevice
 from weft.dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from weft.dialects.support.diagnostics import Diagnostic
@@ -256,3 +256,60 @@ relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
     planned = PlanDevicesPass(default_device="cpu")(noted)
     assert all(op.result.first_use is not None for op in planned.walk() if isinstance(op, DeviceCopyOp))
     assert str(PlanDevicesPass()(planned)) == str(planned)
+
+
+def test_a_configuration_says_which_targets_there_are_and_which_device_is_the_default() -> None:
+    context = PassContext(config={"relay.fallback_device_type": 2})
+    config = weft.targets.make_compilation_config(context, ["llvm -mcpu=x86-64-v3", "cuda -arch=sm_80"], "llvm")
+    assert [target.kind for target in config.primitive_targets] == ["llvm", "cuda"]
+    assert config.optional_homogeneous_target is None and str(config.host_target) == str(weft.Target("llvm"))
+    assert (config.default_primitive_virtual_device.type, config.host_virtual_device.type) == ("cuda", "cpu")
+    planned = weft.relay.transform.PlanDevices(config)(module(TWO_DEVICES))
+    targets = {device.target for device in planned_devices(planned).values()}
+    assert targets == {str(target) for target in config.primitive_targets}
+    alone = weft.targets.make_compilation_config(PassContext(), "cuda -arch=sm_80")
+    assert alone.optional_homogeneous_target == weft.Target("cuda -arch=sm_80")
+    assert (alone.default_primitive_virtual_device.type, alone.host_target) == ("cuda", weft.Target())
+
+
+def test_a_configuration_that_fits_nothing_is_refused() -> None:
+    make, fallback = weft.targets.make_compilation_config, PassContext(config={"relay.fallback_device_type": "cuda"})
+    with pytest.raises(Diagnostic, match="the default device is a cuda, which is none of those given: cpu"):
+        make(fallback, "llvm")
+    with pytest.raises(Diagnostic, match="two targets are given for cpu devices"):
+        make(PassContext(), ["llvm", "c"])
+    with pytest.raises(Diagnostic, match="a configuration says which targets there are"):
+        weft.relay.transform.PlanDevices(make(PassContext(), "llvm"), default_device="cpu")
+
+
+def test_a_note_around_a_function_leaves_its_types_to_its_calls() -> None:
+    y = weft.relay.var("y", shape=(4,))
+    a, x = weft.relay.var("a"), weft.relay.var("x", shape=(4,))
+    noted = weft.relay.annotation.on_device(weft.relay.Function([a], a + y), "cpu", constrain_result=True)
+    made = weft.IRModule.from_expr(weft.relay.Function([x, y], weft.relay.Call(noted, [x])))
+    (main,) = (op for op in made.ops if isinstance(op, FuncOp))
+    assert main.function_type.outputs.data == (TensorType(f32, [4]),)
+    assert {device.type for device in planned_devices(PlanDevicesPass(default_device="cuda")(made)).values()} == {"cpu"}
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_kernel"), [("primitive", True), ("Primitive = 1", True), ("Primitive = 0", False)]
+)
+def test_a_kernel_takes_and_gives_what_is_in_several_memories(mark: str, is_kernel: bool) -> None:
+    scopes = [f'#relay.virtual_device<?, memory_scope = "{name}">' for name in ("global", "texture")]
+    text = f"""relay.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %f = relay.fn(%a: tensor<4xf32>) -> tensor<4xf32>
+          attributes {{{mark}, param_virtual_devices = [{scopes[0]}], result_virtual_devices = [{scopes[1]}]}} {{
+        %0 = relay.exp %a : tensor<4xf32>
+        relay.yield %0 : tensor<4xf32>
+      }}
+      %1 = relay.apply %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      relay.return %1 : tensor<4xf32>
+    }}"""
+    plan = PlanDevicesPass(targets=("cuda -arch=sm_80",))
+    if is_kernel:
+        planned = planned_devices(plan(module(text)))
+        assert {device.memory_scope for device in planned.values()} == {"global", "texture"}
+    else:
+        with pytest.raises(Diagnostic, match=r'"global"> and on .*"texture"> at once'):
+            plan(module(text))

@@ -22,6 +22,7 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
+from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged, tuple_type
 from ...dialects.support.blame import at_fault
 from ...dialects.support.retyping import retype
@@ -37,6 +38,8 @@ def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bo
     changed = any([complete(inner, known) for region in op.regions for block in region.blocks for inner in block.ops])
     if isinstance(op, ApplyOp | CallOp):
         changed |= _complete_callee(op, known)
+    elif isinstance(op, OnDeviceOp | DeviceCopyOp):  # around a function, which is known when its result is called
+        changed |= _set(op.operands[0], op.result.type)
     elif isinstance(op, RelayOp):
         changed |= _complete_variables(op)
     else:

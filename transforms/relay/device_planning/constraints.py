@@ -42,6 +42,7 @@ from ....dialects.relay.core import (
     TupleGetOp,
     TupleOp,
     YieldOp,
+    is_primitive,
 )
 from ....dialects.relay.data import ConstructOp, MatchOp
 from ....dialects.relay.devices import (
@@ -131,7 +132,7 @@ class Constraints(Domains):
                 skipped.add(op)
                 continue
             self._constrain(op)
-            if isinstance(op, FnOp) and "primitive" in op.attributes:
+            if isinstance(op, FnOp) and is_primitive(op):
                 skipped.add(op)
 
     def _constrain(self, op: Operation) -> None:
@@ -202,7 +203,7 @@ class Constraints(Domains):
             self._same(op, self.of(argument), part)
         end = op.body.block.last_op
         assert end is not None
-        if "primitive" not in op.attributes:
+        if not is_primitive(op):
             for value, part in zip(end.operands, domain.results, strict=True):
                 self._same(op, self.of(value), part)
         self._annotated(op, op.function_type, domain)

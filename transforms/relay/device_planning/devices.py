@@ -46,6 +46,15 @@ class Devices:
             DeviceError: a target or a device that there is not; two targets for one type of device.
         """
         listed = [device(target=t).data for t in targets] or listed_devices(module.attributes.get(DEVICES))
+        return Devices.given(listed, default)
+
+    @staticmethod
+    def given(listed: Sequence[VirtualDevice], default: str | int | None = None) -> Devices:
+        """The devices that are listed, each with its target, or any where none is; host and default as `of` has them.
+
+        Raises:
+            DeviceError: as `of`.
+        """
         known: dict[str, str | None] = {}
         for each in listed:
             if each.type is None:

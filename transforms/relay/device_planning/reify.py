@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....dialects.relay.control import FnOp
-from ....dialects.relay.core import FuncOp, PrimitiveOp
+from ....dialects.relay.core import FuncOp, PrimitiveOp, is_primitive
 from ....dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ....dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ....dialects.support.retyping import retype
@@ -113,14 +113,14 @@ def _in_kernel(op: Operation) -> bool:
     """Whether `op` stands in a kernel, which is on one device as a whole."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
-        if isinstance(parent, PrimitiveOp) or "primitive" in parent.attributes:
+        if isinstance(parent, PrimitiveOp) or is_primitive(parent):
             return True
         parent = parent.parent_op()
     return False
 
 
 def _region_arguments(op: Operation) -> list[SSAValue]:
-    if isinstance(op, FuncOp | PrimitiveOp) or "primitive" in op.attributes:
+    if isinstance(op, FuncOp | PrimitiveOp) or is_primitive(op):
         return []
     return [argument for region in op.regions for block in region.blocks for argument in block.args]
 
