@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -289,6 +290,67 @@ def test_the_gradient_of_what_is_moved_as_a_run_says_goes_where_it_came_from() -
         np.testing.assert_array_equal(found, wanted)
 
 
+def squared(image: relay.Expr) -> Callable[[relay.Expr], relay.Expr]:
+    """The gradient by an image of the sum of the squares of what is made of it."""
+
+    def gradient(made: relay.Expr) -> relay.Expr:
+        return relay.transform.gradients(made * made, [image])[0]
+
+    return gradient
+
+
+@pytest.mark.parametrize("method", ["nearest_neighbor", "linear", "cubic"])
+def test_the_gradient_of_what_is_resampled_as_a_run_says_is_that_of_what_is_known(method: str) -> None:
+    x, x3 = relay.var("x", shape=(2, 2, 3, 4)), relay.var("x3", shape=(1, 2, 2, 3, 2))
+    s, t = relay.var("s", shape=()), relay.var("t", shape=())
+    size, roi = relay.var("size", shape=(2,), dtype="int64"), relay.var("roi", shape=(4,))
+    part = [-0.2, 0.1, 0.9, 1.4]
+    of, of3, to = squared(x), squared(x3), ("NCHW", method, "tf_crop_and_resize")
+    enlarged = {"linear": "bilinear", "cubic": "bicubic"}.get(method, method)
+    pairs = [
+        (of(relay.dyn.nn.upsampling(x, s, t, method=enlarged)), of(relay.nn.upsampling(x, 2.0, 1.5, method=enlarged))),
+        (
+            of(relay.dyn.image.resize2d(x, size, roi, *to, extrapolation_value=0.5)),
+            of(relay.image.resize2d(x, (5, 2), part, *to, extrapolation_value=0.5)),
+        ),
+    ]
+    if method == "linear":
+        enlarged = of3(relay.dyn.nn.upsampling3d(x3, s, t, t, method="trilinear"))
+        pairs.append((enlarged, of3(relay.nn.upsampling3d(x3, 2.0, 1.5, 1.5, method="trilinear"))))
+    given = [random_like(each) for each in (x, x3)] + [np.array(n, np.float32) for n in (2.0, 1.5, part)]
+    for told, known in pairs:
+        args = [np.array([5, 2]), *given]
+        found, wanted = (
+            evaluate_function(relay.Function([size, x, x3, s, t, roi], each), args)[0] for each in (told, known)
+        )
+        np.testing.assert_allclose(found.astype(np.float32), wanted.astype(np.float32), rtol=1e-4, atol=1e-5)
+
+
+def random_like(x: relay.Expr) -> NDArray:
+    return np.random.default_rng(3).normal(size=x.shape).astype(np.float32)
+
+
+def test_the_gradient_of_the_largest_elements_of_which_a_run_says_how_many() -> None:
+    x, k = relay.var("x", shape=(2, 5)), relay.var("k", shape=(), dtype="int64")
+    values = np.array([[3, 1, 2, 5, 4], [1, 2, 3, 4, 5]], np.float32)
+    largest = relay.dyn.topk(x, k, axis=1, ret_type="values")
+    for executor in ("debug", "vm"):
+        run = relay.create_executor(executor).evaluate(relay.Function([x, k], squared(x)(largest)))
+        assert callable(run)
+        found = run(values, np.array(2))
+        np.testing.assert_array_equal(found, [[0, 0, 0, 10, 8], [0, 0, 0, 8, 10]])
+
+
+def test_the_gradient_by_the_two_values_of_a_one_hot_whose_depth_a_run_says() -> None:
+    on, off = relay.var("on", shape=()), relay.var("off", shape=())
+    depth = relay.var("depth", shape=(), dtype="int64")
+    hot = relay.dyn.one_hot(relay.const([0, 2, 9]), on, off, depth, dtype="float32")
+    slopes = relay.transform.gradients(hot * hot, [on, off])
+    run = relay.Function([on, off, depth], relay.Tuple(slopes))
+    found = evaluate_function(run, [np.array(3, np.float32), np.array(0.5, np.float32), np.array(4)])
+    assert [float(each) for each in found] == [2 * 2 * 3, 10 * 2 * 0.5]
+
+
 def distinct(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
     """Numbers of which each window of a pool has one largest."""
     return rng.permutation(prod(shape)).reshape(shape) / 100 + 0.1
@@ -320,11 +382,6 @@ def test_of_equal_elements_the_first_has_the_second_derivative() -> None:
     np.testing.assert_array_equal(found, [[[1, 4]]])
 
 
-RESHAPED = {
-    "reshape", "squeeze", "expand_dims", "broadcast_to", "full", "ones", "zeros", "tile", "strided_slice", "nn.pad",
-}  # fmt: skip
-"""Operators whose shape is data, and whose gradient does not need to know it."""
-
 WITHOUT_GRADIENT = {
     **dict.fromkeys(
         (
@@ -341,11 +398,6 @@ WITHOUT_GRADIENT = {
         name.removeprefix("relay."): "quantised numbers are integers: gradients are taken before"
         for name in OPERATORS
         if name.startswith("relay.qnn.")
-    },
-    **{
-        name.removeprefix("relay."): "its shape is data: the operator that replaces it has one"
-        for name in OPERATORS
-        if name.startswith("relay.dyn.") and name.removeprefix("relay.dyn.") not in RESHAPED
     },
     "sparse_fill_empty_rows": "its results have as many elements as the data says",
     **dict.fromkeys(

@@ -13,6 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...support.dtypes import dtype_name
 from ...support.operations import irdl_op_definition
 from ...te.assume import at_most
 from ..base import (
@@ -34,7 +35,7 @@ from ..types import tuple_type
 from .creation import FullOp, OnesOp, ZerosOp
 from .dyn_common import count_of, extents, numbers, open_tensor
 from .elementwise import named_type
-from .gather import OneHotOp
+from .gather import GatherOp, OneHotOp
 from .sort import TopkOp, order, taken
 
 if TYPE_CHECKING:
@@ -185,6 +186,13 @@ class DynOneHotOp(DynOp):
 
         return te.compute([*indices.dims[:axis], depth, *indices.dims[axis:]], body, "one_hot")
 
+    def gradient(self, g: Gradient) -> Terms:
+        indices, on, off, depth = g.inputs
+        dtype = dtype_name(g.grad.type.element_type)
+        hot = indices.op(DynOneHotOp, g.grad.like(1), g.grad.like(0), depth, axis=self.axis, dtype=dtype)
+        at, elsewhere = g.grad * hot, g.grad * (1 - hot)
+        return [None, at.cast(on.type.element_type), elsewhere.cast(off.type.element_type), None]
+
     def open_type(self) -> Attribute:
         if shape_of(self.depth) not in ((), (1,)):
             raise VerifyException(f"the depth must be one number, got {self.depth.type}")
@@ -240,6 +248,14 @@ class DynTopkOp(DynOp):
         numbered = te.compute(indices.shape, lambda *i: te.cast(indices[i], element), "indices")
         values = taken(x, indices, axis)
         return {"both": [values, numbered], "values": [values], "indices": [numbered]}[self.ret_type.data]
+
+    def gradient(self, g: Gradient) -> Terms:
+        data, k = g.inputs
+        if self.ret_type.data == "indices":
+            return [None, None]
+        indices = data.op(DynTopkOp, k, **{**self.properties, "ret_type": "indices"})
+        values = data.op(GatherOp, indices, axis=self.axis)
+        return g.through(*([values, indices] if self.ret_type.data == "both" else [values]))
 
     def open_type(self) -> Attribute:
         if shape_of(self.k) not in ((), (1,)):

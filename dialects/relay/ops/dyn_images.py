@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
@@ -14,13 +14,16 @@ from xdsl.utils.exceptions import VerifyException
 from ... import te
 from ...support.operations import irdl_op_definition
 from ..base import (
+    DYNAMIC,
     RelayOp,
+    Value,
     flag,
     real,
     shape_of,
     string,
     tensor,
 )
+from ..layout import with_whole
 from ..nn_common import result_element
 from ..precision import Accuracy
 from .dyn_common import OfData, count_of, integers, numbers, open_tensor
@@ -29,10 +32,46 @@ from .nn.upsampling import Upsampling3dOp, UpsamplingOp
 
 if TYPE_CHECKING:
     from ..base import NDArray
+    from ..gradient import Gradient, Term, Terms
 
 
-class _DynUpsampling(OfData, ABC):
+class _DynResampling(OfData, ABC):
+    """Images that are resampled along each spatial axis by itself."""
+
+    SPATIAL: ClassVar[str]
+    PLAIN: ClassVar[Mapping[str, Value]] = {}
+    """The properties with which zeros outside of the images are what they are."""
+
+    def along(self, told: Sequence[Term], axis: int) -> Sequence[Term]:
+        """What tells the operator to resample a single axis, while the others have one element, and keep it."""
+        raise NotImplementedError
+
+    def gradient(self, g: Gradient) -> Terms:
+        """What resampling does along an axis is read off what it makes of the unit vectors, when it runs."""
+        import numpy as np
+
+        data, *told = g.inputs
+        letters = with_whole(cast(StringAttr, self.properties["layout"]).data, self.SPATIAL)
+        batch, grad, rank = letters.position("N"), g.grad, len(data.shape)
+        for number, letter in enumerate(self.SPATIAL):
+            axis = letters.position(letter)
+            if (extent := data.shape[axis]) == DYNAMIC:
+                raise VerifyException("its gradient needs to know how many rows and columns the images have")
+            units = np.eye(extent).reshape([extent if d in (batch, axis) else 1 for d in range(rank)])
+            given = g.constant(units, data.type.element_type)
+            made = given.op(type(self), *self.along(told, number), **{**self.properties, **self.PLAIN})
+            grad = grad.cast(made.type.element_type)
+            order = [*(d for d in range(rank) if d != axis), axis]
+            product = grad.transpose(order).op("nn.dense", made.reshape([extent, -1]))
+            grad = product.transpose([order.index(d) for d in range(rank)])
+        return [grad.cast(data.type.element_type).op("reshape_like", data), *[None] * len(told)]
+
+
+class _DynUpsampling(_DynResampling, ABC):
     """Images enlarged by factors."""
+
+    def along(self, told: Sequence[Term], axis: int) -> Sequence[Term]:
+        return [scale if number == axis else scale.ones() for number, scale in enumerate(told)]
 
     def open_type(self) -> Attribute:
         for value in self.told():
@@ -57,6 +96,7 @@ class DynUpsamplingOp(_DynUpsampling):
     name = "relay.dyn.nn.upsampling"
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     TOLD: ClassVar[tuple[str, ...]] = ("scale_h", "scale_w")
+    SPATIAL: ClassVar[str] = "HW"
 
     data = operand_def(TensorType)
     scale_h = operand_def(TensorType)
@@ -86,6 +126,7 @@ class DynUpsampling3dOp(_DynUpsampling):
     name = "relay.dyn.nn.upsampling3d"
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     TOLD: ClassVar[tuple[str, ...]] = ("scale_d", "scale_h", "scale_w")
+    SPATIAL: ClassVar[str] = "DHW"
 
     data = operand_def(TensorType)
     scale_d = operand_def(TensorType)
@@ -103,7 +144,7 @@ class DynUpsampling3dOp(_DynUpsampling):
 
 
 @irdl_op_definition
-class DynResize2dOp(OfData):
+class DynResize2dOp(_DynResampling):
     """Images resampled to a size; `roi` is the part that is taken, or empty.
 
     ```mlir
@@ -116,6 +157,8 @@ class DynResize2dOp(OfData):
     name = "relay.dyn.image.resize2d"
     ACCURACY: ClassVar[Accuracy | None] = Accuracy.PLACED
     TOLD: ClassVar[tuple[str, ...]] = ("size", "roi")
+    SPATIAL: ClassVar[str] = "HW"
+    PLAIN: ClassVar[Mapping[str, Value]] = {"extrapolation_value": 0.0, "out_dtype": ""}
 
     data = operand_def(TensorType)
     size = operand_def(TensorType)
@@ -144,6 +187,12 @@ class DynResize2dOp(OfData):
             return static.resampled(data[0], integers(size), [float(v) for v in roi if not isinstance(v, te.Expr)])
         finally:
             static.erase()
+
+    def along(self, told: Sequence[Term], axis: int) -> Sequence[Term]:
+        size, roi = told
+        one = size.slice_along(0, axis, axis + 1).ones()
+        parts = [size.slice_along(0, d, d + 1) if d == axis else one for d in range(2)]
+        return [parts[0].concatenated(parts[1:], 0), roi]
 
     def open_type(self) -> Attribute:
         if len(shape_of(self.data)) != 4 or count_of(self.size, "the size") != 2 or len(shape_of(self.roi)) != 1:
