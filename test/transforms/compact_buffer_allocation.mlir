@@ -118,3 +118,73 @@ tir.prim_func @where_data_says_which_element_it_is_whole(%x: memref<4xf32>, %p: 
     }
   }
 }
+
+// What is read under a branch was written where the predicate lets it be.
+// CHECK-LABEL: tir.prim_func @padding_that_is_read_under_a_branch
+// CHECK:         tir.alloc_buffer "global" : memref<9xf32>
+tir.prim_func @padding_that_is_read_under_a_branch(%x: memref<112xf32>, %y: memref<56xf32>) {
+  tir.for %h = 0 to 14 {
+    %b = tir.alloc_buffer "global" : memref<112xf32>
+    tir.for %i = 0 to 9 {
+      tir.block @to(%vh: opaque 14, %v: opaque 9) = [%h, %i] where [%h * 8 + %i + -1]
+          reads(%x[%vh * 8 + -1 + %v] : memref<112xf32>) writes(%b[%vh * 8 + -1 + %v] : memref<112xf32>) {
+        %c8 = arith.constant 8 : index
+        %c1 = arith.constant 1 : index
+        %0 = arith.muli %vh, %c8 : index
+        %1 = arith.subi %0, %c1 : index
+        %2 = arith.addi %1, %v : index
+        %3 = memref.load %x[%2] : memref<112xf32>
+        memref.store %3, %b[%2] : memref<112xf32>
+      }
+    }
+    tir.for %i = 0 to 4 {
+      tir.for %k = 0 to 3 {
+        tir.block @from(%vh: opaque 14, %v: opaque 4, %w: opaque 3) = [%h, %i, %k]
+            reads(%b[%vh * 8 + %v * 2 + %w + -1] : memref<112xf32>) writes(%y[%vh * 4 + %v] : memref<56xf32>) {
+          %c4 = arith.constant 4 : index
+          %c2 = arith.constant 2 : index
+          %c1 = arith.constant 1 : index
+          %0 = arith.muli %vh, %c4 : index
+          %1 = arith.addi %0, %v : index
+          %2 = arith.muli %1, %c2 : index
+          %3 = arith.addi %2, %w : index
+          %4 = arith.cmpi sle, %c1, %3 : index
+          %5 = arith.constant 0.0 : f32
+          memref.store %5, %y[%1] : memref<56xf32>
+          scf.if %4 {
+            %6 = arith.subi %3, %c1 : index
+            %7 = memref.load %b[%6] : memref<112xf32>
+            memref.store %7, %y[%1] : memref<56xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @a_sum_that_begins_in_a_branch
+// CHECK:         tir.alloc_buffer "global" : memref<1xf32>
+tir.prim_func @a_sum_that_begins_in_a_branch(%x: memref<8x4xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    %b = tir.alloc_buffer "global" : memref<8xf32>
+    tir.for %k = 0 to 4 {
+      tir.block @sum(%v: opaque 8, %vk: opaque 4) = [%i, %k] reads(%x[%v, %vk] : memref<8x4xf32>, %b[%v] : memref<8xf32>)
+          writes(%b[%v] : memref<8xf32>) {
+        %c0 = arith.constant 0 : index
+        %0 = arith.cmpi eq, %vk, %c0 : index
+        scf.if %0 {
+          %1 = arith.constant 0.0 : f32
+          memref.store %1, %b[%v] : memref<8xf32>
+        }
+        %2 = memref.load %x[%v, %vk] : memref<8x4xf32>
+        %3 = memref.load %b[%v] : memref<8xf32>
+        %4 = arith.addf %2, %3 : f32
+        memref.store %4, %b[%v] : memref<8xf32>
+      }
+    }
+    tir.block @to(%v: opaque 8) = [%i] reads(%b[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %b[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+}

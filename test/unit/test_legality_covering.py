@@ -6,6 +6,7 @@ from itertools import product
 from random import Random
 
 import pytest
+from tvmscript_texts import function as script
 from xdsl.ir import SSAValue
 
 from weft.dialects.support.diagnostics import Diagnostic
@@ -257,3 +258,57 @@ def test_a_sum_that_threads_would_go_on_with_in_a_later_iteration_is_refused() -
     """Which of them begins it at the first step says nothing of which of them takes the next."""
     with pytest.raises(Diagnostic, match="it is not shown that each iteration of %i writes what it reads of %b"):
         parse_module(ADDED_UP, new_ir_context()).verify()
+
+
+GUARDED = """
+@T.prim_func
+def f(x: T.Buffer[(112,), "float32"], y: T.Buffer[(56,), "float32"]):
+    for h in T.parallel(14):
+        b = T.alloc_buffer((112,), "float32", scope="local")
+        for i in range(9):
+            with T.block("to"):
+                T.where({written} <= h * 8 + i)
+                b[h * 8 - 1 + i] = x[h * 8 - 1 + i]
+        for i, k in T.grid(4, 3):
+            with T.block("from"):
+                y[h * 4 + i] = T.float32(0)
+                if {read} <= (h * 4 + i) * 2 + k:
+                    y[h * 4 + i] = b[(h * 4 + i) * 2 + k - 1]
+"""
+
+BEGUN = """
+@T.prim_func
+def f(x: T.Buffer[(8, 4), "float32"], y: T.Buffer[(8,), "float32"]):
+    for o in range(2):
+        for i in T.parallel(8):
+            b = T.alloc_buffer((8,), "float32", scope="local")
+            for k in range(4):
+                with T.block("sum"):
+                    if {begins}:
+                        b[i] = T.float32(0)
+                    b[i] = b[i] + x[i, k]
+            with T.block("out"):
+                y[i] = b[i]
+"""
+
+
+def is_refused(text: str) -> bool:
+    try:
+        script(text).verify()
+    except Diagnostic as error:
+        assert "b" in str(error)
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("written", "read", "refused"), [(1, 1, False), (1, 2, False), (2, 1, True)])
+def test_what_is_read_under_a_branch_is_written_where_a_predicate_holds(written: int, read: int, refused: bool) -> None:
+    assert is_refused(GUARDED.format(written=written, read=read)) is refused
+
+
+@pytest.mark.parametrize(
+    ("begins", "refused"),
+    [("k == 0", False), ("k < 1", False), ("k == 0 and o == 0", True), ("k == 1", True), ("k == 0 and i < 4", True)],
+)
+def test_a_sum_begins_under_a_branch_in_its_first_step(begins: str, refused: bool) -> None:
+    assert is_refused(BEGUN.format(begins=begins)) is refused

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ..affine import Access, dims_in, linear, substitute
+from ..affine import Access, dims_in, linear, simplify, substitute
 from ..blocks import BlockOp, IterKind, accessing_blocks, blocks_under
 from ..buffers import AllocBufferOp
 from ..calls import Handed
-from ..loops import BY_THREADS, ForKind, ForOp, enclosing_loops, loop_range
+from ..conditions import Guard
+from ..loops import BY_THREADS, ForKind, ForOp, enclosing_loops, loop_of, loop_range
 from ..symbols import dimension
 from .bounds import buffer_name, never_runs
+from .branches import branches_of
 from .covering import Place, covers
 from .decide import MAX_POINTS
 from .finding import Finding
@@ -45,6 +47,16 @@ class Step:
     def is_sure(self) -> bool:
         """Whether it is made at a known place, whenever its block runs."""
         return self.index is not None and self.access.op.parent_op() is self.block
+
+    @property
+    def guard(self) -> Guard:
+        """Where in its block it is made, over the block's iterators."""
+        return branches_of(self.block).around(self.access.op)
+
+    def place(self) -> Place:
+        """Where it is made at most, and, where its guard is whole, always."""
+        guards = tuple(substitute(each, self.block.bindings.data.results) for each in self.guard.conditions)
+        return Place(self.block, self.access.buffer, self.index, guards)
 
     def always_before(self, later: Step) -> bool:
         """Whether it is made, at a known place, whenever `later` is, an access behind it in the same block: it stands
@@ -131,13 +143,34 @@ def is_written_before(read: Step, before: Sequence[Step], loop: ForOp | None = N
             continue
         if write.block is read.block:
             if write.index == read.index and (
-                (loop is None or _begins_within(write.block, loop)) if write.in_init else write.always_before(read)
+                (loop is None or _begins_within(write.block, loop))
+                if write.in_init
+                else write.always_before(read) or _begins(write, loop)
             ):
                 return True
         elif write.is_sure and not write.block.conditions and not write.in_init:
             if _reaches(write, read) or _touch_the_same(write, read):
                 return True
     return False
+
+
+def _begins(write: Step, loop: ForOp | None) -> bool:
+    """Whether a write under a branch, such as `if k == 0`, is made in the first iteration of loops, within `loop`, that
+    lead to no other element, so that it was made whenever its block runs behind it: an init that stands in the body."""
+    block, guard = write.block, write.guard
+    conditions = [substitute(each, block.bindings.data.results) for each in guard.conditions]
+    steps = {d for each in conditions for d in dims_in(each)}
+    loops = {d: loop_of(block.loop_vars[d]) for d in steps}
+    places = (*(write.index or ()), *block.conditions)
+    if not guard.whole or any(not steps.isdisjoint(dims_in(each)) for each in places):
+        return False
+    if any(each.for_kind not in (ForKind.SERIAL, ForKind.UNROLLED) for each in loops.values()):
+        return False
+    if loop is not None and not all(loop.is_ancestor(each) and each is not loop for each in loops.values()):
+        return False
+    first = [AffineConstantExpr(loops[d].start) if d in loops else dimension(d) for d in range(len(block.loop_vars))]
+    begun = (simplify(substitute(each, first)) for each in conditions)
+    return all(isinstance(each, AffineConstantExpr) and each.value >= 0 for each in begun)
 
 
 def is_written_for_all_sizes(read: Step, before: Sequence[Step]) -> bool:
@@ -201,13 +234,12 @@ def _begins_within(block: BlockOp, loop: ForOp) -> bool:
 
 def _is_covered(read: Step, before: Sequence[Step]) -> bool:
     """Whether the writes of blocks before a read are shown to reach all that it reads, whatever the sizes are."""
-    place = Place(read.block, read.access.buffer, read.index)
     writes = [
-        Place(write.block, write.access.buffer, write.index)
+        write.place()
         for write in before
-        if write.access.is_write and write.is_sure and not write.in_init and write.block is not read.block
+        if write.access.is_write and write.guard.whole and not write.in_init and write.block is not read.block
     ]
-    return covers(writes, place)
+    return covers(writes, read.place())
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,13 @@ from ..symbols import Extent, as_affine, assume_symbols, assumed_around, dimensi
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block touches a buffer: the index over the variables that the block is bound to; `None` for anywhere."""
+    """Where a block touches a buffer: the index over the variables that the block is bound to; `None` for anywhere.
+    It is touched where all `guards`, over these variables too, are at least 0."""
 
     block: BlockOp
     buffer: SSAValue
     index: tuple[AffineExpr, ...] | None
+    guards: tuple[AffineExpr, ...] = ()
 
 
 MOST = 6
@@ -45,12 +47,15 @@ MOST = 6
 
 
 def covers(writes: Sequence[Place], read: Place) -> bool:
-    """Whether it is shown that `writes`, made wherever their blocks run, have together reached every element that
-    `read` touches.
+    """Whether it is shown that `writes`, made wherever their blocks run and their guards hold, have together reached
+    every element that `read` touches.
 
     Their blocks stand before that of `read`.
     """
-    return _covers([write for write in writes if write.index is not None][-MOST:], read, ())
+    numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(enclosing_loops(read.block))}
+    reader = [dimension(numbers[v]) for v in read.block.loop_vars]
+    known = tuple(from_affine(substitute(guard, reader)) >= 0 for guard in read.guards)
+    return _covers([write for write in writes if write.index is not None][-MOST:], read, known)
 
 
 def _covers(writes: Sequence[Place], read: Place, known: tuple[IntExpr, ...]) -> bool:
@@ -102,7 +107,7 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
         return None
     values = digits.values()
-    for condition in write.block.conditions:
+    for condition in (*write.block.conditions, *write.guards):
         # `known` conditions would hide which digits are of one number
         needed = plain.simplify(replaced(from_affine(substitute(condition, writer)), values))
         if not any(analyzer.can_prove(needed >= least) for least in known_least):
