@@ -17,10 +17,10 @@ MAX_EXAMPLE = 160
 
 
 def example_of(op_type: type[Operation]) -> str | None:
-    """The line of an operation's documentation that shows it, in the fenced example."""
+    """The line of an operation's documentation that shows it, in the fenced example, and those that continue it."""
     doc = inspect.cleandoc(op_type.__dict__.get("__doc__") or "")
     for block in re.findall(r"```(?:mlir)?\n(.*?)```", doc, re.DOTALL):
-        for line in block.split("\n"):
+        for line in re.sub(r"(?<=[^{\n])\n    +", " ", block).split("\n"):
             if op_type.name in line:
                 line = line.strip()
                 return line if len(line) <= MAX_EXAMPLE else line[: MAX_EXAMPLE - 4] + " ..."

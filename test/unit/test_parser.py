@@ -139,6 +139,7 @@ def test_an_onnx_model_is_no_text(data: bytes) -> None:
         ("%x = relay.add 1 : tensor<4xf32>", "it is written like this: %z = relay.add"),
         ("tir.for vectorised %i = 0 to 4 {}", "did you mean 'vectorized'?"),
         ("tir.for %i = 0 to 4\n", "it is written like this: tir.for"),
+        ("tir.block @b() = [] reads() writes(%y[0]) {}", "writes(%y[%vi] : memref<4xf32>) {"),
     ],
 )
 def test_a_syntax_error_shows_how_the_operation_is_written(text: str, hint: str) -> None:
