@@ -91,8 +91,9 @@ def _dialects_to_suggest(name: str) -> list[Dialect]:
 
 
 def doc_of(thing: type) -> str:
-    """What a class says of itself, not what it inherits."""
-    return inspect.cleandoc(thing.__dict__.get("__doc__") or "")
+    """What a class says of itself, not what it inherits, nor what `dataclass` writes of its fields."""
+    doc = thing.__dict__.get("__doc__") or ""
+    return "" if doc.startswith(f"{thing.__name__}(") else inspect.cleandoc(doc)
 
 
 def summary(thing: type) -> str:

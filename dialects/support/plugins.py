@@ -29,6 +29,7 @@ from .entry_points import OURS, Entry, entry_points
 
 if TYPE_CHECKING:
     from xdsl.ir import Dialect
+    from xdsl.passes import ModulePass
     from xdsl.universe import Universe
 
 UNIVERSES = "xdsl.universe"
@@ -64,14 +65,33 @@ def installed_universes(*, ours: bool = True) -> tuple[Universe, ...]:
 
 
 def _checked(title: str, universe: Universe) -> Universe:
-    """`universe`, whose dialects say when they are asked for what is wrong with them."""
+    """`universe`, whose dialects and passes say when they are asked for what is wrong with them."""
     from xdsl.universe import Universe
 
-    def checked(name: str, factory: Callable[[], Dialect]) -> Callable[[], Dialect]:
-        return lambda: _checked_dialect(title, name, factory())
+    def checked(check: Callable[[str, str, object], T], name: str, factory: Callable[[], object]) -> Callable[[], T]:
+        return lambda: check(title, name, factory())
 
-    dialects = {name: checked(name, factory) for name, factory in universe.all_dialects.items()}
-    return Universe(all_dialects=dialects, all_passes=universe.all_passes)
+    dialects = {name: checked(_checked_dialect, name, factory) for name, factory in universe.all_dialects.items()}
+    passes = {name: checked(_checked_pass, name, factory) for name, factory in universe.all_passes.items()}
+    return Universe(all_dialects=dialects, all_passes=passes)
+
+
+def _checked_pass(title: str, name: str, pass_type: object) -> type[ModulePass]:
+    """
+    Raises:
+        InternalError: it is no class of passes, or one that lacks a method.
+    """
+    from xdsl.passes import ModulePass
+
+    hint = f"this is a mistake in {title}"
+    if not (isinstance(pass_type, type) and issubclass(pass_type, ModulePass)):
+        given = pass_type.__name__ if isinstance(pass_type, type) else type(pass_type).__name__
+        what = f"its function gives {given}, and no subclass of xdsl.passes.ModulePass"
+        raise InternalError(f"pass '{name}': {what}", hint=hint)
+    if lacking := sorted(pass_type.__abstractmethods__):
+        where = f"{pass_type.__module__}.{pass_type.__name__}"
+        raise InternalError(f"pass '{name}': {where} lacks `{'`, `'.join(lacking)}`", hint=hint)
+    return pass_type
 
 
 def _checked_dialect(title: str, name: str, dialect: object) -> Dialect:
@@ -142,7 +162,7 @@ def loaded(what: str, factory: Callable[[], T]) -> T | None:
     try:
         return factory()
     except (Exception, SystemExit) as error:  # it is foreign code: it may raise anything, and exit
-        warn(what, f"{type(error).__name__}: {error}")
+        warn(what, error.message if isinstance(error, Diagnostic) else f"{type(error).__name__}: {error}")
         return None
     finally:
         _is_loading.reset(before)

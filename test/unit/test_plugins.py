@@ -175,6 +175,33 @@ def test_what_is_shown_does_not_stop_at_a_plugin_that_is_half_there(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("lambda: BadPass", "lambda: BadPass()", "pass 'bad-pass': its function gives BadPass, and no subclass of"),
+        ("lambda: BadPass", "lambda: Universe", "pass 'bad-pass': its function gives Universe, and no subclass of"),
+        ("def apply(", "def aply(", "pass 'bad-pass': my_plugin.BadPass lacks `apply`"),
+    ],
+)
+def test_what_is_no_pass_is_blamed_on_the_plugin(
+    old: str, new: str, message: str, weft_opt: WeftOpt, tmp_path: Path
+) -> None:
+    plugin(tmp_path, UNIVERSE.replace(old, new))
+    done = weft_opt(tmp_path, "-p", "bad-pass", text=MODULE.replace("OP", "relay.exp"))
+    assert (done.returncode, message in done.stderr, "mistake in my-plugin" in done.stderr) == (70, True, True)
+    listed = weft_opt(tmp_path, "--list-passes")
+    assert listed.returncode == 0 and message in listed.stderr and "fuse-ops" in listed.stdout
+
+
+def test_a_pass_that_says_nothing_of_itself_is_not_described_by_its_fields(weft_opt: WeftOpt, tmp_path: Path) -> None:
+    silent = UNIVERSE.replace('    """Does not work."""\n', "    depth: int = 1\n").replace(
+        "class", "@dataclass(frozen=True)\nclass", 1
+    )
+    plugin(tmp_path, f"from dataclasses import dataclass\n{silent}")
+    listed = weft_opt(tmp_path, "--list-passes").stdout
+    assert "bad-pass" in listed and "BadPass(" not in listed
+
+
 def test_a_plugins_passes_are_listed_with_what_they_do(weft_opt: WeftOpt, tmp_path: Path) -> None:
     plugin(tmp_path, UNIVERSE)
     listed = weft_opt(tmp_path, "--list-passes").stdout
