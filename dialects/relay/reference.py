@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block
+from xdsl.utils.exceptions import VerifyException
 
 from .. import te
 from ..support.checks import CheckError
+from ..support.diagnostics import Diagnostic, Place
 from ..support.dtypes import numpy_dtype, scalar_type
 from ..support.retyping import retype
 from ..te.evaluate import evaluate
@@ -51,7 +53,11 @@ def evaluate_op(op: RelayOp, inputs: Sequence[NDArray]) -> list[NDArray]:
 
 
 def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:
-    """`op` on tensors of the shapes that `inputs` have; `op` itself where its types are those."""
+    """`op` on tensors of the shapes that `inputs` have; `op` itself where its types are those.
+
+    Raises:
+        Diagnostic: the operator does not take such shapes.
+    """
     types = flatten_types([operand.type for operand in op.operands])
     if all(map(is_static, op.result_types)) and all(
         type.get_shape() == array.shape for type, array in zip(types, inputs, strict=True)
@@ -66,8 +72,12 @@ def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:
 
     clone = op.clone()
     clone.operands = Block(arg_types=[of_arrays(operand.type) for operand in op.operands]).args
-    for result, inferred in zip(clone.results, clone.infer(), strict=True):
-        retype(result, inferred)
+    try:
+        inferred = clone.infer()
+    except VerifyException as error:  # what only the shapes at hand show
+        raise Diagnostic(f"'{op.name}': {error}", Place.of_operation(op)) from None
+    for result, type in zip(clone.results, inferred, strict=True):
+        retype(result, type)
     return clone
 
 

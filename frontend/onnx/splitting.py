@@ -9,7 +9,8 @@ from xdsl.ir import SSAValue
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.slices import ENDLESS
-from .errors import Malformed
+from ...dialects.support.advice import give_shapes
+from .errors import Malformed, Unsupported
 from .node import Node, Versions, rank_of
 from .told import Told, unless
 from .told_shapes import split_told
@@ -35,7 +36,12 @@ def split(node: Node) -> Sequence[SSAValue]:
         sizes = [min(chunk, length - i * chunk) for i in range(parts)]
         if min(sizes) < 0:
             raise Malformed(f"a dimension of {length} does not split into {parts} parts")
-    elif DYNAMIC != shape_of(x)[axis] != sum(sizes):
+    elif shape_of(x)[axis] == DYNAMIC:
+        if not any(sizes):
+            raise Unsupported("parts without elements of an open extent", give_shapes())
+        dims = list(node.dims(x))
+        x = node.reshape_to(x, [*dims[:axis], sum(sizes), *dims[axis + 1 :]])  # the run fails where it is another
+    elif shape_of(x)[axis] != sum(sizes):
         raise Malformed(f"the parts {sizes} do not add up to the dimension {shape_of(x)[axis]}")
     if parts != len(node.proto.output) or parts == 0:
         raise Malformed(f"{parts} parts, but {len(node.proto.output)} outputs")

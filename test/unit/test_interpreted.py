@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import weft
-from weft.dialects.support.diagnostics import UsageError
+from weft import relay
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.interpreted import Interpreted
 from weft.runtime.tensors import InputError
@@ -88,6 +89,15 @@ def test_kernels_of_tir_are_interpreted() -> None:
     assert {step.kernel for step in exe.profile(x).steps} >= {"fused_nn_softmax"}
     with pytest.raises(UsageError, match="at the phase 'loops'"):
         weft.compile(weft.compile(EXAMPLE).ir.module("loops"), executor="interpreter")
+
+
+def test_sizes_that_an_operator_does_not_take_are_refused_at_its_place() -> None:
+    x = relay.var("x", shape=(relay.Any(), 2))
+    halves = relay.split(x, indices_or_sections=2, axis=0)
+    exe = weft.compile(relay.Function([x], halves[0]), executor="interpreter")
+    assert exe(np.ones((4, 2), np.float32)).shape == (2, 2)
+    with pytest.raises(Diagnostic, match=r"'relay.split': an axis of extent 3 cannot be split into 2 equal parts"):
+        exe(np.ones((3, 2), np.float32))
 
 
 def test_other_executors_are_named() -> None:

@@ -61,6 +61,15 @@ def test_halves_of_an_open_axis_may_reach_beyond_it():
     check(nodes, {"x": ["n", 2]}, [{"x": x[:size]} for size in (7, 4, 1, 2)], numbers)
 
 
+@pytest.mark.parametrize("sizes", [[2, 2], [1, 3], [3, 0, 1], [4]])
+def test_parts_of_known_sizes_say_how_long_an_open_axis_is(sizes: list[int]):
+    """Other lengths are refused: equal sizes were taken for how many parts there are, and the last one for the rest."""
+    parts = ["y", "z", "w"][: len(sizes)]
+    x = np.arange(18, dtype=np.float32).reshape(6, 3)
+    calls = [{"x": x[:size]} for size in (4, 6, 2, 5)]
+    check([helper.make_node("Split", ["x", "sizes"], parts[::-1])], {"x": ["n", 3]}, calls, {"sizes": np.array(sizes)})
+
+
 def test_elements_of_several_open_axes_are_scattered_where_a_column_says():
     """As torch's exporter writes `max_unpool2d`: a shape is seen as a line, and that as a column."""
     nodes = [
