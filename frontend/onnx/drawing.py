@@ -10,13 +10,14 @@ Floats of 16 bits are drawn as f32 and rounded, so the highest bound may be amon
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, f32, f64, i1
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relay.base import tensor
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from .errors import Malformed
 from .node import Converter, Node, Versions
@@ -33,11 +34,17 @@ def key_of(node: Node) -> SSAValue:
     return node.constant(np.array([*words, 0, 0, 0, 0, 1 << 63, 0], np.uint64))
 
 
-def drawn(node: Node, operator: str, shape: list[int], element: Attribute, first: float, second: float) -> SSAValue:
-    """Floats of a distribution with two parameters."""
+def drawn(
+    node: Node, operator: str, of: Sequence[int] | SSAValue, element: Attribute, first: float, second: float
+) -> SSAValue:
+    """Floats of a distribution with two parameters, of a shape, or of that of a tensor, which may be open."""
     wide = f64 if element == f64 else f32
     parameters = [node.constant(np.asarray(value, numpy_dtype(wide))) for value in (first, second)]
-    _, numbers = node.emit_tuple(operator, key_of(node), *parameters, out_shape=shape, out_dtype=dtype_name(wide))
+    shape = shape_of(of) if isinstance(of, SSAValue) else of
+    if isinstance(of, SSAValue) and DYNAMIC in shape:  # such an extent is that of the first parameter
+        parameters[0] = node.emit("broadcast_to_like", parameters[0], of)
+    out_shape = [-1 if n == DYNAMIC else n for n in shape]
+    _, numbers = node.emit_tuple(operator, key_of(node), *parameters, out_shape=out_shape, out_dtype=dtype_name(wide))
     return node.cast(numbers, element)
 
 
@@ -71,7 +78,7 @@ def _like(operator: str, first: str, second: str, defaults: tuple[float, float])
         like = node.input(0)
         values = [node.real(name, default) for name, default in zip((first, second), defaults, strict=True)]
         element = _element(node, tensor(like).element_type)
-        return drawn(node, operator, list(node.static_shape(like)), element, *values)
+        return drawn(node, operator, like, element, *values)
 
     return convert
 
@@ -82,7 +89,7 @@ def bernoulli(node: Node) -> SSAValue:
     own = tensor(data).element_type
     element = element_type(node.integer("dtype")) if "dtype" in node.attributes else own
     wide = f64 if own == f64 else f32
-    numbers = drawn(node, "random.uniform", list(node.static_shape(data)), wide, 0.0, 1.0)
+    numbers = drawn(node, "random.uniform", data, wide, 0.0, 1.0)
     hit = node.emit("less", numbers, node.cast(data, wide))
     return hit if element == i1 else node.emit("cast", hit, dtype=dtype_name(element))
 
@@ -116,11 +123,11 @@ def dropout(node: Node) -> list[SSAValue | None]:
     said = None if node.is_known(2) else node.input(2)
     is_training = said is None and node.optional(2) is not None and bool(node.static_scalar(2))
     if said is None and (not is_training or (node.is_known(1) and not ratio_of(node))):
-        dtype = np.bool_ if node.version >= 10 else numpy_dtype(element)
-        mask = node.constant(np.ones(node.static_shape(x), dtype)) if node.output_used(1) else None
+        mask_type = i1 if node.version >= 10 else element
+        mask = node.cast(node.emit("ones_like", x), mask_type) if node.output_used(1) else None
         return [node.emit_tuple("nn.dropout", x, rate=ratio_of(node) if node.is_known(1) else 0.5)[0], mask]
     wide = f64 if element == f64 else f32
-    numbers = drawn(node, "random.uniform", list(node.static_shape(x)), wide, 0.0, 1.0)
+    numbers = drawn(node, "random.uniform", x, wide, 0.0, 1.0)
     ratio = node.scalar(ratio_of(node), numbers) if node.is_known(1) else node.cast(node.input(1), wide)
     if said is not None:
         ratio = node.emit("where", said, ratio, node.scalar(0.0, ratio))

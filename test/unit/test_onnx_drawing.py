@@ -62,6 +62,30 @@ def test_a_like_has_the_shape_of_its_input_and_the_type_it_says(operator: str, c
     assert same.dtype == np.float64 and len(np.unique(same)) == 12
 
 
+@pytest.mark.parametrize("node", [
+    helper.make_node("RandomNormalLike", ["x"], ["y"], seed=2.0),
+    helper.make_node("RandomUniformLike", ["x"], ["y"], dtype=TensorProto.FLOAT, seed=2.0),
+    helper.make_node("Bernoulli", ["x"], ["y"], seed=2.0),
+    helper.make_node("Dropout", ["x", "", "training"], ["y"], seed=2),
+])  # fmt: skip
+def test_open_shapes_draw_what_known_ones_do(node: onnx.NodeProto) -> None:
+    training = numpy_helper.from_array(np.array(True), "training")
+
+    def of(shape: list[Any]) -> Any:
+        inputs = [helper.make_tensor_value_info("x", 1, shape)]
+        outputs = [helper.make_tensor_value_info("y", 1, None)]
+        graph = helper.make_graph([node], "g", inputs, outputs, [training])
+        return weft.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)]), threads=1)
+
+    exe = of(["n", 3, "m"])
+    for shape in ((2, 3, 4), (5, 3, 0), (1, 3, 7)):
+        x = np.full(shape, 0.5, np.float32)
+        y = exe(x)
+        assert y.shape == shape
+        if shape == (2, 3, 4):
+            np.testing.assert_allclose(y, of([*shape])(x), rtol=1e-6)
+
+
 def test_a_seed_says_which_numbers_are_drawn() -> None:
     def of(**seed: Any) -> Any:
         return run(one("RandomUniform", shape=[20], **seed))[0]

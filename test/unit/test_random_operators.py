@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import weft
 from weft import relay
 from weft.dialects.relay.ops.random import MultinomialOp, NormalOp, ThreefryGenerateOp, ThreefrySplitOp, UniformOp
 from weft.dialects.support.diagnostics import UsageError
@@ -74,6 +75,17 @@ def test_indices_are_drawn_as_often_as_their_parts_say() -> None:
     assert x.dtype == np.int64
     assert np.abs(np.bincount(x[0], minlength=3) / 1000 - [0.25, 0.5, 0.25]).max() < 0.05
     assert (x[1] == 2).all()
+
+
+@pytest.mark.parametrize("draw", [relay.random.uniform, relay.random.normal])
+def test_an_extent_may_be_that_of_the_first_parameter(draw: Any) -> None:
+    key, x = relay.random.threefry_key(5), relay.var("x", shape=(relay.Any(), 3))
+    following, numbers = draw(key, (-1, 3), "float32", x, 1.0)
+    exe = weft.compile(relay.Function([x], relay.Tuple([following, numbers])), threads=1)
+    for rows in (4, 0, 7):
+        expected = weft.compile(relay.Function([], relay.Tuple([*draw(key, (rows, 3))])), executor="interpreter")
+        for ours, theirs in zip(exe(np.zeros((rows, 3), np.float32)), expected(), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6, strict=True)
 
 
 def test_machine_code_draws_the_numbers_of_the_interpreter() -> None:

@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType, Signedness, TensorType, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -35,6 +35,8 @@ ROUNDS = 20
 ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
 PARITY = 0x1BD11BDAA9FC1A22
 
+Extent = TypeVar("Extent")
+
 Words = Callable[[te.Expr], te.Expr]
 """A word by its number."""
 
@@ -43,7 +45,7 @@ def word(value: int) -> te.Expr:
     return te.const(value, WORD)
 
 
-def threefry(key: te.Tensor, counter: Callable[[te.Expr, int], te.Expr], blocks: int) -> te.Tensor:
+def threefry(key: te.Tensor, counter: Callable[[te.Expr, int], te.Expr], blocks: te.Dim) -> te.Tensor:
     """Threefry-4x64-20 under the first four words of `key`: `[blocks, 4]` words of the words `counter(block, word)`."""
 
     def fill(do: te.Steps, out: te.Tensor) -> None:
@@ -71,9 +73,9 @@ def threefry(key: te.Tensor, counter: Callable[[te.Expr, int], te.Expr], blocks:
     return te.procedure([((blocks, 4), WORD, "threefry")], fill, over=(blocks,))[0]
 
 
-def drawn(key: te.Tensor, count: int) -> tuple[te.Tensor, te.Tensor]:
+def drawn(key: te.Tensor, count: te.Dim) -> tuple[te.Tensor, te.Tensor]:
     """The next key, and `[blocks, 4]` words of which `count` are wanted, or a few more."""
-    blocks = -(-count // 4)
+    blocks = te.ceil_divided(count, 4)
 
     def counter(b: te.Expr, w: int) -> te.Expr:
         low = key[4] + te.cast(b, WORD)
@@ -82,16 +84,18 @@ def drawn(key: te.Tensor, count: int) -> tuple[te.Tensor, te.Tensor]:
         return key[5] + te.select(low < key[4], word(1), word(0)) if w == 1 else key[w + 4]
 
     def following(i: te.Expr) -> te.Expr:
-        low = key[4] + word(blocks)
+        low = key[4] + te.cast(te.dim_expr(blocks), WORD)
         carry = te.select(low < key[4], word(1), word(0))
         return te.select(i.equal(4), low, key[i] + te.select(i.equal(5), carry, word(0)))
 
-    return te.compute((10,), following, "next_key"), threefry(key, counter, max(blocks, 1))
+    return te.compute((10,), following, "next_key"), threefry(
+        key, counter, max(blocks, 1) if isinstance(blocks, int) else blocks
+    )
 
 
-def at_place(words: te.Tensor, shape: Sequence[int], index: Sequence[te.Expr], skip: int = 0) -> te.Expr:
+def at_place(words: te.Tensor, shape: Sequence[te.Dim], index: Sequence[te.Expr], skip: te.Dim = 0) -> te.Expr:
     """The word for an element of a tensor, in row-major order, `skip` words later."""
-    place = row_major(index, shape) + skip
+    place = row_major(index, shape) + te.dim_expr(skip)
     return words[place // 4, place % 4]
 
 
@@ -186,7 +190,10 @@ class ThreefrySplitOp(_RandomOp):
 
 
 class _DrawOp(_RandomOp, ABC):
-    """Floats of a distribution with two parameters, which broadcast to what is drawn."""
+    """Floats of a distribution with two parameters, which broadcast to what is drawn.
+
+    An extent of -1 is that which the first parameter has there: so it may be open.
+    """
 
     key = operand_def(TensorType)
     first = operand_def(TensorType)
@@ -202,14 +209,27 @@ class _DrawOp(_RandomOp, ABC):
         element = self.element()
         if not isinstance(element, AnyFloat) or element not in (f32, f64):
             raise VerifyException(f"'out_dtype' must be float32 or float64, got {self.out_dtype.data}")
-        shape = extents_of(self.out_shape)
+        shape = self.drawn_shape(shape_of(self.first))
         for operand in (self.first, self.second):
             check_broadcasts(operand, shape, element)
         return tuple_type(KEY, TensorType(element, shape))
 
+    def drawn_shape(self, first: Sequence[Extent]) -> list[Extent | int]:
+        """The extents of what is drawn, where those of the first parameter are `first`.
+
+        Raises:
+            VerifyException: an extent is less than -1, or is -1 where the first parameter has not as many dimensions.
+        """
+        given = list(ints(self.out_shape))
+        if -1 not in given:
+            return [*extents_of(self.out_shape)]
+        if len(first) != len(given) or min(given) < -1:
+            raise VerifyException(f"extents of {given} are not those of a first parameter with {len(first)} dimensions")
+        return [own if n == -1 else n for n, own in zip(given, first, strict=True)]
+
     def compute(self, *inputs: te.Tensor) -> Sequence[te.Tensor]:
         key, first, second = inputs
-        shape = extents_of(self.out_shape)
+        shape = self.drawn_shape(first.dims)
         following, draw = self.draw(key, shape)
 
         def body(*i: te.IterVar) -> te.Expr:
@@ -218,7 +238,7 @@ class _DrawOp(_RandomOp, ABC):
         return [following, te.compute(shape, body, "random")]
 
     @abstractmethod
-    def draw(self, key: te.Tensor, shape: Sequence[int]) -> tuple[te.Tensor, Callable[[Sequence[te.Expr]], te.Expr]]:
+    def draw(self, key: te.Tensor, shape: Sequence[te.Dim]) -> tuple[te.Tensor, Callable[[Sequence[te.Expr]], te.Expr]]:
         """The next key, and a number of the standard distribution for each index."""
 
     @abstractmethod
@@ -240,8 +260,8 @@ class UniformOp(_DrawOp):
 
     name = "relay.random.uniform"
 
-    def draw(self, key: te.Tensor, shape: Sequence[int]) -> tuple[te.Tensor, Callable[[Sequence[te.Expr]], te.Expr]]:
-        following, words = drawn(key, prod(shape))
+    def draw(self, key: te.Tensor, shape: Sequence[te.Dim]) -> tuple[te.Tensor, Callable[[Sequence[te.Expr]], te.Expr]]:
+        following, words = drawn(key, te.product(shape))
         return following, lambda i: fraction(at_place(words, shape, i), self.element())
 
     def scaled(self, x: te.Expr, first: te.Expr, second: te.Expr) -> te.Expr:
@@ -264,9 +284,9 @@ class NormalOp(_DrawOp):
 
     name = "relay.random.normal"
 
-    def draw(self, key: te.Tensor, shape: Sequence[int]) -> tuple[te.Tensor, Callable[[Sequence[te.Expr]], te.Expr]]:
-        count, element = prod(shape), self.element()
-        following, words = drawn(key, 2 * count)
+    def draw(self, key: te.Tensor, shape: Sequence[te.Dim]) -> tuple[te.Tensor, Callable[[Sequence[te.Expr]], te.Expr]]:
+        count, element = te.product(shape), self.element()
+        following, words = drawn(key, te.product((2, count)))
 
         def number(i: Sequence[te.Expr]) -> te.Expr:
             distance = te.sqrt(te.log(1.0 - fraction(at_place(words, shape, i), element)) * -2.0)
@@ -311,7 +331,7 @@ class MultinomialOp(_RandomOp):
         key, probs = inputs
         *rows, n = probs.shape
         shape = [*rows, self.num_samples.value.data]
-        following, words = drawn(key, prod(shape))
+        following, words = drawn(key, te.product(shape))
         k, j = te.reduce_axis(n, "k"), te.reduce_axis(n, "j")
         sums = te.compute(
             probs.shape,

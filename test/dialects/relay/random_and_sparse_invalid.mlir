@@ -32,6 +32,14 @@ relay.func @bounds_of_more_dimensions_than_the_result(%k: tensor<10xui64>, %l: t
 
 // -----
 
+relay.func @an_extent_that_the_first_parameter_has_not(%k: tensor<10xui64>, %l: tensor<f32>) -> tuple<tensor<10xui64>, tensor<?xf32>> {
+  // expected-error@+1 {{extents of [-1] are not those of a first parameter with 0 dimensions}}
+  %0 = relay.random.uniform %k, %l, %l {out_shape = array<i64: -1>} : (tensor<10xui64>, tensor<f32>, tensor<f32>) -> tuple<tensor<10xui64>, tensor<?xf32>>
+  relay.return %0 : tuple<tensor<10xui64>, tensor<?xf32>>
+}
+
+// -----
+
 relay.func @normal_halves(%k: tensor<10xui64>, %m: tensor<f16>) -> tuple<tensor<10xui64>, tensor<3xf16>> {
   // expected-error@+1 {{'out_dtype' must be float32 or float64, got float16}}
   %0 = relay.random.normal %k, %m, %m {out_shape = array<i64: 3>, out_dtype = "float16"} : (tensor<10xui64>, tensor<f16>, tensor<f16>) -> tuple<tensor<10xui64>, tensor<3xf16>>
