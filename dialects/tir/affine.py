@@ -499,3 +499,37 @@ def print_expr(
                     printer.print_string(f" {symbol} ")
         case _:
             raise ValueError(f"not over dimensions: {expr}")
+
+
+def by_quotients(expr: AffineExpr | int) -> IntExpr:
+    """`expr` as the analyzer has it, where digits of symbols are differences of quotients, `n floordiv 4 - n floordiv 8
+    * 2` for `n floordiv 4 mod 2`, and quotients hold no whole multiples, `n * 6 + n floordiv 8` for `(n * 49) floordiv
+    8`: loops over what is left of larger tiles are as long, and start where those end."""
+    return from_affine(_by_quotients(expr if isinstance(expr, AffineExpr) else AffineExpr.constant(expr)))
+
+
+def _by_quotients(expr: AffineExpr) -> AffineExpr:
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return expr
+    lhs, rhs = _by_quotients(expr.lhs), _by_quotients(expr.rhs)
+    if not isinstance(rhs, AffineConstantExpr) or rhs.value <= 0 or lhs.used_dims():
+        return AffineBinaryOpExpr(expr.kind, lhs, rhs)
+    match expr.kind:
+        case AffineBinaryOpKind.Mod:
+            return lhs - _divided(lhs, rhs.value) * rhs.value
+        case AffineBinaryOpKind.FloorDiv:
+            return _divided(lhs, rhs.value)
+        case _:
+            return AffineBinaryOpExpr(expr.kind, lhs, rhs)
+
+
+def _divided(expr: AffineExpr, divisor: int) -> AffineExpr:
+    """`expr floordiv divisor`, whole multiples taken out; of a quotient, one by both divisors."""
+    form = linear(expr)
+    whole = Linear({a: f // divisor for a, f in form.terms.items() if f // divisor}, form.constant // divisor)
+    rest = Linear({a: f % divisor for a, f in form.terms.items() if f % divisor}, form.constant % divisor).to_expr()
+    match rest:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, number, AffineConstantExpr(below)):
+            return whole.to_expr() + number // (below * divisor)
+        case _:
+            return whole.to_expr() + rest // divisor

@@ -23,24 +23,33 @@ class Digit:
 
 def digit_of(atom: AffineExpr, ranges: Sequence[Range]) -> Digit | None:
     """A digit of a dimension, whose values are those of `ranges`; `None` where `atom` is none."""
-    modulus: int | None = None
-    unit = 1
+    if (parts := _parts(atom)) is None:
+        return None
+    loop, unit, count = parts
+    low, high = ranges[loop]
+    if high < low or (low and (count or unit > 1)):
+        return None
+    whole = -(-(high + 1) // unit) if unit > 1 else high - low + 1
+    return Digit(loop, unit, min(whole, count) if count else whole, low)
+
+
+def unit_and_count(atom: AffineExpr) -> tuple[int, int] | None:
+    """Those of a digit of a dimension, the count 0 where it is no remainder; `None` where `atom` is none."""
+    parts = _parts(atom)
+    return None if parts is None else parts[1:]
+
+
+def _parts(atom: AffineExpr) -> tuple[int, int, int] | None:
+    unit, count = 1, 0
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod:
-        modulus = positive_constant(atom.rhs)
-        if modulus is None:
+        if (modulus := positive_constant(atom.rhs)) is None:
             return None
-        atom = atom.lhs
+        atom, count = atom.lhs, modulus
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
         if (divisor := positive_constant(atom.rhs)) is None:
             return None
         atom, unit = atom.lhs, divisor
-    if not isinstance(atom, AffineDimExpr):
-        return None
-    low, high = ranges[atom.position]
-    if high < low or (low and (modulus is not None or unit > 1)):
-        return None
-    whole = -(-(high + 1) // unit) if unit > 1 else high - low + 1
-    return Digit(atom.position, unit, whole if modulus is None else min(whole, modulus), low)
+    return (atom.position, unit, count) if isinstance(atom, AffineDimExpr) else None
 
 
 def positive_constant(expr: AffineExpr) -> int | None:

@@ -18,7 +18,7 @@ from typing import TypeVar, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, IntegerAttr, MemRefType, StringAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
 
@@ -29,6 +29,7 @@ from .affine import linear, substitute
 from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
 from .loops import ForOp, enclosing_loops
+from .outer_blocks import OuterBlockOp
 from .symbols import ASSUMED, FOLLOWING, Extent, as_affine, dimension, is_symbol, symbols_in, with_sizes
 
 _Func = TypeVar("_Func", bound=Operation)
@@ -37,7 +38,7 @@ _Func = TypeVar("_Func", bound=Operation)
 @while_changing
 def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
     """A copy of `func`, a `tir.prim_func`, in which its symbols are the numbers `sizes` (by argument), and no arguments
-    any more.
+    any more; loops that never run then are left out.
 
     Raises:
         Diagnostic: a symbol has no size, or one that is negative.
@@ -46,10 +47,8 @@ def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
         if sizes.get(symbol.index, -1) < 0:
             what = "is not given" if symbol.index not in sizes else f"cannot be {sizes[symbol.index]}"
             raise Diagnostic.at(func, f"%{symbol.name_hint or symbol.index} {what}")
-    copy = func.clone()
+    copy = _copy(func, {}, sizes)
     ops = [copy, *within(copy)]
-    for old, new in zip((func, *within(func)), ops, strict=True):
-        new.location = old.location
     block = copy.regions[0].block
     buffers: list[SSAValue] = [argument for argument in block.args if isinstance(argument.type, MemRefType)]
     buffers += [op.buffer for op in ops if isinstance(op, AllocBufferOp)]
@@ -87,6 +86,33 @@ def known_extent(extent: Extent, sizes: Mapping[int, int]) -> int:
     known = with_sizes(as_affine(extent), sizes)
     assert isinstance(known, AffineConstantExpr), "all symbols are known"
     return max(0, known.value)
+
+
+def _copy(op: _Func, values: dict[SSAValue, SSAValue], sizes: Mapping[int, int]) -> _Func:
+    """A copy of a function or of what stands in it, without those loops that never run for `sizes`."""
+    if not isinstance(op, ForOp | OuterBlockOp) and op.name != "tir.prim_func":
+        copy = op.clone(values)
+        for old, new in zip(within(op), within(copy), strict=True):
+            new.location = old.location
+    else:
+        copy = op.clone_without_regions(values)
+        for old, new in zip(op.regions, copy.regions, strict=True):
+            block = Block(arg_types=old.block.arg_types)
+            new.add_block(block)
+            for argument, made in zip(old.block.args, block.args, strict=True):
+                values[argument] = made
+                made.name_hint = argument.name_hint
+            block.add_ops([_copy(each, values, sizes) for each in old.block.ops if not _is_idle(each, sizes)])
+    copy.location = op.location
+    return copy
+
+
+def _is_idle(op: Operation, sizes: Mapping[int, int]) -> bool:
+    """Whether `op` is a loop of symbols that never runs, nor would begin a reduction if that had no steps."""
+    if not isinstance(op, ForOp) or not op.is_symbolic or known_extent(op.size, sizes):
+        return False
+    begun = [_steps(block) for block in blocks_under(op) if block.init is not None]
+    return not any(known_extent(extent, sizes) == 0 for extents in begun for extent in extents)
 
 
 def _specialize_op(op: Operation, sizes: Mapping[int, int]) -> None:

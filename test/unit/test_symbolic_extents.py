@@ -17,10 +17,11 @@ from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.te.dims import value_of
 from weft.dialects.te.evaluate import evaluate
-from weft.dialects.tir.blocks import BlockOp
+from weft.dialects.tir.blocks import BlockOp, blocks_under
 from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.dialects.tir.legality import symbolic
+from weft.dialects.tir.legality.definedness import all_values_are_shown
 from weft.dialects.tir.legality.function import not_proved
 from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
@@ -265,12 +266,133 @@ tir.prim_func @tiles(%x: memref<?x16xf32>, %out: memref<?x16xf32>, %n: index) sh
 """
 
 
+FUSED = """
+tir.prim_func @fused(%x: memref<?x3x4xf32>, %out: memref<?x3x4xf32>, %n: index)
+    shapes(%x[%n, 3, 4], %out[%n, 3, 4]) {
+  %t = tir.alloc_buffer "global" [%n, 3, 4] : memref<?x3x4xf32>
+  tir.for parallel %ij = 0 to %n * 6 {
+    tir.for %k = 0 to 2 {
+      tir.block @twice(%vi: spatial %n, %vj: spatial 3, %vk: spatial 4) =
+          [%ij floordiv 6, (%ij floordiv 2) mod 3, (%ij mod 2) * 2 + %k]
+          reads(%x[%vi, %vj, %vk] : memref<?x3x4xf32>) writes(%t[%vi, %vj, %vk] : memref<?x3x4xf32>) {
+        %0 = memref.load %x[%vi, %vj, %vk] : memref<?x3x4xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %t[%vi, %vj, %vk] : memref<?x3x4xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to %n {
+    tir.for %j = 0 to 3 {
+      tir.for %k = 0 to 4 {
+        tir.block @reverse(%vi: spatial %n, %vj: spatial 3, %vk: spatial 4) = [%i, %j, %k]
+            reads(%t[%vi, 2 - %vj, %vk] : memref<?x3x4xf32>) writes(%out[%vi, %vj, %vk] : memref<?x3x4xf32>) {
+          %c = arith.constant 2 : index
+          %w = arith.subi %c, %vj : index
+          %0 = memref.load %t[%vi, %w, %vk] : memref<?x3x4xf32>
+          memref.store %0, %out[%vi, %vj, %vk] : memref<?x3x4xf32>
+        }
+      }
+    }
+  }
+}
+"""
+"""Iterators that are digits of a loop over two axes and a part of a third."""
+
+RESTS = """
+tir.prim_func @rests(%x: memref<?xf32>, %out: memref<?xf32>, %n: index) shapes(%x[%n * 49], %out[%n * 49]) {
+  tir.for %i = 0 to (%n * 49) floordiv 8 {
+    tir.for %k = 0 to 8 {
+      tir.block @copy(%v: spatial %n * 49) = [%i * 8 + %k] reads(%x[%v] : memref<?xf32>)
+          writes(%out[%v] : memref<?xf32>) {
+        %0 = memref.load %x[%v] : memref<?xf32>
+        memref.store %0, %out[%v] : memref<?xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to (%n floordiv 4) mod 2 {
+    tir.for %k = 0 to 4 {
+      tir.block @copy(%v: spatial %n * 49) = [(%n * 49) floordiv 8 * 8 + %i * 4 + %k] reads(%x[%v] : memref<?xf32>)
+          writes(%out[%v] : memref<?xf32>) {
+        %0 = memref.load %x[%v] : memref<?xf32>
+        memref.store %0, %out[%v] : memref<?xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to %n mod 4 {
+    tir.block @copy(%v: spatial %n * 49) = [(%n * 49) floordiv 8 * 8 + (%n floordiv 4) mod 2 * 4 + %i]
+        reads(%x[%v] : memref<?xf32>) writes(%out[%v] : memref<?xf32>) {
+      %0 = memref.load %x[%v] : memref<?xf32>
+      memref.store %0, %out[%v] : memref<?xf32>
+    }
+  }
+}
+"""
+"""Tiles of 8, one of 4 where there is one, and the rest."""
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong", "message"),
+    [
+        (FUSED, "%ij = 0 to %n * 6", "%ij = 0 to %n * 6 - 1", "@reverse reads %t at .*nothing is written"),
+        (FUSED, "(%ij mod 2) * 2 + %k]", "(%ij mod 2) * 2]", "@twice"),
+        (FUSED, "(%ij floordiv 2) mod 3", "(%ij floordiv 2) mod 2", "@twice"),
+        (RESTS, "%i = 0 to %n mod 4", "%i = 0 to %n mod 2", "@copy"),
+        (RESTS, "(%n floordiv 4) mod 2 * 4 + %i]", "(%n floordiv 4) mod 2 * 4 + %i + 1]", "@copy"),
+        (RESTS, "%i = 0 to (%n floordiv 4) mod 2 {", "%i = 0 to (%n floordiv 2) mod 2 {", "@copy"),
+    ],
+)
+def test_a_mistake_in_what_is_shown_for_all_sizes_is_found(text: str, right: str, wrong: str, message: str) -> None:
+    assert right in text
+    parse(text).verify()
+    with pytest.raises(Diagnostic, match=message):
+        parse(text.replace(right, wrong)).verify()
+
+
+def test_loops_that_never_run_at_a_size_are_left_out() -> None:
+    func = next(op for op in parse(RESTS).ops if isinstance(op, PrimFuncOp))
+    for rows, tiles in ((0, 0), (1, 2), (4, 2), (7, 3)):
+        found = specialize(func, {symbols_of(func)[0].index: rows})
+        found.verify()
+        assert len(blocks_under(found)) == tiles
+        x = np.arange(rows * 49, dtype=np.float32)
+        np.testing.assert_array_equal(Interpreter(found)([x])[0], x)
+
+
+OVER_STEPS = """
+tir.prim_func @steps(%x: memref<4xf32>, %out: memref<4xf32>, %y: memref<?xf32>, %n: index)
+    shapes(%x[4], %out[4], %y[%n]) {
+  %t = tir.alloc_buffer "global" : memref<4xf32>
+  tir.for %k = 0 to %n {
+    tir.for %i = 0 to 4 {
+      tir.block @again(%vk: opaque %n, %vi: spatial 4) = [%k, %i] reads(%x[%vi] : memref<4xf32>)
+          writes(%t[%vi] : memref<4xf32>) {
+        %0 = memref.load %x[%vi] : memref<4xf32>
+        memref.store %0, %t[%vi] : memref<4xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 4 {
+    tir.block @use(%vi: spatial 4) = [%i] reads(%t[%vi] : memref<4xf32>) writes(%out[%vi] : memref<4xf32>) {
+      %0 = memref.load %t[%vi] : memref<4xf32>
+      memref.store %0, %out[%vi] : memref<4xf32>
+    }
+  }
+}
+"""
+
+
+def test_what_perhaps_no_step_writes_is_not_shown_to_be_written() -> None:
+    func = next(op for op in parse(OVER_STEPS).ops if isinstance(op, PrimFuncOp))
+    assert not all_values_are_shown(blocks_under(func))
+    assert all_values_are_shown(blocks_under(specialize(func, {symbols_of(func)[0].index: 2})))
+
+
 def test_what_is_shown_for_all_sizes_is_not_looked_for_at_some(monkeypatch: pytest.MonkeyPatch) -> None:
     def unwanted(func: PrimFuncOp, sizes: object) -> PrimFuncOp:
         raise AssertionError(f"@{func.sym_name.data} was looked at with {sizes}")
 
     monkeypatch.setattr(symbolic, "specialize", unwanted)
-    for text in (STEPS_WITH_A_STAGE, TILES):
+    for text in (STEPS_WITH_A_STAGE, TILES, FUSED, RESTS):
         parse(text).verify()
 
 

@@ -17,18 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ..affine import MAX_REMEMBERED, Range, dims_in, linear, substitute
+from ..affine import Range, by_quotients, dims_in, linear, substitute
 from ..analyzer import Analyzer, IntExpr, const, dim, from_affine
 from ..analyzer import substitute as replaced
 from ..blocks import BlockOp
 from ..buffers import shape_of
+from ..digits import unit_and_count
 from ..loops import ForOp, enclosing_loops, loop_range
 from ..symbols import Extent, as_affine, assume_symbols, assumed_around, dimension
+from .known import Facts
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,10 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     reader = [dimension(numbers[v]) for v in read.block.loop_vars]
     writer = [dimension(numbers[v]) for v in write.block.loop_vars]
     holding = [substitute(c, reader) for c in read.block.conditions]
-    given = tuple([(loop.start, loop.size) for loop in around]), (*assumed_around(read.block), *holding)
-    plain = _analyzer_of(given)
-    learns = bool(known) or read.index is None or any(loop.is_symbolic for loop in own)
-    analyzer = _facts(given) if learns else plain
+    assumed = (*assumed_around(read.block), *holding)
+    facts = Facts(tuple([(loop.start, loop.size) for loop in around]), assumed).about(loop.size for loop in own)
+    plain = facts.shared()
+    analyzer = facts.analyzer() if known or read.index is None else plain
     if read.index is None:
         wanted = [dim(len(around) + d) for d in range(rank)]
         for each, extent in zip(wanted, shape_of(read.buffer), strict=True):
@@ -97,7 +98,7 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
             assume_symbols(analyzer, [size])
             analyzer.assume(each >= 0, each < from_affine(size))
     else:
-        wanted = [from_affine(substitute(e, reader)) for e in read.index]
+        wanted = [by_quotients(substitute(e, reader)) for e in read.index]
     if known:
         analyzer.assume(*known)
     known_least = [from_affine(c) for c in holding]
@@ -106,7 +107,8 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     written = [substitute(e, writer) for e in write.index]
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
         return None
-    values = digits.values()
+    if (values := digits.values()) is None:
+        return None
     for condition in (*write.block.conditions, *write.guards):
         # `known` conditions would hide which digits are of one number
         needed = plain.simplify(replaced(from_affine(substitute(condition, writer)), values))
@@ -115,42 +117,16 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     return digits.unproved
 
 
-_Facts = tuple[tuple[tuple[int, Extent], ...], tuple[AffineExpr, ...]]
-"""The first value and the size of each loop, by the number of its dimension, and what is not negative."""
-
-
-def _facts(given: _Facts) -> Analyzer:
-    """What is known where a block runs."""
-    analyzer = Analyzer()
-    loops, conditions = given
-    sizes = [as_affine(size) for _, size in loops]
-    assume_symbols(analyzer, [*sizes, *conditions])
-    for number, ((start, _), size) in enumerate(zip(loops, sizes, strict=True)):
-        analyzer.assume(dim(number) >= start, dim(number) < from_affine(size) + start)
-    analyzer.assume(*(from_affine(expr) >= 0 for expr in conditions))
-    return analyzer
-
-
-_made = lru_cache(maxsize=1 << 8)(_facts)
-
-
-def _analyzer_of(given: _Facts) -> Analyzer:
-    """What knows all that is known where a block runs: one for equal facts, so that it remembers its answers, and is
-    told nothing more."""
-    known = _made(given)
-    if known.remembered > MAX_REMEMBERED:
-        known.forget()
-    return known
-
-
 class _Digits:
-    """The values of the loops of the writer alone, of which each may be a digit of one index."""
+    """The values of the loops of the writer alone: each loop, or each quotient and remainder of one, may be a digit of
+    one index."""
 
     def __init__(self, analyzer: Analyzer, loops: Mapping[int, ForOp], holding: Sequence[IntExpr]):
         self.analyzer = analyzer
         self.loops = loops
         self.holding = holding
-        self.known: dict[int, IntExpr] = {}
+        self.known: dict[int, dict[tuple[int, int], IntExpr]] = {}
+        """By loop, the values of `(loop - start) floordiv unit mod count`; a count of 0 is that of a quotient."""
         self.unproved: list[IntExpr] = []
 
     def need(self, value: IntExpr) -> None:
@@ -163,46 +139,77 @@ class _Digits:
         are digits to speak of."""
         form = linear(written, ranges)
         left = wanted - form.constant
-        digits: list[tuple[int, int]] = []
+        digits: list[tuple[int, bool, int, tuple[int, int], Extent]] = []
         for atom, factor in form.terms.items():
             used = dims_in(atom) & self.loops.keys()
             if not used:
-                left = left - from_affine(atom) * factor
+                left = left - by_quotients(atom) * factor
                 continue
             (number, *more) = used
-            if more or atom != dimension(number) or number in self.known or factor < 0:
+            if more or factor < 0 or (part := unit_and_count(atom)) is None or not self._is_new(number, part):
                 return False  # no digit
             loop = self.loops[number]
-            left = left - factor * loop.start
-            self.known[number] = const(loop.start)
-            if loop.size != 1:
-                digits.append((factor, number))
+            left = left - factor * loop.start if part == WHOLE else left
+            self.known.setdefault(number, {})[part] = const(0)
+            if (size := _size(loop, part)) != 1:
+                digits.append((factor, not isinstance(size, int), number, part, size))
         left = self.analyzer.simplify(left)
         if not digits:
             self.need(left)
             self.need(-left)
             return True
-        digits.sort(key=lambda digit: (digit[0], self.loops[digit[1]].is_symbolic))
+        digits.sort(key=lambda digit: digit[:2])
         stride = digits[0][0]
         if stride != 1 and not self.analyzer.can_prove((left % stride).equal(0)):
             return False
-        for place, (factor, number) in enumerate(digits):
-            loop = self.loops[number]
+        for place, (factor, is_open, number, part, size) in enumerate(digits):
             is_last = place == len(digits) - 1
-            if factor != stride or (loop.is_symbolic and not is_last):
+            if factor != stride or (is_open and not is_last):
                 return False
             value = left // factor
-            size = from_affine(as_affine(loop.size))
             if is_last:
-                assume_symbols(self.analyzer, [as_affine(loop.size)])
                 self.need(left)
-                self.need(size * factor - 1 - left)
+                self.need(by_quotients(size) * factor - 1 - left)
             else:
-                value = value % loop.trip_count
-                stride *= loop.trip_count
-            self.known[number] = value + loop.start
+                assert isinstance(size, int)
+                value = value % size
+                stride *= size
+            self.known[number][part] = value
         return True
 
-    def values(self) -> dict[IntExpr, IntExpr]:
-        """What the variables of the loops are; those that no index depends on have their first value."""
-        return {dim(number): self.known.get(number, const(loop.start)) for number, loop in self.loops.items()}
+    def _is_new(self, number: int, part: tuple[int, int]) -> bool:
+        """Whether nothing is known yet of a digit of a loop: quotients and remainders are of those that begin at 0."""
+        known = self.known.get(number, {})
+        return not known if part == WHOLE else part not in known and WHOLE not in known and not self.loops[number].start
+
+    def values(self) -> dict[IntExpr, IntExpr] | None:
+        """What the variables of the loops are; those that no index depends on have their first value. `None` where
+        digits of one are not known."""
+        values: dict[IntExpr, IntExpr] = {}
+        for number, loop in self.loops.items():
+            step: IntExpr = const(0)
+            reached = 1
+            known = self.known.get(number, {})
+            for (unit, count), digit in sorted(known.items(), key=lambda part: part[0]):
+                if unit != reached:
+                    return None
+                step = step + digit * unit
+                reached = unit * count
+            if WHOLE not in known and (known or loop.is_symbolic):
+                self.need(by_quotients(loop.size) - 1 - step)
+            values[dim(number)] = step + loop.start
+        return values
+
+
+WHOLE = (1, 0)
+"""A loop as a digit of itself."""
+
+
+def _size(loop: ForOp, part: tuple[int, int]) -> Extent:
+    """From 0 to below what a digit of a loop is."""
+    unit, count = part
+    if count:
+        return count
+    if isinstance(loop.size, int):
+        return -(-loop.size // unit)
+    return (loop.size + (unit - 1)) // unit if unit > 1 else loop.size

@@ -29,10 +29,13 @@ def check_function(func: Operation) -> None:
         Diagnostic: the first thing that is certainly wrong, at its operation.
     """
     proved = True
-    for finding in findings(func):
+    for finding in _without_proofs(func):
         _refuse(finding)
         proved = proved and finding.by_data
-    if not symbols_of(func) or (proved and all_values_are_shown(blocks_under(func))):
+    if not symbols_of(func):
+        return
+    proved = proved and all(finding.by_data for finding in _proofs_missing(func))  # up to the first that is missing
+    if proved and all_values_are_shown(blocks_under(func)):
         return
     for finding in refutations(func, _values_missing if proved else findings, proved=proved):
         _refuse(finding)
@@ -54,7 +57,23 @@ def not_proved(func: Operation) -> list[Finding]:
 
 
 def findings(func: Operation) -> Iterator[Finding]:
-    """Everything that the checks have to say about a function, in order."""
+    """Everything that the checks have to say about a function."""
+    yield from _without_proofs(func)
+    if symbols_of(func):
+        yield from _proofs_missing(func)
+
+
+def _proofs_missing(func: Operation) -> Iterator[Finding]:
+    """What is not shown for all sizes of a function with symbols."""
+    blocks = blocks_under(func)
+    for block in blocks:
+        yield from check_symbolic_bindings(block)
+        yield from check_symbolic_accesses(block)
+    yield from check_symbolic_coverage(blocks)
+
+
+def _without_proofs(func: Operation) -> Iterator[Finding]:
+    """What the checks have to say about a function, in order, but for what its symbols leave to be shown."""
     blocks: list[BlockOp] = []
     symbolic = bool(symbols_of(func))
     pending: list[Operation] = [func]
@@ -63,8 +82,9 @@ def findings(func: Operation) -> Iterator[Finding]:
         match op:
             case BlockOp():
                 blocks.append(op)
-                yield from check_symbolic_bindings(op) if symbolic else check_bindings(op)
-                yield from check_symbolic_accesses(op) if symbolic else check_accesses(op)
+                if not symbolic:
+                    yield from check_bindings(op)
+                    yield from check_accesses(op)
                 yield from check_steps(op)
                 continue
             case ForOp():
@@ -89,6 +109,6 @@ def findings(func: Operation) -> Iterator[Finding]:
             case _:
                 pass
         pending.extend(reversed(list(op.regions[0].block.ops)))
-    yield from check_symbolic_coverage(blocks) if symbolic else check_coverage(blocks)
     if not symbolic:
+        yield from check_coverage(blocks)
         yield from check_values(blocks)

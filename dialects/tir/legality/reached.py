@@ -18,13 +18,13 @@ from itertools import product
 from math import prod
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ..affine import Access, Linear, Range, dims_in, linear, substitute
 from ..blocks import BlockOp, IterKind
 from ..conditions import EVERYWHERE
-from ..digits import Digit, are_independent, digit_of, positive_constant
-from ..exact_ranges import whole_range
+from ..digits import Digit, are_independent, digit_of, unit_and_count
+from ..exact_ranges import exact_range, whole_range
 from ..loops import ForKind, ForOp, enclosing_loops, loop_range
 from ..symbols import depends_on_symbols, dimension
 from .branches import branches_of
@@ -93,98 +93,107 @@ class Instances:
         """What is touched in an iteration."""
         return tuple(expr.eval(point, []) for expr in self.index)
 
+    @cached_property
+    def atoms(self) -> Sequence[_Atom]:
+        """What the indices are sums of multiples of, each once."""
+        return [
+            _Atom.of(each, self.ranges) for each in dict.fromkeys(atom for form in self.forms for atom in form.terms)
+        ]
+
+    @cached_property
+    def sums(self) -> Sequence[tuple[int, Sequence[tuple[int, int]]]]:
+        """Each index as a constant, and the factors of atoms by their numbers."""
+        number = {atom.expr: n for n, atom in enumerate(self.atoms)}
+        return [(form.constant, [(f, number[atom]) for atom, f in form.terms.items()]) for form in self.forms]
+
     def touching(self, element: Sequence[int]) -> list[Sequence[int]] | None:
         """The iterations that touch an element, loops that have no say in it being at their start; `None` where these
         are too many to be tried."""
         found: dict[int, int] = {}
-        while (known := self._solve(element, found)) > 0:
+        loops: dict[int, int] = {}
+        while (known := self._solve(element, found, loops)) > 0:
             pass
         if known < 0:
             return []
-        left = sorted(self.deciding - found.keys())
-        spans = [self._left_of(d, element) for d in left]
+        left = sorted(self.deciding - loops.keys())
+        spans = [self._left_of(d, found) for d in left]
         if prod(map(len, spans)) > MAX_TRIED:
             return None
         point = [low for low, _ in self.ranges]
-        for d, value in found.items():
+        for d, value in loops.items():
             point[d] = value
         points: list[Sequence[int]] = []
         for values in product(*spans):
             for d, value in zip(left, values, strict=True):
                 point[d] = value
-            if self.element(point) == tuple(element) and all(c.eval(point, []) >= 0 for c in self.conditions):
+            touches = all(expr.eval(point, []) == wanted for expr, wanted in zip(self.index, element, strict=True))
+            if touches and all(condition.eval(point, []) >= 0 for condition in self.conditions):
                 points.append(tuple(point))
         return points
 
-    def _solve(self, element: Sequence[int], found: dict[int, int]) -> int:
-        """Find loops from one equation after the other: how many more are known, -1 where there is no solution."""
+    def _solve(self, element: Sequence[int], found: dict[int, int], loops: dict[int, int]) -> int:
+        """Find atoms, by number, from one equation after the other, and `loops` that are atoms: how many more are
+        known, -1 where there is no solution."""
         before = len(found)
-        for form, wanted in zip(self.forms, element, strict=True):
-            rest = wanted - form.constant
-            open_terms: list[tuple[int, int]] = []
-            for atom, factor in form.terms.items():
-                inner = dims_in(atom)
-                if inner <= found.keys():
-                    values = [found.get(d, 0) for d in range(len(self.ranges))]
-                    rest -= factor * atom.eval(values, [])
-                elif isinstance(atom, AffineDimExpr):
-                    open_terms.append((factor, atom.position))
+        for (constant, terms), wanted in zip(self.sums, element, strict=True):
+            rest = wanted - constant
+            unknown: list[tuple[int, int]] = []
+            for factor, number in terms:
+                atom = self.atoms[number]
+                if number in found:
+                    rest -= factor * found[number]
+                elif atom.dims <= loops.keys():
+                    rest -= factor * atom.expr.eval([loops.get(d, 0) for d in range(len(self.ranges))], [])
                 else:
-                    break  # a quotient or a remainder
-            else:
-                if not open_terms and rest:
-                    return -1
-                digits = self._digits(open_terms, rest)
-                if digits is None:
-                    continue
-                if not digits and open_terms:
-                    return -1
-                found.update(digits)
+                    unknown.append((factor, number))
+            if not unknown and rest:
+                return -1
+            if not unknown or (digits := self._digits(unknown, rest)) is None:
+                continue
+            if not digits:
+                return -1
+            found.update(digits)
+            loops.update({loop: value for n, value in digits.items() if (loop := self.atoms[n].loop) is not None})
         return len(found) - before
 
-    def _left_of(self, loop: int, element: Sequence[int]) -> range:
-        """The values of a loop that equations leave in which it stands alone, as a quotient and as a remainder."""
+    def _left_of(self, loop: int, found: Mapping[int, int]) -> range:
+        """The values of a loop that are left by those of its quotients and remainders that are `found`."""
         low, high = self.ranges[loop]
         period, phase = 1, 0
-        for form, wanted in zip(self.forms, element, strict=True):
-            if len(form.terms) != 1:
-                continue
-            ((atom, factor),) = form.terms.items()
-            if not isinstance(atom, AffineBinaryOpExpr) or not _is_loop(atom.lhs, loop):
-                continue
-            if (divisor := positive_constant(atom.rhs)) is None:
-                continue
-            value, rest = divmod(wanted - form.constant, factor)
-            if rest:
-                return range(0)
-            if atom.kind is AffineBinaryOpKind.FloorDiv:
-                low, high = max(low, value * divisor), min(high, value * divisor + divisor - 1)
-            elif atom.kind is AffineBinaryOpKind.Mod:
-                if not 0 <= value < divisor:
-                    return range(0)
-                if divisor > period:
-                    period, phase = divisor, value
+        digits = [(self.atoms[n].digit, value) for n, value in found.items() if self.atoms[n].dims == frozenset([loop])]
+        for (unit, count), value in sorted((digit, value) for digit, value in digits if digit is not None):
+            if not count:
+                low, high = max(low, value * unit), min(high, value * unit + unit - 1)
+            elif unit == period:  # the digit above those that are known
+                period, phase = unit * count, phase + value * unit
+            elif unit == 1 and count > period:
+                period, phase = count, value
         return range(low + (phase - low) % period, high + 1, period)
 
     def _digits(self, terms: Sequence[tuple[int, int]], value: int) -> Mapping[int, int] | None:
-        """The only values of loops with which multiples of them are `value` together, none if there are no such values;
-        `None` where there may be several."""
-        for factor, d in terms:
-            value -= factor * self.ranges[d][0 if factor > 0 else 1]
-        reach = 0
-        ascending = sorted([(abs(factor), factor, d) for factor, d in terms])
-        for size, _, d in ascending:
-            if self.ranges[d][1] > self.ranges[d][0] and size <= reach:
+        """The only values of atoms, by number, with which multiples of them are `value` together, none if there are no
+        such values; `None` where there may be several."""
+        spans: dict[int, Range] = {}
+        for factor, number in terms:
+            if (span := self.atoms[number].span) is None:
                 return None
-            reach += size * (self.ranges[d][1] - self.ranges[d][0])
+            spans[number] = span
+            value -= factor * span[0 if factor > 0 else 1]
+        reach = 0
+        ascending = sorted([(abs(factor), factor, number) for factor, number in terms])
+        for size, _, number in ascending:
+            low, high = spans[number]
+            if high > low and size <= reach:
+                return None
+            reach += size * (high - low)
         found: dict[int, int] = {}
-        for size, factor, d in reversed(ascending):
-            low, high = self.ranges[d]
+        for size, factor, number in reversed(ascending):
+            low, high = spans[number]
             step = min(value // size, high - low)
             if step < 0:
                 return {}
             value -= step * size
-            found[d] = low + step if factor > 0 else high - step
+            found[number] = low + step if factor > 0 else high - step
         return found if value == 0 else {}
 
     def comes_before(self, point: Sequence[int], other: Instances, at: Sequence[int], *, stands_before: bool) -> bool:
@@ -209,8 +218,23 @@ class Instances:
         return count
 
 
-def _is_loop(expr: AffineExpr, loop: int) -> bool:
-    return isinstance(expr, AffineDimExpr) and expr.position == loop
+@dataclass(frozen=True)
+class _Atom:
+    """What indices are multiples of: a loop, or a quotient or remainder of loops."""
+
+    expr: AffineExpr
+    dims: frozenset[int]
+    loop: int | None
+    """The loop that it is."""
+    span: Range | None
+    """Between which values it lies, where that is known."""
+    digit: tuple[int, int] | None
+    """The unit and the count of `loop floordiv unit mod count`, if it is one: a count of 0 where it is no remainder."""
+
+    @staticmethod
+    def of(expr: AffineExpr, ranges: Sequence[Range]) -> _Atom:
+        loop = expr.position if isinstance(expr, AffineDimExpr) else None
+        return _Atom(expr, frozenset(dims_in(expr)), loop, exact_range(expr, ranges), unit_and_count(expr))
 
 
 def _chosen(ranges: Sequence[Range]) -> Iterator[Sequence[int]]:

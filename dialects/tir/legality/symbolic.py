@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ..affine import Access, Range, affine_of, dims_in, linear, substitute
-from ..analyzer import Analyzer, IntExpr, dim, from_affine, minimum
+from ..affine import Access, Range, affine_of, by_quotients, dims_in, linear, substitute
+from ..analyzer import Analyzer, Const, IntExpr, const, from_affine, minimum
 from ..blocks import BlockOp
 from ..buffers import shape_of
 from ..checks import CheckOp
@@ -26,9 +27,10 @@ from .bounds import buffer_name, never_runs
 from .branches import branches_of
 from .data import depends_on_data
 from .finding import Finding
+from .known import Facts
 
-SAMPLES = (1, 5, 33)
-"""Sizes that a function with symbols is checked at: no tile divides them all."""
+SAMPLES = (1, 6, 59)
+"""Sizes that a function with symbols is checked at: no tile divides them all, and their digits differ."""
 
 
 def refutations(
@@ -53,44 +55,18 @@ def refutations(
                 yield replace(finding, message=f"{finding.message} (for {where})")
 
 
-def _facts(block: BlockOp) -> Analyzer:
-    """What is known where `block` runs: loop variables are the analyzer's dimensions, symbols its symbols."""
-    analyzer = Analyzer()
-    exprs = [*block.bindings.data.results, *block.conditions, *map(as_affine, block.sizes)]
-    for number, var in enumerate(block.loop_vars):
-        loop = loop_of(var)
-        size = as_affine(loop.size)
-        exprs.append(size)
-        analyzer.assume(dim(number) >= loop.start, dim(number) < from_affine(_by_quotients(size)) + loop.start)
-    assumed = list(assumed_around(block))
-    assume_symbols(analyzer, [*exprs, *assumed])
-    for expr in assumed:
-        analyzer.assume(from_affine(expr) >= 0)
-    for condition in block.conditions:
-        analyzer.assume(from_affine(condition) >= 0)
-    return analyzer
-
-
-def _by_quotients(expr: AffineExpr) -> AffineExpr:
-    """`expr` where digits are differences of quotients, `n floordiv 4 - n floordiv 8 * 2` for `n floordiv 4 mod 2`:
-    loops over what is left of larger tiles are as long, and start where those end."""
-    if not isinstance(expr, AffineBinaryOpExpr):
-        return expr
-    lhs, rhs = _by_quotients(expr.lhs), _by_quotients(expr.rhs)
-    match expr.kind, lhs, rhs:
-        case (
-            AffineBinaryOpKind.Mod,
-            AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, number, AffineConstantExpr(below)),
-            AffineConstantExpr(base),
-        ):
-            return lhs - number // (below * base) * base
-        case _:
-            return AffineBinaryOpExpr(expr.kind, lhs, rhs)
+def _facts(block: BlockOp) -> Facts:
+    """What is known where `block` runs: loop variables are dimensions."""
+    loops = [loop_of(var) for var in block.loop_vars]
+    conditions = (*assumed_around(block), *block.conditions)
+    facts = Facts(tuple([(loop.start, loop.size) for loop in loops]), conditions)
+    return facts.about((*block.bindings.data.results, *block.sizes))
 
 
 def _is_within(analyzer: Analyzer, index: AffineExpr, extent: Extent) -> bool:
-    value = from_affine(index)
-    return analyzer.can_prove(value >= 0) and analyzer.can_prove(value < from_affine(as_affine(extent)))
+    value = by_quotients(index)
+    size = by_quotients(extent)
+    return analyzer.can_prove(value >= 0) and analyzer.can_prove(value < size)
 
 
 def unproved_symbolic_iterators(block: BlockOp) -> list[int]:
@@ -100,7 +76,9 @@ def unproved_symbolic_iterators(block: BlockOp) -> list[int]:
     ranges = [loop_range(var) for var in block.loop_vars]
     pairs = list(zip(block.bindings.data.results, block.sizes, strict=True))
     open_pairs = [number for number, pair in enumerate(pairs) if not _is_seen_within(*pair, ranges)]
-    analyzer = _facts(block) if open_pairs else Analyzer()
+    if not open_pairs:
+        return []
+    analyzer = _facts(block).shared()
     return [number for number in open_pairs if not _is_within(analyzer, *pairs[number])]
 
 
@@ -126,11 +104,7 @@ def is_within_domain(block: BlockOp, index: AffineExpr, extent: Extent) -> bool:
 def _domain(block: BlockOp, others: Iterable[Extent]) -> Analyzer:
     """What is known of the iterators of `block`, which are the analyzer's dimensions, and of the symbols in their
     extents and in `others`."""
-    domain = Analyzer()
-    for number, extent in enumerate(block.sizes):
-        domain.assume(dim(number) >= 0, dim(number) < from_affine(as_affine(extent)))
-    assume_symbols(domain, [as_affine(n) for n in (*block.sizes, *others)])
-    return domain
+    return Facts(tuple([(0, extent) for extent in block.sizes])).about(others).shared()
 
 
 @dataclass(frozen=True)
@@ -177,8 +151,7 @@ def unproved_symbolic_accesses(block: BlockOp) -> Iterator[Unproved]:
             if _is_within(domain, index, extent):
                 continue
             if bound is None:
-                bound = _facts(block)
-                assume_symbols(bound, [as_affine(n) for n in extents])
+                bound = _facts(block).about(extents).shared()
             if not _is_within_there(bound, block, access, index, extent):
                 yield Unproved(access, number, extent, is_affine=True)
 
@@ -250,13 +223,12 @@ def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
         return True
     spans: list[tuple[IntExpr, IntExpr]] = []
     analyzer = Analyzer()
+    # where the extent of another iterator is 0 there is nothing to take
+    analyzer.assume(*(from_affine(as_affine(size)) > 0 for size in group[0].sizes if not isinstance(size, int)))
     assume_symbols(analyzer, [as_affine(extent)])
     for block in group:
-        if never_runs(block):
+        if never_runs(block) or (span := _span(block, block.bindings.data.results[number], analyzer)) is None:
             continue
-        span = _span(block, block.bindings.data.results[number])
-        if span is None:
-            return False
         spans.append(span)
         sizes = [as_affine(loop_of(v).size) for v in block.loop_vars]
         assume_symbols(analyzer, [*block.bindings.data.results, *block.conditions, *sizes])
@@ -267,7 +239,7 @@ def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
             break
         spans.remove(following)
         reached = following[1]
-    return analyzer.can_prove(reached >= from_affine(as_affine(extent)))
+    return analyzer.can_prove(reached >= by_quotients(extent))
 
 
 def _takes_all(block: BlockOp, binding: AffineExpr, extent: Extent) -> bool:
@@ -281,25 +253,33 @@ def _takes_all(block: BlockOp, binding: AffineExpr, extent: Extent) -> bool:
     return found is not None and found[0][0] <= 0 and found[0][1] >= extent - 1
 
 
-def _span(block: BlockOp, binding: AffineExpr) -> tuple[IntExpr, IntExpr] | None:
+def _span(block: BlockOp, binding: AffineExpr, analyzer: Analyzer) -> tuple[IntExpr, IntExpr] | None:
     """The first value of `binding` and the one after its last, if it takes all between; `None` where that is not seen.
 
-    It does where its terms are digits: each moves by no more than what those below it reach together.
+    It does where its terms are digits: no two of one loop, and each moves by no more than what those below it reach
+    together.
     """
-    form = linear(binding)
-    digits = sorted(((f, a) for a, f in form.terms.items() if a.used_dims()), key=lambda digit: digit[0])
-    offset = from_affine(linear(binding).to_expr())
-    count: IntExpr = from_affine(AffineExpr.constant(1))
-    width: int | None = 1
-    for factor, atom in digits:
-        if not isinstance(atom, AffineDimExpr) or width is None or not 0 < factor <= width:
+    offset = by_quotients(linear(binding).to_expr())
+    moving: set[int] = set()
+    digits: list[tuple[int, float, IntExpr]] = []  # the factor, how many values if that is a number, how many
+    for atom, factor in linear(binding).terms.items():
+        if not atom.used_dims():
+            continue
+        if not moving.isdisjoint(atom.used_dims()) or (values := _values(block, atom)) is None:
             return None
-        loop = loop_of(block.loop_vars[atom.position])
-        offset = offset - dim(atom.position) * factor + loop.start * factor
-        count = count + (from_affine(as_affine(loop.size)) - 1) * factor
-        width = width + (loop.size - 1) * factor if isinstance(loop.size, int) else None
+        moving |= atom.used_dims()
+        first, number = values
+        known = analyzer.simplify(number)
+        digits.append((factor, known.value if isinstance(known, Const) else inf, number))
+        offset = offset - from_affine(atom) * factor + first * factor
+    count: IntExpr = const(1)
+    width = 1.0
+    for factor, known, number in sorted(digits, key=lambda digit: digit[:2]):
+        if not 0 < factor <= width or width == inf:
+            return None
+        count = count + (number - 1) * factor
+        width += (known - 1) * factor
     end = offset + count
-    moving = {atom.position for _, atom in digits if isinstance(atom, AffineDimExpr)}
     for condition in block.conditions:
         if not condition.used_dims() & moving:
             continue
@@ -308,3 +288,19 @@ def _span(block: BlockOp, binding: AffineExpr) -> tuple[IntExpr, IntExpr] | None
             return None
         end = minimum(end, from_affine(limit.to_expr()) + 1)
     return offset, end
+
+
+def _values(block: BlockOp, atom: AffineExpr) -> tuple[int, IntExpr] | None:
+    """The first value of a digit of loops of `block`, and how many it takes, of which none is left out."""
+    match atom:
+        case AffineDimExpr(position=position):
+            loop = loop_of(block.loop_vars[position])
+            return loop.start, by_quotients(loop.size)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value)) if value > 0:
+            if (values := _values(block, lhs)) is None or values[0] != 0:
+                return None
+            if kind is AffineBinaryOpKind.FloorDiv:
+                return 0, (values[1] + (value - 1)) // value
+            return (0, minimum(values[1], const(value))) if kind is AffineBinaryOpKind.Mod else None
+        case _:
+            return None

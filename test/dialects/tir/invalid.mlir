@@ -680,7 +680,7 @@ tir.prim_func @what_is_shown_of_all_sizes_does_not_show_that_a_buffer_has_values
   %b = tir.alloc_buffer "global" [%n] : memref<?xf32>
   tir.for %i = 0 to %n {
     tir.block @copy(%v: spatial %n) = [%i] reads(%b[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
-      // expected-error @+1 {{block @copy reads %b before anything is written to it (for %n = 5)}}
+      // expected-error @+1 {{block @copy reads %b before anything is written to it (for %n = 6)}}
       %0 = memref.load %b[%v] : memref<?xf32>
       memref.store %0, %y[%v] : memref<?xf32>
     }
@@ -701,7 +701,7 @@ tir.prim_func @a_buffer_has_values_for_sizes_of_a_whole_tile_alone(%x: memref<?x
     tir.block @copy(%v: spatial %n) = [%i] reads(%b[%v floordiv 33] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
       %c33 = arith.constant 33 : index
       %1 = arith.floordivsi %v, %c33 : index
-      // expected-error @+1 {{(for %n = 5)}}
+      // expected-error @+1 {{(for %n = 6)}}
       %0 = memref.load %b[%1] : memref<?xf32>
       memref.store %0, %y[%v] : memref<?xf32>
     }

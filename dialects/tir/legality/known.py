@@ -1,0 +1,46 @@
+"""What is known where a block runs, as an analyzer knows it: one for equal facts, so that it remembers its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from xdsl.ir.affine import AffineExpr
+
+from ..affine import MAX_REMEMBERED, by_quotients
+from ..analyzer import Analyzer, dim, from_affine
+from ..symbols import Extent, as_affine, assume_symbols, symbols_in
+
+
+class Facts(NamedTuple):
+    """The first value and the size of each loop, by the number of its dimension; what is not negative; and the symbols
+    of all else that is asked about."""
+
+    loops: tuple[tuple[int, Extent], ...]
+    conditions: tuple[AffineExpr, ...] = ()
+    symbols: frozenset[int] = frozenset()
+
+    def about(self, exprs: Iterable[Extent]) -> Facts:
+        """The same, with the symbols of `exprs`."""
+        return self._replace(symbols=self.symbols.union(*(symbols_in(as_affine(expr)) for expr in exprs)))
+
+    def analyzer(self) -> Analyzer:
+        """What knows all of that, and may be told more."""
+        analyzer = Analyzer()
+        sizes = [as_affine(size) for _, size in self.loops]
+        assume_symbols(analyzer, [*sizes, *self.conditions, *map(AffineExpr.symbol, self.symbols)])
+        for number, ((start, _), size) in enumerate(zip(self.loops, sizes, strict=True)):
+            analyzer.assume(dim(number) >= start, dim(number) < by_quotients(size) + start)
+        analyzer.assume(*(from_affine(expr) >= 0 for expr in self.conditions))
+        return analyzer
+
+    def shared(self) -> Analyzer:
+        """The one that knows all of that, and is told nothing more."""
+        known = _made(self)
+        if known.remembered > MAX_REMEMBERED:
+            known.forget()
+        return known
+
+
+_made = lru_cache(maxsize=1 << 8)(Facts.analyzer)

@@ -1,0 +1,140 @@
+"""What is shown for all sizes of blocks that are bound to quotients and remainders of loops is so at each."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+from xdsl.ir import SSAValue
+
+from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from weft.dialects.tir.legality.definedness import all_values_are_shown
+from weft.dialects.tir.legality.function import not_proved
+from weft.dialects.tir.loops import enclosing_loops
+from weft.dialects.tir.specialize import specialize, symbols_of
+from weft.transforms.infra.registry import new_ir_context
+
+FUNCTION = """
+tir.prim_func @f(%x: memref<?x{b}xf32>, %y: memref<?x{b}xf32>, %n: index) shapes(%x[%n, {b}], %y[%n, {b}]) {{
+  %t = tir.alloc_buffer "global" [%n, {b}] : memref<?x{b}xf32>
+  tir.for %o = 0 to {size} {{
+    tir.for %u = 0 to {u} {{
+      tir.block @write(%v: spatial %n, %w: spatial {b}) = [{first}, {second}]{where}
+          reads(%x[%v, %w] : memref<?x{b}xf32>) writes(%t[%v, %w] : memref<?x{b}xf32>) {{
+        %0 = memref.load %x[%v, %w] : memref<?x{b}xf32>
+        memref.store %0, %t[%v, %w] : memref<?x{b}xf32>
+      }}
+    }}
+  }}
+  tir.for %i = 0 to %n {{
+    tir.for %j = 0 to {b} {{
+      tir.block @read(%v: spatial %n, %w: spatial {b}) = [%i, %j]
+          reads(%t[%v, %w] : memref<?x{b}xf32>) writes(%y[%v, %w] : memref<?x{b}xf32>) {{
+        %0 = memref.load %t[%v, %w] : memref<?x{b}xf32>
+        memref.store %0, %y[%v, %w] : memref<?x{b}xf32>
+      }}
+    }}
+  }}
+}}
+"""
+
+
+def random_function(random: Random) -> str:
+    """A function that writes elements at digits of two loops, often all of them, and reads all."""
+    u, m, k = random.choice([1, 2, 3]), random.choice([1, 2, 4]), random.choice([1, 2, 3])
+    b = random.choice([u, u, u, u + 1]) * m
+    size = f"%n * {m * k}" + random.choice(["", "", "", " + 1", " - 1"])
+    unit, count = random.choice([m, m, m, 1, 2]), random.choice([m, m, m, 2])
+    first = f"%o floordiv {random.choice([m * k, m * k, m * k, m, 2])}" + random.choice([*[""] * 5, f" + %u * {u}"])
+    second = random.choice(
+        [
+            first,
+            f"%o mod {m} * {u} + %o mod {u}",
+            f"(%o mod {m}) * {u + 1} + %u",
+            f"(%o mod {count}) * {u} + %u",
+            f"%u * {m} + %o mod {count}",
+            f"(%o floordiv {unit}) mod {count} * {u} + %u",
+            f"(%o mod {m * k}) floordiv {k} * {u} + %u",
+        ]
+    )
+    where = random.choice(["", "", "", f" where [%n * {m} - %o]"])
+    return FUNCTION.format(b=b, u=u, size=size, first=first, second=second, where=where)
+
+
+def touched(block: BlockOp) -> set[tuple[int, ...]]:
+    """The values that the iterators of a block take together."""
+    found: set[tuple[int, ...]] = set()
+    loops = enclosing_loops(block)
+    for point in product(*(range(loop.start, loop.start + loop.trip_count) for loop in loops)):
+        at: dict[SSAValue, int] = {loop.var: value for loop, value in zip(loops, point, strict=True)}
+        values = [at[v] for v in block.loop_vars]
+        if all(condition.eval(values, []) >= 0 for condition in block.conditions):
+            found.add(tuple(binding.eval(values, []) for binding in block.bindings.data.results))
+    return found
+
+
+def test_what_is_shown_of_digits_is_so_at_each_size() -> None:
+    random = Random(3)
+    bound, covered, written, refused = 0, 0, 0, 0
+    for _ in range(40):
+        module = parse_module(random_function(random), new_ir_context())
+        func = module.body.block.first_op
+        assert isinstance(func, PrimFuncOp)
+        said = [finding.message for finding in not_proved(func)]
+        for size in (1, 2, 3, 4, 7):
+            known = specialize(func, {symbols_of(func)[0].index: size})
+            points = {
+                point for block in blocks_under(known)[:-1] for point in touched(block)
+            }  # of no loop that never runs
+            columns = blocks_under(known)[-1].sizes[1]
+            assert isinstance(columns, int)
+            if not any("stay within" in message for message in said):
+                assert all(0 <= v < size and 0 <= w < columns for v, w in points), str(func)
+            for number, extent in enumerate((size, columns)):
+                if not any("every value" in message for message in said):
+                    assert {point[number] for point in points} >= set(range(extent)), str(func)
+            if all_values_are_shown(blocks_under(func)):
+                assert points >= set(product(range(size), range(columns))), str(func)
+        bound += not any("stay within" in message for message in said)
+        covered += not any("every value" in message for message in said)
+        written += all_values_are_shown(blocks_under(func))
+        try:
+            func.verify()
+        except Diagnostic:
+            refused += 1
+    assert bound >= 8 and covered >= 8 and written >= 4 and refused >= 8, (bound, covered, written, refused)
+
+
+DIAGONAL = """
+tir.prim_func @f(%x: memref<4xf32>, %y: memref<4x4xf32>) {
+  %t = tir.alloc_buffer "global" : memref<4x4xf32>
+  tir.for %o = 0 to 8 {
+    tir.block @write(%v: spatial 4, %w: spatial 4) = [%o mod 4, %o mod 4]
+        reads(%x[%v] : memref<4xf32>) writes(%t[%v, %w] : memref<4x4xf32>) {
+      %0 = memref.load %x[%v] : memref<4xf32>
+      memref.store %0, %t[%v, %w] : memref<4x4xf32>
+    }
+  }
+  tir.for %i = 0 to 4 {
+    tir.for %j = 0 to 4 {
+      tir.block @read(%v: spatial 4, %w: spatial 4) = [%i, %j]
+          reads(%t[%v, %w] : memref<4x4xf32>) writes(%y[%v, %w] : memref<4x4xf32>) {
+        %0 = memref.load %t[%v, %w] : memref<4x4xf32>
+        memref.store %0, %y[%v, %w] : memref<4x4xf32>
+      }
+    }
+  }
+}
+"""
+
+
+def test_one_digit_in_two_indices_writes_a_diagonal_only() -> None:
+    func = parse_module(DIAGONAL, new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    assert not all_values_are_shown(blocks_under(func))
+    whole = DIAGONAL.replace("[%o mod 4, %o mod 4]", "[%o mod 4, %o floordiv 4]").replace("%o = 0 to 8", "%o = 0 to 16")
+    func = parse_module(whole, new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    assert all_values_are_shown(blocks_under(func))
