@@ -278,13 +278,13 @@ def is_affine(expr: AffineExpr) -> bool:
 
 
 def is_affine_in_dimensions(expr: AffineExpr) -> bool:
-    """Whether `expr` multiplies by what depends on symbols at most, as by the length of a part of a loop, and divides
-    by positive constants."""
+    """Whether `expr` multiplies and divides by what depends on symbols at most, as by the length of a part of a loop;
+    constants that it divides by are positive."""
     return _multiplies_by(expr, lambda factor: not dims_in(factor))
 
 
 def _multiplies_by(expr: AffineExpr, is_factor: Callable[[AffineExpr], bool]) -> bool:
-    """Whether one side of each product in `expr` is a factor, and divisors are positive constants."""
+    """Whether one side of each product in `expr` is a factor, and divisors are, or positive constants."""
     if type(expr) is not AffineBinaryOpExpr:
         return True
     if not (_multiplies_by(expr.lhs, is_factor) and _multiplies_by(expr.rhs, is_factor)):
@@ -295,7 +295,7 @@ def _multiplies_by(expr: AffineExpr, is_factor: Callable[[AffineExpr], bool]) ->
         case AffineBinaryOpKind.Mul:
             return is_factor(expr.lhs) or is_factor(expr.rhs)
         case _:
-            return isinstance(expr.rhs, AffineConstantExpr) and expr.rhs.value > 0
+            return expr.rhs.value > 0 if isinstance(expr.rhs, AffineConstantExpr) else is_factor(expr.rhs)
 
 
 MAX_REMEMBERED = 1 << 12
@@ -458,6 +458,8 @@ def substitute(expr: AffineExpr, dims: Sequence[AffineExpr]) -> AffineExpr:
     kind, lhs, rhs = expr.kind, substitute(expr.lhs, dims), substitute(expr.rhs, dims)
     if kind is AffineBinaryOpKind.Mul:
         return product(lhs, rhs)
+    if kind is not AffineBinaryOpKind.Add and type(rhs) is not AffineConstantExpr:
+        return AffineBinaryOpExpr(kind, lhs, rhs)  # by a size
     if (type(rhs) is AffineConstantExpr) is (kind is AffineBinaryOpKind.Add) or type(lhs) is AffineConstantExpr:
         return AffineExpr.binary(kind, lhs, rhs)
     return AffineBinaryOpExpr(kind, lhs, rhs)  # there is nothing to simplify

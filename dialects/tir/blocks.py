@@ -354,7 +354,7 @@ class BlockOp(IRDLOperation):
             if map.num_dims != len(loop_vars):
                 raise VerifyException("bindings and predicate are over the block's loop variables")
             if not all([is_affine_in_dimensions(expr) for expr in map.results]):
-                what = "bindings and predicate multiply by constants or symbols, and divide by positive constants"
+                what = "bindings and predicate multiply by constants or symbols, and divide by positive ones"
                 raise VerifyException(what)
 
     def _verify_init(self) -> None:

@@ -6,12 +6,19 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 from xdsl.parser import AffineParser, Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRToken
 
-from .symbols import product, replaced, symbol_of
+from .symbols import combined, replaced, symbol_of
+
+_KINDS = {
+    "*": AffineBinaryOpKind.Mul,
+    "floordiv": AffineBinaryOpKind.FloorDiv,
+    "ceildiv": AffineBinaryOpKind.CeilDiv,
+    "mod": AffineBinaryOpKind.Mod,
+}
 
 
 class _IndexParser(AffineParser):
@@ -26,7 +33,11 @@ class _IndexParser(AffineParser):
         return self._parse_affine_expr(parse_value), names
 
     def _create_binop_expr(self, lhs: AffineExpr, rhs: AffineExpr, binop: MLIRToken) -> AffineExpr:
-        return product(lhs, rhs) if binop.text == "*" else super()._create_binop_expr(lhs, rhs, binop)
+        if (kind := _KINDS.get(binop.text)) is None:
+            return super()._create_binop_expr(lhs, rhs, binop)
+        if kind is not AffineBinaryOpKind.Mul and isinstance(rhs, AffineConstantExpr) and rhs.value < 1:
+            raise ZeroDivisionError
+        return combined(kind, lhs, rhs)
 
     def stands_at(self, token: str) -> bool:
         """Whether this token comes next."""
@@ -47,8 +58,8 @@ def parse_expr(
     """
     try:
         expr, names = _IndexParser(parser).parse_expr()
-    except (NotImplementedError, ZeroDivisionError):
-        parser.raise_error("index expressions divide by positive constants")
+    except ZeroDivisionError:
+        parser.raise_error("index expressions divide by constants that are positive, and by symbols")
     symbols: list[AffineExpr] = []
     for name in names:
         if (symbol := (meaning or _symbol)(parser, name)) is None:
@@ -66,8 +77,8 @@ def parse_exprs(parser: Parser) -> tuple[tuple[AffineExpr, ...], Sequence[Span]]
     """Parse `[%i * 4 + %j, %k]`: expressions over symbols, and the name that each symbol stands for."""
     try:
         map, names = _IndexParser(parser).parse_affine_map_of_ssa_ids()
-    except (NotImplementedError, ZeroDivisionError):
-        parser.raise_error("index expressions divide by positive constants")
+    except ZeroDivisionError:
+        parser.raise_error("index expressions divide by constants that are positive, and by symbols")
     return map.results, names
 
 

@@ -131,12 +131,16 @@ def as_extent(expr: AffineExpr) -> Extent:
 
 
 def with_sizes(expr: AffineExpr, sizes: Mapping[int, int]) -> AffineExpr:
-    """`expr` with the symbols that have `sizes`, by their numbers, replaced."""
+    """`expr` with the symbols that have `sizes`, by their numbers, replaced. What would be divided by 0 is not: nothing
+    that asks for it runs then."""
     match expr:
         case AffineSymExpr(position) if position in sizes:
             return AffineConstantExpr(sizes[position])
         case AffineBinaryOpExpr(kind, lhs, rhs):
-            return combined(kind, with_sizes(lhs, sizes), with_sizes(rhs, sizes))
+            left, right = with_sizes(lhs, sizes), with_sizes(rhs, sizes)
+            if kind in _DIVISIONS and type(right) is AffineConstantExpr and right.value < 1:
+                return left
+            return combined(kind, left, right)
         case _:
             return expr
 
@@ -155,8 +159,37 @@ def replaced(expr: AffineExpr, dims: Sequence[AffineExpr] = (), symbols: Sequenc
 
 
 def combined(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """Two expressions as one, of which neither need be a constant in a product."""
-    return product(lhs, rhs) if kind is AffineBinaryOpKind.Mul else AffineExpr.binary(kind, lhs, rhs)
+    """Two expressions as one, of which neither need be a constant in a product, nor in a quotient or remainder what
+    divides."""
+    if kind is AffineBinaryOpKind.Mul:
+        return product(lhs, rhs)
+    if kind is AffineBinaryOpKind.Add or type(rhs) is AffineConstantExpr:
+        return AffineExpr.binary(kind, lhs, rhs)
+    if kind is AffineBinaryOpKind.CeilDiv:
+        kind, lhs = AffineBinaryOpKind.FloorDiv, lhs + rhs - 1
+    return AffineBinaryOpExpr(kind, lhs, rhs)
+
+
+def quotient(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """`lhs` divided by `rhs`, rounded down, where that need not be a constant."""
+    return combined(AffineBinaryOpKind.FloorDiv, lhs, rhs)
+
+
+def remainder(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    """What is left of `lhs`, divided by `rhs`, where that need not be a constant."""
+    return combined(AffineBinaryOpKind.Mod, lhs, rhs)
+
+
+def divisors_in(exprs: Iterable[AffineExpr]) -> Iterator[AffineExpr]:
+    """What quotients and remainders in `exprs` are divided by, where it is no constant."""
+    for expr in exprs:
+        if type(expr) is AffineBinaryOpExpr:
+            yield from divisors_in((expr.lhs, expr.rhs))
+            if expr.kind in _DIVISIONS and type(expr.rhs) is not AffineConstantExpr:
+                yield expr.rhs
+
+
+_DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod, AffineBinaryOpKind.CeilDiv)
 
 
 @lru_cache(maxsize=1024)

@@ -114,10 +114,9 @@ class IndexBuilder:
             lhs, rhs = (self.index_value(linear(side, self.ranges)) for side in (atom.lhs, atom.rhs))
             value = self.index_values[atom] = self.emit(arith.MuliOp(lhs, rhs))
             return value
-        assert isinstance(atom.rhs, AffineConstantExpr), atom
         inner = expr_range(atom.lhs, self.ranges)
         dividend = self.index_value(linear(atom.lhs, self.ranges))
-        divisor = self.constant(atom.rhs.value)
+        divisor = self.index_value(linear(atom.rhs, self.ranges))
         if inner is not None and inner[0] >= 0:
             op = arith.DivUIOp if atom.kind == AffineBinaryOpKind.FloorDiv else arith.RemUIOp
             value = self.emit(index_binary(op, dividend, divisor))

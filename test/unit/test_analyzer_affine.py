@@ -13,6 +13,7 @@ from weft.dialects.tir import affine
 from weft.dialects.tir.analyzer import (
     Analyzer,
     IntExpr,
+    assume_positive,
     coefficient,
     depends_only_on,
     dim,
@@ -104,3 +105,36 @@ def test_order_of_terms_does_not_depend_on_what_was_built_before(size: int):
     backward = sum((var(n) for n in reversed(names)), var("start"))
     assert forward is backward
     assert str(forward) == " + ".join(sorted([*names, "start"], key=lambda n: (len(n), n)))
+
+
+def test_quotients_by_sizes_stay_below_what_the_dividend_is_a_multiple_of():
+    i, n, m, k = dim(0), sym(0), sym(1), sym(2)
+    analyzer = Analyzer()
+    analyzer.assume(n >= 0, m >= 1, k >= 1, i >= 0, i < n * m * k)
+    assert analyzer.simplify(n * m * k // (m * k)) is n
+    assert analyzer.simplify((n * m * k + 1) % (m * k)) is analyzer.simplify(1 % (m * k))
+    assert analyzer.can_prove(i // (m * k) < n)
+    assert analyzer.can_prove(i // (m * k) >= 0)
+    assert not analyzer.can_prove(i // (m * k) < n - 1)
+    assert not analyzer.can_prove(i // k < n)
+
+
+@pytest.mark.parametrize(
+    ("size", "positive", "not_shown"),
+    [
+        (sym(0) * sym(1), [sym(0), sym(1)], [sym(2)]),
+        ((sym(0) * sym(1) + 3) // 4, [sym(0), sym(1)], []),
+        (sym(0) * sym(1) % 4, [sym(0), sym(1)], []),
+        (sym(0) * sym(1) + sym(0) * sym(2), [sym(0), sym(1) + sym(2)], [sym(1), sym(2)]),
+        (sym(0) * sym(1) + 1, [], [sym(0), sym(1)]),
+        (sym(0) + sym(1), [], [sym(0), sym(1)]),
+        (sym(0) * sym(1) - 3, [sym(0), sym(1)], []),
+        (sym(0) * (sym(1) - 3), [sym(0), sym(1) - 3], []),
+    ],
+)
+def test_where_a_size_is_positive_its_factors_are(size: IntExpr, positive: list[IntExpr], not_shown: list[IntExpr]):
+    analyzer = Analyzer()
+    analyzer.assume(*(sym(number) >= 0 for number in range(3)))
+    assume_positive(analyzer, size)
+    assert all(analyzer.can_prove(each >= 1) for each in positive)
+    assert not any(analyzer.can_prove(each >= 1) for each in not_shown)

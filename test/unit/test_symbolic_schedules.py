@@ -25,6 +25,7 @@ from weft.dialects.te.dims import value_of
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.core import ForOp, PrimFuncOp, Scope, blocks_under, memref_of
 from weft.dialects.tir.interpreter import Interpreter
+from weft.dialects.tir.legality.function import not_proved
 from weft.kernel import Kernel, build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.transforms.tir.analysis.regions import required_region
@@ -237,3 +238,55 @@ def test_a_part_that_nothing_bounds_is_the_whole_buffer() -> None:
     ((buffer,),) = [[access.buffer for access in reader.touches() if not access.is_write]]
     (_, rows), (_, columns) = required_region(buffer, [reader], [])
     assert rows == AffineExpr.symbol(2) and columns == 17
+
+
+def copies(m: str = "m") -> PrimFuncOp:
+    func = weft.tir.from_source(f"""
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int32, m: T.int32, k: T.int32):
+    A = T.match_buffer(a, (n, {m}, k), "float32")
+    B = T.match_buffer(b, (n, {m}, k), "float32")
+    for i, j, l in T.grid(n, {m}, k):
+        with T.block("b"):
+            u, v, w = T.axis.remap("SSS", [i, j, l])
+            B[u, v, w] = A[u, v, w] + T.float32(1)
+""")
+    assert isinstance(func, PrimFuncOp)
+    return func
+
+
+def test_loops_over_inner_symbols_are_fused_and_the_fused_loop_is_split_and_shared() -> None:
+    schedule = weft.tir.Schedule.on(func := copies())
+    fused = schedule.fuse(*schedule.get_loops("b"))
+    assert "tir.for %i_j_l = 0 to %n * %m * %k {" in str(func)
+    assert "= [%i_j_l floordiv %k floordiv %m, (%i_j_l floordiv %k) mod %m, %i_j_l mod %k]" in str(func)
+    assert not not_proved(func)
+    outer, inner = schedule.split(fused, [None, 4])
+    schedule.parallel(outer)
+    schedule.unroll(inner)
+    assert not not_proved(func)
+    assert str(parse(str(func))) == str(parse(str(parse(str(func)))))
+    weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
+    kernel = build_kernel(func, threads=2, start="schedule", codegen_level=1)
+    for shape in ((2, 3, 5), (1, 1, 1), (0, 3, 2), (2, 0, 3), (3, 2, 0), (4, 4, 4), (1, 7, 3)):
+        a = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        for (out,) in (kernel(a), Interpreter(func)([a])):
+            np.testing.assert_array_equal(out, a + 1)
+
+
+def test_loops_whose_extents_may_be_below_0_are_not_fused() -> None:
+    schedule = weft.tir.Schedule(copies("m - 3"))
+    loops = schedule.get_loops("b")
+    with pytest.raises(ScheduleError, match="cannot fuse: the loop's extent may be below 0"):
+        schedule.fuse(*loops[:2])
+    schedule.fuse(*loops[1:])
+
+
+def test_a_fused_loop_of_elements_and_steps_begins_sums_of_no_steps() -> None:
+    schedule = weft.tir.Schedule.on(func := create_prim_func("k", *columns()))
+    schedule.fuse(*schedule.get_loops("total"))
+    assert "[%i_k floordiv %n, %i_k mod %n]" in str(func)
+    for sizes in SIZES:
+        assert_same(Interpreter(func), columns(), sizes, [])
+    with pytest.raises(Diagnostic, match="binds elements and steps of its reduction to this loop, together"):
+        build_kernel(func, threads=1, start="schedule", codegen_level=1)

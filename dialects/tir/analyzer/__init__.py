@@ -28,6 +28,7 @@ from .build import (
 from .convert import dim, evaluate, from_affine, substitute, sym, to_affine
 from .facts import Modular, Range
 from .nodes import Const, Flag, IntExpr, Var, as_expr, const, var
+from .positive import assume_positive
 from .text import to_text
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "all_of",
     "any_of",
     "as_expr",
+    "assume_positive",
     "ceildiv",
     "coefficient",
     "const",

@@ -85,7 +85,8 @@ def scale(expr: IntExpr, factor: int) -> IntExpr:
     return linear(constant * factor, {a: c * factor for a, c in terms.items()} if factor else {})
 
 
-def _factors(atom: IntExpr) -> tuple[IntExpr, ...]:
+def factors(atom: IntExpr) -> tuple[IntExpr, ...]:
+    """What an atom is the product of; itself, if it is none."""
     return atom.args if type(atom) is Product else (atom,)
 
 
@@ -108,7 +109,7 @@ def multiply(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
         if right:
             result[a] = result.get(a, 0) + c * right
         for b, d in more.items():
-            atom = op(Product, *_ordered(_factors(a) + _factors(b)))
+            atom = op(Product, *_ordered(factors(a) + factors(b)))
             result[atom] = result.get(atom, 0) + c * d
     if left:
         for b, d in more.items():

@@ -3,7 +3,7 @@ way to match is tried where a guard does not hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import gcd
 from typing import TypeAlias
 
@@ -104,9 +104,12 @@ class _Compiler:
         return bind
 
     def shared(self, pattern: Op, rest_to: Callable[[Env, IntExpr | None], None] | None = None) -> Matcher:
-        """Operands in any order; those left over go to the last operand of the pattern, or at the root to `rest_to`."""
+        """Operands in any order; those left over go to the last operand of the pattern, or at the root to `rest_to`. A
+        factor that is known to be a product is its factors."""
         kind = type(pattern)
-        matchers = [self.match(arg) for arg in sorted(pattern.args, key=lambda a: a not in self.bound)]
+        order = sorted(pattern.args, key=lambda a: a not in self.bound)
+        known = [arg if arg in self.bound else None for arg in order]
+        matchers = [self.match(arg) for arg in order]
         last = len(matchers) - 1
 
         def match(expr: IntExpr, env: Env, then: Next) -> IntExpr | None:
@@ -118,6 +121,11 @@ class _Compiler:
                     assert rest_to is not None
                     rest_to(env, rebuild(kind, left) if left else None)
                     return then(env)
+                if not left:
+                    return None
+                if (known_arg := known[n]) is not None and type(value := env[known_arg]) is kind and n < last:
+                    others = _without(left, value.args)
+                    return None if others is None else step(n + 1, others, env)
                 if n == last and rest_to is None:
                     return matchers[n](left[0] if len(left) == 1 else rebuild(kind, left), env, then)
                 for i, arg in enumerate(left):
@@ -258,6 +266,17 @@ class _Compiler:
 
 _Continue: TypeAlias = "Callable[[IntExpr, Env], IntExpr | None]"
 _Step: TypeAlias = "Callable[[IntExpr, Env, _Continue], IntExpr | None]"
+
+
+def _without(operands: tuple[IntExpr, ...], taken: Iterable[IntExpr]) -> tuple[IntExpr, ...] | None:
+    """What is left of operands where some are taken out; `None` where one of those is not there."""
+    left = list(operands)
+    for each in taken:
+        place = next((number for number, operand in enumerate(left) if operand is each), None)
+        if place is None:
+            return None
+        del left[place]
+    return tuple(left)
 
 
 def _split(constant: int, terms: Mapping[IntExpr, int], number: int) -> tuple[IntExpr, IntExpr]:

@@ -57,6 +57,8 @@ class Proof:
             return False
         if (sides := _sides(goal)) is not None:
             return all(self.non_negative(side, depth - 1) for side in sides)
+        if (undivided := self._undivided(goal)) is not None and self.non_negative(undivided, depth - 1):
+            return True
         for premise, number, factor in self._premises(goal):
             self.steps += 1
             if self.steps > MAX_STEPS:
@@ -66,6 +68,17 @@ class Proof:
             if self.non_negative(rest, depth - 1):
                 return True
         return False
+
+    def _undivided(self, goal: IntExpr) -> IntExpr | None:
+        """What is not negative where `goal` is not, without a quotient in it by what is no constant: `x floordiv d` is
+        less than `e` where `x` is less than `e * d`, and no less than `e` where `x` is no less than that."""
+        for atom, number in parts(goal)[1].items():
+            if isinstance(atom, FloorDiv) and abs(number) == 1 and type(atom.args[1]) is not Const:
+                dividend, divisor = atom.args
+                if self._positive(divisor):
+                    rest = multiply(add(goal, atom, -number), divisor)  # the goal is that this, per divisor, and ...
+                    return add(rest, dividend) if number == 1 else add(add(rest, divisor), add(dividend, const(1)), -1)
+        return None
 
     def _premises(self, goal: IntExpr) -> Iterator[tuple[IntExpr, int, int]]:
         """Expressions that are never negative and share an atom of equal sign with the goal; its two coefficients."""

@@ -312,18 +312,18 @@ class _TouchParts:
         """Of the same access, where neighbouring dimensions in which it cannot be told apart are one: that of
         `x[i floordiv 13, i mod 13]` is `i`."""
         assert touch.access.map is not None
-        places: list[AffineExpr] = []
+        places: list[Linear] = []
         was_known = True
-        for size, index, known in zip(
-            shape_of(touch.access.buffer), touch.access.map.results, self.of(touch), strict=True
-        ):
-            if known is None and not was_known and isinstance(size, int):
-                places[-1] = product(places[-1], as_affine(size)) + index
+        forms = loop_forms(touch.block)
+        indices = forms.normal(touch.access.map.results)
+        for size, index, known in zip(shape_of(touch.access.buffer), indices, self.of(touch), strict=True):
+            if known is None and not was_known:
+                whole = product(places[-1].to_expr(), as_affine(size)) + index.to_expr()
+                places[-1] = linear(whole, forms.ranges)
             elif known is None:
                 places.append(index)
             was_known = known is not None
-        forms = loop_forms(touch.block)
-        return self._of(forms, forms.normal(places))
+        return self._of(forms, places)
 
     def of_iterators(self, block: BlockOp, numbers: Sequence[int]) -> tuple[_Parts | None, ...]:
         """Of the values of some iterators of a block."""

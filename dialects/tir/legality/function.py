@@ -19,7 +19,13 @@ from .finding import Finding
 from .loops import check_kind, check_uses
 from .scopes import check_constant, check_reach
 from .steps import check_steps
-from .symbolic import check_symbolic_accesses, check_symbolic_bindings, check_symbolic_coverage, refutations
+from .symbolic import (
+    check_symbolic_accesses,
+    check_symbolic_bindings,
+    check_symbolic_coverage,
+    check_symbolic_divisors,
+    refutations,
+)
 
 
 def check_function(func: Operation) -> None:
@@ -82,7 +88,9 @@ def _without_proofs(func: Operation) -> Iterator[Finding]:
         match op:
             case BlockOp():
                 blocks.append(op)
-                if not symbolic:
+                if symbolic:
+                    yield from check_symbolic_divisors(op)
+                else:
                     yield from check_bindings(op)
                     yield from check_accesses(op)
                 yield from check_steps(op)

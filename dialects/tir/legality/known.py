@@ -9,17 +9,18 @@ from typing import NamedTuple
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import MAX_REMEMBERED, by_quotients
-from ..analyzer import Analyzer, dim, from_affine
+from ..analyzer import Analyzer, assume_positive, dim, from_affine
 from ..symbols import Extent, as_affine, assume_symbols, symbols_in
 
 
 class Facts(NamedTuple):
-    """The first value and the size of each loop, by the number of its dimension; what is not negative; and the symbols
-    of all else that is asked about."""
+    """The first value and the size of each loop, by the number of its dimension; what is not negative; the symbols of
+    all else that is asked about; and the sizes, of whatever loops, that are positive."""
 
     loops: tuple[tuple[int, Extent], ...]
     conditions: tuple[AffineExpr, ...] = ()
     symbols: frozenset[int] = frozenset()
+    positive: tuple[Extent, ...] = ()
 
     def about(self, exprs: Iterable[Extent]) -> Facts:
         """The same, with the symbols of `exprs`."""
@@ -33,6 +34,9 @@ class Facts(NamedTuple):
         for number, ((start, _), size) in enumerate(zip(self.loops, sizes, strict=True)):
             analyzer.assume(dim(number) >= start, dim(number) < by_quotients(size) + start)
         analyzer.assume(*(from_affine(expr) >= 0 for expr in self.conditions))
+        assume_symbols(analyzer, map(as_affine, self.positive))
+        for size in self.positive:
+            assume_positive(analyzer, from_affine(as_affine(size)))
         return analyzer
 
     def shared(self) -> Analyzer:

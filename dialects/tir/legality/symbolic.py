@@ -8,21 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from math import inf
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.printer import Printer
 
-from ..affine import Access, Range, affine_of, by_quotients, dims_in, linear, substitute
-from ..analyzer import Analyzer, Const, IntExpr, const, from_affine, minimum
+from ..affine import Access, Range, affine_of, by_quotients, dims_in, linear, print_expr, substitute
+from ..analyzer import Analyzer, Const, IntExpr, all_of, const, dim, from_affine, minimum
+from ..analyzer.answers import Range as Interval
+from ..analyzer.iter_map import detect_iter_map
 from ..blocks import BlockOp
 from ..buffers import shape_of
 from ..checks import CheckOp
 from ..exact_ranges import exact_range, whole_range
 from ..integers import value_range
-from ..loops import loop_of, loop_range
+from ..loops import enclosing_loops, loop_of, loop_range
 from ..specialize import specialize, symbols_of
-from ..symbols import FOLLOWING, Extent, as_affine, assume_symbols, assumed_around, greatest, with_sizes
+from ..symbols import (
+    FOLLOWING,
+    Extent,
+    arguments_around,
+    as_affine,
+    assume_symbols,
+    assumed_around,
+    divisors_in,
+    greatest,
+    with_sizes,
+)
 from .bounds import buffer_name, never_runs
 from .branches import branches_of
 from .data import depends_on_data
@@ -60,7 +74,29 @@ def _facts(block: BlockOp) -> Facts:
     loops = [loop_of(var) for var in block.loop_vars]
     conditions = (*assumed_around(block), *block.conditions)
     facts = Facts(tuple([(loop.start, loop.size) for loop in loops]), conditions)
+    if any(divisors_in((*block.bindings.data.results, *block.conditions))):  # which are not 0 where the loops run
+        facts = facts._replace(positive=tuple(loop.size for loop in enclosing_loops(block)))
     return facts.about((*block.bindings.data.results, *block.sizes))
+
+
+def check_symbolic_divisors(block: BlockOp) -> Iterator[Finding]:
+    """What an iterator's value or a predicate is divided by may be 0 where the block's loops run."""
+    divisors = list(divisors_in((*block.bindings.data.results, *block.conditions)))
+    if not divisors or never_runs(block):
+        return
+    running = tuple(loop.size for loop in enclosing_loops(block))
+    analyzer = Facts((), tuple(assumed_around(block)), positive=running).about(divisors).shared()
+    for divisor in divisors:
+        if not analyzer.can_prove(from_affine(divisor) >= 1):
+            text = StringIO()
+            print_expr(Printer(text), divisor, (), arguments_around(block))
+            yield Finding(
+                block,
+                f"block @{block.block_name} is addressed by a quotient by {text.getvalue()}, which is not shown to be "
+                "positive where it runs",
+                hint="a loop around it over as many iterations, or a multiple, shows that",
+            )
+            return
 
 
 def _is_within(analyzer: Analyzer, index: AffineExpr, extent: Extent) -> bool:
@@ -245,12 +281,34 @@ def _is_covered(group: Sequence[BlockOp], number: int, extent: Extent) -> bool:
 def _takes_all(block: BlockOp, binding: AffineExpr, extent: Extent) -> bool:
     """Whether loops of known extents are seen to lead `binding` to all values from 0 to below `extent`."""
     variables = block.loop_vars
+    if any(divisors_in([binding])):
+        return _is_digit(block, binding, extent)
     if not isinstance(extent, int) or block.conditions or never_runs(block):
         return False
     if any(loop_of(variables[d]).is_symbolic for d in dims_in(binding)):
         return False
     found = whole_range(binding, [loop_range(var) for var in variables])
     return found is not None and found[0][0] <= 0 and found[0][1] >= extent - 1
+
+
+def _is_digit(block: BlockOp, binding: AffineExpr, extent: Extent) -> bool:
+    """Whether `binding` is a digit of `extent` values of the loops around `block`, where its predicate holds; they all
+    run wherever the block has anything to do."""
+    around = [as_affine(loop.size) for loop in enclosing_loops(block)]
+    analyzer = Facts((), positive=block.sizes).about((binding, *around, *block.conditions)).analyzer()
+    if not all(analyzer.can_prove(from_affine(size) >= 1) for size in around):
+        return False
+    domains: dict[IntExpr, int | IntExpr | range | Interval] = {}
+    for number, var in enumerate(block.loop_vars):
+        loop = loop_of(var)
+        domains[dim(number)] = Interval(const(loop.start), from_affine(as_affine(loop.size)))
+    where = all_of(*(from_affine(condition) >= 0 for condition in block.conditions))
+    found = detect_iter_map([from_affine(binding)], domains, where, analyzer=analyzer)
+    if not found:
+        return False
+    (index,) = found.indices
+    holds = (index.scale.equal(1), index.base.equal(0), index.extent >= from_affine(as_affine(extent)))
+    return index.digit is not None and all(analyzer.can_prove(each) for each in holds)
 
 
 def _span(block: BlockOp, binding: AffineExpr, analyzer: Analyzer) -> tuple[IntExpr, IntExpr] | None:

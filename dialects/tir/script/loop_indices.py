@@ -17,7 +17,7 @@ from ..affine import simplify, substitute
 from ..analyzer import Analyzer, from_affine, sym
 from ..disjunctions import any_of
 from ..loops import ForOp, dimension_ranges, loop_of
-from ..symbols import MAX_EXTENT, Extent, as_extent, product, symbols_in
+from ..symbols import MAX_EXTENT, Extent, as_extent, product, quotient, remainder, symbols_in
 from . import words
 from .scope import Iterator, Local, NotStatic, OuterIterator, Scope, Symbol
 
@@ -114,10 +114,14 @@ class LoopIndices:
                 return a // value
             case ast.Mod(), _, AffineConstantExpr(value) if value > 0:
                 return a % value
+            case ast.FloorDiv(), _, _ if not isinstance(b, AffineConstantExpr) and not b.used_dims():
+                return quotient(a, b)
+            case ast.Mod(), _, _ if not isinstance(b, AffineConstantExpr) and not b.used_dims():
+                return remainder(a, b)
             case _:
                 raise self._error(
                     node,
-                    "an index multiplies by numbers and sizes, and divides by positive numbers",
+                    "an index multiplies and divides by numbers and sizes, and divides by positive ones",
                     "write it with +, -, *, //, %",
                 )
 

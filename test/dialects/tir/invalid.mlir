@@ -579,7 +579,7 @@ tir.prim_func @init_reads_what_has_no_value(%y: memref<f32>, %z: f32) {
 
 tir.prim_func @a_product_of_loop_variables() {
   tir.for %i = 0 to 4 {
-    // expected-error @+1 {{bindings and predicate multiply by constants or symbols, and divide by positive constants}}
+    // expected-error @+1 {{bindings and predicate multiply by constants or symbols, and divide by positive ones}}
     tir.block @b(%v: spatial 16) = [%i * %i] reads() writes() {
     }
   }
@@ -589,7 +589,7 @@ tir.prim_func @a_product_of_loop_variables() {
 
 tir.prim_func @a_division_by_zero() {
   tir.for %i = 0 to 4 {
-    // expected-error @+1 {{bindings and predicate multiply by constants or symbols, and divide by positive constants}}
+    // expected-error @+1 {{index expressions divide by constants that are positive, and by symbols}}
     tir.block @b(%v: spatial 16) = [%i floordiv 0] reads() writes() {
     }
   }
@@ -597,8 +597,28 @@ tir.prim_func @a_division_by_zero() {
 
 // -----
 
+tir.prim_func @a_division_by_a_loop_variable() {
+  tir.for %i = 0 to 4 {
+    // expected-error @+1 {{bindings and predicate multiply by constants or symbols, and divide by positive ones}}
+    tir.block @b(%v: spatial 16) = [8 floordiv %i] reads() writes() {
+    }
+  }
+}
+
+// -----
+
+tir.prim_func @a_division_by_a_size_that_may_be_0(%x: memref<4xf32>, %n: index) {
+  tir.for %i = 0 to 4 {
+    // expected-error @+1 {{block @b is addressed by a quotient by %n, which is not shown to be positive where it runs}}
+    tir.block @b(%v: spatial 4) = [%i floordiv %n] reads() writes() {
+    }
+  }
+}
+
+// -----
+
 tir.prim_func @a_constant_divided_by_zero() {
-  // expected-error @+1 {{index expressions divide by positive constants}}
+  // expected-error @+1 {{index expressions divide by constants that are positive, and by symbols}}
   tir.block @b(%v: spatial 16) = [4 mod 0] reads() writes() {
   }
 }

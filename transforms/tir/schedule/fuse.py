@@ -28,20 +28,22 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 }
 ```
 
-Does not: fuse loops over an inner one whose extent is a symbol. Counterpart of TVM's `fuse`.
+Where inner extents are symbols, iterators are quotients and remainders by these: the fused loop runs only where none of
+them is 0. Counterpart of TVM's `fuse`.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.interned import index_attribute
 from ....dialects.tir.affine import linear
+from ....dialects.tir.analyzer import Analyzer, from_affine
 from ....dialects.tir.core import ForOp, blocks_under
-from ....dialects.tir.symbols import as_affine, as_extent
+from ....dialects.tir.symbols import as_affine, as_extent, assume_symbols, assumed_around, product, quotient, remainder
 from .checks import (
     check_free,
     check_kinds,
@@ -67,12 +69,22 @@ def check_fuse(*loops: ForOp) -> None:
                 raise ScheduleError.at(loop, "cannot fuse: the loop has no iterations")
         check_kinds(loops, loops[0].for_kind)
         for loop in loops[1:]:
-            if loop.is_symbolic:
-                why = "cannot fuse: how the loop outside moves on depends on an extent that is a symbol"
-                raise ScheduleError.at(loop, why, hint="only the outermost of the fused loops may have such")
+            if not _is_natural(loop):
+                why = "cannot fuse: the loop's extent may be below 0, and that of two such loops together above"
+                raise ScheduleError.at(loop, why, hint="fuse loops over extents that are sizes, or their quotients")
     for first, second in pairwise(loops):
         if list(first.body.block.ops) != [second]:
             raise ScheduleError.at(second, "cannot fuse: the loops are not directly nested")
+
+
+def _is_natural(loop: ForOp) -> bool:
+    """Whether the extent of `loop` is shown not to be below 0."""
+    if not loop.is_symbolic:
+        return True
+    analyzer, assumed = Analyzer(), list(assumed_around(loop))
+    assume_symbols(analyzer, [size := as_affine(loop.size), *assumed])
+    analyzer.assume(*(from_affine(each) >= 0 for each in assumed))
+    return analyzer.can_prove(from_affine(size) >= 0)
 
 
 def fuse(*loops: ForOp) -> ForOp:
@@ -85,23 +97,23 @@ def fuse(*loops: ForOp) -> ForOp:
     outer, *rest = loops
     if not rest:
         return outer
-    extents = [1, *(loop.trip_count for loop in rest)]
+    extents = [as_affine(loop.size) for loop in loops]
     starts = [loop.start for loop in loops]
     fused = outer
-    variable = AffineExpr.dimension(0)
+    left: AffineExpr = AffineExpr.dimension(0)
+    size: AffineExpr = AffineConstantExpr(1)
     replacement: dict[ForOp, AffineExpr] = {}
-    stride = 1
-    for position in range(len(loops) - 1, -1, -1):
-        part = variable // stride if stride > 1 else variable
-        replacement[loops[position]] = (part % extents[position] if position else part) + starts[position]
-        stride *= extents[position]
+    for loop, extent, start in reversed(list(zip(loops, extents, starts, strict=True))):
+        replacement[loop] = (left if loop is outer else remainder(left, extent)) + start
+        left = quotient(left, extent)
+        size = linear(product(extent, size)).to_expr()
     innermost = loops[-1]
     contents = list(innermost.body.block.ops)
     blocks = blocks_under(innermost)
     for op in contents:
         op.detach()
     rest[0].detach()
-    fused.size = as_extent(linear(as_affine(loops[0].size) * stride).to_expr())
+    fused.size = as_extent(size)
     fused.properties["min"] = index_attribute(0)
     fused.body.block.add_ops(contents)
     names = [loop.var.name_hint or "i" for loop in loops]
