@@ -11,8 +11,8 @@ Weft needs for no function, are run where the configuration has options of their
     with weft.PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}):
         weft.lower(schedule, [A, B, C])
 
-So it is with `storage-rewrite` and `common-subexpr-elim-tir`, which run where TVM's `tir.disable_storage_rewrite` and
-`tir.disable_cse_tir` are said to be false.
+Pragmas of loops are such options for these. So it is with `storage-rewrite` and `common-subexpr-elim-tir`, which run
+where TVM's `tir.disable_storage_rewrite` and `tir.disable_cse_tir` are said to be false.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from ..transforms.tir.loop_partition import LoopPartitionPass
 PHASES = range(4)
 AFTER_LOOPS = ("unroll-loop",)
 """What TVM runs before the passes of phase 2."""
+_BY_PRAGMAS = {"only_pragmas": True, "explicit_unroll": False}
+"""How `unroll-loop` runs where the configuration has none of its options."""
 AT_LAST = ("simplify", "remove-no-op", "hoist-if-then-else")
 """What TVM runs before those of phase 3."""
 
@@ -60,7 +62,7 @@ def lower_passes(context: PassContext, simple_mode: bool) -> list[ModulePass]:
         *([get_pass_type("vectorize-loop")(**unvectorized)] if context.get_config(DISABLE_VECTORIZE, False) else []),
         *([] if simple_mode else [LoopPartitionPass()]),
         *_not_disabled("storage-rewrite", DISABLE_STORAGE_REWRITE, context),
-        *_with_options(AFTER_LOOPS, context),
+        *(_with_options(AFTER_LOOPS, context) or [get_pass_type("unroll-loop")(**_BY_PRAGMAS)]),
         *phases[2],
         *_with_options(AT_LAST, context),
         *phases[3],

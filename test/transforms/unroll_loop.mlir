@@ -2,6 +2,7 @@
 // RUN: weft-opt %s -p 'unroll-loop{auto-max-extent=4 explicit-unroll=false}' | filecheck %s --check-prefix=MARK
 // RUN: weft-opt %s -p 'unroll-loop{auto-max-step=8}' | filecheck %s --check-prefix=STEPS
 // RUN: weft-opt %s -p 'unroll-loop{auto-max-extent=1 explicit-unroll=false}' | filecheck %s --check-prefix=ONE
+// RUN: weft-opt %s -p 'unroll-loop{only-pragmas explicit-unroll=false}' | filecheck %s --check-prefix=PRAGMAS
 
 // CHECK-LABEL: tir.prim_func @a_loop_that_is_unrolled_is_written_out
 // CHECK-NEXT:    tir.for %i = 0 to 4 {
@@ -77,6 +78,12 @@ tir.prim_func @what_speaks_of_loops_speaks_of_those_that_are_left(%x: memref<3x4
   }
 }
 
+// PRAGMAS:       tir.prim_func @pragmas_say_how_far_a_loop_and_those_in_it_are_unrolled
+// PRAGMAS-NEXT:    tir.for %i = 0 to 3 {
+// PRAGMAS-NEXT:      tir.for unrolled %j = 0 to 4 {
+// PRAGMAS:         tir.for unrolled %k = 0 to 4 {
+// PRAGMAS:         tir.for %l = 0 to 4 {
+// PRAGMAS:       tir.prim_func
 // CHECK-LABEL: tir.prim_func @pragmas_say_how_far_a_loop_and_those_in_it_are_unrolled
 // CHECK-NEXT:    tir.for %i = 0 to 3 {
 // CHECK-NEXT:      tir.block @b

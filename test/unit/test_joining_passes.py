@@ -84,7 +84,7 @@ def test_a_pass_joins_behind_the_last_place_of_another() -> None:
 
 def test_a_pass_may_join_what_kernels_go_through() -> None:
     with registered(type("Joining", (NegativeToAbs,), {"joins_after": "loop-partition"})):
-        assert "loop-partition,t-negative-to-abs,convert-tir-to-loops" in str(pipeline(HOST))
+        assert "loop-partition,t-negative-to-abs,unroll-loop" in str(pipeline(HOST))
 
 
 def test_a_pass_joins_only_as_its_level_says() -> None:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft import te
+from weft.building import schedule_to_module
 from weft.dialects.te.reduction import Reduce
 from weft.dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, PrimFuncOp, enclosing_loops
 from weft.kernel import build_kernel
@@ -291,9 +292,17 @@ def test_a_pragma_sets_a_kind_or_annotates() -> None:
     s[d].pragma(i, "auto_unroll_max_step", 16)
     s[d].pragma(j, "unroll")
     assert s[d].iter_var_attrs[i].pragma_keys[0].value == "auto_unroll_max_step"
-    module = weft.lower(s, [a, d])
-    assert "pragma_auto_unroll_max_step = 16" in str(module)
-    assert loops_of(module, "D") == [(20, S), (24, U)]
+    assert "pragma_auto_unroll_max_step = 16" in str(schedule_to_module(s, [a, d]))
+    assert loops_of(weft.lower(s, [a, d]), "D") == [(20, S), (24, U)]
+
+
+def test_pragmas_have_loops_unrolled() -> None:
+    a, _, _, d = chain()
+    s = te.create_schedule(d.op)
+    s[d].pragma(d.op.axis[0], "auto_unroll_max_step", 480)
+    assert loops_of(weft.lower(s, [a, d]), "D") == [(20, U), (24, U)]
+    s[d].pragma(d.op.axis[1], "unroll_explicit", True)
+    assert str(weft.lower(s, [a, d])).count("tir.block @D(") == 24
 
 
 def test_a_bound_loop_is_refused_for_processors_and_stands_in_the_text() -> None:

@@ -13,13 +13,14 @@ tir.block @b(%v_1: spatial 2) = [1] ...
 Loops of kind `unrolled` are; so are serial ones around nothing but such and blocks, if they have at most
 `auto-max-extent` iterations, or at most `auto-max-step` elements are stored in all of them, and at most
 `auto-max-depth` are nested; with an `auto-max-extent` of 1 all loops of one iteration. Loops that are annotated with
-`pragma_auto_unroll_max_step` or `pragma_unroll_explicit` say so for themselves and what is in them. With
-`explicit-unroll=false` iterations are not written out: loops become ones of kind `unrolled`, which carry an annotation
-for LLVM.
+`pragma_auto_unroll_max_step` or `pragma_unroll_explicit` say so for themselves and what is in them; with `only-pragmas`
+all others stay as they are. With `explicit-unroll=false` iterations are not written out: loops become ones of kind
+`unrolled`, which carry an annotation for LLVM.
 
 Does not: write out the outermost loop of a nest in which threads have buffers of their own, which reach no further;
-look at loops of extents that are symbols, nor at those whose iterations run at the same time. The compiler does not run
-it: rolled loops compile faster, and LLVM unrolls them. Counterpart of TVM's UnrollLoop, whose configuration it takes:
+look at loops of extents that are symbols, nor at those whose iterations run at the same time. The compiler runs it for
+what pragmas ask, and writes nothing out unless one says so: rolled loops compile faster, and LLVM unrolls them.
+Counterpart of TVM's UnrollLoop, whose configuration it takes:
 `PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})`.
 """
 
@@ -61,7 +62,7 @@ class UnrollLoopPass(PrimFuncPass):
     """Write the iterations of short loops out.
 
     Options: the most stores and the most iterations for which a serial loop is unrolled, how deep such loops are nested
-    at most, and whether their iterations are written out here.
+    at most, whether their iterations are written out here, and whether only loops of which a pragma says so are.
     """
 
     name = "unroll-loop"
@@ -70,6 +71,7 @@ class UnrollLoopPass(PrimFuncPass):
     auto_max_depth: int = 8
     auto_max_extent: int = 0
     explicit_unroll: bool = True
+    only_pragmas: bool = False
     ranges: ClassVar[dict[str, tuple[int, int | None]]] = {
         "auto_max_step": (0, None),
         "auto_max_depth": (0, None),
@@ -113,7 +115,7 @@ class _Unroller:
 
     def _operation(self, op: Operation) -> _Inside:
         match op:
-            case BlockOp():
+            case BlockOp() if not self.options.only_pragmas:
                 return _Inside(sum(isinstance(inner, memref.StoreOp) for inner in op.body.walk()))
             case ForOp():
                 return self._loop(op)
@@ -141,6 +143,7 @@ class _Unroller:
             loop.annotations = DictionaryAttr(said) if said else None
         return replace(
             self.options,
+            only_pragmas=self.options.only_pragmas and not own,
             auto_max_step=own.get("auto_max_step", self.options.auto_max_step),
             explicit_unroll=bool(own.get("explicit_unroll", self.options.explicit_unroll)),
         )
@@ -148,6 +151,8 @@ class _Unroller:
     def _unroll(self, loop: ForOp) -> _Inside:
         inside = self.visit(loop.body.block)
         trips, chosen = loop.size, self.options
+        if chosen.only_pragmas:
+            return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
         if not isinstance(trips, int) or not trips or loop.body.block.is_empty:  # what does nothing is for remove-no-op
             return _Inside(inside.stores, inside.normal + 1, inside.unrolled)
         is_idle = trips == chosen.auto_max_extent == 1 and not loop.for_kind.is_concurrent
