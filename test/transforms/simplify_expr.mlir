@@ -460,3 +460,97 @@ relay.func @an_open_extent_may_be_padded_in_between(%x: tensor<2x?xf32>, %y: ten
   %3 = relay.layout_transform %2 {src_layout = "NC2c", dst_layout = "CN"} : (tensor<2x?x2xf32>) -> tensor<?x2xf32>
   relay.return %1, %3 : tensor<2x?xf32>, tensor<?x2xf32>
 }
+
+// CHECK-LABEL: relay.func @attention_of_one_token_repeats_and_transposes_nothing
+// CHECK: %[[Q:.*]] = relay.reshape %q {newshape = array<i64: 2, 2, 64>}
+// CHECK-NEXT: %[[K:.*]] = relay.reshape %k {newshape = array<i64: 2, 7, 64>}
+// CHECK-NEXT: %[[S:.*]] = relay.nn.batch_matmul %[[Q]], %[[K]] : (tensor<2x2x64xf32>, tensor<2x7x64xf32>) -> tensor<2x2x7xf32>
+// CHECK: %[[W:.*]] = relay.nn.softmax
+// CHECK: %[[V:.*]] = relay.reshape %v {newshape = array<i64: 2, 7, 64>}
+// CHECK-NEXT: relay.nn.batch_matmul %{{.*}}, %[[V]] {transpose_b = false} : (tensor<2x2x7xf32>, tensor<2x7x64xf32>) -> tensor<2x2x64xf32>
+// CHECK-NOT: broadcast_to
+relay.func @attention_of_one_token_repeats_and_transposes_nothing(%q: tensor<4x1x64xf32>, %k: tensor<1x2x7x64xf32>, %v: tensor<1x2x7x64xf32>) -> tensor<1x1x256xf32> {
+  %0 = relay.expand_dims %k {axis = 2 : i64} : (tensor<1x2x7x64xf32>) -> tensor<1x2x1x7x64xf32>
+  %1 = relay.broadcast_to %0 {shape = array<i64: 1, 2, 2, 7, 64>} : (tensor<1x2x1x7x64xf32>) -> tensor<1x2x2x7x64xf32>
+  %2 = relay.reshape %1 {newshape = array<i64: 1, 4, 7, 64>} : (tensor<1x2x2x7x64xf32>) -> tensor<1x4x7x64xf32>
+  %3 = relay.transpose %2 {axes = array<i64: 0, 1, 3, 2>} : (tensor<1x4x7x64xf32>) -> tensor<1x4x64x7xf32>
+  %4 = relay.reshape %3 {newshape = array<i64: 4, 64, 7>} : (tensor<1x4x64x7xf32>) -> tensor<4x64x7xf32>
+  %5 = relay.nn.batch_matmul %q, %4 {transpose_b = false} : (tensor<4x1x64xf32>, tensor<4x64x7xf32>) -> tensor<4x1x7xf32>
+  %6 = relay.nn.softmax %5 {axis = 2 : i64} : tensor<4x1x7xf32>
+  %7 = relay.expand_dims %v {axis = 2 : i64} : (tensor<1x2x7x64xf32>) -> tensor<1x2x1x7x64xf32>
+  %8 = relay.broadcast_to %7 {shape = array<i64: 1, 2, 2, 7, 64>} : (tensor<1x2x1x7x64xf32>) -> tensor<1x2x2x7x64xf32>
+  %9 = relay.reshape %8 {newshape = array<i64: 4, 7, 64>} : (tensor<1x2x2x7x64xf32>) -> tensor<4x7x64xf32>
+  %10 = relay.nn.batch_matmul %6, %9 {transpose_b = false} : (tensor<4x1x7xf32>, tensor<4x7x64xf32>) -> tensor<4x1x64xf32>
+  %11 = relay.reshape %10 {newshape = array<i64: 1, 4, 1, 64>} : (tensor<4x1x64xf32>) -> tensor<1x4x1x64xf32>
+  %12 = relay.transpose %11 {axes = array<i64: 0, 2, 1, 3>} : (tensor<1x4x1x64xf32>) -> tensor<1x1x4x64xf32>
+  %13 = relay.reshape %12 {newshape = array<i64: 1, 1, 256>} : (tensor<1x1x4x64xf32>) -> tensor<1x1x256xf32>
+  relay.return %13 : tensor<1x1x256xf32>
+}
+
+// CHECK-LABEL: relay.func @keys_of_an_open_number_are_read_where_they_are
+// CHECK-NEXT: relay.nn.batch_matmul %q, %k : (tensor<4x2x32xf32>, tensor<4x?x32xf32>) -> tensor<4x2x?xf32>
+relay.func @keys_of_an_open_number_are_read_where_they_are(%q: tensor<4x2x32xf32>, %k: tensor<4x?x32xf32>) -> tensor<4x2x?xf32> {
+  %0 = relay.transpose %k {axes = array<i64: 0, 2, 1>} : (tensor<4x?x32xf32>) -> tensor<4x32x?xf32>
+  %1 = relay.nn.batch_matmul %q, %0 {transpose_b = false} : (tensor<4x2x32xf32>, tensor<4x32x?xf32>) -> tensor<4x2x?xf32>
+  relay.return %1 : tensor<4x2x?xf32>
+}
+
+// CHECK-LABEL: relay.func @heads_of_an_open_batch_are_moved_in_whole_rows
+// CHECK-NEXT: %[[K:.*]] = relay.transpose %k {axes = array<i64: 0, 2, 1, 3>}
+// CHECK-NEXT: %[[R:.*]] = relay.reshape %[[K]] {newshape = array<i64: -1, 7, 32>
+// CHECK-NEXT: relay.nn.batch_matmul %q, %[[R]] : (tensor<?x1x32xf32>, tensor<?x7x32xf32>) -> tensor<?x1x7xf32>
+relay.func @heads_of_an_open_batch_are_moved_in_whole_rows(%q: tensor<?x1x32xf32>, %k: tensor<?x7x4x32xf32>) -> tensor<?x1x7xf32> {
+  %0 = relay.transpose %k {axes = array<i64: 0, 2, 3, 1>} : (tensor<?x7x4x32xf32>) -> tensor<?x4x32x7xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -1, 32, 7>} : (tensor<?x4x32x7xf32>) -> tensor<?x32x7xf32>
+  %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<?x1x32xf32>, tensor<?x32x7xf32>) -> tensor<?x1x7xf32>
+  relay.return %2 : tensor<?x1x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_factor_for_many_rows_stays_transposed
+// CHECK: relay.transpose
+// CHECK: transpose_b = false
+relay.func @a_factor_for_many_rows_stays_transposed(%q: tensor<4x3x32xf32>, %k: tensor<4x7x32xf32>) -> tensor<4x3x7xf32> {
+  %0 = relay.transpose %k {axes = array<i64: 0, 2, 1>} : (tensor<4x7x32xf32>) -> tensor<4x32x7xf32>
+  %1 = relay.nn.batch_matmul %q, %0 {transpose_b = false} : (tensor<4x3x32xf32>, tensor<4x32x7xf32>) -> tensor<4x3x7xf32>
+  relay.return %1 : tensor<4x3x7xf32>
+}
+
+// CHECK-LABEL: relay.func @other_transposes_bytes_constants_and_open_rows_stay
+// CHECK: relay.transpose %a
+// CHECK: relay.transpose %b
+// CHECK: relay.transpose %c
+// CHECK: relay.transpose %k
+relay.func @other_transposes_bytes_constants_and_open_rows_stay(%a: tensor<7x4x32xf32>, %b: tensor<4x7x32xi32>, %k: tensor<4x7x32xf32>, %x: tensor<4x1x7xf32>, %y: tensor<4x1x32xi32>, %q: tensor<4x1x32xf32>, %r: tensor<4x?x32xf32>) -> (tensor<4x1x32xf32>, tensor<4x1x7xi32>, tensor<4x1x7xf32>, tensor<4x?x7xf32>) {
+  %c = relay.constant dense<1.0> : tensor<4x7x32xf32>
+  %0 = relay.transpose %a {axes = array<i64: 1, 0, 2>} : (tensor<7x4x32xf32>) -> tensor<4x7x32xf32>
+  %1 = relay.nn.batch_matmul %x, %0 {transpose_b = false} : (tensor<4x1x7xf32>, tensor<4x7x32xf32>) -> tensor<4x1x32xf32>
+  %2 = relay.transpose %b {axes = array<i64: 0, 2, 1>} : (tensor<4x7x32xi32>) -> tensor<4x32x7xi32>
+  %3 = relay.nn.batch_matmul %y, %2 {transpose_b = false} : (tensor<4x1x32xi32>, tensor<4x32x7xi32>) -> tensor<4x1x7xi32>
+  %4 = relay.transpose %c {axes = array<i64: 0, 2, 1>} : (tensor<4x7x32xf32>) -> tensor<4x32x7xf32>
+  %5 = relay.nn.batch_matmul %q, %4 {transpose_b = false} : (tensor<4x1x32xf32>, tensor<4x32x7xf32>) -> tensor<4x1x7xf32>
+  %6 = relay.transpose %k {axes = array<i64: 0, 2, 1>} : (tensor<4x7x32xf32>) -> tensor<4x32x7xf32>
+  %7 = relay.nn.batch_matmul %r, %6 {transpose_b = false} : (tensor<4x?x32xf32>, tensor<4x32x7xf32>) -> tensor<4x?x7xf32>
+  relay.return %1, %3, %5, %7 : tensor<4x1x32xf32>, tensor<4x1x7xi32>, tensor<4x1x7xf32>, tensor<4x?x7xf32>
+}
+
+// CHECK-LABEL: relay.func @a_factor_repeated_for_many_rows_or_along_its_own_is_made
+// CHECK: relay.broadcast_to %k
+// CHECK: relay.broadcast_to %r
+relay.func @a_factor_repeated_for_many_rows_or_along_its_own_is_made(%q: tensor<6x8x5xf32>, %k: tensor<3x1x5x9xf32>, %p: tensor<6x1x5xf32>, %r: tensor<3x2x1x9xf32>) -> (tensor<6x8x9xf32>, tensor<6x1x9xf32>) {
+  %0 = relay.broadcast_to %k {shape = array<i64: 3, 2, 5, 9>} : (tensor<3x1x5x9xf32>) -> tensor<3x2x5x9xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 6, 5, 9>} : (tensor<3x2x5x9xf32>) -> tensor<6x5x9xf32>
+  %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<6x8x5xf32>, tensor<6x5x9xf32>) -> tensor<6x8x9xf32>
+  %3 = relay.broadcast_to %r {shape = array<i64: 3, 2, 5, 9>} : (tensor<3x2x1x9xf32>) -> tensor<3x2x5x9xf32>
+  %4 = relay.reshape %3 {newshape = array<i64: 6, 5, 9>} : (tensor<3x2x5x9xf32>) -> tensor<6x5x9xf32>
+  %5 = relay.nn.batch_matmul %p, %4 {transpose_b = false} : (tensor<6x1x5xf32>, tensor<6x5x9xf32>) -> tensor<6x1x9xf32>
+  relay.return %2, %5 : tensor<6x8x9xf32>, tensor<6x1x9xf32>
+}
+
+// CHECK-LABEL: relay.func @a_transpose_that_moves_extents_of_one_is_a_reshape
+// CHECK: relay.reshape %x {newshape = array<i64: 1, 1, -1, 64>
+// CHECK-NEXT: relay.transpose %y {axes = array<i64: 0, 2, 3, 1>}
+relay.func @a_transpose_that_moves_extents_of_one_is_a_reshape(%x: tensor<1x?x1x64xf32>, %y: tensor<1x8x1x1xf32>) -> (tensor<1x1x?x64xf32>, tensor<1x1x1x8xf32>) {
+  %0 = relay.transpose %x {axes = array<i64: 0, 2, 1, 3>} : (tensor<1x?x1x64xf32>) -> tensor<1x1x?x64xf32>
+  %1 = relay.transpose %y {axes = array<i64: 0, 2, 3, 1>} : (tensor<1x8x1x1xf32>) -> tensor<1x1x1x8xf32>
+  relay.return %0, %1 : tensor<1x1x?x64xf32>, tensor<1x1x1x8xf32>
+}

@@ -5,14 +5,14 @@
     %2 = relay.reshape %1 {newshape = array<i64: 3, 4>}             %2 = relay.reshape %x {newshape = array<i64: 3, 4>}
 
 The identities are the rows of the table below; those for operators named `*_like` are in `concretize_like.py`,
-those about ranges of integers in `integer_ranges.py`, those of softplus in `activations_of_softplus.py`. They are exact
-but for five: `x / sqrt(y)` -> `x * rsqrt(y)`, `x ** 3` -> `x * x * x`, the regrouping of constants and
-`tanh(softplus(x))` round differently in the last place, and `x + 0` turns no negative zero into a positive one any
-more.
+those about ranges of integers in `integer_ranges.py`, those of softplus in `activations_of_softplus.py`, those of
+products of few rows in `products_of_few_rows.py`. They are exact but for five: `x / sqrt(y)` -> `x * rsqrt(y)`,
+`x ** 3` -> `x * x * x`, the regrouping of constants and `tanh(softplus(x))` round differently in the last place, and
+`x + 0` turns no negative zero into a positive one any more.
 
 The table's invariant is that of all rows (`dataflow/rows.py`): the two sides have one type. Each row makes the graph
-smaller, takes a power or a logarithm away, or moves constants, fills and casts outward, so that the rewriting ends
-whatever the order of the rows.
+smaller, takes a power, a logarithm, a transpose or a broadcast away from where it is read, or moves constants, fills
+and casts outward, so that the rewriting ends whatever the order of the rows.
 
 Counterpart of TVM's `SimplifyExpr`.
 """
@@ -46,6 +46,7 @@ from .dataflow.rows import ClassPattern, PredicatePattern, Row, Site
 from .emitter import Emitter
 from .filled_values import filled_with
 from .integer_ranges import RANGES
+from .products_of_few_rows import PRODUCTS_OF_FEW_ROWS
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,18 @@ def merged_transpose(site: Site) -> SSAValue:
     return site.emit(TransposeOp(site[x], axes=[first[d] for d in order(site.op)]))
 
 
+def moves_extents_of_one(site: Site) -> bool:
+    """Whether a transpose leaves everything where it is, rows and all before them: it moves extents of one only."""
+    axes, shape = order(site.op), shape_of(site[x])
+    kept = [axis for axis in axes if shape[axis] != 1]
+    return bool(axes) and axes[-1] == len(axes) - 1 and kept == sorted(kept) and shape.count(DYNAMIC) <= 1
+
+
+def reshape_to_result(site: Site) -> SSAValue:
+    shape = shape_of(site.op.results[0])
+    return site.emit(ReshapeOp(site[x], newshape=[-1 if n == DYNAMIC else n for n in shape], allowzero=0 in shape))
+
+
 def is_turned(site: Site) -> bool:
     """Whether the second operand is a matrix that is transposed."""
     turned = site.op.operands[1].owner
@@ -244,6 +257,7 @@ ROWS = (
     *CONCRETIZE,
     *RANGES,
     *ACTIVATIONS_OF_SOFTPLUS,
+    *PRODUCTS_OF_FEW_ROWS,
     # Neutral elements. The types of the two sides say that they do not widen `x`.
     Row("x + 0 = x", x + filled_with(0), lambda s: s[x]),
     Row("x - 0 = x", x - filled_with(0), lambda s: s[x]),
@@ -269,6 +283,7 @@ ROWS = (
         has_one_open_extent),
     Row("transpose(x, 0, 1, ..) = x", transpose(x), lambda s: s[x],
         lambda s: order(s.op) == tuple(range(len(order(s.op))))),
+    Row("transpose(x, p) = reshape(x)", transpose(x), reshape_to_result, moves_extents_of_one),
     Row("transpose(transpose(x, p), q) = transpose(x, p[q])", transpose(transpose(x)), merged_transpose),
     # Products with what is computed read it as it stands; weights are packed by another pass.
     Row("dense(x, transpose(w)) = matmul(x, w)", is_op("nn.dense")(x, transpose(varying)), as_it_stands,
