@@ -37,6 +37,7 @@ from .axis_separators import ARGUMENT_SEPARATORS, axis_separators_of, verify_sep
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
 from .legality.function import check_function
+from .legality.symbolic import check_divisors
 from .loops import TREES
 from .parameter_nodes import share_nodes
 from .symbols import Extent, is_symbol, symbols_in
@@ -319,6 +320,8 @@ class PrimFuncOp(IRDLOperation):
                 raise Diagnostic.at(
                     op, f"symbol {number} of {map} is argument {number} of @{self.sym_name.data}, which is no index"
                 )
+        if not map.num_dims:
+            check_divisors(op, map.results)
 
     @classmethod
     def parse(cls, parser: Parser) -> PrimFuncOp:

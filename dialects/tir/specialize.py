@@ -30,7 +30,17 @@ from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
 from .loops import ForOp, enclosing_loops
 from .outer_blocks import OuterBlockOp
-from .symbols import ASSUMED, FOLLOWING, Extent, as_affine, dimension, is_symbol, symbols_in, with_sizes
+from .symbols import (
+    ASSUMED,
+    FOLLOWING,
+    Extent,
+    as_affine,
+    assumed_around,
+    dimension,
+    is_symbol,
+    symbols_in,
+    with_sizes,
+)
 
 _Func = TypeVar("_Func", bound=Operation)
 
@@ -269,6 +279,11 @@ def sizes_from_shapes(func: Operation, shapes: Mapping[int, Sequence[int]], give
                 break
         else:
             break
+    for expr in assumed_around(func):
+        known = with_sizes(expr, sizes)
+        if isinstance(known, AffineConstantExpr) and known.value < 0:
+            said = ", ".join(f"%{arguments[s].name_hint or s} = {sizes[s]}" for s in sorted(set(symbols_in(expr))))
+            raise Diagnostic.at(func, f"the function is not for {said}: {ASSUMED} does not hold")
     for number, extent, size in open_extents:
         known = with_sizes(extent, sizes)
         if isinstance(known, AffineConstantExpr) and known.value != size:

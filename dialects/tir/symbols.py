@@ -29,6 +29,7 @@ from xdsl.ir.affine import (
 )
 
 from ..support.hints import isa
+from ..support.walking import in_order
 from .analyzer import Analyzer, from_affine, sym
 
 Extent: TypeAlias = int | AffineExpr
@@ -84,6 +85,24 @@ def assumed_around(op: Operation) -> Iterator[AffineExpr]:
     assumed = None if parent is None else parent.attributes.get(ASSUMED)
     if isa(assumed, ArrayAttr[AffineMapAttr]):
         yield from (expr for map in assumed for expr in map.data.results)
+
+
+def assume(func: Operation, exprs: Iterable[AffineExpr]) -> None:
+    """Say of a `tir.prim_func` that `exprs` over its symbols are not negative, too: its callers see to it."""
+    known = list(assumed_around(func))
+    added = [expr for expr in dict.fromkeys(exprs) if expr not in known]
+    if added:
+        func.attributes[ASSUMED] = ArrayAttr([AffineMapAttr(affine_map(0, [expr])) for expr in (*known, *added)])
+
+
+def positive_divisors(func: Operation) -> Iterator[AffineExpr]:
+    """What is not negative of a `tir.prim_func` as its extents are divided by sizes: each of these less 1."""
+    for op in (func, *in_order(func.regions[0])):
+        for attribute in op.properties.values():
+            for map in attribute if type(attribute) is ArrayAttr else (attribute,):
+                if type(map) is AffineMapAttr and not map.data.num_dims and map.data.num_symbols:
+                    for divisor in divisors_in(map.data.results):
+                        yield divisor - 1
 
 
 def symbols_in(expr: AffineExpr) -> Iterator[int]:

@@ -290,3 +290,42 @@ def test_a_fused_loop_of_elements_and_steps_begins_sums_of_no_steps() -> None:
         assert_same(Interpreter(func), columns(), sizes, [])
     with pytest.raises(Diagnostic, match="binds elements and steps of its reduction to this loop, together"):
         build_kernel(func, threads=1, start="schedule", codegen_level=1)
+
+
+DIVIDED = """
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int64, x: T.int64):
+    A = T.match_buffer(a, (n // x, x), "float32")
+    B = T.match_buffer(b, (n // x, x), "float32")
+    for i, j in T.grid(n // x, x):
+        with T.block("b"):
+            u, v = T.axis.remap("SS", [i, j])
+            B[u, v] = A[u, v] + T.float32(1)
+"""
+
+
+def test_what_extents_are_divided_by_is_positive_at_each_call() -> None:
+    func = weft.tir.from_source(DIVIDED)
+    assert isinstance(func, PrimFuncOp)
+    schedule = weft.tir.Schedule.on(func)
+    outer, inner = schedule.split(schedule.fuse(*schedule.get_loops("b")), [None, 8])
+    schedule.parallel(outer)
+    schedule.vectorize(inner)
+    func.verify()
+    assert not not_proved(func)
+    weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
+    kernel = build_kernel(func, threads=2, start="schedule", codegen_level=1)
+    for rows, x in ((7, 2), (8, 8), (3, 4), (0, 3), (30, 7)):
+        a = np.random.default_rng(0).standard_normal((rows // x, x)).astype(np.float32)
+        for (out,) in (kernel(a, sizes={"n": rows}), Interpreter(func)([a], sizes={"n": rows})):
+            np.testing.assert_array_equal(out, a + 1)
+    with pytest.raises(Diagnostic, match="the function is not for %x = 0"):
+        kernel(np.zeros((3, 0), np.float32), sizes={"n": 3})
+
+
+def test_an_extent_that_may_be_divided_by_0_is_refused() -> None:
+    func = weft.tir.from_source(DIVIDED)
+    assert isinstance(func, PrimFuncOp)
+    del func.attributes["assumed"]
+    with pytest.raises(Diagnostic, match="an extent is divided by %x, which is not said to be positive"):
+        func.verify()

@@ -57,7 +57,7 @@ class Proof:
             return False
         if (sides := _sides(goal)) is not None:
             return all(self.non_negative(side, depth - 1) for side in sides)
-        if (undivided := self._undivided(goal)) is not None and self.non_negative(undivided, depth - 1):
+        if any(self.non_negative(each, depth - 1) for each in self._undivided(goal)):
             return True
         for premise, number, factor in self._premises(goal):
             self.steps += 1
@@ -69,16 +69,15 @@ class Proof:
                 return True
         return False
 
-    def _undivided(self, goal: IntExpr) -> IntExpr | None:
-        """What is not negative where `goal` is not, without a quotient in it by what is no constant: `x floordiv d` is
-        less than `e` where `x` is less than `e * d`, and no less than `e` where `x` is no less than that."""
+    def _undivided(self, goal: IntExpr) -> Iterator[IntExpr]:
+        """What is not negative just where `goal` is not, without one of its quotients by what is no constant: `x
+        floordiv d < e` where `x < e * d`, and `x floordiv d >= e` where `x >= e * d`."""
         for atom, number in parts(goal)[1].items():
             if isinstance(atom, FloorDiv) and abs(number) == 1 and type(atom.args[1]) is not Const:
                 dividend, divisor = atom.args
                 if self._positive(divisor):
-                    rest = multiply(add(goal, atom, -number), divisor)  # the goal is that this, per divisor, and ...
-                    return add(rest, dividend) if number == 1 else add(add(rest, divisor), add(dividend, const(1)), -1)
-        return None
+                    rest = multiply(add(goal, atom, -number), divisor)
+                    yield add(rest, dividend) if number == 1 else add(add(rest, divisor), add(dividend, const(1)), -1)
 
     def _premises(self, goal: IntExpr) -> Iterator[tuple[IntExpr, int, int]]:
         """Expressions that are never negative and share an atom of equal sign with the goal; its two coefficients."""

@@ -18,6 +18,7 @@ from ..affine import substitute
 from ..blocks import BlockOp, blocks_under
 from ..buffers import memref_of, memref_type
 from ..specialize import known_shape, symbols_of
+from ..symbols import positive_divisors
 from .bounds import buffer_name, never_runs, space_of
 from .definedness import check_results
 from .finding import Finding
@@ -29,9 +30,12 @@ def check_call(kernel: Operation, call: KernelCall) -> None:
     Raises:
         Diagnostic: something in the kernel does not fit the call, or the call the kernel, at its place.
     """
+    symbols = symbols_of(kernel)
+    if symbols and any(positive_divisors(kernel)):
+        message = "a graph cannot call a function whose extents are divided by sizes"
+        raise Diagnostic.at(call.op, message, hint="build the function by itself (weft.build)")
     if call.sizes is None:
         return  # what fits depends on what they are
-    symbols = symbols_of(kernel)
     if len(symbols) != len(call.sizes):
         raise Diagnostic.at(call.op, f"passes {len(call.sizes)} sizes to a kernel of {len(symbols)} symbols")
     sizes = {symbol.index: size for symbol, size in zip(symbols, call.sizes, strict=True)}

@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.printer import Printer
 
+from ...support.diagnostics import Diagnostic
 from ..affine import Access, Range, affine_of, by_quotients, dims_in, linear, print_expr, substitute
 from ..analyzer import Analyzer, Const, IntExpr, all_of, const, dim, from_affine, minimum
 from ..analyzer.answers import Range as Interval
@@ -27,6 +28,7 @@ from ..integers import value_range
 from ..loops import enclosing_loops, loop_of, loop_range
 from ..specialize import specialize, symbols_of
 from ..symbols import (
+    ASSUMED,
     FOLLOWING,
     Extent,
     arguments_around,
@@ -97,6 +99,25 @@ def check_symbolic_divisors(block: BlockOp) -> Iterator[Finding]:
                 hint="a loop around it over as many iterations, or a multiple, shows that",
             )
             return
+
+
+def check_divisors(op: Operation, extents: Sequence[AffineExpr]) -> None:
+    """Extents of `op` are divided by what a function's callers see to be positive.
+
+    Raises:
+        Diagnostic: one may be divided by 0.
+    """
+    divisors = list(divisors_in(extents))
+    analyzer = Facts((), tuple(assumed_around(op))).about(divisors).shared() if divisors else None
+    for divisor in divisors:
+        if analyzer is not None and not analyzer.can_prove(from_affine(divisor) >= 1):
+            text = StringIO()
+            print_expr(Printer(text), divisor, (), arguments_around(op))
+            raise Diagnostic.at(
+                op,
+                f"an extent is divided by {text.getvalue()}, which is not said to be positive",
+                hint=f"the function's attribute {ASSUMED}, affine maps, says what of its sizes is not negative",
+            )
 
 
 def _is_within(analyzer: Analyzer, index: AffineExpr, extent: Extent) -> bool:

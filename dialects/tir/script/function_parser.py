@@ -23,7 +23,7 @@ from ..legality.definedness import allow_unused_elements
 from ..loop_iterators import STATEMENT
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
-from ..symbols import Extent
+from ..symbols import Extent, assume, positive_divisors
 from .allocations import allocate, allocate_constant, taken_out
 from .alone import LAYOUT, are_alone, are_counted, is_value
 from .arguments import Arguments, attributes_of
@@ -116,6 +116,7 @@ class FunctionParser:
                 self.attributes.setdefault(ARGUMENTS, told_arguments(list(body.args), unsigned))
         func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
         func.set_shapes(shapes)
+        assume(func, positive_divisors(func))
         for argument, numbers in zip(func.region.block.args, separators, strict=False):
             separate_axes(argument, numbers)
         func.location = self.source.location(self.node)

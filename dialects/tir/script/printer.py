@@ -18,7 +18,7 @@ from ..buffers import AllocBufferOp, memref_of, shape_of
 from ..loops import ForKind, ForOp
 from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
-from ..symbols import Extent, as_affine, as_extent, is_symbol
+from ..symbols import ASSUMED, Extent, as_affine, as_extent, assumed_around, is_symbol, positive_divisors
 from . import words
 from .alone import is_alone, is_one_statement
 from .attributes import literal_of_all
@@ -87,6 +87,8 @@ class FunctionPrinter:
         else:
             lines = ["@T.prim_func", head]
         attributes = {key: each for key, each in self.func.attributes.items() if key != ARGUMENT_SEPARATORS}
+        if not attributes.pop(ASSUMED, None) or set(assumed_around(self._op)) - set(positive_divisors(self._op)):
+            attributes = {key: each for key, each in self.func.attributes.items() if key != ARGUMENT_SEPARATORS}
         symbol = {"global_symbol": self.func.sym_name} if name != self.func.sym_name.data else {}
         if attributes or symbol:
             lines.append(f"    T.func_attr({literal_of_all({**symbol, **attributes})})")

@@ -1050,3 +1050,9 @@ tir.prim_func @a_loop_within_a_block(%x: memref<8xf32>, %y: memref<8xf32>, %c: i
     }
   }
 }
+
+// -----
+
+// expected-error @+1 {{an extent is divided by %n, which is not said to be positive}}
+tir.prim_func @an_extent_divided_by_a_size_that_may_be_0(%x: memref<?xf32>, %n: index, %m: index) shapes(%x[%m floordiv %n]) {
+}
