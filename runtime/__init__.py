@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ..dialects.support.nd import NDArray as NDArray
     from ..dialects.te.conversion import convert as convert
+    from ..dialects.tir.nodes.object_path import ObjectPath as ObjectPath
     from . import aot_library as executor  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from . import container as container
     from .aot_library import AotLibrary as AotLibrary

@@ -15,6 +15,7 @@ from .dialects.support.verifier import verify
 from .dialects.te.expr import Var
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
+from .dialects.tir.functions import BOUND_TARGET
 from .dialects.tir.nodes.buffers import Buffer
 from .dialects.tir.script.modules import IRModule
 from .dialects.tir.specialize import symbols_of
@@ -181,7 +182,7 @@ def _own_target(function: PrimFuncOp, otherwise: Target) -> Target:
     Raises:
         UsageError: there is no such target.
     """
-    told = function.attributes.get("target")
+    told = function.attributes.get(BOUND_TARGET)
     return Target.parse(told.data) if isinstance(told, StringAttr) else otherwise
 
 

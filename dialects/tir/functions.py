@@ -55,9 +55,14 @@ TARGET = "tir.target"
 """Attribute of a function: the kind of target that it is for, `"cuda"`; without, it is for the processor."""
 
 
+BOUND_TARGET = "target"
+"""Attribute of a function: the target, with options, that `weft.build` makes code for, `"llvm -mcpu=skylake"`."""
+
+
 def is_for_gpu(func: Operation) -> bool:
     """Whether a function says that a GPU is to run it."""
-    return func.attributes.get(TARGET) == StringAttr("cuda")
+    told = (func.attributes.get(name) for name in (TARGET, BOUND_TARGET))
+    return any(isinstance(each, StringAttr) and each.data.split(" ")[0] == "cuda" for each in told)
 
 
 class Trees:

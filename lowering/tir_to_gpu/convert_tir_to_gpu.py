@@ -25,7 +25,7 @@ func.func @relu(%x: memref<64xf32>, %y: memref<64xf32>) {
   gpu.launch_func @relu_kernel_0 blocks in (1, 1, 1) threads in (64, 1, 1) args(%x, %y)
 ```
 
-Functions that say they are for another target are left alone (`tir.target`, by `bind-target`). Does not: choose what is
+Functions that say they are for another target are left alone (`tir.target`). Does not: choose what is
 bound to what; insert barriers (`thread-sync`). Counterpart of TVM's SplitHostDevice and LowerDeviceStorageAccessInfo.
 """
 

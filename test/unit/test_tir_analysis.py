@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tvmscript_texts import function
 from xdsl.dialects.builtin import ModuleOp
@@ -216,6 +218,11 @@ def test_the_host_does_not_touch_memory_of_a_gpu() -> None:
     assert analysis.verify_memory(func)
     assert not analysis.verify_memory(func.with_attr("tir.target", "cuda"))
     assert analysis.verify_memory(launch(32).with_attr("tir.target", "cuda"))
+    bind: Any = weft.transform.BindTarget
+    bound = bind(weft.Target("cuda -arch=sm_90"))
+    for given, valid in ((func, False), (launch(32), True), (func.with_attr("target", "llvm"), True)):
+        (made,) = weft.tir.IRModule.of(bound(weft.tir.IRModule.of(given))).functions.values()
+        assert analysis.verify_memory(made) is valid
 
 
 def test_a_function_is_well_formed_or_it_is_said_why_not() -> None:

@@ -71,10 +71,8 @@ TIR_PASSES = (
     built("HoistIfThenElse InsertHoistIfThenElse", "hoist-if-then-else"),
     upstream("MakePackedAPI MakeUnpackedAPI", "add-entry-point", note="Weft's own calling convention"),
     upstream("SplitHostDevice", "convert-tir-to-gpu"),
-    upstream(
-        "BindTarget AnnotateEntryFunc",
-        note="the driver: a kernel says which target it is for (`tir.target`), and goes through that target's passes",
-    ),
+    built("BindTarget", "bind-target", note="kernels of graphs are bound by the driver (`tir.target`)"),
+    upstream("AnnotateEntryFunc", note="every function of a module that is built is one to be called"),
     upstream("VerifySSA OOBChecker", note="the verifier, after every phase; `weft.tir.analysis` asks it"),
     upstream(
         "UnifiedStaticMemoryPlanner AssignPoolInfo ConvertPoolAllocationsToOffsets CreateAllocatesForIO",

@@ -3,6 +3,7 @@
 PASSES: dict[str, str] = {
     "apply-schedule": "apply_schedule:ApplySchedulePass",
     "attach-tuned-schedules": "attach_tuned_schedules:AttachTunedSchedulesPass",
+    "bind-target": "bind_target:BindTargetPass",
     "common-subexpr-elim-tir": "common_subexpr_elim_tir:CommonSubexprElimTIRPass",
     "compact-buffer-allocation": "compact_buffer_allocation:CompactBufferAllocationPass",
     "convert-blocks-to-opaque": "convert_blocks_to_opaque:ConvertBlocksToOpaquePass",
