@@ -34,6 +34,7 @@ from .looping import CONDITION, COUNT, Loop, Turn, scalar
 from .node import Node
 from .parts import TOLD_SEQUENCE
 from .scanning import Rows, scan
+from .sequences import is_sequence, sequence_of, sequence_of_rows
 from .told import Told, unless
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class _If(_WithGraphs):
         for graph in graphs:
             with self.emitter.within(Block()) as block:
                 results = self.run(graph, [], f"the branch '{graph.name}'")
-                if any(result in self.emitter.parts for result in results):
+                if any(result in (*self.emitter.parts, *self.emitter.growing) for result in results):
                     raise Unsupported(f"{TOLD_SEQUENCE}, which a branch gives")
                 self.insert(YieldOp(*results))
             arms.append(block)
@@ -217,17 +218,36 @@ class _Loop(_WithGraphs):
     def _as_function(
         self, graph: GraphProto, trip: SSAValue | None, condition: SSAValue | None, carried: Sequence[SSAValue]
     ) -> Sequence[SSAValue]:
-        """A function that calls itself, and a call of it."""
+        """A function that calls itself, and a call of it. A sequence to whose end each turn puts a tensor is no longer
+        carried then: such tensors are rows, of which the sequence is read afterwards."""
+        count = len(carried)
+        places = [i for i, value in enumerate(carried) if is_sequence(value)]
+        begun = [sequence_of(self.node, i + 2) for i in places]
 
         def body(turn: SSAValue, goes_on: SSAValue, held: Sequence[SSAValue]) -> Turn:
-            again, *outputs = self.run(graph, [turn, goes_on, *held], "the body")
-            rows = outputs[len(held) :]
-            return Turn(outputs[: len(held)], scalar(self.node, again, CONDITION), [(None, row) for row in rows])
+            rest = iter(held)
+            given = [self._growing() if i in places else next(rest) for i in range(count)]
+            again, *outputs = self.run(graph, [turn, goes_on, *given], "the body")
+            grown = [self.emitter.growing.get(outputs[i], ()) for i in places]
+            if any(len(each) != 1 for each in grown):
+                raise Unsupported(f"{TOLD_SEQUENCE}, to which a turn does not add one at its end")
+            rows = [*outputs[count:], *(row for (row,) in grown)]
+            results = [value for i, value in enumerate(outputs[:count]) if i not in places]
+            return Turn(results, scalar(self.node, again, CONDITION), [(None, row) for row in rows])
 
         turns = None if trip is None else scalar(self.node, trip, COUNT)
         first = None if condition is None else scalar(self.node, condition, CONDITION)
-        results, rows = Loop(self.node, self.host.add_function, turns, first, carried, body).write()
-        return [*results, *rows]
+        tensors = [value for i, value in enumerate(carried) if i not in places]
+        results, rows = Loop(self.node, self.host.add_function, turns, first, tensors, body).write()
+        rest, gathered = iter(results), len(rows) - len(places)
+        pairs = zip(places, begun, rows[gathered:], strict=True)
+        made = {i: sequence_of_rows(self.node, before, added) for i, before, added in pairs}
+        return [*(made[i] if i in made else next(rest) for i in range(count)), *rows[:gathered]]
+
+    def _growing(self) -> SSAValue:
+        """A sequence that turns make longer, before a turn has."""
+        self.emitter.growing[sequence := self.emitter.tuple([])] = ()
+        return sequence
 
 
 class _Scan(_WithGraphs):

@@ -294,7 +294,7 @@ class Loop:
 
 
 def scalar(node: Node, value: SSAValue, type: TensorType) -> SSAValue:
-    """A single number without dimensions.
+    """A single number without dimensions; the run fails where an open extent turns out not to be 1.
 
     Raises:
         Malformed: it is of another type, or no single number.
@@ -303,7 +303,7 @@ def scalar(node: Node, value: SSAValue, type: TensorType) -> SSAValue:
         return value
     if tensor(value).element_type != type.element_type:
         raise Malformed(f"{value.type} stands where {type} must be")
-    if any(extent != 1 for extent in shape_of(value)):
+    if any(extent not in (1, DYNAMIC) for extent in shape_of(value)):
         raise Malformed(f"{value.type} is not a single number")
     return node.reshape(value, [])
 

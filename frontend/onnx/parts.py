@@ -96,6 +96,12 @@ def parts_of(node: Node, sequence: SSAValue) -> Parts | None:
     return Parts(node, x, axis, Told(node, sizes), dropped)
 
 
+def rows_of(node: Node, x: SSAValue, axis: int) -> Parts:
+    """A part for each row along an axis, without that axis."""
+    ones = Told(node, positions(node, node.dims(x)[axis])) * 0 + 1
+    return Parts(node, x, axis, ones, True)
+
+
 def split_as_told(node: Node, x: SSAValue, axis: int) -> Parts:
     """The parts that SplitToSequence makes, of which data or an open extent decides how many there are.
 

@@ -1,8 +1,8 @@
 """Sequences and optional values, without either when the program runs.
 
 A sequence is a tuple: how many tensors it has is known at import, as is the place at which one is put in or taken out.
-One that is split off a tensor may have as many as only a run tells (`parts`); it is read only. An optional value that
-is there is the value; `ABSENT` is the type of one that is not.
+One that is split off a tensor, or that a loop fills, may have as many as only a run tells (`parts`); it is read only.
+An optional value that is there is the value; `ABSENT` is the type of one that is not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...dialects.relay.core import TupleOp
 from ...dialects.relay.types import tuple_type
 from .errors import Malformed, Unsupported
 from .node import Node, Outputs, Versions, rank_of
-from .parts import TOLD_SEQUENCE, as_sequence, parts_of, split_as_told
+from .parts import TOLD_SEQUENCE, as_sequence, parts_of, rows_of, split_as_told
 from .tensors import check_fits, declared_shape, element_type
 
 if TYPE_CHECKING:
@@ -39,13 +39,31 @@ def sequence_of(node: Node, index: int) -> list[SSAValue]:
         Unsupported: a run decides how many it has.
     """
     value = node.value_at(index)
-    if value in node.emitter.parts:
+    if value in node.emitter.parts or value in node.emitter.growing:
         raise Unsupported(f"{TOLD_SEQUENCE}, changed or handed on")
     if not isinstance(value.type, TupleType) or value.type == ABSENT:
         raise Malformed(f"input {index} is {value.type}, and no sequence")
     if isinstance(value.owner, TupleOp):
         return list(value.owner.fields)
     return [node.emitter.tuple_get(value, i) for i in range(len(value.type.types))]
+
+
+def is_sequence(value: SSAValue) -> bool:
+    return isinstance(value.type, TupleType) and value.type != ABSENT
+
+
+def sequence_of_rows(node: Node, begun: Sequence[SSAValue], rows: SSAValue) -> SSAValue:
+    """The sequence of some tensors, and of as many rows as there are.
+
+    Raises:
+        Unsupported: the rows are of another rank.
+    """
+    if begun:
+        if any(rank_of(each) != rank_of(rows) - 1 for each in begun):
+            raise Unsupported(f"{TOLD_SEQUENCE}, of different ranks")
+        first = node.emit("stack", node.emitter.tuple(list(begun)), axis=0)
+        rows = node.emit("concatenate", node.emitter.tuple([first, rows]), axis=0)
+    return as_sequence(rows_of(node, rows, 0))
 
 
 def construct(node: Node) -> SSAValue:
@@ -72,6 +90,10 @@ def place(node: Node, index: int, count: int) -> int:
 
 
 def insert(node: Node) -> SSAValue:
+    grown = node.emitter.growing.get(node.value_at(0))
+    if grown is not None and node.optional(2) is None:
+        node.emitter.growing[following := node.emitter.tuple([])] = (*grown, node.input(1))
+        return following
     fields = sequence_of(node, 0)
     at = len(fields) if node.optional(2) is None else place(node, 2, len(fields) + 1)
     return node.emitter.tuple([*fields[:at], node.input(1), *fields[at:]])

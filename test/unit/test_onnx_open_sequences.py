@@ -79,6 +79,48 @@ def test_a_loop_over_as_many_parts_as_there_are():
     check([split("size"), count, loop], OPEN, calls, {"none": np.float32(0)})
 
 
+def grown(begun: int, *nodes: Any) -> list[Any]:
+    """Turns that put tensors at the end of a sequence `q`, of which there are `begun` before; what the body has too."""
+    body = [
+        helper.make_node("Tanh", ["s"], ["t"]),
+        helper.make_node("Add", ["t", "z"], ["row"]),
+        helper.make_node("SequenceInsert", ["r", "row"], ["more"]),
+        helper.make_node("Identity", ["goes_on"], ["still"]),
+    ]
+    given = [helper.make_tensor_value_info(n, t, []) for n, t in (("i", TensorProto.INT64), ("goes_on", 9))]
+    given += [helper.make_tensor_value_info("s", 1, None), helper.make_empty_tensor_value_info("r")]
+    made = [helper.make_tensor_value_info("still", TensorProto.BOOL, []), helper.make_tensor_value_info("t", 1, None)]
+    made += [helper.make_empty_tensor_value_info("more")]
+    graph = helper.make_graph([*nodes, *body], "body", given, made)
+    first = helper.make_node("SequenceConstruct", ["x"] * begun, ["f"]) if begun else None
+    return [
+        first or helper.make_node("SequenceEmpty", [], ["f"]),
+        helper.make_node("Loop", ["turns", "", "x", "f"], ["last", "q"], body=graph),
+    ]
+
+
+@pytest.mark.parametrize("begun", [0, 2])
+@pytest.mark.parametrize("read", [
+    helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=1, new_axis=1),
+    helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=0),
+    helper.make_node("SequenceAt", ["q", "place"], ["y"]),
+    helper.make_node("SequenceLength", ["q"], ["y"]),
+])  # fmt: skip
+def test_a_loop_puts_a_tensor_of_each_turn_into_a_sequence(begun: int, read: Any):
+    """As a scripted loop that appends to a list is exported."""
+    calls = [{"x": rows(n), "turns": turns} for n, turns in ((5, 3), (4, 1), (1, 70))]
+    weights = {"z": np.array([0.5], np.float32), "place": np.array(-1)}
+    check([*grown(begun), read], {**OPEN, "turns": []}, calls, weights)
+
+
+def test_a_sequence_that_turns_make_longer_cannot_be_read_in_them():
+    nodes = grown(0, helper.make_node("SequenceLength", ["r"], ["count"]))
+    with pytest.raises(Diagnostic) as error:
+        weights = {"z": np.array([0.5], np.float32)}
+        check([*nodes, helper.make_node("SequenceLength", ["q"], ["y"])], {**OPEN, "turns": []}, [], weights)
+    assert "as many tensors as only a run tells" in error.value.notes[0].message
+
+
 def test_a_sequence_of_an_open_number_cannot_be_changed():
     nodes = [split("size"), helper.make_node("SequenceErase", ["q"], ["r"])]
     with pytest.raises(Diagnostic) as error:

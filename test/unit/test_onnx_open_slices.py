@@ -70,6 +70,25 @@ def test_parts_of_known_sizes_say_how_long_an_open_axis_is(sizes: list[int]):
     check([helper.make_node("Split", ["x", "sizes"], parts[::-1])], {"x": ["n", 3]}, calls, {"sizes": np.array(sizes)})
 
 
+def test_what_halves_leave_of_an_open_image_is_the_number_of_images():
+    """As torch's exporter writes `pixel_unshuffle`: -1 for the images, beside halves of the image's open extents."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["height"], start=2, end=3),
+        helper.make_node("Shape", ["x"], ["width"], start=3, end=4),
+        helper.make_node("Div", ["height", "two"], ["rows"]),
+        helper.make_node("Div", ["width", "two"], ["columns"]),
+        helper.make_node("Concat", ["rest", "three", "rows", "two", "columns", "two"], ["split"], axis=0),
+        helper.make_node("Reshape", ["x", "split"], ["blocks"]),
+        helper.make_node("Transpose", ["blocks"], ["depths"], perm=[0, 1, 3, 5, 2, 4]),
+        helper.make_node("Concat", ["rest", "twelve", "rows", "columns"], ["shape"], axis=0),
+        helper.make_node("Reshape", ["depths", "shape"], ["y"]),
+    ]
+    numbers = {"two": np.array([2]), "three": np.array([3]), "twelve": np.array([12]), "rest": np.array([-1])}
+    x = np.random.default_rng(7).standard_normal((2, 3, 6, 8)).astype(np.float32)
+    calls = [{"x": x[:n, :, :h, :w]} for n, h, w in ((2, 6, 8), (1, 2, 4), (2, 5, 8))]
+    check(nodes, {"x": ["n", 3, "h", "w"]}, calls, numbers)
+
+
 def test_elements_of_several_open_axes_are_scattered_where_a_column_says():
     """As torch's exporter writes `max_unpool2d`: a shape is seen as a line, and that as a column."""
     nodes = [

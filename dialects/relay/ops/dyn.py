@@ -18,7 +18,7 @@ from ... import te
 from ...support.operations import irdl_op_definition
 from ...te.assume import agree, at_most
 from ...te.dim_order import extreme
-from ...te.dims import quotient, to_text
+from ...te.dims import quotient, substituted, to_text
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -59,6 +59,26 @@ def _shared(have: te.Dim, rest: te.Dim) -> te.Dim:
     if not at_most(have, te.product((each, rest))):
         raise TypeError(f"te: it is not known whether {to_text(rest)} divides {to_text(have)} elements")
     return each
+
+
+def _of_whole_parts(have: te.Dim, rest: te.Dim) -> te.Dim | None:
+    """What `have` elements are for each of `rest`, where parts of symbols, as `n // 2`, are factors of that: they are
+    asked to be whole parts. `None` where it would not come out even so."""
+    whole: dict[te.Var, te.Dim] = {}
+    pending = [rest]
+    while pending:
+        match pending.pop():
+            case te.Binary(te.BinaryKind.FLOORDIV, te.Var() as symbol, te.Const() as count) as part:
+                whole[symbol] = te.product((part, int(count.value)))
+            case te.Binary(_, lhs, rhs):
+                pending += [lhs, rhs]
+            case _:
+                pass
+    try:
+        each = quotient(substituted(have, whole), rest)
+    except TypeError:
+        return None
+    return each if all(at_most(symbol, parts) for symbol, parts in whole.items()) else None
 
 
 def _at_most_one(dim: te.Dim) -> te.Dim:
@@ -123,20 +143,22 @@ class DynReshapeOp(OfData):
 
     def remaining(self, shape: Sequence[te.Dim], dims: Sequence[te.Dim]) -> te.Dim:
         """The extent that -1 stands for: what the others leave of the elements. Where it is not known whether they
-        divide those, they are asked to be the data's in the same places, as a number of images is that goes by two
-        names.
+        divide those, as halves do, symbols are asked to be even; else the others to be the data's in the same places,
+        as a number of images is that goes by two names.
 
         Raises:
             TypeError: it is not known even so.
         """
-        have = te.product(dims)
+        have, rest = te.product(dims), te.product(n for n in shape if n != -1)
         try:
-            return _shared(have, te.product(n for n in shape if n != -1))
+            return _shared(have, rest)
         except TypeError:
+            if (found := _of_whole_parts(have, rest)) is not None:
+                return found
             pairs = [(n, m) for n, m in zip(shape, dims, strict=False) if isinstance(n, te.Expr)]
             if not pairs or not all(agree(n, m) for n, m in pairs):
                 raise
-            kept = [dims[d] if isinstance(n, te.Expr) else n for d, n in enumerate(shape)]
+            kept = [dims[d] if isinstance(n, te.Expr) and d < len(dims) else n for d, n in enumerate(shape)]
             return _shared(have, te.product(n for n in kept if n != -1))
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
