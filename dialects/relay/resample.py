@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
-from xdsl.dialects.builtin import AnyFloat, f32
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i32, i64
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
-from .nn_common import accumulator
+from ..support.dtypes import byte_width
+from ..support.hints import isa
+from .nn_common import accumulator, narrow
 
 METHODS = ("nearest_neighbor", "linear", "cubic")
 COORDINATES = (
@@ -164,23 +167,65 @@ class _Line:
             return factor // common, start // common, bottom // common
         return factor, start, bottom
 
+    def above(self, index: te.Expr) -> te.Expr:
+        """How far the position lies above its floor, times the denominator."""
+        return (index * te.dim_expr(self.factor) + te.dim_expr(self.start)) % te.dim_expr(self.denominator)
+
     def remainder(self, index: te.Expr) -> te.Expr:
         """How far the position lies above its floor, as an f32."""
-        above = index * te.dim_expr(self.factor) + te.dim_expr(self.start)
-        whole = te.dim_expr(self.denominator)
+        above = te.cast(self.above(index), f32)
         if isinstance(self.denominator, int):
-            return te.cast(above % whole, f32) * (1.0 / self.denominator)
-        return te.cast(above % whole, f32) / te.cast(whole, f32)
+            return above * (1.0 / self.denominator)
+        return above / te.cast(te.dim_expr(self.denominator), f32)
 
 
-def resample(
-    x: te.Tensor, axis: int, wanted: te.Dim, how: Sampling, roi: tuple[float, float] = (0.0, 1.0)
-) -> te.Tensor:
-    """`x` with its `axis` resampled to `wanted` elements.
+@dataclass(frozen=True)
+class Axis:
+    """An axis to be resampled to `wanted` elements; of the part of it, from 0 to 1, that `tf_crop_and_resize` takes."""
 
-    `roi` is the part of the axis, from 0 to 1, that `tf_crop_and_resize` takes. Interpolated integers come out as f32;
-    so do f16 and bf16.
+    position: int
+    wanted: te.Dim
+    roi: tuple[float, float] = (0.0, 1.0)
+
+
+def resampled(x: te.Tensor, axes: Sequence[Axis], how: Sampling, element: Attribute) -> te.Tensor:
+    """`x` with `axes` resampled one after the other, as elements of type `element`.
+
+    Integers that are interpolated linearly to integers are those of exact arithmetic, rounded towards zero, wherever
+    the extents are known and 64 bits hold the sums; a value that is whole must not depend on how floats are rounded.
     """
+    whole, parts = _in_whole_numbers(x, axes, how, element)
+    for axis in axes:
+        x = _resampled(x, axis, how, whole)
+    if parts > 1:
+        sums = x
+        x = te.compute(x.shape, lambda *i: sums[i] / parts, "quotient")
+    return narrow(x, element)
+
+
+def _in_whole_numbers(
+    x: te.Tensor, axes: Sequence[Axis], how: Sampling, element: Attribute
+) -> tuple[IntegerType | None, int]:
+    """The type in which integers are interpolated as whole numbers, and by what their sums are divided at the end;
+    none and 1 where they are not."""
+    are_integers = isa(x.element_type, IntegerType) and isa(element, IntegerType)
+    if not are_integers or how.method != "linear" or how.coordinates == "tf_crop_and_resize":
+        return None, 1
+    parts = 1
+    for axis in axes:
+        size = x.shape[axis.position]
+        if not te.is_number(size) or not isinstance(axis.wanted, int):
+            return None, 1
+        scale, offset = how.source(size, axis.wanted, axis.roi)
+        parts *= lcm(scale.denominator, offset.denominator)
+    bits = 8 * byte_width(x.element_type) + parts.bit_length()
+    return (i32, parts) if bits < 32 else (i64, parts) if bits < 64 else (None, 1)
+
+
+def _resampled(x: te.Tensor, along: Axis, how: Sampling, whole: IntegerType | None) -> te.Tensor:
+    """`x` resampled along an axis. Interpolated integers come out as f32; so do f16 and bf16. With a `whole` type, they
+    come out as that, times the line's denominator."""
+    axis, wanted, roi = along.position, along.wanted, along.roi
     size: te.Dim = x.shape[axis]
     if isinstance(size, te.Expr) and not te.at_most(1, size):
         raise TypeError("te: an axis without elements cannot be resampled")
@@ -208,9 +253,12 @@ def resample(
         return outside(i, x[(*i[:axis], clamped(at), *i[axis + 1 :])])
 
     def linear(*i: te.IterVar) -> te.Expr:
-        low, weight = line.floor(i[axis]), line.remainder(i[axis])
-        below, above = (te.cast(x[(*i[:axis], clamped(low, step), *i[axis + 1 :])], wide) for step in (0, 1))
-        weight = te.cast(weight, wide)
+        low = line.floor(i[axis])
+        below, above = (te.cast(x[(*i[:axis], clamped(low, step), *i[axis + 1 :])], whole or wide) for step in (0, 1))
+        if whole is not None:
+            weight = te.cast(line.above(i[axis]), whole)
+            return below * (te.cast(te.dim_expr(line.denominator), whole) - weight) + above * weight
+        weight = te.cast(line.remainder(i[axis]), wide)
         return outside(i, below * (te.const(1, wide) - weight) + above * weight)
 
     def cubic(*i: te.IterVar) -> te.Expr:

@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, lcm, prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import AnyFloat, f32, f64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, f64, i64
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.support.advice import give_shapes
+from ...dialects.support.dtypes import byte_width, numpy_dtype
+from ...dialects.support.hints import isa
 from .errors import Malformed, Unsupported
 from .node import Node, T, Versions, rank_of
 from .resize_told import by_scales, by_sizes
@@ -329,6 +331,8 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
         Malformed: there is no such mode.
         Unsupported: integers with antialias, of which it is not said how they are rounded.
     """
+    import numpy as np
+
     method = node.string("mode", "nearest")
     if method not in _METHODS:
         raise Malformed(f"attribute 'mode' is '{method}'")
@@ -367,11 +371,28 @@ def resampled(node: Node, x: SSAValue, axes: Sequence[Axis], coordinates: str, r
         return x
     if antialias and not isinstance(element, AnyFloat):
         raise Unsupported(f"antialias of {element}")
-    wide = f64 if element == f64 else f32
-    x = node.cast(x, wide)
+    parts = whole_parts(node, element, changed, coordinates, method)
+    x = node.cast(x, i64 if parts else f64 if element == f64 else f32)
     for each in with_least_work(changed):
         x = interpolated(node, x, each, coordinates, method, antialias)
+    if parts:
+        x = node.emit("divide", x, node.constant(np.array(parts, np.int64)))
     return node.cast(x, element)
+
+
+def whole_parts(node: Node, element: Attribute, axes: Sequence[Axis], coordinates: str, method: str) -> int:
+    """By what sums of integers with whole weights are divided, which come to what is interpolated linearly between them
+    exactly; 0 where that is computed in floats."""
+    by_floats = coordinates == "tf_crop_and_resize" or node.integer("exclude_outside", 0)
+    if method != "linear" or by_floats or not isa(element, IntegerType):
+        return 0
+    parts = prod(parts_of(each.positions(coordinates)) for each in axes)
+    return parts if 8 * byte_width(element) + parts.bit_length() < 64 else 0
+
+
+def parts_of(positions: Sequence[Fraction]) -> int:
+    """Into how many parts elements are divided where these positions are."""
+    return lcm(*(at.denominator for at in positions))
 
 
 def with_least_work(axes: Sequence[Axis]) -> list[Axis]:
@@ -430,9 +451,12 @@ def interpolated(node: Node, x: SSAValue, axis: Axis, coordinates: str, method: 
         weights = weights / weights.sum(axis=1, keepdims=True)
     indices = np.clip(indices, 0, axis.extent - 1)
     behind = rank_of(x) - axis.axis - 1
-    element = np.float64 if tensor(x).element_type == f64 else np.float32
+    dtype = numpy_dtype(tensor(x).element_type)
+    if dtype.kind == "i":
+        parts, places = parts_of(positions), zip(positions, lows, strict=True)
+        weights = np.array([[max(0, 1 - abs(int(s) - at + low)) * parts for s in steps] for at, low in places])
     taps = node.emit("take", x, node.constant(indices), axis=axis.axis)
-    factors = node.constant(weights.astype(element).reshape(*weights.shape, *[1] * behind))
+    factors = node.constant(weights.astype(dtype).reshape(*weights.shape, *[1] * behind))
     y = node.emit("sum", node.emit("multiply", taps, factors), axis=[axis.axis + 1])
     return extrapolated(node, y, axis, coordinates, positions)
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from math import floor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from onnx import helper, numpy_helper
 from tir_run import compiled, prim_func
 
 import weft
 from weft import relay
 from weft.dialects import te
+from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.dtypes import scalar_type
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.te.expr import BinaryKind as B
+from weft.frontend.onnx.importer import from_onnx
 
 NDArray = npt.NDArray[Any]
 
@@ -107,3 +112,51 @@ def test_so_are_a_variance_and_a_correlation() -> None:
     data = [np.tile(np.array([50, -50], np.int16), (2, 20)) * 2, np.full((1, 40, 1, 1), 3, np.int8)]
     for found in (weft.compile(graph, opt_level=1)(*data), evaluate_function(graph, data)):
         assert [np.ravel(each).tolist() for each in found] == [[10000, 10000], [9]]
+
+
+def places(coordinates: str, size: int, wanted: int, scale: Fraction) -> list[Fraction]:
+    """Where the elements of an axis stand that is resampled, by ONNX's text."""
+    half = Fraction(1, 2)
+    match coordinates:
+        case "align_corners":
+            return [i * (size - 1) / (size * scale - 1) for i in range(wanted)]
+        case "asymmetric":
+            return [i / scale for i in range(wanted)]
+        case _:
+            return [(i + half) / scale - half for i in range(wanted)]
+
+
+def between(x: NDArray, axis: int, at: list[Fraction]) -> NDArray:
+    """What lies between elements, the ends repeated beyond them, exactly."""
+    low = np.array([floor(place) for place in at])
+    below, above = (np.take(x, np.clip(low + step, 0, x.shape[axis] - 1), axis) for step in (0, 1))
+    weights = np.array([place - floor(place) for place in at], object)
+    weights = weights.reshape([-1, *[1] * (x.ndim - axis - 1)])
+    return below * (1 - weights) + above * weights
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("scales", [(Fraction(9, 5), Fraction(4, 7)), (Fraction(3, 2), Fraction(3, 5))], ids=str)
+@pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32"])
+def test_integers_are_interpolated_exactly_and_rounded_towards_zero(
+    dtype: str, coordinates: str, scales: tuple[Fraction, Fraction]
+) -> None:
+    """Whole values must not depend on how floats are rounded, nor large ones be those of 24 bits."""
+    info = np.iinfo(dtype)
+    x = np.random.default_rng(0).integers(info.min, info.max, (1, 2, 5, 7), dtype, endpoint=True)
+    x[0, 1] = x[0, 1] // 64  # many of whose means are whole
+    sizes = [floor(n * scale) for n, scale in zip(x.shape[2:], scales, strict=True)]
+    expected: NDArray = np.vectorize(Fraction, otypes=[object])(x.astype(object))
+    for axis, (wanted, scale) in enumerate(zip(sizes, scales, strict=True), 2):
+        expected = between(expected, axis, places(coordinates, x.shape[axis], wanted, scale))
+    node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear", coordinate_transformation_mode=coordinates)
+    kind = helper.np_dtype_to_tensor_dtype(x.dtype)
+    values = [helper.make_tensor_value_info(name, kind, shape) for name, shape in (("x", x.shape), ("y", None))]
+    factors = numpy_helper.from_array(np.array([1, 1, *map(float, scales)], np.float32), "s")
+    graph = helper.make_graph([node], "resized", values[:1], values[1:], [factors])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    (function,) = (op for op in from_onnx(model).walk() if isinstance(op, FuncOp))
+    for result in (weft.compile(model, threads=1).run({"x": x})["y"], *evaluate_function(function, [x])):
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result.astype(object), np.vectorize(int, otypes=[object])(expected))

@@ -36,7 +36,7 @@ from ..layout import Layout, unblocked, with_whole
 from ..nn_common import accumulator, narrow, result_element
 from ..precision import Accuracy, Precision
 from ..reordering import Form, Order, Reordered
-from ..resample import Sampling, cubic_weights, one_of, resample
+from ..resample import Axis, Sampling, cubic_weights, one_of, resampled
 from ..sampling import Image, both, clipped, cubic_term_weights, interpolated
 from ..shapes import check_extents
 
@@ -116,9 +116,11 @@ class _Resize(RelayOp, ABC):
         """`x` with its spatial axes resampled to `size`, which may be symbols."""
         layout, rank = self.parsed_layout(), len(self.SPATIAL)
         roi = roi or [0.0] * rank + [1.0] * rank
-        for axis, letter in enumerate(self.SPATIAL):
-            x = resample(x, layout.position(letter), size[axis], self.sampling(), (roi[axis], roi[axis + rank]))
-        return narrow(x, tensor(self.result).element_type)
+        axes = [
+            Axis(layout.position(letter), size[axis], (roi[axis], roi[axis + rank]))
+            for axis, letter in enumerate(self.SPATIAL)
+        ]
+        return resampled(x, axes, self.sampling(), tensor(self.result).element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         layout = self.parsed_layout()

@@ -22,9 +22,9 @@ from ...base import (
     tensor,
 )
 from ...layout import Layout, with_whole
-from ...nn_common import MovingOp, ToldLayoutOp, narrow
+from ...nn_common import MovingOp, ToldLayoutOp
 from ...precision import Accuracy
-from ...resample import Sampling, one_of, resample
+from ...resample import Axis, Sampling, one_of, resampled
 
 if TYPE_CHECKING:
     from ...gradient import Gradient, Terms
@@ -58,11 +58,10 @@ class _Upsampling(ToldLayoutOp, MovingOp, ABC):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
-        element, (layout, scales) = x.element_type, self.layout_and_scales()
-        for letter, scale in zip(self.SPATIAL, scales, strict=True):
-            position = layout.position(letter)
-            x = resample(x, position, _scaled(x.shape[position], scale), self.sampling())
-        return narrow(x, element)
+        layout, scales = self.layout_and_scales()
+        positions = map(layout.position, self.SPATIAL)
+        axes = [Axis(at, _scaled(x.shape[at], scale)) for at, scale in zip(positions, scales, strict=True)]
+        return resampled(x, axes, self.sampling(), x.element_type)
 
     def gradient(self, g: Gradient) -> Terms:
         layout = self.layout_and_scales()[0]
