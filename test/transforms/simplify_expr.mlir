@@ -554,3 +554,23 @@ relay.func @a_transpose_that_moves_extents_of_one_is_a_reshape(%x: tensor<1x?x1x
   %1 = relay.transpose %y {axes = array<i64: 0, 2, 3, 1>} : (tensor<1x8x1x1xf32>) -> tensor<1x1x1x8xf32>
   relay.return %0, %1 : tensor<1x1x?x64xf32>, tensor<1x1x1x8xf32>
 }
+
+// CHECK-LABEL: relay.func @a_reduction_of_one_element_is_that_element
+// CHECK-NEXT: %0 = relay.squeeze %x {axis = array<i64: 1, 3>} : (tensor<?x1x4x1xf32>) -> tensor<?x4xf32>
+// CHECK-NEXT: %1 = relay.squeeze %x {axis = array<i64: 3>} : (tensor<?x1x4x1xf32>) -> tensor<?x1x4xf32>
+// CHECK-NEXT: relay.return %x, %0, %1
+relay.func @a_reduction_of_one_element_is_that_element(%x: tensor<?x1x4x1xf32>) -> (tensor<?x1x4x1xf32>, tensor<?x4xf32>, tensor<?x1x4xf32>) {
+  %0 = relay.max %x {axis = array<i64: 1>, keepdims = true} : (tensor<?x1x4x1xf32>) -> tensor<?x1x4x1xf32>
+  %1 = relay.mean %0 {axis = array<i64: 0, 2>, exclude = true} : (tensor<?x1x4x1xf32>) -> tensor<?x4xf32>
+  %2 = relay.sum %0 {axis = array<i64: -1>} : (tensor<?x1x4x1xf32>) -> tensor<?x1x4xf32>
+  relay.return %0, %1, %2 : tensor<?x1x4x1xf32>, tensor<?x4xf32>, tensor<?x1x4xf32>
+}
+
+// CHECK-LABEL: relay.func @a_reduction_of_what_may_be_none_stays
+// CHECK-NEXT: relay.sum
+// CHECK-NEXT: relay.variance
+relay.func @a_reduction_of_what_may_be_none_stays(%x: tensor<?x1xf32>) -> (tensor<1xf32>, tensor<?x1xf32>) {
+  %0 = relay.sum %x {axis = array<i64: 0>} : (tensor<?x1xf32>) -> tensor<1xf32>
+  %1 = relay.variance %x, %x {axis = array<i64: 1>, keepdims = true} : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
+  relay.return %0, %1 : tensor<1xf32>, tensor<?x1xf32>
+}

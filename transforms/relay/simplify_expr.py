@@ -8,7 +8,7 @@ The identities are the rows of the table below; those for operators named `*_lik
 those about ranges of integers in `integer_ranges.py`, those of softplus in `activations_of_softplus.py`, those of
 products of few rows in `products_of_few_rows.py`. They are exact but for five: `x / sqrt(y)` -> `x * rsqrt(y)`,
 `x ** 3` -> `x * x * x`, the regrouping of constants and `tanh(softplus(x))` round differently in the last place, and
-`x + 0` turns no negative zero into a positive one any more.
+`x + 0` and a sum of `x` alone turn no negative zero into a positive one any more.
 
 The table's invariant is that of all rows (`dataflow/rows.py`): the two sides have one type. Each row makes the graph
 smaller, takes a power, a logarithm, a transpose or a broadcast away from where it is read, or moves constants, fills
@@ -35,6 +35,7 @@ from ...dialects.relay.ops.creation import FullOp, OnesOp, ZerosOp
 from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.ops.nn.dense import MatmulOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp
+from ...dialects.relay.ops.reduce import MaxOp, MeanOp, MinOp, ProdOp, SumOp
 from ...dialects.relay.ops.transcendental import RsqrtOp
 from ...dialects.relay.ops.transform import ExpandDimsOp, ReshapeOp, SqueezeOp, TransposeOp
 from ...dialects.support.dtypes import byte_width, dtype_name, numpy_dtype
@@ -97,6 +98,7 @@ reshaped = PredicatePattern(is_reshaped)
 binary, reshape = ClassPattern(BinaryFunction), ClassPattern(ReshapeOp, SqueezeOp, ExpandDimsOp, BatchFlattenOp)
 transpose, cast, layout_transform = is_op("transpose"), is_op("cast"), is_op("layout_transform")
 power = is_op("power")
+reduction = ClassPattern(SumOp, ProdOp, MaxOp, MinOp, MeanOp)
 
 
 def inner(site: Site) -> RelayOp:
@@ -104,6 +106,24 @@ def inner(site: Site) -> RelayOp:
     op = site.op.operands[0].owner
     assert isinstance(op, RelayOp)
     return op
+
+
+def reduced_axes(site: Site) -> tuple[int, ...]:
+    """The axes that the reduction at the root takes together."""
+    assert isinstance(site.op, SumOp | ProdOp | MaxOp | MinOp | MeanOp)
+    return site.op.reduction(len(shape_of(site[x]))).axes
+
+
+def is_of_one_element(site: Site) -> bool:
+    """Whether the reduction at the root has one element to take together, wherever it does."""
+    axes = reduced_axes(site)
+    return bool(axes) and all(shape_of(site[x])[axis] == 1 for axis in axes)
+
+
+def the_one_element(site: Site) -> SSAValue:
+    """The operand of the reduction at the root, under the shape of its result."""
+    is_kept = len(shape_of(site[x])) == len(shape_of(site.op.results[0]))
+    return site[x] if is_kept else site.emit(SqueezeOp(site[x], axis=reduced_axes(site)))
 
 
 def is_widest(site: Site) -> bool:
@@ -277,6 +297,8 @@ ROWS = (
     # A tensor of one number is that number, under any function of two operands.
     Row("f(x, full(v)) = f(x, v)", binary(x, fill), with_scalar, is_widest),
     Row("f(full(v), x) = f(v, x)", binary(fill, x), with_scalar, is_widest),
+    # Of one element there is nothing to take together.
+    Row("sum(x) = squeeze(x)", reduction(x), the_one_element, is_of_one_element),
     # Shapes. A reshape has any of four names, what stands before it any name.
     Row("reshape(x) = x", reshape(x), lambda s: s[x], keeps_extents),
     Row("reshape(reshape(x)) = reshape(x)", reshape(reshaped), merged_reshape,
