@@ -217,6 +217,32 @@ def test_a_product_with_transposed_factors_says_why_it_stays_alone() -> None:
     assert kernels(text.replace("%y :", "%y {transpose_b = false} :")) == ["nn.batch_matmul nn.softmax"]
 
 
+@pytest.mark.parametrize(("permutation", "is_fused"), [("1, 0, 2", True), ("0, 2, 1", False)])
+def test_rows_that_lie_across_what_is_transposed_are_not_read_there(permutation: str, is_fused: bool) -> None:
+    t = "tensor<32x32x32xf32>"
+    text = f"""relay.func @main(%x: {t}) -> {t} {{
+      %0 = relay.transpose %x {{axes = array<i64: {permutation}>}} : ({t}) -> {t}
+      %1 = relay.nn.softmax %0 {{axis = 2 : i64}} : {t}
+      relay.return %1 : {t}
+    }}"""
+    assert kernels(text) == (["transpose nn.softmax"] if is_fused else ["transpose", "nn.softmax"])
+    assert is_fused or "reads its elements in another order" in remarks_of(text)[0]
+
+
+@pytest.mark.parametrize("of_rows", ["relay.sigmoid", "relay.nn.relu"])
+def test_numbers_of_many_rows_are_computed_in_vectors_and_not_with_their_rows(of_rows: str) -> None:
+    def text(rows: int) -> str:
+        m = f"tensor<{rows}x1xf32>"
+        return f"""relay.func @main(%x: tensor<{rows}x64xf32>) -> {m} {{
+          %0 = relay.max %x {{axis = array<i64: 1>, keepdims = true}} : (tensor<{rows}x64xf32>) -> {m}
+          %1 = {of_rows} %0 : {m}
+          relay.return %1 : {m}
+        }}"""
+
+    assert kernels(text(4096)) == ["max", of_rows.removeprefix("relay.")]
+    assert len(kernels(text(4))) == 1
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (17, 197)])
 def test_rows_of_odd_sizes_are_computed(rows: int, columns: int) -> None:
     for text in (softmax_of_scaled(rows, columns), layer_norm(rows, columns)):

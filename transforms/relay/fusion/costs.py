@@ -23,6 +23,9 @@ CALL = 100.0
 FUNCTION = 16.0
 """Cycles of a costly function, such as `exp` or `tanh`, on a vector."""
 
+STEP = 1.0
+"""Cycles of any other operator, on a vector or on a number."""
+
 START = 72.0
 """Cycles of each row in which vectors wait for one another, where costly functions are computed for one row after the
 other, and something else of that row before or after. In a loop through all elements vectors do not wait, and rows of

@@ -12,7 +12,7 @@ from ....dialects.relay.core import ConstantOp
 from ....dialects.relay.ops.nn.dense import BatchMatmulOp
 from ....dialects.support.dtypes import byte_width
 from ....dialects.support.vector_unit import VectorUnit
-from .costs import FUNCTION, MARGIN, beginning, elements, is_expensive
+from .costs import FUNCTION, MARGIN, STEP, beginning, elements, is_expensive
 from .dataflow import Dataflow, is_operator
 from .partition import Partition
 
@@ -70,6 +70,9 @@ class Groups:
             return 0.0
         cycles = longest = 0.0
         for part, reduces in zip((first, second), by_rows, strict=True):
+            if not reduces and is_chain and (numbers := self._numbers(part, depth)):
+                cycles += numbers
+                continue
             for node in filter(self.is_expensive, part):
                 value = self.flow.ops[node].results[0]
                 lanes = max(1, self.unit.bytes // byte_width(tensor(value).element_type))
@@ -78,6 +81,17 @@ class Groups:
                 if not reduces:
                     cycles += start + MARGIN * FUNCTION * elements(shape_of(value)) / lanes
         return cycles + (longest if is_chain and all(by_rows) else 0.0)
+
+    def _numbers(self, part: Sequence[int], depth: int) -> float:
+        """Cycles more that operators take for one number of a row at a time than for vectors of them, where all that
+        they compute is one number of each row."""
+        ops = [self.flow.ops[node] for node in part if not isinstance(self.flow.ops[node], ConstantOp)]
+        shapes = [shape_of(op.results[0]) for op in ops]
+        if any(elements(shape[depth:]) != 1 for shape in shapes):
+            return 0.0
+        lanes = max(1, self.unit.bytes // byte_width(tensor(ops[-1].results[0]).element_type))
+        each = sum(FUNCTION if is_expensive(op) else STEP for op in ops)
+        return elements(shapes[-1]) * each * (1 - 1 / lanes)
 
     def is_row_by_row(self, op: Operation) -> bool:
         """Whether an operator is no product, and reduces, if it does, rows one at a time."""

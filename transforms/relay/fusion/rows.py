@@ -116,6 +116,9 @@ class _Merging(Groups):
         if isinstance(depths, tuple):
             return depths
         ops = {self.flow.ops[node]: node for node in members if not isinstance(self.flow.ops[node], ConstantOp)}
+        for op, node in ops.items():
+            if isinstance(op, TransposeOp) and is_turned(op):
+                return Refusal.REORDERED, node
         depth = min(depths)
         products = [op for op in ops if isinstance(op, BatchMatmulOp)]
         for product in products:
@@ -177,6 +180,13 @@ class _Merging(Groups):
         for node in self.members[target]:
             self.partition.root[node] = target
         self.partition.refusals.pop(root, None)
+
+
+def is_turned(op: TransposeOp) -> bool:
+    """Whether what lies side by side in a row of the result does not do so in what is transposed: this is done in
+    tiles, and by rows it would be read one element at a time."""
+    shape, result = shape_of(op.data), shape_of(op.result)
+    return op.permutation(len(shape))[-1] != len(shape) - 1 and 1 not in (shape[-1], result[-1])
 
 
 def row_depths(groups: Groups, members: Sequence[int]) -> list[int] | tuple[Refusal, int]:
