@@ -20,10 +20,11 @@ from .core import TupleGetOp, TupleOp
 from .decomposition import Emit
 from .ops.advanced_indexing import UnravelIndexOp
 from .ops.broadcast import EqualOp, LessOp, MultiplyOp, WhereOp
-from .ops.creation import OnesLikeOp, ShapeOfOp
+from .ops.creation import ArangeOp, OnesLikeOp, ShapeOfOp
 from .ops.dyn import DynExpandDimsOp, DynReshapeOp, DynSqueezeOp, DynStridedSliceOp
 from .ops.dyn_creation import DynZerosOp
-from .ops.dynamic import ArgwhereOp, CompactOp, DataExtentOp, UniqueOp, UniqueRowsOp
+from .ops.dyn_images import DynUpsamplingOp
+from .ops.dynamic import ArgwhereOp, CompactOp, UniqueOp, UniqueRowsOp
 from .ops.elementwise import CastOp
 from .ops.gather import TakeOp
 from .ops.nn.padding import PadOp
@@ -33,6 +34,7 @@ from .ops.sort import ArgsortOp
 from .ops.sparse import SparseFillEmptyRowsOp
 from .ops.transform import ExpandDimsOp, ReshapeOp, TransposeOp
 from .remaining import told_by_extents
+from .told_amounts import enlarged_as_told, extent_of, first_rows, numbers_as_told, sliced_as_told
 from .told_axes import with_told_axes
 
 
@@ -45,18 +47,9 @@ def flattened(emit: Emit, x: SSAValue) -> SSAValue:
     return emit(DynReshapeOp(x, emit.constant([-1], i64)))
 
 
-def extent_of(emit: Emit, x: SSAValue, axis: int = 0) -> SSAValue:
-    """An extent of a tensor, as a vector of one element."""
-    if (extent := shape_of(x)[axis]) != DYNAMIC:
-        return emit.constant([extent], i64)
-    return emit(TakeOp(emit(ShapeOfOp(x, dtype="int64")), emit.constant([axis], i64), axis=0, mode="clip"))
-
-
 def first(emit: Emit, count: SSAValue, *data: SSAValue) -> list[SSAValue]:
     """The first `count` rows of tensors that have equally many."""
-    extent = emit(DataExtentOp(count, extent_of(emit, data[0])))
-    begin, step = emit.constant([0], i64), emit.constant([1], i64)
-    return [emit(DynStridedSliceOp(each, begin, extent, step)) for each in data]
+    return first_rows(emit, count, extent_of(emit, data[0]), *data)
 
 
 def fields(emit: Emit, value: SSAValue) -> list[SSAValue]:
@@ -147,6 +140,12 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return [filled_rows(emit, op)]
         case DynReshapeOp():
             return None if (made := told_by_extents(emit, op)) is None else [made]
+        case DynStridedSliceOp():
+            return None if (made := sliced_as_told(emit, op)) is None else [made]
+        case DynUpsamplingOp():
+            return None if (made := enlarged_as_told(emit, op)) is None else [made]
+        case ArangeOp():
+            return None if (made := numbers_as_told(emit, op)) is None else [made]
         case DynExpandDimsOp() | DynSqueezeOp():
             return None if (made := with_told_axes(emit, op)) is None else [made]
         case _:

@@ -18,17 +18,19 @@ from ..base import (
     RelayOp,
     Value,
     flag,
+    is_true,
     real,
     shape_of,
     string,
     tensor,
 )
-from ..layout import with_whole
+from ..layout import Layout, with_whole
 from ..nn_common import result_element
 from ..precision import Accuracy
+from ..resample import Sampling
 from .dyn_common import OfData, count_of, integers, numbers, open_tensor
 from .image import Resize2dOp
-from .nn.upsampling import Upsampling3dOp, UpsamplingOp
+from .nn.upsampling import Upsampling3dOp, UpsamplingOp, sampled
 
 if TYPE_CHECKING:
     from ..base import NDArray
@@ -39,6 +41,15 @@ class _DynResampling(OfData, ABC):
     """Images that are resampled along each spatial axis by itself."""
 
     SPATIAL: ClassVar[str]
+
+    def axes(self) -> Layout:
+        """The axes of the data.
+
+        Raises:
+            VerifyException: the layout has others.
+        """
+        return with_whole(cast(StringAttr, self.properties["layout"]).data, self.SPATIAL)
+
     PLAIN: ClassVar[Mapping[str, Value]] = {}
     """The properties with which zeros outside of the images are what they are."""
 
@@ -51,7 +62,7 @@ class _DynResampling(OfData, ABC):
         import numpy as np
 
         data, *told = g.inputs
-        letters = with_whole(cast(StringAttr, self.properties["layout"]).data, self.SPATIAL)
+        letters = self.axes()
         batch, grad, rank = letters.position("N"), g.grad, len(data.shape)
         for number, letter in enumerate(self.SPATIAL):
             axis = letters.position(letter)
@@ -110,6 +121,10 @@ class DynUpsamplingOp(_DynUpsampling):
     def told_by(self, *values: NDArray) -> RelayOp:
         h, w = (float(value.item()) for value in values)
         return UpsamplingOp(self.data, scale_h=h, scale_w=w, **self.properties)
+
+    def sampling(self) -> Sampling:
+        """How the images are sampled."""
+        return sampled(self.method, is_true(self.align_corners))
 
 
 @irdl_op_definition

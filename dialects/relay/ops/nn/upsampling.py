@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import result_def
 from xdsl.utils.exceptions import VerifyException
@@ -79,6 +79,16 @@ def _scaled(extent: int, scale: float) -> int:
 _UPSAMPLING_METHODS = {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}
 
 
+def sampled(method: StringAttr, align_corners: bool) -> Sampling:
+    """How images are sampled that are enlarged along two axes.
+
+    Raises:
+        VerifyException: the method is none.
+    """
+    name = one_of(method.data, tuple(_UPSAMPLING_METHODS), "method")
+    return Sampling(_UPSAMPLING_METHODS[name], "align_corners" if align_corners else "asymmetric")
+
+
 @irdl_op_definition
 class UpsamplingOp(_Upsampling):
     """Enlarge two spatial axes: nearest neighbour, bilinear or bicubic.
@@ -103,9 +113,7 @@ class UpsamplingOp(_Upsampling):
         return layout, (self.scale_h.value.data, self.scale_w.value.data)
 
     def sampling(self) -> Sampling:
-        method = one_of(self.method.data, tuple(_UPSAMPLING_METHODS), "method")
-        coordinates = "align_corners" if is_true(self.align_corners) else "asymmetric"
-        return Sampling(_UPSAMPLING_METHODS[method], coordinates)
+        return sampled(self.method, is_true(self.align_corners))
 
 
 @irdl_op_definition

@@ -1,0 +1,174 @@
+"""Slices, ranges and enlarged images of which data decides how much there is, as operators of which that is a bound, or
+that are told by integers.
+
+    dyn.strided_slice(x, b, e, s)  =  take(x, p)   where p are the places from `b` on in steps of `s`: of as many as the
+                                                   axis has elements the first `data_extent`, axis by axis
+    arange(a, b, s)                =  a + arange(0, n) * s   where n is ceil((b - a) / s)
+    dyn.nn.upsampling(x, h, w)     =  dyn.image.resize2d(x, [round(rows * h), round(columns * w)])
+
+Bounds are Python's: negative ones count from the end, and what lies outside of the axis is cut off.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import AnyFloat, f32, i64
+from xdsl.ir import BlockArgument, SSAValue
+
+from ..support.dtypes import dtype_name
+from .base import DYNAMIC, shape_of, tensor
+from .core import ConstantOp, TupleOp
+from .decomposition import Emit
+from .ops.broadcast import (
+    AddOp,
+    DivideOp,
+    EqualOp,
+    FloorDivideOp,
+    LessOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+    WhereOp,
+)
+from .ops.creation import ArangeOp, ShapeOfOp
+from .ops.dyn import DynStridedSliceOp
+from .ops.dyn_common import numbers
+from .ops.dyn_images import DynResize2dOp, DynUpsamplingOp
+from .ops.dynamic import DataExtentOp
+from .ops.elementwise import AbsOp, CastOp, CeilOp, RoundOp
+from .ops.gather import TakeOp
+from .ops.slicing import ConcatenateOp, StridedSliceOp
+from .ops.transform import ReshapeOp
+from .slices_of_data import LONGEST
+from .telling import is_told_by_data
+
+
+def extent_of(emit: Emit, x: SSAValue, axis: int = 0) -> SSAValue:
+    """An extent of a tensor, as a vector of one element."""
+    if (extent := shape_of(x)[axis]) != DYNAMIC:
+        return emit.constant([extent], i64)
+    return emit(TakeOp(emit(ShapeOfOp(x, dtype="int64")), emit.constant([axis], i64), axis=0, mode="clip"))
+
+
+def first_rows(emit: Emit, count: SSAValue, most: SSAValue, *data: SSAValue) -> list[SSAValue]:
+    """The first `count` rows of tensors that have `most`."""
+    extent = emit(DataExtentOp(count, most))
+    begin, step = emit.constant([0], i64), emit.constant([1], i64)
+    return [emit(DynStridedSliceOp(each, begin, extent, step)) for each in data]
+
+
+def sliced_as_told(emit: Emit, op: DynStridedSliceOp) -> SSAValue | None:
+    """What `op` gives; `None` where its bounds are made of extents and its steps are known to go forwards, or the type
+    of the result says how many elements are taken."""
+    cut = shape_of(op.begin)[0]
+    if (_goes_forwards(op) and not _is_told(op)) or any(n != DYNAMIC for n in shape_of(op.result)[:cut]):
+        return None
+    data = op.data
+    by_size = op.slice_mode.data == "size"
+    for axis in range(cut):
+        extent = extent_of(emit, op.data, axis)
+        begin, end, step = (_element(emit, each, axis) for each in (op.begin, op.end, op.strides))
+        places, count = _places(emit, extent, begin, end, step, by_size)
+        (places,) = first_rows(emit, count, extent, places)
+        data = emit(TakeOp(data, places, axis=axis, mode="clip"))
+    return data
+
+
+def _goes_forwards(op: DynStridedSliceOp) -> bool:
+    """Whether the steps are known, and not below zero, or so are the bounds."""
+    begin, end, strides = (each.owner.numpy() if isinstance(each.owner, ConstantOp) else None for each in op.told())
+    if strides is None:
+        return False
+    return (begin is not None and end is not None) or all(step >= 0 for step in numbers(strides))
+
+
+def _is_told(op: DynStridedSliceOp) -> bool:
+    """Whether numbers that may be negative decide the bounds: what is computed of data, or is an input as it is."""
+    return is_told_by_data(op) or any(isinstance(each, BlockArgument) for each in (op.begin, op.end))
+
+
+def _element(emit: Emit, vector: SSAValue, place: int) -> SSAValue:
+    """An element of a vector of integers, as one of an element."""
+    one = vector if shape_of(vector) == (1,) else emit(StridedSliceOp(vector, begin=[place], end=[place + 1]))
+    return one if tensor(one).element_type == i64 else emit(CastOp(one, dtype="int64"))
+
+
+def _places(
+    emit: Emit, extent: SSAValue, begin: SSAValue, end: SSAValue, step: SSAValue, by_size: bool
+) -> tuple[SSAValue, SSAValue]:
+    """Where the elements of a slice of an axis stand, of as many as it has, and how many are taken. The run fails where
+    the step is zero."""
+    zero, one, none = (emit.constant([n], i64) for n in (0, 1, -1))
+
+    def from_the_end(bound: SSAValue) -> SSAValue:
+        return emit(WhereOp(emit(LessOp(bound, zero)), emit(AddOp(bound, extent)), bound))
+
+    begin = from_the_end(begin)
+    if by_size:
+        end = emit(WhereOp(emit(LessOp(end, zero)), extent, emit(AddOp(begin, end))))
+        step = one
+    else:
+        end = from_the_end(end)
+    longest = (emit.constant([n], i64) for n in (-LONGEST, LONGEST))
+    step = _between(emit, step, *longest)
+    back = emit(LessOp(step, zero))
+    low = emit(WhereOp(back, none, zero))
+    high = emit(WhereOp(back, emit(SubtractOp(extent, one)), extent))
+    begin, end = (_between(emit, bound, low, high) for bound in (begin, end))
+    away = emit(SubtractOp(end, begin))
+    covered = emit(WhereOp(back, emit(SubtractOp(zero, away)), away))
+    length = emit(AbsOp(step))
+    is_zero = emit(CastOp(emit(EqualOp(length, zero)), dtype="int64"))
+    length = emit(AddOp(length, emit(TakeOp(zero, is_zero, axis=0, mode="error"))))
+    above = emit(AddOp(covered, emit(SubtractOp(length, one))))
+    count = emit(MaximumOp(emit(FloorDivideOp(above, emit(MaximumOp(length, one)))), zero))
+    places = emit(AddOp(begin, emit(MultiplyOp(_numbered(emit, extent), step))))
+    return places, count
+
+
+def _between(emit: Emit, x: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
+    return emit(MaximumOp(emit(MinimumOp(x, high)), low))
+
+
+def _numbered(emit: Emit, count: SSAValue) -> SSAValue:
+    """0, 1, 2, ... below a number, which is a vector of one element."""
+    if isinstance(count.owner, ConstantOp) and (array := count.owner.numpy()) is not None and array[0] <= 1024:
+        return emit.constant([*range(int(array[0]))], i64)
+    stop = emit(ReshapeOp(count, newshape=[]))
+    return emit(ArangeOp(emit.constant(0, i64), stop, emit.constant(1, i64), dtype="int64"))
+
+
+def numbers_as_told(emit: Emit, op: ArangeOp) -> SSAValue | None:
+    """What a range of floats gives, of which data decides how many there are; `None` of another."""
+    element = tensor(op.start).element_type
+    if DYNAMIC not in shape_of(op.result) or not isinstance(element, AnyFloat):
+        return None
+    start, stop, step = (emit(CastOp(each, dtype="float64")) for each in op.operands)
+    count = emit(CeilOp(emit(DivideOp(emit(SubtractOp(stop, start)), step))))
+    whole = emit(MaximumOp(emit(CastOp(count, dtype="int64")), emit.constant(0, i64)))
+    numbers = emit(ArangeOp(emit.constant(0, i64), whole, emit.constant(1, i64), dtype="int64"))
+    numbers = emit(CastOp(numbers, dtype=dtype_name(element)))
+    return emit(CastOp(emit(AddOp(op.start, emit(MultiplyOp(numbers, op.step)))), dtype=op.dtype))
+
+
+def enlarged_as_told(emit: Emit, op: DynUpsamplingOp) -> SSAValue | None:
+    """What enlarging by factors gives, by the size that follows; `None` where the factors are known."""
+    if all(isinstance(each.owner, ConstantOp) for each in op.told()):
+        return None
+    layout, extents = op.axes(), list[SSAValue]()
+    for letter, scale in zip(op.SPATIAL, op.told(), strict=True):
+        factor = emit(CastOp(scale if shape_of(scale) else emit(ReshapeOp(scale, newshape=[1])), dtype="float64"))
+        extent = emit(CastOp(extent_of(emit, op.data, layout.position(letter)), dtype="float64"))
+        extents.append(emit(CastOp(emit(RoundOp(emit(MultiplyOp(extent, factor)))), dtype="int64")))
+    size = emit(ConcatenateOp(emit(TupleOp(*extents)), axis=0))
+    how = op.sampling()
+    return emit(
+        DynResize2dOp(
+            op.data,
+            size,
+            emit.constant([], f32),
+            layout=op.layout,
+            method=how.method,
+            coordinate_transformation_mode=how.coordinates,
+        )
+    )

@@ -1,0 +1,96 @@
+"""Slices, ranges and enlarged images of which a run says how much there is, in machine code and interpreted."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay
+from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.support.diagnostics import Diagnostic
+
+relay: Any = relay
+NDArray = npt.NDArray[np.generic]
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+@pytest.fixture(scope="module")
+def slices() -> Callable[..., NDArray]:
+    x = relay.var("x", shape=(relay.Any(), relay.Any()))
+    begin, end, strides = (relay.var(name, shape=(2,), dtype="int64") for name in ("begin", "end", "strides"))
+    function = relay.Function([x, begin, end, strides], relay.strided_slice(x, begin, end, strides))
+    return cast("Callable[..., NDArray]", weft.compile(function))
+
+
+SLICES = {
+    "in steps": (X, [0, 1], [3, 4], [2, 1], X[0:3:2, 1:4]),
+    "backwards": (X, [2, 3], [-4, -5], [-1, -2], X[::-1, ::-2]),
+    "from the end": (X, [-2, -100], [-1, 100], [1, 3], X[-2:-1, ::3]),
+    "of nothing": (X, [2, 0], [1, 4], [1, 1], X[2:1]),
+    "of an axis without elements": (X[:0], [0, 1], [3, 4], [2, 1], X[:0, 1:4]),
+    "by steps beyond the axis": (X, [0, 0], [3, 4], [2**62, -(2**62)], X[:1, :0]),
+}
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_bounds_and_steps_of_a_slice_are_python_s(slices: Callable[..., NDArray], name: str) -> None:
+    x, begin, end, strides, wanted = SLICES[name]
+    np.testing.assert_array_equal(slices(x, np.array(begin), np.array(end), np.array(strides)), wanted)
+
+
+def test_a_step_of_zero_ends_the_run(slices: Callable[..., NDArray]) -> None:
+    with pytest.raises(Diagnostic):
+        slices(X, np.array([0, 0]), np.array([3, 4]), np.array([0, 1]))
+
+
+def both(inputs: Sequence[Any], body: Any, *arrays: NDArray) -> NDArray:
+    """What machine code and the interpreter both give."""
+    function = relay.Function(list(inputs), body)
+    (wanted,) = evaluate_function(function, list(arrays))
+    found = weft.compile(function)(*arrays)
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found.astype(np.float64), wanted.astype(np.float64), rtol=1e-6)
+    return found
+
+
+def test_a_bound_of_a_slice_may_be_computed_of_data() -> None:
+    x = relay.var("x", shape=(relay.Any(), 4))
+    large = relay.sum(relay.cast(relay.greater(x, relay.const(5.0)), "int64"), keepdims=True)
+    body = relay.strided_slice(
+        x, relay.const([0], "int64"), relay.reshape(large, (1,)) - relay.const([4], "int64"), relay.const([1], "int64")
+    )
+    assert both([x], body, X).shape == (2, 4)
+
+
+def test_a_slice_goes_backwards_from_an_extent() -> None:
+    x, y = (relay.var(name, shape=(relay.Any(), 4)) for name in "xy")
+    rows = relay.strided_slice(relay.shape_of(y, dtype="int64"), [0], [1])
+    body = relay.strided_slice(x, rows, relay.const([-1000], "int64"), relay.const([-1], "int64"))
+    np.testing.assert_array_equal(both([x, y], body, X, X[:1]), X[1::-1])
+
+
+def test_how_many_elements_are_taken_may_be_said() -> None:
+    x, begin, size = relay.var("x", shape=(3, 4)), *(relay.var(n, shape=(2,), dtype="int64") for n in ("b", "n"))
+    body = relay.strided_slice(x, begin, size, slice_mode="size")
+    np.testing.assert_array_equal(both([x, begin, size], body, X, np.array([-2, 1]), np.array([1, -1])), X[-2:-1, 1:])
+
+
+@pytest.mark.parametrize(("start", "stop", "step"), [(1, 5, 1), (0.5, 2.6, 0.25), (5, 1, -1.5), (5, 1, 1)])
+def test_a_range_of_floats_has_as_many_as_a_run_says(start: float, stop: float, step: float) -> None:
+    inputs = [relay.var(name, shape=()) for name in ("start", "stop", "step")]
+    arrays = [np.array(n, np.float32) for n in (start, stop, step)]
+    found = both(inputs, relay.arange(*inputs), *arrays)
+    np.testing.assert_allclose(found.astype(np.float32), np.arange(start, stop, step, dtype=np.float32))
+
+
+@pytest.mark.parametrize("method", ["nearest_neighbor", "bilinear"])
+def test_images_are_enlarged_as_a_run_says(method: str) -> None:
+    x = relay.var("x", shape=(1, 2, relay.Any(), relay.Any()))
+    h, w = (relay.var(name, shape=()) for name in ("h", "w"))
+    array = np.random.default_rng(0).normal(size=(1, 2, 3, 4)).astype(np.float32)
+    factors = np.array(2, np.float32), np.array(1.5, np.float32)
+    found = both([x, h, w], relay.nn.upsampling(x, h, w, method=method), array, *factors)
+    assert found.shape == (1, 2, 6, 6)
