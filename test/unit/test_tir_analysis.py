@@ -207,10 +207,45 @@ def test_a_launch_keeps_the_limits_that_are_given(limits: dict[str, int], valid:
     assert analysis.verify_gpu_code(launch(32), limits) is valid
 
 
+OWN = """
+@T.prim_func
+def launches(a: T.Buffer[(64, 64), "float16"], c: T.Buffer[(64, 64), "float16"], d: T.Buffer[(64,), "float16"]):
+    S = T.alloc_buffer((64, 64), "float16", scope="local")
+    for b in T.thread_binding(16, thread="blockIdx.x"):
+        for w in T.thread_binding(4, thread="vthread.x"):
+            for t in T.thread_binding(8, thread="threadIdx.x"):
+                for i in T.vectorized(8):
+                    with T.block("S"):
+                        vb = T.axis.spatial(64, b * 4 + w)
+                        v = T.axis.spatial(64, t * 8 + i)
+                        S[vb, v] = a[vb, 0] + T.float16(1)
+                for i in range(8):
+                    with T.block("C"):
+                        vb = T.axis.spatial(64, b * 4 + w)
+                        v = T.axis.spatial(64, t * 8 + i)
+                        c[vb, v] = S[vb, v]
+    for t in T.thread_binding(64, thread="threadIdx.x"):
+        with T.block("D"):
+            v = T.axis.spatial(64, t)
+            d[v] = a[v, v]
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "least"),
+    [("max_local_memory_per_block", 16), ("max_vector_bytes", 16), ("max_vthread", 4), ("max_kernels", 2)],
+)
+def test_what_a_thread_has_and_how_many_launches_there_are_may_be_limited(limit: str, least: int) -> None:
+    func = function(OWN)
+    assert analysis.verify_gpu_code(func, {})
+    assert analysis.verify_gpu_code(func, {limit: least})
+    assert not analysis.verify_gpu_code(func, {limit: least - 1})
+
+
 def test_a_limit_that_there_is_not_is_refused() -> None:
     with pytest.raises(weft.Diagnostic, match="there is no limit 'max_threads'") as raised:
         analysis.verify_gpu_code(launch(32), {"max_threads": 3})
-    assert "did you mean 'max_thread_z'" in str(raised.value)
+    assert "did you mean 'max_vthread' or 'max_thread_z'" in str(raised.value)
 
 
 def test_the_host_does_not_touch_memory_of_a_gpu() -> None:

@@ -49,6 +49,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
 )
 from ...dialects.tir.legality.carried import is_fresh
+from ...dialects.tir.symbols import Extent
 from ...dialects.tir.thread_axes import share_memory
 from ..infra import PrimFuncPass, report_changed
 from .analysis.regions import required_region
@@ -94,6 +95,14 @@ def _compact(alloc: AllocBufferOp, func: PrimFuncOp) -> bool:
     for block in blocks:
         block.update_accesses()
     return True
+
+
+def extents_needed(alloc: AllocBufferOp) -> list[Extent]:
+    """The extents of what is alive of a buffer at one time, were it allocated in the innermost loop around its uses."""
+    blocks = accessing_blocks(alloc.buffer)
+    loops = [loop for loop in enclosing_loops(blocks[0]) if all(loop.is_ancestor(block) for block in blocks)]
+    still = [loop.var for loop in loops if _stands_still(loop, alloc)]
+    return [size for _, size in required_region(alloc.buffer, blocks, still, where_run=True, under_branches=True)]
 
 
 def _stands_still(loop: ForOp, alloc: AllocBufferOp) -> bool:

@@ -8,8 +8,9 @@ f.mlir:2:3: error: 'tir.for': a block has 2048 threads, and the target has at mo
 
 What is refused, with its place: more threads in a block, blocks in a grid or bytes of shared memory than the target
 has; a nest in which nothing is bound to threads; loops around those of blocks; `parallel` loops; memory of other scopes
-than `global`, `shared` and `local`; memory of a launch's own that two nests use; calls of the host's functions. Changes
-nothing. Counterpart of TVM's VerifyGPUCode.
+than `global`, `shared` and `local`; memory of a launch's own that two nests use; calls of the host's functions. Where a
+limit is given, more bytes of a thread's own than that, a vector of more bytes that is loaded or stored, more virtual
+threads along a loop, or more launches are refused, too. Changes nothing. Counterpart of TVM's VerifyGPUCode.
 """
 
 from __future__ import annotations
@@ -19,16 +20,28 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.ir import Operation
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects.support.diagnostics import Diagnostic, did_you_mean
 from ...dialects.support.dtypes import byte_width
 from ...dialects.support.launch_limits import MAX_GRID
 from ...dialects.tir.calls import Convention
-from ...dialects.tir.core import AllocBufferOp, CallOp, PrimFuncOp, Scope, memref_of
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    CallOp,
+    ForKind,
+    ForOp,
+    PrimFuncOp,
+    Scope,
+    blocks_under,
+    memref_of,
+)
 from ...dialects.tir.legality.scopes import nests_using
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ..infra import PrimFuncPass, report_changed
-from .analysis.launches import Launch, known_shape, launch_of, own_buffers
+from .analysis.launches import Launch, is_virtual, known_shape, launch_of, own_buffers
+from .compact_buffer_allocation import extents_needed
 from .verify_memory import check_left_alone
 
 SCOPES = (*Scope, *SHARED)
@@ -37,7 +50,8 @@ SCOPES = (*Scope, *SHARED)
 @dataclass(frozen=True)
 class VerifyGPUCodePass(PrimFuncPass):
     """Refuse what a GPU cannot launch. Its limits: threads of a block, in all and along each axis, and bytes that a
-    block's threads share."""
+    block's threads share; where they are given, also bytes that each thread has for itself and of a vector, virtual
+    threads, and launches."""
 
     name = "verify-gpu-code"
     tvm_name = "VerifyGPUCode"
@@ -47,6 +61,10 @@ class VerifyGPUCodePass(PrimFuncPass):
     max_thread_x: int = 1024
     max_thread_y: int = 1024
     max_thread_z: int = 64
+    max_local_memory_per_block: int | None = None
+    max_vector_bytes: int | None = None
+    max_vthread: int | None = None
+    max_kernels: int | None = None
 
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         self.check(func)
@@ -62,14 +80,17 @@ class VerifyGPUCodePass(PrimFuncPass):
                 _check_memory(op)
             elif isinstance(op, CallOp) and op.kind != Convention.INTRIN:
                 raise Diagnostic.at(op, f"calls {op.callee.data}, a function of the host, which a GPU cannot")
-        for nest in func.region.block.ops:
-            if not isinstance(nest, AllocBufferOp):
-                self._check_nest(nest)
+        nests = [nest for nest in func.region.block.ops if not isinstance(nest, AllocBufferOp)]
+        for number, nest in enumerate(nests):
+            if number == self.max_kernels:
+                raise Diagnostic.at(nest, f"there are {len(nests)} launches, and at most {number} are wanted")
+            self._check_nest(nest)
 
     def _check_nest(self, nest: Operation) -> None:
-        launch = launch_of(nest)
+        launch = launch_of(nest, virtual=self.max_vthread is not None)
         check_left_alone(nest, launch)
         self._check_threads(nest, launch)
+        self._check_own(nest)
         used = 0
         for alloc in own_buffers(nest, SHARED):
             used += prod(known_shape(alloc)) * byte_width(memref_of(alloc.buffer).element_type)
@@ -78,6 +99,35 @@ class VerifyGPUCodePass(PrimFuncPass):
                     f"a block's threads share {used:,} bytes, and the target has {self.max_shared_memory_per_block:,}"
                 )
                 raise Diagnostic.at(alloc, what)
+
+    def _check_own(self, nest: Operation) -> None:
+        """What a thread has for itself, the vectors that it loads and stores, and the virtual threads that it is."""
+        most = self.max_local_memory_per_block
+        own = [] if most is None else own_buffers(nest, (Scope.LOCAL,))
+        sizes = [_bytes_needed(each) for each in own]
+        if most is not None and sum(sizes) > most:
+            raise Diagnostic.at(nest, f"a thread has {sum(sizes):,} bytes for itself, where {most:,} are the most")
+        for loop in (op for op in nest.walk() if isinstance(op, ForOp)):
+            if is_virtual(loop) and self.max_vthread is not None and not _is_at_most(loop, self.max_vthread):
+                raise Diagnostic.at(loop, f"more than {self.max_vthread} virtual threads follow one another")
+            if loop.for_kind == ForKind.VECTORIZED and self.max_vector_bytes is not None:
+                self._check_vectors(loop, self.max_vector_bytes)
+
+    def _check_vectors(self, loop: ForOp, most: int) -> None:
+        """Raises:
+        Diagnostic: what moves along a vectorized loop takes vectors of more bytes.
+        """
+        for block in blocks_under(loop):
+            along = [
+                number for number, binding in enumerate(block.bindings.data.results) if _moves(binding, block, loop)
+            ]
+            for access in block.accesses():
+                if access.map is not None and not any(each in along for each in access.map.used_dims()):
+                    continue
+                width = byte_width(memref_of(access.buffer).element_type)
+                if not _is_at_most(loop, most // width):
+                    what = f"a vector of {width} bytes for each iteration is larger than {most} bytes"
+                    raise Diagnostic.at(loop, what, hint="split the loop, and vectorize what is inside")
 
     @property
     def _most_along(self) -> tuple[int, int, int]:
@@ -93,6 +143,28 @@ class VerifyGPUCodePass(PrimFuncPass):
         for way, extent, most in zip("xyz", launch.grid, MAX_GRID, strict=True):
             if isinstance(extent, int) and extent > most:
                 raise Diagnostic.at(nest, f"a grid has {extent} blocks along {way}, where {most} are the most")
+
+
+def _bytes_needed(alloc: AllocBufferOp) -> int:
+    """What is alive at one time of a thread's own buffer.
+
+    Raises:
+        Diagnostic: that is known only when the function is called.
+    """
+    extents = extents_needed(alloc)
+    if not all(isinstance(each, int) for each in extents):
+        known_shape(alloc)
+    return prod(each for each in extents if isinstance(each, int)) * byte_width(memref_of(alloc.buffer).element_type)
+
+
+def _is_at_most(loop: ForOp, most: int) -> bool:
+    """Whether a loop surely has no more iterations."""
+    return not loop.is_symbolic and loop.trip_count <= most
+
+
+def _moves(binding: AffineExpr, block: BlockOp, loop: ForOp) -> bool:
+    """Whether an iterator of a block that is bound to `binding` depends on a loop's variable."""
+    return any(block.loop_vars[number] is loop.var for number in binding.used_dims())
 
 
 def _check_memory(alloc: AllocBufferOp) -> None:

@@ -34,8 +34,8 @@ from ..verify_memory import VerifyMemoryPass
 from . import counting, node_regions
 
 _LIMITS = tuple(field.name for field in fields(VerifyGPUCodePass))
-_NONE = 2**31 - 1
-"""No limit."""
+_NONE = dict.fromkeys([each.name for each in fields(VerifyGPUCodePass) if each.default is not None], 2**31 - 1)
+"""No limit, where the pass has one unless it is told otherwise."""
 
 
 @checked
@@ -182,8 +182,8 @@ def verify_memory(func: PrimFuncOp) -> bool:
 @checked
 def verify_gpu_code(func: PrimFuncOp, constraints: Mapping[str, int]) -> bool:
     """Whether a GPU with these limits can run a function: `max_threads_per_block`, `max_thread_x`, `max_thread_y`,
-    `max_thread_z`, and `max_shared_memory_per_block` in bytes. What is not given has no limit. TVM's others are none
-    here: what a thread has for itself is made smaller when loops are lowered.
+    `max_thread_z`, `max_vthread` of threads, `max_shared_memory_per_block`, `max_local_memory_per_block` (of what is
+    alive of a thread's own buffers), `max_vector_bytes` in bytes, and `max_kernels`. What is not given has no limit.
 
     Raises:
         UsageError: there is no such limit.
@@ -193,7 +193,7 @@ def verify_gpu_code(func: PrimFuncOp, constraints: Mapping[str, int]) -> bool:
             hint = did_you_mean(name, _LIMITS) or f"they are: {', '.join(_LIMITS)}"
             raise UsageError(f"there is no limit '{name}'", hint=hint)
     try:
-        VerifyGPUCodePass(**{**dict.fromkeys(_LIMITS, _NONE), **constraints}).check(func)
+        VerifyGPUCodePass(**{**_NONE, "max_vthread": 2**31 - 1, **constraints}).check(func)
     except Diagnostic:
         return False
     return True

@@ -46,8 +46,9 @@ class Launch:
         return prod(self.block)
 
 
-def launch_of(nest: Operation) -> Launch:
+def launch_of(nest: Operation, virtual: bool = False) -> Launch:
     """The launch that a nest asks for: along each axis as many iterations as the longest loop that is bound to it has.
+    Loops of `virtual` threads may be left, which are one after the other.
 
     Raises:
         Diagnostic: a loop stands around one that is bound to blocks and is not, a loop of blocks stands in another of
@@ -63,8 +64,10 @@ def launch_of(nest: Operation) -> Launch:
                 loop, "a parallel loop is shared by the threads of a processor, not of a GPU", hint=hint
             )
         if loop.for_kind == ForKind.THREAD_BINDING and (axis := axis_of(loop)) is None:
+            if virtual and is_virtual(loop):
+                continue
             name = "" if loop.thread is None else loop.thread.data
-            hint = "run inject-virtual-thread" if name.startswith("vthread") else f"axes are {', '.join(AXES)}"
+            hint = "run inject-virtual-thread" if is_virtual(loop) else f"axes are {', '.join(AXES)}"
             raise Diagnostic.at(loop, f"there is no axis '{name}' in a launch", hint=hint)
         if (axis := axis_of(loop)) is None:
             continue
@@ -78,6 +81,11 @@ def launch_of(nest: Operation) -> Launch:
             raise Diagnostic.at(loop, f"{what}, and a block has as many threads as its code says", hint=hint)
         threads[axis] = max(threads.get(axis, 0), loop.trip_count)
     return Launch(blocks, threads)
+
+
+def is_virtual(loop: ForOp) -> bool:
+    """Whether the iterations of a loop are threads that `inject-virtual-thread` has follow one another."""
+    return loop.thread is not None and loop.thread.data.startswith("vthread")
 
 
 def _check_around(loop: ForOp, axis: str) -> None:
