@@ -31,7 +31,7 @@ REFUSED = {
     "B[vi] = T.let(3, A[vi], A[vi])": (6, 27, "T.let gives a value a name"),
     "del A": (6, 13, "a block's body has no 'del A'"),
     "vj = T.axis.scam(16, i)": (6, 18, "there is no T.axis.scam"),
-    "vj = T.axis.spatial(16, i / 2)": (6, 37, "an index multiplies by numbers"),
+    "vj = T.axis.spatial(16, i / 2)": (6, 37, "an index multiplies and divides by numbers and sizes"),
     "vj = T.axis.remap('SR', [i])": (6, 18, "T.axis.remap gives 1 iterators"),
     "vj = T.axis.spatial(16, i, 3, 4)": (6, 18, "T.axis.spatial takes dom, value, partial"),
     "B[vi] = A[vi + 1]": (6, 23, "reads %A outside"),
@@ -50,6 +50,9 @@ def test_what_has_no_meaning_is_refused_at_its_place(line: str) -> None:
 
 
 FUNCTIONS_REFUSED = {
+    "def f():\n    v = T.axis.S(0, 0)": "T.axis.S stands in a block, or nowhere",
+    'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(4):\n        v = T.axis.spatial(4, i)\n'
+    "        A[v] = T.int8(1)": "T.axis.spatial stands in a block, or nowhere",
     "def f(A): pass": "'A' has no type",
     "def f(A: int): pass": "a parameter is a buffer, not int",
     "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",

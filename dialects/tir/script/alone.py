@@ -48,13 +48,18 @@ def is_value(scope: Scope, statement: ast.stmt) -> bool:
             pass
         case _:
             return False
-    if isinstance(value, ast.Call) and scope.word(value.func) in LAYOUT:
+    if isinstance(value, ast.Call) and _gives_no_value(scope.word(value.func)):
         return False
     try:
         scope.static(value)
     except NotStatic:
         return True
     return False
+
+
+def _gives_no_value(word: str | None) -> bool:
+    """Whether what a call gives is a buffer, a thread or a size, or an iterator, which is a block's."""
+    return word in LAYOUT or (word is not None and word.startswith("axis."))
 
 
 def are_alone(scope: Scope, statements: Sequence[ast.stmt]) -> bool:
@@ -84,7 +89,8 @@ def _is_alone(scope: Scope, statement: ast.stmt) -> bool:
         case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()) | ast.Assert() | ast.Pass():
             return True
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-            return not isinstance(value, ast.Call) or scope.word(value.func) not in LAYOUT - OWN
+            word = scope.word(value.func) if isinstance(value, ast.Call) else None
+            return word in OWN or not _gives_no_value(word)
         case ast.If(body=body, orelse=otherwise):
             return are_alone(scope, body) and are_alone(scope, otherwise)
         case ast.While(body=body):

@@ -27,7 +27,7 @@ from ..symbols import Extent, assume, positive_divisors
 from .allocations import allocate, allocate_constant, taken_out
 from .alone import LAYOUT, are_alone, are_counted, is_value
 from .arguments import Arguments, attributes_of
-from .block_parser import BlockParser
+from .block_parser import KINDS, BlockParser
 from .buffers import is_size
 from .calls import REFUSED
 from .captured import written_out
@@ -236,7 +236,9 @@ class FunctionParser:
         elif name in self.scope.layouts or (word == "var" and isinstance(self.scope.local.get(name), Symbol)):
             pass  # a stride of a buffer, or an argument of the function
         elif word is not None:
-            hint = did_you_mean(f"T.{word}", ["T.match_buffer", "T.alloc_buffer", "T.axis.remap"])
+            is_axis = word.partition(".")[2] in KINDS or word == "axis.remap"
+            others = ["T.match_buffer", "T.alloc_buffer", "T.axis.remap"]
+            hint = 'with T.block("name"): ...' if is_axis else did_you_mean(f"T.{word}", others)
             raise self._error(statement, f"T.{word} stands in a block, or nowhere", hint)
         else:
             try:
