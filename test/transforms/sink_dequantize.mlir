@@ -114,3 +114,62 @@ relay.func @parts_are_quantised_before_they_are_joined(%x: tensor<2x3xui8>, %y: 
   %q = relay.qnn.quantize %c, %s, %z {out_dtype = "uint8"} : (tensor<2x8xf32>, tensor<f32>, tensor<i32>) -> tensor<2x8xui8>
   relay.return %q : tensor<2x8xui8>
 }
+
+// CHECK-LABEL: relay.func @floats_are_multiplied_by_the_bytes_of_a_weight
+// CHECK: %[[SUM:.*]] = relay.nn.dense %x, %w {out_dtype = "float32"} : (tensor<2x4xf32>, tensor<3x4xi8>) -> tensor<2x3xf32>
+// CHECK-NEXT: %[[SCALE:.*]] = relay.constant dense<[2.500000e-01, 5.000000e-01, 1.000000e+00]> : tensor<3xf32>
+// CHECK-NEXT: relay.multiply %[[SUM]], %[[SCALE]]
+// CHECK: %[[MOVED:.*]] = relay.transpose %v
+// CHECK: relay.nn.dense %x, %[[MOVED]] {out_dtype = "float32"} : (tensor<2x4xf32>, tensor<3x4xui8>) -> tensor<2x3xf32>
+// CHECK-NEXT: relay.constant dense<2.500000e-01> : tensor<f32>
+// CHECK-NEXT: relay.multiply
+relay.func @floats_are_multiplied_by_the_bytes_of_a_weight(%x: tensor<2x4xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %w = relay.constant dense<[[-128, -1, 0, 127], [1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<3x4xi8>
+  %s = relay.constant dense<[0.25, 0.5, 1.0]> : tensor<3xf32>
+  %z = relay.constant dense<0> : tensor<3xi32>
+  %a = relay.qnn.dequantize %w, %s, %z {axis = 0 : i64} : (tensor<3x4xi8>, tensor<3xf32>, tensor<3xi32>) -> tensor<3x4xf32>
+  %0 = relay.nn.dense %x, %a : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  %v = relay.constant dense<[[1, 5, 9], [2, 6, 10], [3, 7, 11], [4, 8, 255]]> : tensor<4x3xui8>
+  %t = relay.constant dense<0.25> : tensor<f32>
+  %o = relay.constant dense<0> : tensor<i32>
+  %b = relay.qnn.dequantize %v, %t, %o : (tensor<4x3xui8>, tensor<f32>, tensor<i32>) -> tensor<4x3xf32>
+  %c = relay.transpose %b {axes = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = relay.nn.dense %x, %c : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  relay.return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// CHECK-LABEL: relay.func @a_weight_around_128_gets_a_sign
+// CHECK: %[[TOP:.*]] = relay.bitwise_xor %w
+// CHECK-NEXT: %[[MOVED:.*]] = relay.cast %[[TOP]] {dtype = "int8"}
+// CHECK-NEXT: relay.nn.dense %x, %[[MOVED]] {out_dtype = "float32"}
+relay.func @a_weight_around_128_gets_a_sign(%x: tensor<2x4xf32>) -> tensor<2x1xf32> {
+  %w = relay.constant dense<[[0, 127, 128, 255]]> : tensor<1x4xui8>
+  %s = relay.constant dense<0.25> : tensor<f32>
+  %z = relay.constant dense<128> : tensor<i32>
+  %a = relay.qnn.dequantize %w, %s, %z : (tensor<1x4xui8>, tensor<f32>, tensor<i32>) -> tensor<1x4xf32>
+  %0 = relay.nn.dense %x, %a : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<2x1xf32>
+  relay.return %0 : tensor<2x1xf32>
+}
+
+// CHECK-LABEL: relay.func @other_weights_of_bytes_become_floats
+// CHECK: %[[A:.*]] = relay.qnn.dequantize %w, %s, %z
+// CHECK: relay.nn.dense %x, %[[A]] :
+// CHECK: %[[B:.*]] = relay.qnn.dequantize %w, %t, %o
+// CHECK: relay.nn.dense %x, %[[B]] :
+// CHECK: %[[C:.*]] = relay.qnn.dequantize %v, %s, %p
+// CHECK: relay.nn.dense %x, %[[C]] :
+relay.func @other_weights_of_bytes_become_floats(%x: tensor<2x4xf32>, %v: tensor<1x4xi8>) -> (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+  %w = relay.constant dense<[[-128, -1, 0, 127]]> : tensor<1x4xi8>
+  %s = relay.constant dense<0.25> : tensor<f32>
+  %z = relay.constant dense<1> : tensor<i32>
+  %a = relay.qnn.dequantize %w, %s, %z : (tensor<1x4xi8>, tensor<f32>, tensor<i32>) -> tensor<1x4xf32>
+  %0 = relay.nn.dense %x, %a : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<2x1xf32>
+  %t = relay.constant dense<[0.25, 0.5, 1.0, 2.0]> : tensor<4xf32>
+  %o = relay.constant dense<0> : tensor<4xi32>
+  %b = relay.qnn.dequantize %w, %t, %o {axis = 1 : i64} : (tensor<1x4xi8>, tensor<4xf32>, tensor<4xi32>) -> tensor<1x4xf32>
+  %1 = relay.nn.dense %x, %b : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<2x1xf32>
+  %p = relay.constant dense<0> : tensor<i32>
+  %c = relay.qnn.dequantize %v, %s, %p : (tensor<1x4xi8>, tensor<f32>, tensor<i32>) -> tensor<1x4xf32>
+  %2 = relay.nn.dense %x, %c : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<2x1xf32>
+  relay.return %0, %1, %2 : tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+}

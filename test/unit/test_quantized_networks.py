@@ -16,8 +16,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 import weft
 from weft import relay
+from weft.dialects.relay.base import tensor
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
+from weft.dialects.relay.ops.nn.dense import DenseOp
 from weft.frontend.onnx import from_onnx
 from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
@@ -225,3 +227,27 @@ def test_scales_of_slices_may_be_larger_than_integers() -> None:
     affine = Affine(np.array([1e20, 1], np.float32), np.zeros((), np.int32), "int32", 0)
     scale, zero = affine.parameters(Emitter())
     assert str(scale.type) == "tensor<2xf32>" and str(zero.type) == "tensor<2xi32>"
+
+
+@pytest.mark.parametrize(("dtype", "zero"), [("int8", 0), ("uint8", 128), ("uint8", 0), ("int8", 5)])
+@pytest.mark.parametrize("columns", [3, 40])
+def test_floats_times_weights_of_bytes_are_not_rounded_to_bytes(dtype: str, zero: int, columns: int) -> None:
+    rng, bounds = np.random.default_rng(0), np.iinfo(dtype)
+    weight, scale = rng.integers(bounds.min, bounds.max + 1, (64, columns)), rng.uniform(0.01, 0.02, columns)
+    parts = {"q": weight.astype(dtype), "s": scale.astype(np.float32), "z": np.full(columns, zero, dtype)}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["w"], axis=1),
+        helper.make_node("MatMul", ["x", "w"], ["y"]),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 64])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, columns])
+    constants = [numpy_helper.from_array(array, name) for name, array in parts.items()]
+    model = helper.make_model(helper.make_graph(nodes, "g", [x], [y], constants))
+    module = SinkDequantizePass(data="uint8")(from_onnx(model))
+    (product,) = (op for op in module.walk() if isinstance(op, DenseOp))
+    kept = "ui8" if (dtype, zero) == ("uint8", 0) else "i8"
+    assert str(tensor(product.weight).element_type) == ("f32" if zero == 5 else kept)
+    given = rng.standard_normal((1, 2, 64)).astype(np.float32)
+    run = Executable(compile_graph(module, Target.parse("llvm -mcpu=native")), threads=1)
+    exact: Any = given.astype(np.float64) @ ((weight - zero) * parts["s"].astype(np.float64))
+    assert np.abs(np.asarray(run(given)) - exact).max() < 1e-4

@@ -18,6 +18,14 @@ Left as they are: products of weights with a zero point other than 0, of scales 
 and those of so many elements that 32 bits might not hold the sum; and transposed convolutions of data whose zero point
 is not the byte that is multiplied as 0.
 
+A product of floats and a constant weight of bytes reads the bytes, a quarter of the memory, and is scaled at the end:
+
+    %b = relay.qnn.dequantize %w, %sw, 0              %0 = relay.nn.dense %x, %w {out_dtype = "float32"}
+    %c = relay.nn.dense %x, %b                   ->   %c = relay.multiply %0, %sw
+
+where the zero point is 0, or 128 of `uint8`, and scales are one, or one for each column of the result. It differs from
+the model as it is written by the rounding of weights to floats.
+
 `fake-quantization-to-integer` goes further, as TVM's pass does: it also computes sums, means and functions with
 integers, whose results may be steps apart. TVM has no pass like this one; its `use_qat` mode is the nearest.
 """
@@ -96,7 +104,7 @@ class SinkDequantizePass(FunctionPass):
             case ConcatenateOp():
                 return _concatenate(op)
             case RelayOp() if (guard := SAME.get(type(op))) is not None:
-                return self._sink(op, guard)
+                return self._sink(op, guard) or (isinstance(op, DenseOp) and _weigh_by_bytes(op))
             case _:
                 return False
 
@@ -129,6 +137,40 @@ class SinkDequantizePass(FunctionPass):
             return value, affine
         moved = flipped(value, lambda array: emit(ConstantOp.from_numpy(array)), emit.insert)
         return moved, replace(affine, dtype=self.data, zero=affine.zero + (128 if self.data == "uint8" else -128))
+
+
+def _weigh_by_bytes(op: DenseOp) -> bool:
+    """Multiply floats by the bytes of a constant weight, and scale the sums."""
+    source = _source(op.weight)
+    affine = None if source is None else _known(source)
+    if source is None or affine is None or not _is_constant(source.data):
+        return False
+    middle = 128 if affine.dtype == "uint8" and affine.zero.any() else 0
+    obstacle = None
+    if affine.dtype not in BYTES or tensor(op.data).element_type != f32 or tensor(op.result).element_type != f32:
+        obstacle = f"its factors are {tensor(op.data).element_type} and {affine.dtype}"
+    elif (affine.zero != middle).any():
+        obstacle = "the zero point of its weight is not in the middle"
+    elif affine.scale.size > 1 and affine.axis != 0:
+        obstacle = "its weight has a scale for each step of the sum"
+    if obstacle is not None:
+        remarks.missed(NAME, op, f"its weight becomes floats: {obstacle}")
+        return False
+    emit = Emitter()
+    weight = (
+        flipped(source.data, lambda array: emit(ConstantOp.from_numpy(array)), emit.insert) if middle else source.data
+    )
+    sums = emit(DenseOp(op.data, weight, units=op.units, out_dtype="float32"))
+    scale = affine.scale.reshape(() if affine.scale.size == 1 else -1)
+    _put(op, emit, emit(MultiplyOp(sums, emit.constant(scale, f32, "scale"))))
+    return True
+
+
+def _is_constant(value: SSAValue) -> bool:
+    """Whether a value is a constant, or one that was moved."""
+    while isinstance(value.owner, TransposeOp | ReshapeOp | SqueezeOp | ExpandDimsOp):
+        value = value.owner.operands[0]
+    return isinstance(value.owner, ConstantOp)
 
 
 def _source(value: SSAValue) -> DequantizeOp | None:
