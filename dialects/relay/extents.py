@@ -90,6 +90,8 @@ class Extents:
     """Pairs of which the first must not be above the second."""
     decided: dict[te.Var, te.Dim] = field(default_factory=dict[te.Var, te.Dim])
     """Symbols that data decides when the graph runs, and what they are at most."""
+    depth: Callable[[te.Var], int] = lambda symbol: 0
+    """How far inside of loops and branches what says a symbol stands: of two that are one the outer one stays."""
 
     def of(self, value: SSAValue) -> list[Known]:
         """What is known of a value's tensors."""
@@ -257,6 +259,8 @@ class Extents:
                 self.at_most += [(a, b), (b, a)]
                 continue
             symbol, value = found
+            if isinstance(value, te.Var) and self.depth(symbol) < self.depth(value):
+                symbol, value = value, symbol
             self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
             self.values[symbol] = value
         for a, b in asked.at_most:

@@ -65,6 +65,8 @@ class Emitter:
     def __init__(self, block: Block, file: str, directory: Path | None):
         self.block = block
         self._outermost = block
+        self._around = [block]
+        """The blocks that what is appended now stands in, from the outside inwards."""
         self.directory = directory
         self._file = FileLineColLoc(StringAttr(as_text(file)), IntAttr(0), IntAttr(0))
         self._location: LocationAttr = self._file
@@ -72,7 +74,7 @@ class Emitter:
         self.extents: Extents | None = None
         """What is known of extents, where an input has some that are open."""
         self.sources: dict[te.Var, tuple[SSAValue, int]] = {}
-        """The argument, and the axis of it, that a symbol is the extent of; or, with -1, what holds it."""
+        """The value, and the axis of it, that a symbol is the extent of; or, with -1, what holds it."""
         self.parts: dict[SSAValue, tuple[SSAValue, SSAValue, int, bool]] = {}
         """Sequences of the parts of one tensor: that, how long they are, along which axis, whether it is dropped."""
         self.growing: dict[SSAValue, tuple[SSAValue, ...]] = {}
@@ -98,10 +100,29 @@ class Emitter:
         """Append to another block meanwhile, which an operation will have that is appended afterwards. Constants stand
         outside, where all that follows sees them."""
         around, self.block = self.block, block
+        self._around.append(block)
         try:
             yield block
         finally:
+            self._around.pop()
             self.block = around
+
+    def follow_extents(self) -> Extents:
+        """Find out about extents from now on, if not yet."""
+        if self.extents is None:
+            self.extents = Extents(depth=self._depth)
+        return self.extents
+
+    def _depth(self, symbol: te.Var) -> int:
+        """How many blocks are around what says a symbol; more than there are where nothing does that can be seen."""
+        source = self.sources.get(symbol)
+        block = None if source is None else _block_of(source[0])
+        return len(self._around) if block is None or block not in self._around else self._around.index(block)
+
+    def source_of(self, symbol: te.Var) -> tuple[SSAValue, int] | None:
+        """What says a symbol, of what can be seen where operations are appended now."""
+        found = self.sources.get(symbol)
+        return found if found is not None and _block_of(found[0]) in self._around else None
 
     def insert(self, op: Operation) -> None:
         """Append `op`, with the current location.
@@ -114,7 +135,7 @@ class Emitter:
         op.location = self._location
         self.block.add_op(op)
         if self.extents is None and isinstance(op, RelayOp) and (op.SAYS_EXTENT or _is_open(op)):
-            self.extents = Extents()
+            self.follow_extents()
         if self.extents is not None:
             self._learn(op, self.extents)
 
@@ -183,7 +204,7 @@ class Emitter:
     def begin_symbols(self, arguments: Sequence[tuple[SSAValue, Sequence[Sequence[str]]]]) -> None:
         """Find out about extents from now on, for arguments whose `?` have names; what has none is a symbol of its
         own."""
-        self.extents = Extents()
+        extents = self.follow_extents()
         symbols: dict[str, te.Dim] = {}
         given_names = {name for _, names in arguments for each in names for name in each}
 
@@ -196,7 +217,7 @@ class Emitter:
             for each, given in zip(found, names, strict=True):
                 named = zip(each.dims, given, strict=True)
                 dims.append([named_dim(name, given_names, symbol) if name else dim for dim, name in named])
-            self.extents.known[value] = [Known(tuple(each)) for each in dims]
+            extents.known[value] = [Known(tuple(each)) for each in dims]
             for axis, dim in enumerate(dims[0] if isinstance(value.type, TensorType) else ()):
                 if isinstance(dim, te.Var):
                     self.sources.setdefault(dim, (value, axis))
@@ -206,10 +227,9 @@ class Emitter:
         that does not follow from others, the result of which it is the extent says."""
         self._note(op, extents)
         for result in op.results:
-            if isinstance(result.type, TensorType) and self.block is self._outermost:
-                for axis, dim in enumerate(extents.of(result)[0].dims):
-                    if isinstance(dim, te.Var):
-                        self.sources.setdefault(dim, (result, axis))
+            for axis, dim in enumerate(extents.of(result)[0].dims if isinstance(result.type, TensorType) else ()):
+                if isinstance(dim, te.Var) and self.source_of(dim) is None:
+                    self.sources[dim] = result, axis
 
     def _note(self, op: Operation, extents: Extents) -> None:
         """Note what is known of the results of an operation."""
@@ -299,6 +319,11 @@ class Emitter:
             if op.results and not any(r.first_use for r in op.results) and not op.has_trait(Stateful):
                 op.detach()
                 op.erase()
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    """The block that a value is made in."""
+    return value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
 
 
 def _note_operands(op: Operation, extents: Extents) -> None:

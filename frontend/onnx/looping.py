@@ -30,7 +30,7 @@ from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
 from ...dialects.relay.control import IfOp, SetRowOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, YieldOp
-from ...dialects.relay.extents import Extents, Known
+from ...dialects.relay.extents import Known
 from ...dialects.relay.slices import ENDLESS
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
@@ -80,7 +80,7 @@ class Loop:
         self.body = body
         if any(isinstance(value.type, TupleType) for value in carried):
             raise Unsupported("a sequence or an optional value that turns hand on, as many as only a run tells")
-        self.emitter.extents = self.emitter.extents or Extents()
+        self.extents = self.emitter.follow_extents()
         self.dims = [list(self.emitter.dims(value)) for value in carried]
         """The extents of what is carried; none where a body gives another one back."""
         self.is_open = [[False] * len(each) for each in self.dims]
@@ -98,9 +98,11 @@ class Loop:
         last = node.constant(np.array(np.iinfo(np.int64).max)) if self.turns is None else self.turns
         start = [first, last, self._goes_on(first, last, self.condition)]
         while True:
+            before = dict(self.extents.values), list(self.extents.others)
             block, turn, inner = self._attempt()
             if not self._widen(turn.results):
                 break
+            self.extents.values, self.extents.others = before  # what followed from extents that are open after all
             for each in (inner, block):
                 for op in reversed(list(each.ops)):
                     op.detach()

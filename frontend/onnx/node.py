@@ -301,7 +301,7 @@ class Node:
             case te.Const(value):
                 return self.constant(np.asarray(value, np.int64))
             case te.Var():
-                if (found := self.emitter.sources.get(dim)) is None:
+                if (found := self.emitter.source_of(dim)) is None:
                     raise Unsupported("an extent that data decides", give_shapes())
                 if found[1] < 0:
                     return self.emit("reshape", found[0], newshape=[], allowzero=True)

@@ -119,3 +119,39 @@ def test_a_slice_begins_where_a_count_says_or_so_far_from_the_end(taken: int):
     weights = {"taken": np.array([taken]), "end": np.array([1 << 40]), "axis": np.array([0])}
     calls = [{"x": x, "z": X.reshape(-1)} for x in (np.ones(8), np.zeros(8), np.arange(8) % 3)]
     check(nodes, {"x": [8], "z": [24]}, calls, weights)
+
+
+def test_turns_cut_and_fill_rows_to_the_length_of_an_open_input():
+    """As `torchvision` pastes masks: what a turn cuts out is as long as data says, and rows end as long as `z`."""
+    body = [
+        helper.make_node("Gather", ["cuts", "i"], ["cut"]),
+        helper.make_node("Unsqueeze", ["cut", "zero"], ["end"]),
+        helper.make_node("Expand", ["x", "end"], ["part"]),
+        helper.make_node("Sub", ["end", "one"], ["last"]),
+        helper.make_node("Slice", ["part", "zero", "last", "zero"], ["later"]),
+        helper.make_node("Shape", ["later"], ["have"]),
+        helper.make_node("Shape", ["z"], ["whole"]),
+        helper.make_node("Sub", ["whole", "have"], ["missing"]),
+        helper.make_node("ConstantOfShape", ["missing"], ["zeros"]),
+        helper.make_node("Concat", ["later", "zeros"], ["full"], axis=0),
+        helper.make_node("Slice", ["full", "zero", "whole", "zero"], ["filled"]),
+        helper.make_node("Add", ["filled", "z"], ["added"]),
+        helper.make_node("Unsqueeze", ["added", "zero"], ["row"]),
+        helper.make_node("Concat", ["rows", "row"], ["more"], axis=0),
+        helper.make_node("Identity", ["goes_on"], ["still"]),
+    ]
+    values: list[tuple[str, int, Any]] = [("i", 7, []), ("goes_on", 9, []), ("rows", 1, None)]
+    given = [helper.make_tensor_value_info(*value) for value in values]
+    made = [helper.make_tensor_value_info("still", 9, []), helper.make_tensor_value_info("more", 1, None)]
+    nodes = [
+        helper.make_node("Shape", ["z"], ["length"]),
+        helper.make_node("Concat", ["zero", "length"], ["none"], axis=0),
+        helper.make_node("ConstantOfShape", ["none"], ["before"]),
+        helper.make_node("Loop", ["turns", "", "before"], ["y"], body=helper.make_graph(body, "body", given, made)),
+    ]
+    numbers = {"zero": np.array([0]), "one": np.array([1])}
+    calls = [
+        {"x": X[0, 0, 1:2], "z": np.arange(n), "cuts": cuts, "turns": len(cuts)}
+        for n, cuts in ((5, [2, 4, 1]), (4, [3]), (6, [1, 1, 5, 2]))
+    ]
+    check(nodes, {"x": [1], "z": ["n"], "cuts": ["k"], "turns": []}, calls, numbers)
