@@ -65,6 +65,7 @@ EXAMPLES: dict[str, Callable[[Schedule], object]] = {
     "cache_index": lambda s: s.cache_index(block(s, "halves"), "global"),
     "cache_write": lambda s: s.cache_write(block(s, "copy"), 0, "global"),
     "compute_at": lambda s: s.compute_at(block(s, "twice"), loops(s, "square")[0]),
+    "compute_outer_at": lambda s: s.compute_at(block(s, "twice_o"), loops(s, "square")[0]),
     "decompose_reduction": lambda s: s.decompose_reduction(block(s, "sum"), loops(s, "sum")[1]),
     "fuse": lambda s: s.fuse(*loops(s, "copy")),
     "inline": lambda s: s.compute_inline(block(s, "twice")),

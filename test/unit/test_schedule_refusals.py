@@ -432,7 +432,7 @@ def test_a_block_that_is_moved_is_verified_in_a_copy_first(monkeypatch: pytest.M
     def accept(block: BlockOp, following: Operation) -> None:
         pass
 
-    monkeypatch.setattr("weft.transforms.tir.schedule.compute_at._check_inputs_are_there", accept)
+    monkeypatch.setattr("weft.transforms.tir.schedule.compute_at.check_inputs_are_there", accept)
     schedule = Schedule(parsed(ONE_NEST.replace("BEFORE", "").replace("INSIDE", COPY)))
     func = schedule.mod.body.block.first_op
     assert isinstance(func, PrimFuncOp)

@@ -120,8 +120,8 @@ def compute_at(block: BlockOp, loop: ForOp, preserve_unit_loops: bool = False, i
 
 def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool, index: int) -> list[ForOp]:
     around = [*enclosing_loops(loop), loop]
-    place = place_over(block, around, _region(block, around), preserve_unit_loops)
-    following = _following(block, loop, index)
+    place = place_over(block, around, region_in(block, around), preserve_unit_loops)
+    following = following_statement(block, loop, index)
     erase_with_loops(block, keep=True)
     nest = place.loops[0] if place.loops else block
     loop.body.block.insert_op_before(nest, following)
@@ -134,7 +134,7 @@ def _move(block: BlockOp, loop: ForOp, preserve_unit_loops: bool, index: int) ->
     return place.loops
 
 
-def _following(block: BlockOp, loop: ForOp, index: int) -> Operation:
+def following_statement(block: BlockOp, loop: ForOp, index: int) -> Operation:
     """The statement of `loop` before which `block` moves.
 
     Raises:
@@ -167,7 +167,7 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
     name = f"block @{block.block_name}"
     buffer = written_buffer(block)
     readers = consumers(block)
-    _check_all_readers_inside(block, loop, readers)
+    check_all_readers_inside(block, loop, readers)
     check_sole_writer(block, buffer)
     check_one_element(block)
     if is_around(loop, block) and not all(is_before(block, reader) for reader in readers):
@@ -176,15 +176,15 @@ def check_compute_at(block: BlockOp, loop: ForOp, index: int = LAST) -> None:
         raise ScheduleError.at(block, f"{name} comes after the loop it should move into")
     for each in (*block.reads, buffer):
         check_not_torn(block, each, [*enclosing_loops(loop), loop])
-    following = _following(block, loop, index)
+    following = following_statement(block, loop, index)
     check_inputs_stay(block, following)
-    _check_inputs_are_there(block, following)
+    check_inputs_are_there(block, following)
     if not bounds_iterators_only(block):
         raise ScheduleError.at(block, f"{name} has a predicate that would be lost")
     _check_concurrent(block, loop, index)
 
 
-def _check_all_readers_inside(block: BlockOp, loop: ForOp, readers: Sequence[BlockOp]) -> None:
+def check_all_readers_inside(block: BlockOp, loop: ForOp, readers: Sequence[BlockOp]) -> None:
     """`loop` has all that read the result of `block`."""
     name = f"block @{block.block_name}"
     buffer = written_buffer(block)
@@ -210,7 +210,7 @@ def _check_all_readers_inside(block: BlockOp, loop: ForOp, readers: Sequence[Blo
         )
 
 
-def _check_inputs_are_there(block: BlockOp, following: Operation) -> None:
+def check_inputs_are_there(block: BlockOp, following: Operation) -> None:
     """Nothing that writes what `block` reads comes before it now and, from `following` on, after it then."""
     needed = set(block.reads) - set(block.writes)
     statement: Operation | None = following
@@ -283,7 +283,7 @@ def place_over(block: BlockOp, around: Sequence[ForOp], region: Region, preserve
     return place
 
 
-def _region(block: BlockOp, around: Sequence[ForOp]) -> Region:
+def region_in(block: BlockOp, around: Sequence[ForOp]) -> Region:
     """What is read of the result of `block` in one iteration of the loops `around`: by all threads that have the memory
     of the result together, since each of them fills all of it."""
     buffer = written_buffer(block)

@@ -42,6 +42,7 @@ from ..schedule.cache_read import cache_read
 from ..schedule.cache_write import cache_write
 from ..schedule.checks import LAST, check_known_trips
 from ..schedule.compute_at import compute_at
+from ..schedule.compute_outer_at import compute_outer_at
 from ..schedule.decompose_outer import decompose_outer
 from ..schedule.decompose_padding import decompose_padding
 from ..schedule.decompose_reduction import decompose_reduction
@@ -252,12 +253,14 @@ def _add_unit_loop(state: State, op: loops.AddUnitLoopOp) -> Sequence[Meaning]:
 
 
 def _compute_at(state: State, op: blocks.ComputeAtOp) -> Sequence[Meaning]:
-    block, place = state.block(op.inputs[0]), state.meaning(op.inputs[1])
+    block, place = state.any_block(op.inputs[0]), state.meaning(op.inputs[1])
     match place:
+        case ForOp() if isinstance(block, OuterBlockOp):
+            compute_outer_at(block, place, _flag(op.preserve_unit_loops), _place(op.index))
         case ForOp():
-            compute_at(block, place, _flag(op.preserve_unit_loops), _place(op.index))
+            compute_at(state.block(op.inputs[0]), place, _flag(op.preserve_unit_loops), _place(op.index))
         case Location.INLINE:
-            compute_inline(block)
+            compute_inline(state.block(op.inputs[0]))
         case _:
             pass
     return []
