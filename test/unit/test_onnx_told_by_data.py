@@ -86,6 +86,29 @@ def test_repeats_and_fills():
     check([filled], {"to": [3]}, [{"to": [2, 3, 4]}, {"to": [0, 3, 1]}])
 
 
+@pytest.mark.parametrize("made", [
+    helper.make_node("ConstantOfShape", ["missing"], ["w"]),
+    helper.make_node("Expand", ["fill", "missing"], ["w"]),
+    helper.make_node("Tile", ["fill", "missing"], ["w"]),
+])  # fmt: skip
+@pytest.mark.parametrize("shapes", [{"x": ["n"], "z": ["m"]}, {"x": ["n"], "size": [1]}])
+def test_what_fills_up_has_no_negative_extent(made: Any, shapes: dict[str, list[int | str]]):
+    """It was taken for empty, and more was written beside it than the whole has room for."""
+    given = [] if "z" in shapes else [helper.make_node("Expand", ["fill", "size"], ["z"])]
+    nodes = [
+        *given,
+        helper.make_node("Shape", ["x"], ["whole"]),
+        helper.make_node("Shape", ["z"], ["have"]),
+        helper.make_node("Sub", ["whole", "have"], ["missing"]),
+        made,
+        helper.make_node("Concat", ["z", "w"], ["v"], axis=0),
+        helper.make_node("Add", ["v", "x"], ["y"]),
+    ]
+    other = "z" if "z" in shapes else "size"
+    calls = [{"x": np.arange(5), other: np.arange(n) if other == "z" else [n]} for n in (3, 5, 8)]
+    check(nodes, shapes, calls, {"fill": np.ones(1, np.float32)})
+
+
 def test_sizes_of_images_of_which_some_are_those_of_the_images():
     """As detectors write it: images are brought to a size that is computed of theirs in floats."""
     nodes = [
@@ -152,6 +175,6 @@ def test_turns_cut_and_fill_rows_to_the_length_of_an_open_input():
     numbers = {"zero": np.array([0]), "one": np.array([1])}
     calls = [
         {"x": X[0, 0, 1:2], "z": np.arange(n), "cuts": cuts, "turns": len(cuts)}
-        for n, cuts in ((5, [2, 4, 1]), (4, [3]), (6, [1, 1, 5, 2]))
+        for n, cuts in ((5, [2, 4, 1]), (4, [3]), (6, [1, 1, 9, 2]))
     ]
     check(nodes, {"x": [1], "z": ["n"], "cuts": ["k"], "turns": []}, calls, numbers)

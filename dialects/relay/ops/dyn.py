@@ -413,7 +413,7 @@ class DynPadOp(OfData):
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
         x, value = data
-        widths = extents(told[0])
+        widths = cast("list[int]", integers(told[0]))
         pairs = list(zip(widths[::2], widths[1::2], strict=True))
         if self.pad_mode.data != "constant" and not all(at_most(0, w) for w in widths):
             raise TypeError("te: whether something is cut off is known only when it runs")

@@ -13,6 +13,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
+from ...te.assume import at_most
 from ...te.dims import as_dim
 from ..base import (
     DYNAMIC,
@@ -43,8 +44,15 @@ def integers(told: Sequence[te.Dim | float]) -> list[te.Dim]:
 
 
 def extents(told: Sequence[te.Dim | float]) -> list[int]:
-    """What is told as extents, which compute like integers (`te.Tensor.shape`)."""
-    return cast("list[int]", [as_dim(n) for n in integers(told)])
+    """What is told as extents, which compute like integers (`te.Tensor.shape`); they are asked not to be negative.
+
+    Raises:
+        TypeError: one is.
+    """
+    found = [as_dim(n) for n in integers(told)]
+    if not all(at_most(0, n) for n in found):
+        raise TypeError("te: an extent is negative")
+    return cast("list[int]", found)
 
 
 def count_of(value: SSAValue, what: str) -> int:

@@ -33,7 +33,7 @@ from ..precision import Accuracy
 from ..told import DynOp
 from ..types import tuple_type
 from .creation import FullOp, OnesOp, ZerosOp
-from .dyn_common import count_of, extents, numbers, open_tensor
+from .dyn_common import count_of, extents, integers, numbers, open_tensor
 from .elementwise import named_type
 from .gather import GatherOp, OneHotOp
 from .sort import TopkOp, order, taken
@@ -234,7 +234,7 @@ class DynTopkOp(DynOp):
         return TopkOp(self.data, k=k, **self.properties)
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> list[te.Tensor]:
-        (x,), (k,) = data, extents(told[0])
+        (x,), (k,) = data, integers(told[0])
         axis = normalize_axis(self.axis.value.data, x.rank)
         least = 0 if is_true(self.zero_is_none) else 1
         if te.is_number(k) and k < least:
