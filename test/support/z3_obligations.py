@@ -30,7 +30,7 @@ from weft.dialects.tir.analyzer.nodes import (
     Zero,
     const,
 )
-from weft.dialects.tir.analyzer.pattern import Common, Literal, Lower, Row
+from weft.dialects.tir.analyzer.pattern import Common, Literal, Lower, Row, Whole
 
 z3: Any = import_module("z3")  # its functions have no complete types
 
@@ -115,7 +115,7 @@ def is_proved(row: Row, constants: Mapping[IntExpr, IntExpr] | None = None, mill
     solver = z3.Solver()
     solver.set("timeout", milliseconds)
     for variable, formula in row.let.items():
-        if isinstance(formula, Common) or any(isinstance(e, Lower) for e in _walk(formula)):
+        if isinstance(formula, Common | Whole) or any(isinstance(e, Lower) for e in _walk(formula)):
             continue  # any value: what it has to fulfil is in the guards
         if variable in given:
             solver.add(obligation.number(given[variable]) == obligation.number(substitute(formula, given)))

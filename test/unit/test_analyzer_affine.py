@@ -138,3 +138,14 @@ def test_where_a_size_is_positive_its_factors_are(size: IntExpr, positive: list[
     assume_positive(analyzer, size)
     assert all(analyzer.can_prove(each >= 1) for each in positive)
     assert not any(analyzer.can_prove(each >= 1) for each in not_shown)
+
+
+def test_sums_of_sizes_divide_what_is_a_multiple_of_them():
+    i, n, m, k = dim(0), sym(0), sym(1), sym(2)
+    analyzer = Analyzer()
+    analyzer.assume(n >= 0, m >= 0, k >= 0, i >= 0, i < n + 3)
+    assert analyzer.simplify((m + 1) * (n + 3) * (k + 2) // ((n + 3) * (k + 2))) is m + 1
+    assert analyzer.simplify(((m + 1) * (n + 3) + i) // (n + 3)) is m + 1
+    assert analyzer.simplify(((m + 1) * (n + 3) + i) % (n + 3)) is i
+    rest = (n * m + 3) // (n + 3)
+    assert analyzer.simplify(rest) is rest

@@ -329,3 +329,29 @@ def test_an_extent_that_may_be_divided_by_0_is_refused() -> None:
     del func.attributes["assumed"]
     with pytest.raises(Diagnostic, match="an extent is divided by %x, which is not said to be positive"):
         func.verify()
+
+
+def test_reductions_in_a_fused_loop_over_sums_of_sizes_begin_before_their_steps() -> None:
+    func = weft.tir.from_source("""
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int64, m: T.int64, k: T.int64):
+    A = T.match_buffer(a, (m + 1, n + 3, k), "float32")
+    B = T.match_buffer(b, (m + 1, n + 3), "float32")
+    for l, i, j in T.grid(k, m + 1, n + 3):
+        with T.block("b"):
+            w, u, v = T.axis.remap("RSS", [l, i, j])
+            with T.init():
+                B[u, v] = T.float32(0)
+            B[u, v] = B[u, v] + A[u, v, w]
+""")
+    assert isinstance(func, PrimFuncOp)
+    schedule = weft.tir.Schedule.on(func)
+    steps, *loops = schedule.get_loops("b")
+    schedule.fuse(*loops)
+    schedule.decompose_reduction("b", steps)
+    assert not not_proved(func)
+    kernel = build_kernel(func, threads=1, start="schedule", codegen_level=1)
+    for shape in ((1, 3, 4), (3, 5, 0), (2, 4, 1)):
+        a = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        for (out,) in (kernel(a), Interpreter(func)([a])):
+            np.testing.assert_allclose(np.asarray(out, np.float32), a.sum(2), rtol=1e-4, atol=1e-5)

@@ -117,6 +117,44 @@ def multiply(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     return linear(left * right, result)
 
 
+def multiple_within(expr: IntExpr, divisor: Sum) -> IntExpr | None:
+    """That of which the product with `divisor` is some of the terms of `expr`, as `m` for `m * n + m * 3 + i` and `n +
+    3`; `None` where there is none. It is found as polynomials are divided: by the leading terms."""
+    lead = max(divisor.terms, key=_degree)
+    found: IntExpr = FALSE
+    left = expr
+    while True:
+        fitting = [(atom, other) for atom in parts(left)[1] if (other := _left_of(atom, lead)) is not None]
+        if not fitting:
+            break
+        atom, other = max(fitting, key=lambda each: _degree(each[0]))
+        factor, rest = divmod(parts(left)[1][atom], divisor.terms[lead])
+        if rest:
+            return None
+        times = scale(other, factor)
+        found, left = add(found, times), add(left, multiply(times, divisor), -1)
+    (constant, terms), (was, before) = parts(left), parts(expr)
+    if found is FALSE or constant not in (0, was) or any(before.get(atom) != factor for atom, factor in terms.items()):
+        return None
+    return found
+
+
+def _degree(atom: IntExpr) -> tuple[object, ...]:
+    """What orders terms: those of more factors first."""
+    return len(factors(atom)), sorted((each.order for each in factors(atom)), reverse=True)
+
+
+def _left_of(atom: IntExpr, taken: IntExpr) -> IntExpr | None:
+    """The factors of `atom` without those of `taken`; `None` where one of these is not there."""
+    left = list(factors(atom))
+    for each in factors(taken):
+        place = next((number for number, factor in enumerate(left) if factor is each), None)
+        if place is None:
+            return None
+        del left[place]
+    return op(Product, *left) if len(left) > 1 else left[0] if left else TRUE
+
+
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     """`lhs` divided by `rhs`, rounded down."""
     if type(rhs) is Const:

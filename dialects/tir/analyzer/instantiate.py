@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .build import add, linear, multiply, parts, rebuild, scale
+from .build import add, linear, multiple_within, multiply, parts, rebuild, scale
 from .convert import evaluate, substitute
 from .nodes import Const, IntExpr, NonNegative, Op, Product, Sum, Var, Zero, const, var
-from .pattern import Common, Literal, Lower, Questions
+from .pattern import Common, Literal, Lower, Questions, Whole
 
 Env: TypeAlias = "dict[IntExpr, IntExpr]"
 """What each variable of a pattern matched."""
@@ -85,6 +85,16 @@ def binder(variable: Var, formula: IntExpr) -> Callable[[Env, Questions], bool]:
             return bool(shared)
 
         return bind_common
+    if isinstance(formula, Whole):
+        dividend, divisor = (builder(arg) for arg in formula.args)
+
+        def bind_whole(env: Env, ask: Questions) -> bool:
+            if type(by := divisor(env)) is not Sum or (found := multiple_within(dividend(env), by)) is None:
+                return False
+            env[variable] = found
+            return True
+
+        return bind_whole
     inner = next((e for e in _walk(formula) if isinstance(e, Lower)), None)
     if inner is None:
         compute = builder(formula)

@@ -54,6 +54,12 @@ class Common(Op):
     __slots__ = ()
 
 
+class Whole(Op):
+    """In `let`: the multiple of a sum that terms of another are."""
+
+    __slots__ = ()
+
+
 X, Y, Z, V, W = (var(name, name, Wild) for name in "XYZVW")
 P, Q = (var(name, name, Condition) for name in "PQ")
 A, B, C, D, E, K, L, M = (var(name, name, Literal) for name in "ABCDEKLM")
@@ -68,6 +74,12 @@ def lower(expr: IntExpr) -> IntExpr:
 def common(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     """In `let`: the terms that `lhs` and `rhs` have in common."""
     return op(Common, lhs, rhs)
+
+
+def whole(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """In `let`: that of which the product with `rhs`, a sum, is some of the terms of `lhs`; the row does not hold where
+    there is none."""
+    return op(Whole, lhs, rhs)
 
 
 class Questions(Protocol):

@@ -4,7 +4,7 @@ a pattern is not zero, as an expression that divides by zero has no value."""
 from __future__ import annotations
 
 from ..build import maximum, minimum, truncdiv, truncmod
-from ..pattern import Q_, A, B, C, D, E, K, X, Y, Z, lower, row
+from ..pattern import Q_, A, B, C, D, E, K, X, Y, Z, lower, row, whole
 
 DIVISIONS = (
     # multiples of the divisor leave the division
@@ -14,6 +14,8 @@ DIVISIONS = (
     row("(k*x*y + z) mod y = z mod y", (K * X * Y + Z) % Y, Z % Y),
     row("(k*y + z) floordiv y = k + z floordiv y", (K * Y + Z) // Y, K + Z // Y),
     row("(k*y + z) mod y = z mod y", (K * Y + Z) % Y, Z % Y),
+    row("x floordiv y = z + (x - y*z) floordiv y", X // Y, Z + (X - Y * Z) // Y, let={Z: whole(X, Y)}),
+    row("x mod y = (x - y*z) mod y", X % Y, (X - Y * Z) % Y, let={Z: whole(X, Y)}),
     row("x floordiv x = 1", X // X, 1),
     row("x mod x = 0", X % X, 0),
     row(
