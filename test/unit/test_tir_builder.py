@@ -102,7 +102,7 @@ def test_handles_are_the_buffers_that_the_map_says() -> None:
     body = tir.For(loop, te.const(0), n, "serial", tir.BufferStore(buffer, buffer[loop] * 2.0, [loop]))
     function = tir.PrimFunc([x], body, buffer_map={x: buffer}, attrs={"key": 3})
     assert len(function.symbols) == 1 and "key" in function.attributes
-    assert "B[i_1] = B[i_1] * T.float32(2)" in function.script()
+    assert "B[i] = B[i] * T.float32(2)" in function.script()
     with pytest.raises(UsageError, match="does not say which buffer the parameter 'x' is"):
         tir.PrimFunc([x], body)
     plain = te.var("p")

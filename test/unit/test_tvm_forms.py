@@ -41,7 +41,7 @@ def test_scalars_of_a_text_are_converted_by_astype() -> None:
     numbers, result = np.linspace(-3, 3, 8, dtype=np.float32), np.zeros(8, np.int32)
     weft.build(converted)(numbers, result)
     np.testing.assert_array_equal(result, (numbers * 2).astype(np.int32) + numbers.astype(np.int32))
-    text = converted.script().replace('T.cast(A[i_1], "int32")', "A[i_1].astype()")
+    text = converted.script().replace('T.cast(A[i], "int32")', "A[i].astype()")
     with pytest.raises(Diagnostic, match="astype takes a dtype"):
         tir.from_source(text)
 

@@ -137,3 +137,46 @@ def f(A: T.Buffer[(8, 4), "float32"]):
         A[j, i] = T.cast(j - i, "float32")
 """)
     assert "statement(%i_1: opaque 4, %j_1: opaque 8) = [%i, %j]" in str(func)
+
+
+NUMBER = """
+@T.prim_func
+def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"], m: T.int32):
+    {named}
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "plain"),
+    [
+        (
+            "with T.let(n, T.int32(8)): \n        for i in T.parallel(n): A[i] = 1.0",
+            "for i in T.parallel(8): A[i] = 1.0",
+        ),
+        ("n = T.int32(4) \n    for i in T.parallel(8): A[i] = B[i // n]", "for i in T.parallel(8): A[i] = B[i // 4]"),
+        (
+            "n: T.int32 = m * 2 \n    for i in T.parallel(8): A[i] = T.cast(n + i, 'float32')",
+            "for i in T.parallel(8): A[i] = T.cast(m * 2 + i, 'float32')",
+        ),
+        (
+            "for j in range(2): \n        n = T.min(j, m)\n        for i in T.parallel(8): A[i] = T.cast(n, 'float32')",
+            "for j in range(2): \n        for i in T.parallel(8): A[i] = T.cast(T.min(j, m), 'float32')",
+        ),
+    ],
+)
+def test_a_name_for_a_number_is_seen_by_loops_and_blocks(named: str, plain: str) -> None:
+    func = function(NUMBER.format(named=named))
+    assert structural_equal(func, function(NUMBER.format(named=plain)))
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "n = A[0] \n    for i in T.parallel(8): B[i] = n",
+        "n = m * 2 \n    for i in T.parallel(8): B[i] = T.cast(n, 'float32') \n    n = m",
+        "for j in range(2): \n        n = j + 1 \n        for j in T.parallel(4): B[j] = T.cast(n, 'float32')",
+    ],
+)
+def test_a_name_for_an_element_or_one_that_changes_is_not(named: str) -> None:
+    with pytest.raises(Diagnostic, match="what is known only when the function runs has its name in a block"):
+        function(NUMBER.format(named=named))

@@ -35,6 +35,7 @@ from .inner_blocks import as_statements, ends_late, name_of, needs_statements
 from .layouts import layout_names
 from .loop_indices import LoopIndices
 from .loops import loops_of, one_loop
+from .named_numbers import with_number
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .parameters import buffer_of, is_pointer, know_names, matched_handles, sizes_of
 from .parts import fixed_in, is_part, without_parts
@@ -304,6 +305,9 @@ class FunctionParser:
         if word == "let" and are_counted(self.scope, [statement]):
             self._alone([statement], body)
             return
+        if word == "let" and (inner := self._with_let(call, statement.body)) is not None:
+            self._statements(inner, body)
+            return
         if word != "block":
             raise self._error(
                 statement, f"a function has no 'with {ast.unparse(call)}'", 'it has: with T.block("name")'
@@ -340,9 +344,27 @@ class FunctionParser:
         body.add_op(BlockParser(self.scope, whole, name, own).parse())
         self.scope.local = saved
 
+    def _with_let(self, call: ast.Call, statements: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+        """The statements of a `with T.let(n, value)` around loops, without the name that they have for a number."""
+        match call.args:
+            case [ast.Name(id=name), value]:
+                return with_number(self.scope, name, value, statements)
+            case _:
+                return None
+
     def _value(self, statements: Sequence[ast.stmt], body: Block) -> None:
         """A value's name, and the statements that see it."""
         if not are_counted(self.scope, statements):
+            match statements[0]:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    inner = with_number(self.scope, name, value, statements[1:])
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    inner = with_number(self.scope, name, value, statements[1:])
+                case _:
+                    inner = None
+            if inner is not None:
+                self._statements(inner, body)
+                return
             raise self._error(
                 statements[0],
                 "what is known only when the function runs has its name in a block",
