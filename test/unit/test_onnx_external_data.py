@@ -42,15 +42,18 @@ def test_a_program_does_not_depend_on_the_file_beside_its_model(target: str, siz
     np.testing.assert_array_equal(np.asarray(exe(x)), x + weight)
 
 
-def test_weights_outside_of_the_models_folder_are_refused(tmp_path: Path):
+@pytest.mark.parametrize("where", ["../secret", "../folder/../secret", "/secret", "link", "out/secret"])
+def test_weights_outside_of_the_models_folder_are_refused(where: str, tmp_path: Path):
     (tmp_path / "secret").write_bytes(bytes(16))
     graph = graph_of([helper.make_node("Add", ["x", "w"], ["y"])], {"x": [4]}, weights={"w": random(4)})
     tensor = graph.initializer[0]
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value="../secret")
+    tensor.external_data.add(key="location", value=f"{tmp_path}{where}" if where.startswith("/") else where)
     path = tmp_path / "folder" / "m.onnx"
     path.parent.mkdir()
+    (path.parent / "link").symlink_to(tmp_path / "secret")
+    (path.parent / "out").symlink_to(tmp_path)
     path.write_bytes(model_of(graph).SerializeToString())
     with pytest.raises(Diagnostic, match="outside of the model's folder"):
         from_onnx(path)
