@@ -237,6 +237,13 @@ def test_what_decides_on_the_lowering_of_a_kernel_makes_it_another() -> None:
     assert rules(config={"tir.bounds-checks": True}) is None, "checks tell of their places"
 
 
+def test_a_kernel_that_was_lowered_by_other_rules_is_lowered_anew() -> None:
+    assert (known(), known()) == (0, 1)
+    with weft.PassContext(opt_level=3, disabled_pass=["loop-partition"]):
+        assert (known(), known()) == (0, 1)
+    assert known() == 1
+
+
 def test_the_name_of_a_value_is_nothing_to_a_kernel() -> None:
     assert known() == 0
     assert known(GRAPH.replace("%x", "%y").replace("%0", "%z")) == 1
