@@ -150,8 +150,8 @@ expr_functor.__dict__.update(
 relay.__dict__.update(expr_functor=expr_functor)
 for _part in (
     "adt", "annotation", "dataflow_pattern", "dyn", "expr", "expr_functor", "image", "loops", "nn", "op", "prelude",
-    "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.temp_op_attr", "ty",
-    "type_functor", "vision",
+    "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.lstm", "testing.mlp",
+    "testing.mobilenet", "testing.resnet", "testing.synthetic", "testing.temp_op_attr", "ty", "type_functor", "vision",
 ):  # fmt: skip
     sys.modules[f"{__name__}.{_part}"] = attrgetter(_part)(relay)
 for _part in ("annotation", "dyn", "image", "nn", "random", "vision"):
