@@ -39,6 +39,7 @@ from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
 from .relay_backend import Executor, Runtime, check_python_calls, check_runtime
+from .relay_broadcasting import Broadcasting, is_open
 from .transforms.infra.context import PassContext
 from .transforms.infra.walk import clone
 
@@ -173,6 +174,11 @@ class Evaluator:
         else:
             native = compiled(module, self.target, main.sym_name.data)
             program, shown = native.program, native.shown
+            if native.written is None and is_open(main):
+                kept, target, name = module.clone(), self.target, main.sym_name.data
+                program = Broadcasting(
+                    program, main, lambda shapes: compile_model(kept, target, shapes=shapes, function=name)
+                )
 
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
             found = program(*arrays)

@@ -64,7 +64,8 @@ def test_modules_are_where_tvm_has_them():
         "op.transform": "reshape", "op.annotation": "on_device", "prelude": "Prelude", "qnn.op": "quantize",
         "scope_builder": "ScopeBuilder", "testing.temp_op_attr": "TempOpAttr", "testing.init": "create_workload",
         "testing.lstm": "get_workload", "testing.mlp": "get_workload", "testing.mobilenet": "get_workload",
-        "testing.resnet": "get_workload", "testing.synthetic": "get_workload", "type_functor": "TypeVisitor", "vision": "roi_align",
+        "testing.resnet": "get_workload", "testing.synthetic": "get_workload", "type_functor": "TypeVisitor",
+        "vision": "roi_align",
     }.items():  # fmt: skip
         assert hasattr(import_module(f"weft.relay.{name}"), held), name
     ty: Any = relay.ty
