@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
 
 from .devices import check_devices
 from .dialects.relay.base import flatten_types
@@ -29,7 +28,6 @@ from .dialects.relay.devices import VirtualDevice, type_of_target
 from .dialects.relay.interpreter import evaluate_function, is_first_order
 from .dialects.relay.types import IncompleteType, is_complete
 from .dialects.support.arguments import checked, checked_methods
-from .dialects.support.blame import notes_of
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name, numpy_dtype
 from .dialects.support.nd import as_nd
@@ -155,11 +153,7 @@ class Evaluator:
         takes = checks_of(main.function_type.inputs.data)
 
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
-            given = checked_arrays(arrays, takes)
-            try:
-                return evaluate_function(main, given)
-            except VerifyException as error:  # of an operator on extents that are known now
-                raise UsageError(f"the arrays do not fit together: {error}", notes=notes_of(error)) from None
+            return evaluate_function(main, checked_arrays(arrays, takes))
 
         return run
 

@@ -264,9 +264,13 @@ class RelayOp(IRDLOperation, ABC):
         try:
             return inferred_once(self, self._inferred)
         except VerifyException as error:
-            from .mismatch import RelationError
+            raise self.at_an_operand(error) from error
 
-            raise RelationError(self, _infer, str(error)) from error
+    def at_an_operand(self, error: VerifyException) -> VerifyException:
+        """What the type relation has raised, as an error that knows the operand that it is about."""
+        from .mismatch import RelationError
+
+        return RelationError(self, _infer, str(error))
 
     def _inferred(self) -> Sequence[Attribute]:
         if not all(is_complete(operand.type) for operand in self.operands):

@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, Block
 from xdsl.utils.exceptions import VerifyException
 
 from .. import te
+from ..support.blame import at_fault
 from ..support.checks import CheckError
-from ..support.diagnostics import Diagnostic, Place
 from ..support.dtypes import numpy_dtype, scalar_type
 from ..support.retyping import retype
 from ..te.evaluate import evaluate
@@ -75,7 +75,7 @@ def specialize(op: RelayOp, inputs: Sequence[NDArray]) -> RelayOp:
     try:
         inferred = clone.infer()
     except VerifyException as error:  # what only the shapes at hand show
-        raise Diagnostic(f"'{op.name}': {error}", Place.of_operation(op)) from None
+        raise at_fault(op, clone.at_an_operand(error)) from None
     for result, type in zip(clone.results, inferred, strict=True):
         retype(result, type)
     return clone

@@ -86,8 +86,11 @@ def test_arrays_whose_open_extents_do_not_go_together_are_refused() -> None:
     x, y = (relay.var(name, shape=(relay.Any(),)) for name in "xy")
     run = relay.create_executor().evaluate(relay.Function([x, y], x + y))
     assert run(np.ones(3, np.float32), np.ones(3, np.float32)).tolist() == [2, 2, 2]
-    with pytest.raises(UsageError, match="the arrays do not fit together"):
+    with pytest.raises(weft.Diagnostic, match=r"'relay.add': shapes \[3\] and \[2\] do not broadcast") as error:
         run(np.ones(3, np.float32), np.ones(2, np.float32))
+    assert [note.message for note in error.value.notes] == [
+        "operand 1 ('rhs'): expected tensor<3xf32>, found tensor<2xf32>"
+    ]
 
 
 def test_unknown_executors_and_devices_are_refused() -> None:
