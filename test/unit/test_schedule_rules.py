@@ -31,7 +31,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, bf16, f32, f64, i8, i32
 
 from weft.dialects import te
-from weft.dialects.relay.resample import Sampling, resample
+from weft.dialects.relay.resample import Axis, Sampling, resampled
 from weft.dialects.support.machine_model import MachineModel
 from weft.dialects.support.walking import all_within
 from weft.dialects.tir.core import AllocBufferOp, ForKind, ForOp, PrimFuncOp, blocks_under, enclosing_loops
@@ -302,6 +302,16 @@ def test_a_row_of_two_dimensions_that_follow_each_other_is_walked_as_one() -> No
     assert [loop.size for loop in func.walk() if isinstance(loop, ForOp)] == [3, 784, 784, 49, 16]
 
 
+def test_what_all_threads_read_is_no_row_of_what_they_share() -> None:
+    """One row would be the work of one thread."""
+    x, y = te.placeholder((48, 20, 16), f32, "x"), te.placeholder((20, 16), f32, "y")
+    places = te.compute((20, 16), lambda i, j: te.unary(te.UnaryKind.EXP, y[i, j]), "places")
+    stage = [x, y], [te.compute((48, 20, 16), lambda c, i, j: x[c, i, j] * places[i, j], "sampled")]
+    kinds = {loop.for_kind for loop in scheduled(stage).walk() if isinstance(loop, ForOp)}
+    assert ForKind.PARALLEL in kinds
+    check(stage)
+
+
 @few
 @given(st.data(), st.lists(small, min_size=1, max_size=3), st.sampled_from(["sum", "max", "min", "prod"]))
 def test_a_reduction_over_any_axes_is_right(data: st.DataObject, shape: list[int], kind: te.ReduceKind) -> None:
@@ -481,7 +491,7 @@ def k(X: T.Buffer[(6, 4), "int32"], Y: T.Buffer[(8, 4), "int32"], Z: T.Buffer[(6
 def resized_and_joined(axis: int) -> Stage:
     """Two images of blocks of channels, one of which is made larger, joined along an axis."""
     x, y = te.placeholder((2, 3, 5, 16), f32, "x"), te.placeholder((2, 6, 5, 16), f32, "y")
-    large = resample(x, 1, 6, Sampling())
+    large = resampled(x, [Axis(1, 6)], Sampling(), f32)
     shape = [2, 6, 5, 16]
     first = shape[axis]
     shape[axis] *= 2

@@ -63,7 +63,7 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     if not all(map(_may_move, blocks[:-1])):
         return False
     depth = shared_rows(blocks, registers.machine.kept_near // 2)
-    if depth is None or not is_chosen("rows", output):
+    if depth is None or _is_to_be_shared(blocks, depth) or not is_chosen("rows", output):
         return False
     for block in blocks[:-1]:
         fuse_what_follows(block, len(_shape(block)))
@@ -94,6 +94,14 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     if steps > 1 and work >= PARALLEL_MIN_STEPS:
         set_kind(shared, ForKind.PARALLEL)
     return True
+
+
+def _is_to_be_shared(blocks: Sequence[BlockOp], depth: int) -> bool:
+    """Whether `blocks`, all of which sum nothing, are one row, and the last of them is enough work for several threads:
+    each gets loops of its own then, which they share."""
+    extents = blocks[-1].likely_extents
+    is_one = prod(extents[:depth]) == 1 and not any(block.is_reduction for block in blocks)
+    return is_one and prod(extents) >= PARALLEL_MIN_STEPS
 
 
 def is_short(blocks: Sequence[BlockOp]) -> bool:
