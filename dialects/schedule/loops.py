@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.parser import Parser
@@ -14,7 +14,8 @@ from .core import HANDLE, Instruction, instruction, parse_handle, print_paramete
 
 @instruction("loop value*", gives="loop*", shown=("factors",))
 class SplitOp(Instruction):
-    """One loop becomes as many as there are factors, outermost first; a factor `?` is what the others leave.
+    """One loop becomes as many as there are factors, outermost first; a factor `?` is what the others leave, and a
+    map is what the function's sizes lead to.
 
     ```mlir
     %i_0, %i_1 = schedule.split %i, [?, 16] -> 2
@@ -27,8 +28,11 @@ class SplitOp(Instruction):
 
     def verify_parameters(self) -> None:
         kinds = [factor for factor in self.factors if not isinstance(factor, IntegerAttr)]
-        if any(factor != HANDLE and not isinstance(factor, UnitAttr) for factor in kinds):
-            raise VerifyException("factors are integers, handles and at most one '?'")
+        maps = [factor.data for factor in kinds if isinstance(factor, AffineMapAttr)]
+        if any(factor != HANDLE and not isinstance(factor, UnitAttr | AffineMapAttr) for factor in kinds):
+            raise VerifyException("factors are integers, handles, maps of the function's sizes, and at most one '?'")
+        if any(map.num_symbols or len(map.results) != 1 for map in maps):
+            raise VerifyException("a factor that is a map leads from sizes, as dimensions, to one number")
         if sum(isinstance(factor, UnitAttr) for factor in kinds) > 1:
             raise VerifyException("at most one factor is left to be inferred")
         if kinds.count(HANDLE) != len(self.inputs) - 1:

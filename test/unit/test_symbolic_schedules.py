@@ -23,11 +23,13 @@ from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.te.dims import value_of
 from weft.dialects.te.evaluate import evaluate
+from weft.dialects.tir.analyzer import IntExpr
 from weft.dialects.tir.core import ForOp, PrimFuncOp, Scope, blocks_under, memref_of
 from weft.dialects.tir.interpreter import Interpreter
 from weft.dialects.tir.legality.function import not_proved
 from weft.kernel import Kernel, build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
+from weft.tir.schedule.testing import verify_trace_roundtrip
 from weft.transforms.tir.analysis.regions import required_region
 from weft.transforms.tir.schedule.cache_read import cache_read
 from weft.transforms.tir.schedule.errors import ScheduleError
@@ -355,3 +357,52 @@ def f(a: T.handle, b: T.handle, n: T.int64, m: T.int64, k: T.int64):
         a = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
         for (out,) in (kernel(a), Interpreter(func)([a])):
             np.testing.assert_allclose(np.asarray(out, np.float32), a.sum(2), rtol=1e-4, atol=1e-5)
+
+
+def only_one(n: IntExpr) -> IntExpr:
+    return n
+
+
+def second(n: IntExpr, x: IntExpr) -> IntExpr:
+    return n * 0 + x
+
+
+@pytest.mark.parametrize("factor", ["size", "function"])
+def test_a_loop_is_split_by_what_sizes_say(factor: str) -> None:
+    func = create_prim_func("k", *rows())
+    given = weft.tir.from_source("""
+@T.prim_func
+def k(a: T.handle, b: T.handle, n: T.int64, x: T.int64):
+    A = T.match_buffer(a, (n, 4), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    for i, k in T.grid(n, 4):
+        with T.block("b"):
+            u, v = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[u] = T.float32(0)
+            B[u] = B[u] + A[u, v]
+""")
+    schedule = weft.tir.Schedule(given)
+    i, k = schedule.get_loops("b")
+    with pytest.raises(ScheduleError, match="is none of the sizes of @k"):
+        schedule.split(i, [None, func.params[2]])
+    (func,) = [op for op in schedule.mod.ops if isinstance(op, PrimFuncOp)]
+    with pytest.raises(ScheduleError, match="cannot split by a size and say how many"):
+        schedule.split(i, [2, func.params[3]])
+    with pytest.raises(ScheduleError, match="does not take 2 indices"):
+        schedule.split(i, [None, only_one])
+    outer, _, inner = schedule.split(i, [None, func.params[3] if factor == "size" else second, 2])
+    schedule.parallel(outer)
+    schedule.unroll(inner)
+    schedule.decompose_reduction("b", k)
+    func.verify()
+    assert "tir.for parallel %i = 0 to (%n + -1) floordiv (%x * 2) + 1" in str(func)
+    weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
+    verify_trace_roundtrip(schedule, given)
+    kernel = build_kernel(func, threads=2, start="schedule", codegen_level=1)
+    for n, x in ((7, 2), (0, 1), (1, 1), (12, 3), (5, 9)):
+        a = np.random.default_rng(0).standard_normal((n, 4)).astype(np.float32)
+        for (out,) in (kernel(a, sizes={"x": x}), Interpreter(func)([a], sizes={"x": x})):
+            np.testing.assert_allclose(np.asarray(out, np.float32), a.sum(1), rtol=1e-4, atol=1e-5)
+    with pytest.raises(Diagnostic, match="the function is not for %x = 0"):
+        kernel(np.zeros((3, 4), np.float32), sizes={"x": 0})

@@ -33,8 +33,9 @@ from ..blocks import BlockOp, IterKind, blocks_under
 from ..buffers import AllocBufferOp, shape_of
 from ..calls import Handed
 from ..loops import ForKind, ForOp, enclosing_loops, loop_of, loop_range
-from ..symbols import MAX_EXTENT, as_affine, assume_symbols, depends_on_symbols, dimension, divisors_in, product
+from ..symbols import MAX_EXTENT, as_affine, assume_symbols, depends_on_symbols, dimension, product
 from ..thread_axes import BLOCK_AXES, WARP_AXIS, axis_of, is_of_warp, is_shared, is_virtual
+from .apart import separated_by_sizes
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
 from .finding import Finding
@@ -137,6 +138,8 @@ def never_meet(loop: ForOp, first: Touch, second: Touch, parts: _TouchParts | No
         if _separated(loop, parts.joined(first), parts.joined(second)):
             return Verdict.PROVED
     if _is_symbolic(first) or _is_symbolic(second):
+        if separated_by_sizes(loop, first, second):
+            return Verdict.PROVED
         return Verdict.UNKNOWN  # at places that are known only when the function is called
     verdict = _search(loop, first, second)
     if any(touch.access.op.parent_op() is not touch.block for touch in (first, second)):
@@ -247,21 +250,12 @@ def _is_injective(
     """Whether `indices` are never the same for two points of the `domains` of their dimensions, whose `sizes` these
     are: digits of these, none of which a symbol that is 0 multiplies."""
     analyzer = Analyzer()
-    if divides := any(divisors_in(indices)):
-        _assume_positive(analyzer, indices, sizes)
+    if depends_on_symbols(*indices, *sizes):
+        assume_symbols(analyzer, [*indices, *sizes])
+        analyzer.assume(*(from_affine(size) >= 1 for size in sizes))
     found = detect_iter_map([from_affine(index) for index in indices], domains, bijective=True, analyzer=analyzer)
     scales = [each.scale for each in found.indices if not isinstance(each.scale, Const)]
-    if not found or not scales:
-        return bool(found)
-    if not divides:
-        _assume_positive(analyzer, indices, sizes)
-    return all(analyzer.can_prove(scale >= 1) for scale in scales)
-
-
-def _assume_positive(analyzer: Analyzer, indices: Sequence[AffineExpr], sizes: Sequence[AffineExpr]) -> None:
-    """Let `analyzer` know that dimensions of these sizes have values."""
-    assume_symbols(analyzer, [*indices, *sizes])
-    analyzer.assume(*(from_affine(size) >= 1 for size in sizes))
+    return bool(found) and all(analyzer.can_prove(scale >= 1) for scale in scales)
 
 
 def _differs_in_iterators(loop: ForOp, touch: Touch, other: Touch, parts: _TouchParts) -> bool:

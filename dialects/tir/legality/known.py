@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import MAX_REMEMBERED, by_quotients
 from ..analyzer import Analyzer, assume_positive, dim, from_affine
-from ..symbols import Extent, as_affine, assume_symbols, symbols_in
+from ..symbols import Extent, as_affine, assume_symbols, assumed_around, symbols_in
 
 
 class Facts(NamedTuple):
@@ -45,6 +46,11 @@ class Facts(NamedTuple):
         if known.remembered > MAX_REMEMBERED:
             known.forget()
         return known
+
+
+def is_assumed(func: Operation, expr: AffineExpr) -> bool:
+    """Whether what callers of a function see to says that `expr` over its symbols is not negative."""
+    return Facts((), tuple(assumed_around(func))).about([expr]).shared().can_prove(from_affine(expr) >= 0)
 
 
 _made = lru_cache(maxsize=1 << 8)(Facts.analyzer)

@@ -20,6 +20,7 @@ from ..axis_separators import separate_axes
 from ..blocks import blocks_under
 from ..functions import RESULT, PrimFuncOp
 from ..legality.definedness import allow_unused_elements
+from ..legality.known import is_assumed
 from ..loop_iterators import STATEMENT
 from ..loops import ForKind, ForOp
 from ..storage_sync import SCOPES, StorageSyncOp
@@ -117,7 +118,7 @@ class FunctionParser:
                 self.attributes.setdefault(ARGUMENTS, told_arguments(list(body.args), unsigned))
         func = PrimFuncOp(name, [a.type for a in body.args], Region(body), self.attributes)
         func.set_shapes(shapes)
-        assume(func, positive_divisors(func))
+        assume(func, [each for each in positive_divisors(func) if not is_assumed(func, each)])
         for argument, numbers in zip(func.region.block.args, separators, strict=False):
             separate_axes(argument, numbers)
         func.location = self.source.location(self.node)

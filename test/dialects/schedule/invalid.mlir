@@ -45,7 +45,7 @@ schedule.sequence @more_loops_than_factors {
 schedule.sequence @a_factor_that_is_no_number {
   %b = schedule.get_block @b
   %i = schedule.get_loops %b -> 1
-  // expected-error @+1 {{factors are integers, handles and at most one '?'}}
+  // expected-error @+1 {{factors are integers, handles, maps of the function's sizes, and at most one '?'}}
   %j, %k = schedule.split %i, [?, "two"] -> 2
 }
 

@@ -33,7 +33,8 @@ tir.prim_func @f(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
 ```
 
 Where the factors do not divide the extent, a predicate keeps blocks inside. One factor may be left out: it is what the
-others leave, of a symbol too. Counterpart of TVM's `split`.
+others leave, of a symbol too. Inner loops may have as many iterations as a size says: it is positive at each call, from
+then on (`assumed`). Counterpart of TVM's `split`.
 """
 
 from __future__ import annotations
@@ -46,8 +47,11 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import linear, substitute
+from ....dialects.tir.analyzer import from_affine, to_affine
 from ....dialects.tir.core import BlockOp, ForOp, blocks_under
-from ....dialects.tir.symbols import Extent, as_affine, as_extent, product
+from ....dialects.tir.legality.known import Facts
+from ....dialects.tir.symbols import Extent, as_affine, as_extent, assume, assumed_around, product
+from ..analysis.producers import function_of
 from .checks import (
     check_free,
     check_known_trips,
@@ -59,7 +63,7 @@ from .rebind import ValueExpr, assign, rebind
 
 @while_unchanged
 def check_split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None) -> None:
-    """Whether `loop` can be split by `factors`, of which one that is a symbol's has what the others leave.
+    """Whether `loop` can be split by `factors`. With an `outer` one, one that is a symbol's has what the others leave.
 
     Raises:
         ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations, or the
@@ -69,7 +73,7 @@ def check_split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None
     check_live(loop)
     check_free(loop)
     known = [factor for factor in factors if isinstance(factor, int)]
-    is_left = len(known) < len(factors)
+    is_left = outer is not None and len(known) < len(factors)
     if outer is not None and not is_left and prod((outer, *known)) < check_known_trips(loop):
         raise ScheduleError.at(
             loop,
@@ -107,11 +111,10 @@ def split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None) -> l
     inner: AffineExpr = AffineConstantExpr(1)
     for factor in factors:
         inner = product(inner, as_affine(factor))
+    outer_extent = _quotient_up(loop, inner) if outer is None else outer
     if outer is None:
-        outer_extent = quotient_up(extent, prod(factor for factor in factors if isinstance(factor, int)))
-    else:
-        outer_extent = outer
-    divides = linear(as_affine(outer_extent) * inner) == linear(as_affine(extent))
+        assume(function_of(loop), [expr - 1 for expr in factors if not isinstance(expr, int)])
+    divides = linear(product(as_affine(outer_extent), inner)) == linear(as_affine(extent))
     name = loop.var.name_hint or "i"
     loops = [loop, *(ForOp(f, name_hint=f"{name}_{n}") for n, f in enumerate(factors, 1))]
     loop.size = outer_extent
@@ -150,6 +153,17 @@ def quotient_up(extent: Extent, divisor: int) -> Extent:
     if isinstance(extent, int):
         return -(-extent // divisor)
     return as_extent(linear(extent.ceil_div(divisor)).to_expr())
+
+
+def _quotient_up(loop: ForOp, inner: AffineExpr) -> Extent:
+    """How many times `inner`, which is positive, fills the extent of `loop`."""
+    if isinstance(inner, AffineConstantExpr):
+        return quotient_up(loop.size, inner.value)
+    analyzer = Facts((), tuple(assumed_around(loop)), positive=(inner,)).about([loop.size]).analyzer()
+    divisor = from_affine(inner)
+    found = to_affine(analyzer.simplify((from_affine(as_affine(loop.size)) + divisor - 1) // divisor))
+    assert found is not None
+    return as_extent(found)
 
 
 def _add_condition(block: BlockOp, condition: ValueExpr) -> None:

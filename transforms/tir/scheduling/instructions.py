@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE, Instruction, attribute_of
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.memory_scopes import why_no_scope
+from ....dialects.tir.affine import linear
 from ....dialects.tir.core import (
     BlockOp,
     ForKind,
@@ -29,9 +31,10 @@ from ....dialects.tir.core import (
     enclosing_loops,
 )
 from ....dialects.tir.legality.bounds import buffer_name
-from ....dialects.tir.symbols import Extent
+from ....dialects.tir.specialize import symbols_of
+from ....dialects.tir.symbols import Extent, as_extent, replaced
 from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, consumers_of, producers_of, scope_of
-from ..analysis.producers import allocation_of
+from ..analysis.producers import allocation_of, function_of
 from ..schedule.add_unit_loop import add_unit_loop
 from ..schedule.annotate import Annotated, annotate, unannotate
 from ..schedule.bind import bind
@@ -190,22 +193,39 @@ def _enter_postproc(state: State, op: queries.EnterPostprocOp) -> Sequence[Meani
 def _split(state: State, op: loops.SplitOp) -> Sequence[Meaning]:
     loop = state.loop(op.inputs[0])
     handles = iter(op.inputs[1:])
-    factors: list[int | None] = []
+    factors: list[Extent | None] = []
     for factor in op.factors:
         if factor == HANDLE:
             factors.append(state.integer(next(handles)))
+        elif isinstance(factor, AffineMapAttr):
+            factors.append(_of_sizes(loop, factor.data))
         else:
             factors.append(None if isinstance(factor, UnitAttr) else _int(factor))
     if not factors:
         raise ScheduleError.at(loop, "cannot split into no loops")
-    given = [factor for factor in factors if factor is not None]
-    if None in factors[1:] and any(factor < 1 for factor in given):
-        raise ScheduleError.at(loop, f"cannot split into {given}: factors must be positive")
-    rest = (quotient_up(loop.size, prod(given)) or 1) if None in factors[1:] else 1
-    inner: list[Extent] = [rest if factor is None else factor for factor in factors[1:]]
-    parts = split(loop, inner, factors[0])
+    outer, *within = factors
+    given = [factor for factor in factors if isinstance(factor, int)]
+    if len(given) < len(factors) - factors.count(None):
+        if outer is not None:
+            why = "cannot split by a size and say how many iterations the outermost loop has"
+            raise ScheduleError.at(loop, why, hint="leave out the outermost factor, for the loop to say")
+        parts = split(loop, [factor for factor in within if factor is not None])
+    else:
+        if None in within and any(factor < 1 for factor in given):
+            raise ScheduleError.at(loop, f"cannot split into {given}: factors must be positive")
+        rest = (quotient_up(loop.size, prod(given)) or 1) if None in within else 1
+        assert outer is None or isinstance(outer, int)
+        parts = split(loop, [rest if factor is None else factor for factor in within], outer)
     state.end([loop], f"{op.name} has made {len(parts)} loops of it")
     return parts
+
+
+def _of_sizes(loop: ForOp, map: AffineMap) -> Extent:
+    """What the sizes of the function around `loop` lead to."""
+    symbols = [AffineExpr.symbol(argument.index) for argument in symbols_of(function_of(loop))]
+    if map.num_dims != len(symbols):
+        raise ScheduleError.at(loop, f"the function has {len(symbols)} sizes, and a factor is of {map.num_dims}")
+    return as_extent(linear(replaced(map.results[0], symbols)).to_expr())
 
 
 def _int(value: Any) -> int:

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.schedule import blocks, loops, queries
 from ....dialects.schedule.core import HANDLE
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import scalar_type
-from ....dialects.te.expr import Const
+from ....dialects.te.expr import Const, Expr
 from ....dialects.tir.core import PrimFuncOp
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.script.modules import IRModule
 from ..analysis.block_scopes import buffers_of
+from ..analysis.producers import function_of
 from ..schedule.cache_index import check_cache_index
 from ..schedule.checks import LAST
 from ..schedule.decompose_padding import check_decompose_padding
@@ -127,12 +129,20 @@ class Schedule(TracedSchedule):
     # loops
 
     def split(
-        self, loop: LoopRV, factors: Sequence[int | ExprRV | Const | None], preserve_unit_iters: bool = True
+        self,
+        loop: LoopRV,
+        factors: Sequence[int | ExprRV | Const | Expr | IndexMap | None],
+        preserve_unit_iters: bool = True,
     ) -> list[LoopRV]:
-        """As many loops as factors, outermost first; at most one is `None`, and inferred. A loop of one iteration
-        leaves no trace in what blocks are bound to, whatever `preserve_unit_iters` says."""
+        """As many loops as factors, outermost first; at most one is `None`, and inferred. A factor behind an outermost
+        `None` may be one of the function's sizes, of its `params`, or a function of them all, which is positive at each
+        call from then on. A loop of one iteration leaves no trace in what blocks are bound to, whatever
+        `preserve_unit_iters` says."""
         handles = [factor.value for factor in factors if isinstance(factor, ExprRV)]
-        numbers = [factor.value if isinstance(factor, Const) else factor for factor in factors]
+        numbers = [
+            factor if factor is None or isinstance(factor, int | ExprRV) else self._factor(loop, factor)
+            for factor in factors
+        ]
         listed: list[object] = [HANDLE if isinstance(factor, ExprRV) else factor for factor in numbers]
         unit = None if preserve_unit_iters else False
         op = loops.SplitOp.of(loop.value, *handles, results=len(factors), factors=listed, preserve_unit_iters=unit)
@@ -391,6 +401,21 @@ class Schedule(TracedSchedule):
     def unannotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str) -> None:
         """Take a word from a block or loop."""
         self.apply(blocks.UnannotateOp.of(block_or_loop.value, key=ann_key))
+
+    def _factor(self, loop: LoopRV, factor: Expr | IndexMap) -> object:
+        """A number, or what the sizes of the function around `loop` lead to."""
+        if isinstance(factor, Const):
+            return factor.value
+        func = function_of(self.state.loop(loop.value))
+        count = len(func.symbols)
+        if not isinstance(factor, Expr):
+            return affine_map_of(factor, count)
+        sizes = func.params[len(func.params) - count :]
+        place = next((number for number, size in enumerate(sizes) if size is factor), None)
+        if place is None:
+            hint = "give a function of all sizes: lambda n, m: n + m"
+            raise ScheduleError(f"the factor {factor} is none of the sizes of @{func.sym_name.data}", hint=hint)
+        return AffineMap(count, 0, (AffineExpr.dimension(place),))
 
     def _named(self, block: BlockRV | str) -> BlockRV:
         """A block, which may be given by its name."""
