@@ -51,6 +51,7 @@ from .schemas import (
     opsets,
     schema_of,
     values_read,
+    way_round,
 )
 from .scope import POISON, Poison, Scope
 from .sequences import ABSENT
@@ -305,11 +306,11 @@ class _Importer:
         except Unsupported as error:
             if domain == "" and node.op_type in IN_ONNX_DOMAIN:
                 return None
-            raise Unsupported(error.reason, error.hint or broken()) from None
+            raise Unsupported(error.reason, error.hint or way_round(node) or broken()) from None
         if schema.has_function or schema.has_context_dependent_function:
             return schema
         if domain != "" or not (is_known(node.op_type) or node.op_type in WITH_GRAPHS):
-            raise Unsupported("there is no counterpart in relay", broken())
+            raise Unsupported("there is no counterpart in relay", way_round(node) or broken())
         if node.op_type not in WITH_GRAPHS and converter(node.op_type, schema.since_version) is None:
             raise Unsupported(
                 f"its revision {schema.since_version} is older than opset {FIRST_OPSET}",

@@ -69,6 +69,18 @@ def operator_name(node: NodeProto) -> str:
     return f"{node.domain}.{node.op_type}" if domain_of(node) else node.op_type
 
 
+WAYS_ROUND = {
+    "ai.onnx.ml.ZipMap": "skl2onnx writes one tensor of probabilities with options={'zipmap': False}",
+    "com.microsoft.nchwc": "ONNX Runtime saves what every processor can run up to the level ORT_ENABLE_EXTENDED",
+}
+"""How to have a model without operators that are not imported, by their names or domains."""
+
+
+def way_round(node: NodeProto) -> str | None:
+    """How to have a model without such a node, where that is known."""
+    return WAYS_ROUND.get(operator_name(node), WAYS_ROUND.get(domain_of(node)))
+
+
 def opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     """Domain -> version."""
     return {domain_name(entry.domain): entry.version for entry in imports}

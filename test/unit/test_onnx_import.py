@@ -245,6 +245,18 @@ def test_an_operator_that_onnx_defines_by_others_is_expanded():
 # Reports
 
 
+@pytest.mark.parametrize(("domain", "operator", "attributes", "hint"), [
+    ("ai.onnx.ml", "ZipMap", {"classlabels_int64s": [0, 1]}, "options={'zipmap': False}"),
+    ("com.microsoft.nchwc", "ReorderInput", {}, "ORT_ENABLE_EXTENDED"),
+])  # fmt: skip
+def test_how_to_have_a_model_without_an_operator_is_said(domain: str, operator: str, attributes: Any, hint: str):
+    node = helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
+    with pytest.raises(Diagnostic) as error:
+        from_onnx(helper.make_model(graph_of([node], {"x": [3, 2]}), opset_imports=imports, ir_version=9))
+    assert hint in str(error.value)
+
+
 def test_all_unsupported_operators_are_reported_at_once_with_counts():
     nodes = [
         helper.make_node("RegexFullMatch", ["x"], ["a"], name="nz"),
