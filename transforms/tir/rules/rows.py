@@ -44,6 +44,7 @@ from ..scheduling.recorded import (
 from .choosing import is_chosen
 from .op_cost import is_expensive
 from .registers import VectorRegisters
+from .row_strips import strip_rows
 from .row_vectors import vectorize_rows
 from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, fuse_what_follows, may_fuse, split_loops
 
@@ -77,9 +78,11 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     rows = loops[: sum(1 for n in output.likely_extents[:depth] if n > 1)]
     if rows:
         shared, top = _fuse_rows(rows, is_short(blocks))
+        steps, strips = shared.likely_trips, strip_rows(top, blocks, depth, registers)
+        shared, top = strips if shared is top else shared, strips
     else:
         shared = top = add_unit_loop(loops[0] if loops else output)
-    steps = shared.likely_trips
+        steps = 1
     for block in blocks[-2::-1]:
         buffer = written_buffer(block)
         compute_at(block, top)

@@ -1,0 +1,51 @@
+"""Strips of rows: which chains of reductions take several rows through each step at a time, and what they compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import relay
+
+
+def norm_of_rows(x: Any, columns: int) -> Any:
+    ones = relay.const(np.ones(columns, np.float32))
+    return relay.nn.layer_norm(x, ones, relay.const(np.arange(columns, dtype=np.float32)))
+
+
+def softmax(x: Any, columns: int) -> Any:
+    return relay.nn.softmax(x * relay.const(np.float32(0.5)))
+
+
+def compiled(chain: Any, rows: int, columns: int, threads: int = 1, target: str = "llvm -mcpu=native") -> Any:
+    x = relay.var("x", shape=(rows, columns))
+    return weft.compile(relay.Function([x], chain(x, columns)), threads=threads, target=target)
+
+
+@pytest.mark.parametrize(
+    ("chain", "rows", "columns", "is_strip"),
+    [
+        (norm_of_rows, 64, 40, True),
+        (norm_of_rows, 66, 40, False),  # not a whole number of strips
+        (norm_of_rows, 60, 40, False),  # too few for the threads
+        (norm_of_rows, 64, 320, False),  # registers hold a row
+        (norm_of_rows, 64, 700, True),
+        (norm_of_rows, 64, 3000, False),  # a strip is larger than the nearest cache
+        (softmax, 64, 320, True),  # functions are waited for
+    ],
+)
+def test_rows_go_through_a_step_together_where_that_pays(chain: Any, rows: int, columns: int, is_strip: bool) -> None:
+    text = compiled(chain, rows, columns, target="llvm -mcpu=x86-64-v4").ir["schedule"]
+    assert (" = 0 to 4 {" in text) == is_strip
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("chain", "columns"), [(norm_of_rows, 37), (softmax, 77)])
+def test_strips_compute_what_rows_do(chain: Any, columns: int, threads: int) -> None:
+    x = np.random.default_rng(0).standard_normal((128, columns)).astype(np.float32)
+    found = compiled(chain, 128, columns, threads)(x)
+    alone = compiled(chain, 1, columns)
+    np.testing.assert_allclose(found, np.concatenate([alone(row[None]) for row in x]), rtol=1e-5, atol=1e-5)
