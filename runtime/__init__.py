@@ -10,6 +10,7 @@ from ..dialects.support.lazy import lazy_names
 if TYPE_CHECKING:
     from collections.abc import Callable as PackedFunc  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
+    from ..dialects.support.data_type import DataType as DataType
     from ..dialects.support.nd import NDArray as NDArray
     from ..dialects.te.conversion import convert as convert
     from ..dialects.tir.nodes.object_path import ObjectPath as ObjectPath

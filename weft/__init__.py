@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .devices import device as device
     from .dialects.support.arguments import ArgumentError as ArgumentError
     from .dialects.support.checks import CheckError as CheckError
+    from .dialects.support.data_type import DataType as DataType
     from .dialects.support.diagnostics import Diagnostic as Diagnostic
     from .dialects.support.packed import get_global_func as get_global_func
     from .dialects.support.packed import list_global_func_names as list_global_func_names

@@ -151,3 +151,18 @@ def test_a_function_is_built_for_the_target_that_it_says() -> None:
     assert "Made by Weft" in c.get_source("c")
     with pytest.raises(UsageError, match="unknown target kind 'nothing'"):
         weft.build(scaled.with_attr("target", "nothing"))
+
+
+@pytest.mark.parametrize(
+    ("text", "bits", "lanes", "code"),
+    [("float32", 32, 1, 2), ("uint8", 8, 1, 1), ("int64", 64, 1, 0), ("bool", 1, 1, 1), ("bfloat16x4", 16, 4, 4)],
+)
+def test_a_dtype_knows_its_parts(text: str, bits: int, lanes: int, code: int) -> None:
+    dtype = weft.DataType(text)
+    assert dtype == text and (dtype.bits, dtype.lanes, dtype.type_code) == (bits, lanes, code)
+    assert weft.runtime.DataType is weft.DataType
+
+
+def test_a_dtype_that_there_is_not_is_refused() -> None:
+    with pytest.raises(TypeError, match="did you mean 'float32'"):
+        weft.DataType("float31x4")
