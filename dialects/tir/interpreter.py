@@ -57,7 +57,7 @@ from .core import (
     PrimFuncOp,
     memref_of,
 )
-from .legality.dependence import shared_reductions
+from .legality.reductions import shared_reductions
 from .lockstep import Turns, own
 from .loops import BY_THREADS
 from .outer_blocks import statements_of

@@ -19,7 +19,8 @@ from xdsl.ir import SSAValue
 from ..support.diagnostics import Diagnostic
 from .buffers import memref_of
 from .legality.bounds import buffer_name
-from .legality.dependence import check_independence, shared_reductions
+from .legality.dependence import check_independence
+from .legality.reductions import shared_reductions
 from .loops import ForOp
 from .thread_axes import is_of_block
 

@@ -59,7 +59,7 @@ from ...dialects.support.interned import index
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp, Scope, blocks_under, memref_of
-from ...dialects.tir.legality.dependence import shared_reductions
+from ...dialects.tir.legality.reductions import shared_reductions
 from ...dialects.tir.outer_blocks import dissolve
 from ...dialects.tir.symbols import is_symbol
 from ...dialects.tir.thread_axes import SHARED, is_shared

@@ -88,7 +88,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
-from ...dialects.tir.legality.dependence import carries_reduction
+from ...dialects.tir.legality.reductions import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach, nests_using
 from ...dialects.tir.loops import INDEPENDENT, LANES, ROLLED, TILES
 from ...dialects.tir.outer_blocks import dissolve

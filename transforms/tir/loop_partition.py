@@ -63,7 +63,7 @@ from ...dialects.tir.core import (
     loop_of,
 )
 from ...dialects.tir.legality.bounds import allow_what_is_left_out
-from ...dialects.tir.legality.dependence import shared_reductions
+from ...dialects.tir.legality.reductions import shared_reductions
 from ...dialects.tir.symbols import symbols_in
 from ..infra import PrimFuncPass
 from .analysis.independence import assert_independent, is_shown_independent

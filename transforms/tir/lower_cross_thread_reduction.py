@@ -45,7 +45,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
-from ...dialects.tir.legality.dependence import shared_reductions
+from ...dialects.tir.legality.reductions import shared_reductions
 from ...dialects.tir.symbols import Extent, affine_map, arguments_around, depends_on_symbols
 from ...dialects.tir.thread_axes import axis_of, is_of_block, is_virtual
 from ..infra import PrimFuncPass, report_changed

@@ -37,7 +37,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.core import BlockOp, ForOp, IterKind, PrimFuncOp, blocks_under
-from ...dialects.tir.legality.dependence import shared_reductions
+from ...dialects.tir.legality.reductions import shared_reductions
 from ..infra import PrimFuncPass, report_changed
 
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 from ..blocks import BlockOp, blocks_under
 from ..loops import INDEPENDENT, ForKind, ForOp
 from .carried import check_carried
-from .dependence import carries_reduction, check_independence, shared_reductions
+from .dependence import check_independence
 from .finding import Finding
+from .reductions import carries_reduction, shared_reductions
 
 
 def check_kind(loop: ForOp, kind: ForKind, axis: str | None = None) -> Iterator[Finding]:

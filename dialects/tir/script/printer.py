@@ -20,9 +20,9 @@ from ..outer_blocks import OuterBlockOp
 from ..storage_sync import StorageSyncOp
 from ..symbols import ASSUMED, Extent, as_affine, as_extent, assumed_around, is_symbol, positive_divisors
 from . import words
-from .alone import is_alone, is_one_statement
 from .attributes import literal_of_all
 from .body_printer import BodyPrinter, element_text
+from .lone_blocks import is_alone, is_one_statement
 from .texts import affine_text, condition_text, free_python_name, infix
 
 HEADER = "from weft.script import tir as T\n"
