@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
-from .expr import Expr, Operand, as_value, const, tensor_type, var
+from .expr import AnyExtent, Expr, Operand, as_value, const, tensor_type, var
 from .operators import operator
 
 
@@ -30,14 +30,47 @@ def reverse_reshape(data: Operand, newshape: Sequence[int]) -> Expr:
     is the product of two, all counted from the last dimension: `(10, 5, 4)` by `(-1, 0)` is `(50, 4)`.
 
     Raises:
-        UsageError: the number of elements differs, an extent is not known, or a number is below -3.
+        UsageError: the number of elements differs, or a number is below -3.
     """
-    data = _known(data, "reverse_reshape")
+    data = Expr(as_value(data))
     if any(n < -3 for n in newshape):
         raise UsageError(f"relay.reverse_reshape takes extents and 0 to -3, and got {list(newshape)}")
-    backwards = var("backwards", tensor_type(data.shape[::-1], data.dtype))
-    shape = operator("reshape")(backwards, list(newshape)[::-1]).shape
-    return operator("reshape")(data, shape[::-1])
+    extents = [AnyExtent() if n == -1 else n for n in data.shape[::-1]]
+    backwards = var("backwards", tensor_type(extents, data.dtype))
+    shape = operator("reshape")(backwards, list(newshape)[::-1]).shape[::-1]
+    if shape.count(-1) > 1:
+        return operator("dyn.reshape")(data, operator("concatenate")(_read_from_the_end(data, newshape), 0))
+    return operator("reshape")(data, shape)
+
+
+def _read_from_the_end(data: Expr, newshape: Sequence[int]) -> list[Expr]:
+    """What `reverse_reshape` puts in the place of each number, as vectors of one element."""
+    sizes = operator("shape_of")(data, "int64")
+
+    def own(place: int) -> Expr:
+        return operator("strided_slice")(sizes, [place], [place + 1])
+
+    shape: list[Expr] = []
+    rest: int | None = None
+    place = len(data.shape) - 1
+    for number in reversed(newshape):
+        match number:
+            case 0:
+                shape.append(own(place))
+            case -2:
+                shape += map(own, range(place, -1, -1))
+                place = 0
+            case -3:
+                shape.append(own(place) * own(place - 1))
+                place -= 1
+            case _:
+                rest = len(shape) if number == -1 else rest
+                shape.append(const(np.array([abs(number)]), "int64"))  # in the place of -1, for now, 1
+        place -= 1
+    if rest is not None:
+        others = operator("prod")(operator("concatenate")(shape, 0), 0, True)
+        shape[rest] = operator("prod")(sizes, 0, True) / operator("maximum")(others, const(1, "int64"))
+    return shape[::-1]
 
 
 @checked

@@ -26,8 +26,17 @@ def test_a_shape_is_read_from_its_end() -> None:
     assert relay.reverse_reshape(x, (0, -3)).shape == (10, 20) and relay.reverse_reshape(x, (-2, 0)).shape == (10, 5, 4)
     with pytest.raises(UsageError, match="takes extents and 0 to -3"):
         relay.reverse_reshape(x, (-4, 2, 5, 0, 0))
-    with pytest.raises(UsageError, match="needs extents that are known"):
-        relay.reverse_reshape(relay.var("y", shape=(relay.Any(), 4)), (-1,))
+    with pytest.raises(UsageError, match="asks for more dimensions"):
+        relay.reverse_reshape(relay.var("y", shape=(relay.Any(), 4)), (0, 0, 0))
+
+
+@pytest.mark.parametrize("newshape", [(-1, 0), (0, -3), (-2, 0), (2, -1, 0), (0, -1, 2), (0, 0, 0)])
+def test_a_shape_of_open_extents_is_read_from_its_end(newshape: tuple[int, ...]) -> None:
+    x = relay.var("x", shape=(relay.Any(),) * 3)
+    array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    wanted = array.reshape([*relay.reverse_reshape(relay.const(array), newshape).shape])
+    found = relay.create_executor("vm").evaluate(relay.Function([x], relay.reverse_reshape(x, newshape)))(array)
+    assert np.asarray(found).tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(
