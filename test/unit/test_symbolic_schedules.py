@@ -276,6 +276,25 @@ def test_loops_over_inner_symbols_are_fused_and_the_fused_loop_is_split_and_shar
             np.testing.assert_array_equal(out, a + 1)
 
 
+def test_quotients_by_sizes_that_are_written_otherwise_are_the_same() -> None:
+    fused = """
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int64, m: T.int64, k: T.int64):
+    A = T.match_buffer(a, (n, m, k), "float32")
+    B = T.match_buffer(b, (n, m, k), "float32")
+    for i in range(n * m * k):
+        with T.block("b"):
+            u = T.axis.spatial(n, i // (m * k))
+            v = T.axis.spatial(m, i % (m * k) // k)
+            w = T.axis.spatial(k, i % k)
+            B[u, v, w] = A[u, v, w] + T.float32(1)
+"""
+    schedule = weft.tir.Schedule.on(func := copies())
+    schedule.fuse(*schedule.get_loops("b"))
+    assert weft.tir.structural_equal(weft.tir.from_source(fused), func)
+    assert not weft.tir.structural_equal(weft.tir.from_source(fused.replace("i // (m * k)", "i // k // n")), func)
+
+
 def test_loops_whose_extents_may_be_below_0_are_not_fused() -> None:
     schedule = weft.tir.Schedule(copies("m - 3"))
     loops = schedule.get_loops("b")

@@ -24,7 +24,7 @@ from ...support.arguments import checked
 from ...support.dense import array_of
 from ...support.differences import StructuralDifferenceError as StructuralDifferenceError
 from ...support.walking import in_order
-from ..affine import Range, affine_of, over_dimensions, simplify, substitute
+from ..affine import Range, affine_of, linear, over_dimensions, simplify, substitute
 from ..asserts import AssertOp
 from ..assumptions import AssumeOp
 from ..blocks import BlockOp, iterator_ranges
@@ -35,7 +35,7 @@ from ..functions import PrimFuncOp
 from ..loop_iterators import speaks_of_loops
 from ..loops import ForOp, dimension_ranges, loop_range
 from ..outer_blocks import OuterBlockOp
-from ..symbols import is_symbol, replaced
+from ..symbols import is_symbol, product, quotient, remainder, replaced
 from .printer import function_text
 
 STATEMENTS = (ForOp, BlockOp, OuterBlockOp)
@@ -117,27 +117,32 @@ def _normal(expr: AffineExpr, ranges: Mapping[AffineExpr, Range]) -> AffineExpr:
 
 
 def _flat(expr: AffineExpr) -> AffineExpr:
-    """An expression without divisions of divisions: `(x mod (a * b)) floordiv b` is `(x floordiv b) mod a`,
-    `(x mod (a * b)) mod b` is `x mod b`, and `(x floordiv a) floordiv b` is `x floordiv (a * b)`."""
+    """An expression without divisions of divisions, by what is positive: `(x mod (a * b)) floordiv b` is `(x floordiv
+    b) mod a`, `(x mod (a * b)) mod b` is `x mod b`, and `(x floordiv a) floordiv b` is `x floordiv (a * b)`."""
     if not isinstance(expr, AffineBinaryOpExpr):
         return expr
     expr = AffineBinaryOpExpr(expr.kind, _flat(expr.lhs), _flat(expr.rhs))
     match expr:
         case AffineBinaryOpExpr(
-            outer, AffineBinaryOpExpr(inner, x, AffineConstantExpr(first)), AffineConstantExpr(divisor)
-        ) if min(first, divisor) > 0:
-            pass
+            AffineBinaryOpKind.FloorDiv, AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, x, first), divisor
+        ):
+            return _flat(quotient(x, simplify(product(first, divisor))))
+        case AffineBinaryOpExpr(outer, AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, first), divisor) if (
+            times := _quotient(first, divisor)
+        ) is not None:
+            if outer is AffineBinaryOpKind.Mod:
+                return _flat(remainder(x, divisor))
+            return remainder(_flat(quotient(x, divisor)), times) if outer is AffineBinaryOpKind.FloorDiv else expr
         case _:
             return expr
-    match inner, outer:
-        case AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.FloorDiv:
-            return _flat(x // (first * divisor))
-        case AffineBinaryOpKind.Mod, AffineBinaryOpKind.Mod if first % divisor == 0:
-            return _flat(x % divisor)
-        case AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv if first % divisor == 0:
-            return _flat(x // divisor) % (first // divisor)
-        case _:
-            return expr
+
+
+def _quotient(number: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
+    """How many times a divisor, which is positive, is in a number that is a multiple of it; `None` where it is none."""
+    if isinstance(divisor, AffineConstantExpr) and divisor.value < 1:
+        return None
+    times = simplify(quotient(number, divisor))
+    return times if linear(product(times, divisor)) == linear(number) else None
 
 
 def _shape(buffer: SSAValue) -> str:
