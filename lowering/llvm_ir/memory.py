@@ -40,9 +40,16 @@ def _align(alignment: IntegerAttr | None) -> str:
     return f", align {alignment.value.data}" if alignment is not None else ""
 
 
+MAX_ELEMENTS = (1 << 32) - 1
+"""Of memory on the stack: LLVM can give a function as many bytes."""
+
+
 @emits(llvm.AllocaOp)
 def alloca(f: FunctionEmitter, op: llvm.AllocaOp) -> None:
     count = f.names[op.size]
+    given = op.size.owner.value if isinstance(op.size.owner, llvm.ConstantOp) else None
+    if isinstance(given, IntegerAttr) and not 0 <= given.value.data <= MAX_ELEMENTS:
+        raise LoweringError(op, f"takes {given.value.data} elements on the stack, which has not as many")
     many = "" if count == "1" else f", {f.typed(op.size)}"
     space = f", addrspace({number})" if (number := address_space(op.res)) else ""
     f.lines.append(f"  {f.define(op.res)} = alloca {f.type(op.elem_type)}{many}{_align(op.alignment)}{space}")

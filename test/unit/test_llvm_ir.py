@@ -320,6 +320,11 @@ def test_a_modules_triple_and_layout_are_written() -> None:
             "'llvm.load': the attribute 'made_up' has no LLVM IR",
         ),
         (
+            "llvm.func @f() {\n  %n = llvm.mlir.constant(-1) : i64\n  %a = llvm.alloca %n x i8 : (i64) -> !llvm.ptr\n"
+            "  llvm.return\n}",
+            "'llvm.alloca': takes -1 elements on the stack",
+        ),
+        (
             "llvm.func @f() {\n  llvm.br ^a {loop_annotation = 3 : i64}\n^a:\n  llvm.return\n}",
             "'llvm.br': 'loop_annotation' is not a loop annotation",
         ),
