@@ -150,10 +150,16 @@ expr_functor.__dict__.update(
 relay.__dict__.update(expr_functor=expr_functor)
 for _part in (
     "adt", "annotation", "dataflow_pattern", "dyn", "expr", "expr_functor", "image", "loops", "nn", "op", "prelude",
-    "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.lstm", "testing.mlp",
-    "testing.mobilenet", "testing.resnet", "testing.synthetic", "testing.temp_op_attr", "ty", "type_functor", "vision",
+    "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.temp_op_attr", "ty",
+    "type_functor", "vision",
 ):  # fmt: skip
     sys.modules[f"{__name__}.{_part}"] = attrgetter(_part)(relay)
+for _part in ("lstm", "mlp", "mobilenet", "resnet", "synthetic"):
+    _model = ModuleType(f"{__name__}.testing.{_part}", "A model, by the module that TVM has it in.")
+    _model.__dict__.update(
+        {_name: getattr(getattr(relay.testing, _part), _name) for _name in ("get_net", "get_workload")}
+    )
+    sys.modules[_model.__name__] = _model
 for _part in ("annotation", "dyn", "image", "nn", "random", "vision"):
     sys.modules[f"{__name__}.op.{_part}"] = getattr(relay, _part)
 for _part in ("algorithm", "op", "reduce", "tensor", "transform"):  # files of operators, which stand in `op` as well

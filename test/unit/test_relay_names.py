@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -67,7 +68,8 @@ def test_modules_are_where_tvm_has_them():
         "testing.resnet": "get_workload", "testing.synthetic": "get_workload", "type_functor": "TypeVisitor",
         "vision": "roi_align",
     }.items():  # fmt: skip
-        assert hasattr(import_module(f"weft.relay.{name}"), held), name
+        module = import_module(f"weft.relay.{name}")
+        assert hasattr(module, held) and isinstance(module, ModuleType), name
     ty: Any = relay.ty
     assert ty.TypeVar is relay.TypeVar and relay.op.const is relay.const
     with pytest.raises(weft.Diagnostic, match="is to stand for a ShapeVar"):
