@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Self
-from weakref import WeakSet
 
 import numpy as np
 
@@ -77,7 +76,6 @@ class Executable(Runnable):
         The graph's own function and the pool of threads count as kernels do."""
         self._threads = 1
         self.threads = threads
-        _EXECUTABLES.add(self)
 
     @property
     def target(self) -> Platform:
@@ -302,7 +300,6 @@ class Executable(Runnable):
         """Another executable on the same code, with a number of threads of its own."""
         copy = type(self).__new__(type(self))
         copy.__dict__.update(self.__dict__)
-        _EXECUTABLES.add(copy)
         return copy
 
     def __deepcopy__(self, memo: object) -> Self:
@@ -431,15 +428,3 @@ def _loaded(graph: CompiledGraph) -> Program | HostedProgram:
     from .hosted import HostedProgram
 
     return HostedProgram(graph)
-
-
-_EXECUTABLES: WeakSet[Executable] = WeakSet()
-
-
-def _after_fork_in_child() -> None:
-    for executable in list(_EXECUTABLES):
-        executable.threads = executable.threads
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
