@@ -40,7 +40,15 @@ from xdsl.ir.affine import (
 
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.tir.affine import Range, expr_range
-from ...dialects.tir.core import BlockOp, IterKind, PrimFuncOp, blocks_under, dimension_ranges, loop_of
+from ...dialects.tir.core import (
+    BlockOp,
+    IterKind,
+    PrimFuncOp,
+    blocks_under,
+    dimension_ranges,
+    enclosing_loops,
+    loop_of,
+)
 from ...dialects.tir.legality.bounds import restricted_iterators
 from ...dialects.tir.loop_iterators import end_of, kind_of, speaks_of_loops
 from ..infra import PrimFuncPass, report_changed
@@ -114,9 +122,10 @@ def _is_natural(expr: AffineExpr, ranges: dict[AffineExpr, Range]) -> bool:
 
 def with_loop_iterators(block: BlockOp, arguments: Sequence[SSAValue], needed: Collection[int] = ()) -> BlockOp:
     """Put a block in the place of `block` whose iterators are the loops that its own are bound to, and those of the
-    numbers `needed`, among `loop_vars`."""
+    numbers `needed`, among `loop_vars`, from the outermost on."""
     variables = list(block.loop_vars)
-    used = sorted({number for binding in block.bindings.data.results for number in binding.used_dims()} | {*needed})
+    used = [*{number for binding in block.bindings.data.results for number in binding.used_dims()} | {*needed}]
+    used.sort(key=lambda number: len(enclosing_loops(loop_of(variables[number]))))
     loops = [loop_of(variables[number]) for number in used]
     body = Block(arg_types=[IndexType()] * len(used))
     values: dict[int, SSAValue] = {}

@@ -6,28 +6,26 @@ import ast
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl.ir.affine import AffineExpr
-
 from ..blocks import BlockOp
 from ..loop_iterators import STATEMENT, speaks_of_loops
-from ..loops import loop_of
+from ..loops import ForOp, loop_of
 
 
-def is_alone(op: BlockOp) -> bool:
-    """Whether a block is what is read of its body, if that is one statement: its iterators are loops around it, from
-    the outermost on, and it says of its accesses what its body does."""
+def loops_alone(op: BlockOp) -> list[ForOp] | None:
+    """The loops that are a block's iterators, from the outermost on, if it is what is read of its body, should that be
+    one statement: it says of its accesses what its body does."""
     if op.block_name != STATEMENT or op.attributes or op.conditions or not speaks_of_loops(op):
-        return False
-    loops = [loop_of(variable) for variable in op.loop_vars]
-    bindings = [AffineExpr.dimension(number) for number in range(len(loops))]
+        return None
+    bound = [number for binding in op.bindings.data.results for number in binding.used_dims()]
+    loops = [loop_of(op.loop_vars[number]) for number in bound]
     reads, writes = op.derived_accesses()
-    return (
-        list(op.bindings.data.results) == bindings
+    is_read = (
+        all(outer.is_ancestor(inner) and outer is not inner for outer, inner in pairwise(loops))
         and op.partial_iters == frozenset(number for number, loop in enumerate(loops) if loop.start)
-        and all(outer.is_ancestor(inner) for outer, inner in pairwise(loops))
         and list(zip(op.reads, op.read_maps, strict=True)) == list(reads.items())
         and list(zip(op.writes, op.write_maps, strict=True)) == list(writes.items())
     )
+    return loops if is_read else None
 
 
 def is_one_statement(lines: Sequence[str], loops: Sequence[str]) -> bool:

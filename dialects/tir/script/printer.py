@@ -22,7 +22,7 @@ from ..symbols import ASSUMED, Extent, as_affine, as_extent, assumed_around, is_
 from . import words
 from .attributes import literal_of_all
 from .body_printer import BodyPrinter, element_text
-from .lone_blocks import is_alone, is_one_statement
+from .lone_blocks import is_one_statement, loops_alone
 from .texts import affine_text, condition_text, free_python_name, infix
 
 HEADER = "from weft.script import tir as T\n"
@@ -238,14 +238,13 @@ class FunctionPrinter:
 
     def _alone(self, op: BlockOp) -> list[str] | None:
         """A block that is a statement among loops, as that: what is read of it is the same block."""
-        if not is_alone(op):
+        if (loops := loops_alone(op)) is None:
             return None
-        saved = dict(self.names)
-        variables = list(op.loop_vars)
-        self.names |= {each: saved[variable] for each, variable in zip(op.iters, variables, strict=True)}
+        saved, names = dict(self.names), [self.names[loop.var] for loop in loops]
+        self.names |= dict(zip(op.iters, names, strict=True))
         lines = BodyPrinter(op, op.body, self.names, set(self.names.values())).lines()
         self.names = saved
-        return lines if is_one_statement(lines, [saved[variable] for variable in variables]) else None
+        return lines if is_one_statement(lines, names) else None
 
     def _outer_block(self, op: OuterBlockOp) -> list[str]:
         """A block of loops and blocks; it needs no iterators, as what is in it is bound to loops."""
