@@ -18,11 +18,8 @@ import weft
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
-from weft.dialects.tir.core import PrimFuncOp
-from weft.frontend.mlir import parse_mlir
 from weft.lowering.compiler import compile_graph, lower
 from weft.lowering.machine.target import Target
-from weft.lowering.prim_func_graph import graph_of
 from weft.runtime.executable import Executable
 from weft.runtime.memory import NotEnoughMemory
 from weft.runtime.tensors import InputError
@@ -349,22 +346,3 @@ def test_reshapes_of_open_extents_are_no_kernels() -> None:
     product = relay.nn.dense(joined, relay.const(np.ones((4, 4), "f4")))
     executable = compiled(relay.Function([x], relay.nn.relu(product)))
     assert "reshape" not in executable.ir["tir"]
-
-
-def test_a_number_that_says_an_extent_is_what_that_extent_is():
-    """The sizes of a function of `tir` are inputs of a graph that calls it."""
-    text = """tir.prim_func @double(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n], %y[%n]) {
-      tir.for %i = 0 to %n {
-        tir.block @b(%v: spatial %n) = [%i] reads(%x[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {
-          %0 = memref.load %x[%v] : memref<?xf32>
-          %1 = arith.addf %0, %0 : f32
-          memref.store %1, %y[%v] : memref<?xf32>
-        }
-      }
-    }"""
-    function = parse_mlir(text, "double").body.block.first_op
-    assert isinstance(function, PrimFuncOp)
-    exe, x = weft.compile(graph_of(function), threads=1), np.arange(4, dtype=np.float32)
-    np.testing.assert_array_equal(exe(x, np.array(4)), 2 * x)
-    with pytest.raises(InputError, match="element 0 of input 'n' is 5, the graph takes 4 where n = 4"):
-        exe(x, np.array(5))
