@@ -42,6 +42,12 @@ def test_rows_go_through_a_step_together_where_that_pays(chain: Any, rows: int, 
     assert (" = 0 to 4 {" in text) == is_strip
 
 
+def test_short_rows_within_what_threads_share_are_taken_in_strips_however_few_they_are() -> None:
+    x = relay.var("x", shape=(64, 28, 28))
+    exe = weft.compile(relay.Function([x], norm_of_rows(x, 28)), threads=2, target="llvm -mcpu=x86-64-v4")
+    assert " = 0 to 7 {" in exe.ir["schedule"] and " = 0 to 4 {" in exe.ir["schedule"]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("chain", "columns"), [(norm_of_rows, 37), (softmax, 77)])
 def test_strips_compute_what_rows_do(chain: Any, columns: int, threads: int) -> None:

@@ -40,10 +40,14 @@ SHORT = 8
 """Vectors of a row up to which a processor looks beyond it."""
 
 
-def strip_rows(rows: ForOp, blocks: Sequence[BlockOp], depth: int, registers: VectorRegisters) -> ForOp:
+def strip_rows(
+    rows: ForOp, blocks: Sequence[BlockOp], depth: int, registers: VectorRegisters, *, is_shared: bool
+) -> ForOp:
     """Split a loop over the rows of `blocks`, which stand at `depth` leading indices, where strips pay: the loop that a
-    step runs to its end in."""
-    if not isinstance(rows.size, int) or rows.size % STRIP or rows.size // STRIP < LEAST_STRIPS:
+    step runs to its end in. One that threads share keeps strips enough for them."""
+    if not isinstance(rows.size, int) or rows.size % STRIP or rows.size == STRIP:
+        return rows
+    if is_shared and rows.size // STRIP < LEAST_STRIPS:
         return rows
     if not blocks[:-1] or not any(block.is_reduction for block in blocks):
         return rows

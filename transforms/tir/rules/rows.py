@@ -78,8 +78,9 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     rows = loops[: sum(1 for n in output.likely_extents[:depth] if n > 1)]
     if rows:
         shared, top = _fuse_rows(rows, is_short(blocks))
-        steps, strips = shared.likely_trips, strip_rows(top, blocks, depth, registers)
-        shared, top = strips if shared is top else shared, strips
+        steps, is_shared = shared.likely_trips, shared is top
+        top = strip_rows(top, blocks, depth, registers, is_shared=is_shared)
+        shared = top if is_shared else shared
     else:
         shared = top = add_unit_loop(loops[0] if loops else output)
         steps = 1
