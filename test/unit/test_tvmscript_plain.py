@@ -5,8 +5,12 @@ import pytest
 from tvmscript_texts import function
 
 import weft
+from weft import tir
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.tir import Interpreter, structural_equal
+from weft.transforms.infra.sequential import Sequential
+from weft.transforms.tir.convert_blocks_to_opaque import ConvertBlocksToOpaquePass
+from weft.transforms.tir.lower_opaque_block import LowerOpaqueBlockPass
 
 LET = """
 @T.prim_func
@@ -180,3 +184,17 @@ def test_a_name_for_a_number_is_seen_by_loops_and_blocks(named: str, plain: str)
 def test_a_name_for_an_element_or_one_that_changes_is_not(named: str) -> None:
     with pytest.raises(Diagnostic, match="what is known only when the function runs has its name in a block"):
         function(NUMBER.format(named=named))
+
+
+def test_blocks_that_are_lowered_print_as_statements() -> None:
+    func = function("""
+@T.prim_func
+def f(A: T.Buffer[(8, 4), "float32"]):
+    for i, j in T.grid(4, 8):
+        with T.block("a"):
+            vj, vi = T.axis.remap("SS", [j, i])
+            A[vj, vi] = T.cast(vj - vi, "float32")
+""")
+    passes = [ConvertBlocksToOpaquePass(), LowerOpaqueBlockPass()]
+    module = tir.IRModule.of(Sequential(passes)(tir.IRModule({"f": func})))
+    assert "    for i, j in T.grid(4, 8):\n" + " " * 12 + 'A[j, i] = T.cast(j - i, "float32")' in module.script()
