@@ -44,7 +44,7 @@ def run(case: int, folder: Path) -> None:
     if phase in ("tir", "schedule"):
         arguments.append("--bounds-checks")
     try:
-        run_tool(weft_run.main, arguments, wrong="differs from interpreter")
+        run_tool(weft_run.main, arguments, wrong="differs from interpreter", has_child=phase in OPEN_PHASES)
     except Outcome as outcome:
         if phase in OPEN_PHASES and "still running" in str(outcome):
             return  # a loop that was made endless is what stands there

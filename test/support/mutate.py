@@ -82,8 +82,14 @@ class Outcome(Exception):
     """What a tool did that it must not."""
 
 
-def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str], wrong: str | None = None) -> int:
-    """The exit code of a tool; its output goes nowhere.
+def run_tool(
+    main: Callable[[Sequence[str]], object],
+    arguments: Sequence[str],
+    wrong: str | None = None,
+    *,
+    has_child: bool = False,
+) -> int:
+    """The exit code of a tool; its output goes nowhere. One that waits for a child may do so for some time.
 
     Raises:
         Outcome: it ended in a traceback, in an internal error, or not in time, or has said what is `wrong`.
@@ -95,7 +101,9 @@ def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str], 
         raise Outcome(f"still running after {SECONDS} s")
 
     signal.signal(signal.SIGPROF, too_long)
+    signal.signal(signal.SIGALRM, too_long)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, 6 * SECONDS if has_child else 0)
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             code = main(arguments)
@@ -107,6 +115,7 @@ def run_tool(main: Callable[[Sequence[str]], object], arguments: Sequence[str], 
         raise Outcome(traceback.format_exc(limit=-6)) from None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     errors.flush()
     said = bytes(errors.buffer.getvalue()).decode("utf-8", "replace")
     if code == 70 and "this is a mistake in 'xdsl." in said:
