@@ -506,6 +506,16 @@ relay.func @heads_of_an_open_batch_are_moved_in_whole_rows(%q: tensor<?x1x32xf32
   relay.return %2 : tensor<?x1x7xf32>
 }
 
+// CHECK-LABEL: relay.func @keys_of_an_open_number_and_batch_are_read_where_they_are
+// CHECK-NEXT: %[[K:.*]] = relay.reshape %k {newshape = array<i64: -3, 0, 0>} : (tensor<?x4x?x32xf32>) -> tensor<?x?x32xf32>
+// CHECK-NEXT: relay.nn.batch_matmul %q, %[[K]] : (tensor<?x1x32xf32>, tensor<?x?x32xf32>) -> tensor<?x1x?xf32>
+relay.func @keys_of_an_open_number_and_batch_are_read_where_they_are(%q: tensor<?x1x32xf32>, %k: tensor<?x4x?x32xf32>) -> tensor<?x1x?xf32> {
+  %0 = relay.transpose %k {axes = array<i64: 0, 1, 3, 2>} : (tensor<?x4x?x32xf32>) -> tensor<?x4x32x?xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: -3, 0, 0>} : (tensor<?x4x32x?xf32>) -> tensor<?x32x?xf32>
+  %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<?x1x32xf32>, tensor<?x32x?xf32>) -> tensor<?x1x?xf32>
+  relay.return %2 : tensor<?x1x?xf32>
+}
+
 // CHECK-LABEL: relay.func @a_factor_for_many_rows_stays_transposed
 // CHECK: relay.transpose
 // CHECK: transpose_b = false

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import DYNAMIC, is_true, shape_of, tensor
+from ...dialects.relay.base import DYNAMIC, ints, is_true, shape_of, tensor
 from ...dialects.relay.core import ConstantOp
 from ...dialects.relay.ops.nn.dense import BatchMatmulOp
 from ...dialects.relay.ops.tiling import BroadcastToOp
@@ -30,6 +30,9 @@ DEPTH_OF_A_ROW = 16
 not moved, and so no kernel for tiles of rows; a transposed factor is as often itself, in steps that are half as fast.
 Measured on a Zen 5, 50 to 2000 keys of 32 to 128 elements, up to 12 rows."""
 
+MERGED = (-3, 0, 0)
+"""The new shape of a reshape that makes one dimension of the leading two, whatever is open."""
+
 MANY_ROWS = 16
 """From here on, several tiles of rows read the factor anyway."""
 
@@ -41,16 +44,21 @@ class Moved:
     op: TransposeOp | BroadcastToOp
     extents: Sequence[int]
     """Those of the product's batch, and of the matrix."""
+    newshape: Sequence[int]
+    """Of the reshape that makes one of them, if any."""
 
     @staticmethod
     def of(value: SSAValue) -> Moved | None:
         made = value.owner.operands[0] if isinstance(value.owner, ReshapeOp) else value
         before, extents = shape_of(made), shape_of(value)
-        if len(before) < 3 or before[-2:] != extents[-2:] or max(before.count(DYNAMIC), extents.count(DYNAMIC)) > 1:
+        if len(before) < 3 or before[-2:] != extents[-2:]:
+            return None
+        newshape = tuple(ints(value.owner.newshape)) if isinstance(value.owner, ReshapeOp) else ()
+        if newshape != MERGED and max(before.count(DYNAMIC), extents.count(DYNAMIC)) > 1:
             return None
         match made.owner:
             case TransposeOp() | BroadcastToOp() as op if not isinstance(op.operands[0].owner, ConstantOp):
-                return Moved(op, extents)
+                return Moved(op, extents, newshape)
             case _:
                 return None
 
@@ -102,7 +110,10 @@ def as_it_stands(site: Site) -> SSAValue:
     if axes != tuple(range(len(axes))):
         value = site.emit(TransposeOp(value, axes=axes))
     batch, depth, columns = factor.extents
-    value = reshaped(site.emit, value, (batch, columns, depth))
+    if factor.newshape == MERGED:
+        value = site.emit(ReshapeOp(value, newshape=MERGED))
+    else:
+        value = reshaped(site.emit, value, (batch, columns, depth))
     return site.emit(BatchMatmulOp(op.x, value, transpose_b=True, out_dtype=op.out_dtype))
 
 
@@ -113,7 +124,15 @@ def repeats_for_few_rows(site: Site) -> bool:
         return False
     before, after = shape_of(factor.op.operands[0]), shape_of(factor.op.results[0])
     batch, rows, _ = shape_of(op.x)
-    if len(before) != len(after) or len(after) < 4 or before[-3] != 1 or after[-3] < 2 or rows < 1 or batch < 1:
+    if (
+        len(before) != len(after)
+        or len(after) < 4
+        or after.count(DYNAMIC) > 1
+        or before[-3] != 1
+        or after[-3] < 2
+        or rows < 1
+        or batch < 1
+    ):
         return False
     same = all(before[i] == after[i] for i in range(len(after)) if i != len(after) - 3)
     return same and batch == factor.extents[0] and after[-3] * rows < MANY_ROWS
