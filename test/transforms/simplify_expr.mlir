@@ -516,6 +516,16 @@ relay.func @keys_of_an_open_number_and_batch_are_read_where_they_are(%q: tensor<
   relay.return %2 : tensor<?x1x?xf32>
 }
 
+// CHECK-LABEL: relay.func @what_is_reshaped_within_matrices_stays_transposed
+// CHECK: relay.transpose
+// CHECK: transpose_b = false
+relay.func @what_is_reshaped_within_matrices_stays_transposed(%q: tensor<3x1x32xf32>, %k: tensor<2x3x?x32xf32>) -> tensor<3x1x?xf32> {
+  %0 = relay.transpose %k {axes = array<i64: 0, 1, 3, 2>} : (tensor<2x3x?x32xf32>) -> tensor<2x3x32x?xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 3, 32, -1>} : (tensor<2x3x32x?xf32>) -> tensor<3x32x?xf32>
+  %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<3x1x32xf32>, tensor<3x32x?xf32>) -> tensor<3x1x?xf32>
+  relay.return %2 : tensor<3x1x?xf32>
+}
+
 // CHECK-LABEL: relay.func @a_factor_for_many_rows_stays_transposed
 // CHECK: relay.transpose
 // CHECK: transpose_b = false

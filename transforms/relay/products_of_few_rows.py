@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
@@ -51,11 +52,13 @@ class Moved:
     def of(value: SSAValue) -> Moved | None:
         made = value.owner.operands[0] if isinstance(value.owner, ReshapeOp) else value
         before, extents = shape_of(made), shape_of(value)
-        if len(before) < 3 or before[-2:] != extents[-2:]:
+        if len(before) < 3 or before[-2:] != extents[-2:] or 0 in before:
             return None
         newshape = tuple(ints(value.owner.newshape)) if isinstance(value.owner, ReshapeOp) else ()
         if newshape != MERGED and max(before.count(DYNAMIC), extents.count(DYNAMIC)) > 1:
             return None
+        if newshape != MERGED and DYNAMIC in extents[-2:] and prod(before[:-2]) != prod(extents[:-2]):
+            return None  # an extent of the matrix is another one, too
         match made.owner:
             case TransposeOp() | BroadcastToOp() as op if not isinstance(op.operands[0].owner, ConstantOp):
                 return Moved(op, extents, newshape)
@@ -77,7 +80,7 @@ def moved(site: Site) -> Moved:
 def reshaped(emit: Emitter, value: SSAValue, extents: Sequence[int]) -> SSAValue:
     if tuple(shape_of(value)) == tuple(extents):
         return value
-    return emit(ReshapeOp(value, newshape=[-1 if n == DYNAMIC else n for n in extents], allowzero=0 in extents))
+    return emit(ReshapeOp(value, newshape=[-1 if n == DYNAMIC else n for n in extents]))
 
 
 def of_floats(site: Site) -> bool:

@@ -188,12 +188,13 @@ def moves_extents_of_one(site: Site) -> bool:
     """Whether a transpose leaves everything where it is, rows and all before them: it moves extents of one only."""
     axes, shape = order(site.op), shape_of(site[x])
     kept = [axis for axis in axes if shape[axis] != 1]
-    return bool(axes) and axes[-1] == len(axes) - 1 and kept == sorted(kept) and shape.count(DYNAMIC) <= 1
+    is_told = 0 not in shape and shape.count(DYNAMIC) <= 1
+    return bool(axes) and axes[-1] == len(axes) - 1 and kept == sorted(kept) and is_told
 
 
 def reshape_to_result(site: Site) -> SSAValue:
     shape = shape_of(site.op.results[0])
-    return site.emit(ReshapeOp(site[x], newshape=[-1 if n == DYNAMIC else n for n in shape], allowzero=0 in shape))
+    return site.emit(ReshapeOp(site[x], newshape=[-1 if n == DYNAMIC else n for n in shape]))
 
 
 def is_turned(site: Site) -> bool:
