@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from math import gcd
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, i1
@@ -406,7 +407,8 @@ def _normal(form: IntExpr) -> IntExpr:
 
 
 def _divided(a: IntExpr, b: IntExpr) -> IntExpr:
-    """A quotient by a positive number, or one that comes out even: `n * m * 4` by `n` is `m * 4`.
+    """A quotient by a positive number, or one that comes out even: `n * m * 4` by `n` is `m * 4`; or by both, one after
+    the other: `n * m` by `n * 2` is `m // 2`.
 
     Raises:
         TypeError: it is neither.
@@ -417,6 +419,9 @@ def _divided(a: IntExpr, b: IntExpr) -> IntExpr:
         return integer(1)
     if (found := exact_quotient(a, b)) is not None:
         return found
+    constant, terms = parts(b)
+    if (number := gcd(constant, *terms.values())) > 1 and (found := exact_quotient(a * number, b)) is not None:
+        return floordiv(found, integer(number))
     raise TypeError(
         f"te: whether {to_text(_written(b))} divides {to_text(_written(a))} is known only when the computation runs"
     )
@@ -537,7 +542,7 @@ def substituted(dim: Dim, values: Mapping[Var, Dim]) -> Dim:
 
 
 def quotient(a: Dim, b: Dim) -> Dim:
-    """`a / b`, which comes out even, or is rounded down where `b` is a number.
+    """`a / b`, rounded down: of what comes out even but for a number in `b`.
 
     Raises:
         TypeError: whether it does is not known.

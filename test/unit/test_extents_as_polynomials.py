@@ -43,7 +43,15 @@ def test_a_quotient_is_one_at_all_numbers(seed: int):
         return
     for n, m, k in product((1, 3, 8), repeat=3):
         sizes = {N: n, M: m, K: k}
-        assert value_of(whole, sizes) * value_of(b, sizes) == value_of(a, sizes)
+        if divisor := value_of(b, sizes):
+            assert value_of(whole, sizes) == value_of(a, sizes) // divisor
+
+
+def test_what_divides_but_for_a_number_is_rounded_down():
+    assert same(quotient(N * M * K, M * 2), N * K // 2)
+    assert same(quotient(N * M * 6 + N, N * 4), (M * 6 + 1) // 4)
+    with pytest.raises(TypeError, match="divides"):
+        quotient(N * M, K * 2)
 
 
 @pytest.mark.parametrize(

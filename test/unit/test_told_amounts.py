@@ -72,6 +72,17 @@ def test_a_slice_goes_backwards_from_an_extent() -> None:
     np.testing.assert_array_equal(both([x, y], body, X, X[:1]), X[1::-1])
 
 
+@pytest.mark.parametrize("told", [False, True])
+def test_a_reshape_leaves_half_of_what_is_open(told: bool) -> None:
+    x = relay.var("x", shape=(relay.Any(), relay.Any(), relay.Any()))
+    rows = relay.strided_slice(relay.shape_of(x, dtype="int64"), [0], [1])
+    shape = relay.concatenate([rows, relay.const([-1, 2], "int64")], 0) if told else (0, -1, 2)
+    assert both([x], relay.reshape(x, shape), X.reshape(3, 1, 4)).shape == (3, 2, 2)
+    run: Any = weft.compile(relay.Function([x], relay.reshape(x, shape)))
+    with pytest.raises(Diagnostic, match="takes inputs for which"):
+        run(np.ones((3, 5, 1), np.float32))
+
+
 def test_how_many_elements_are_taken_may_be_said() -> None:
     x, begin, size = relay.var("x", shape=(3, 4)), *(relay.var(n, shape=(2,), dtype="int64") for n in ("b", "n"))
     body = relay.strided_slice(x, begin, size, slice_mode="size")
