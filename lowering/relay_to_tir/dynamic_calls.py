@@ -169,7 +169,7 @@ class DynamicCalls:
         views: list[ViewOp] = []
         for call in [op for op in graph.body.block.ops if isinstance(op, CallOp)]:
             call = self._with_rows_of_one_extent(call, extents, views)
-            inputs = [symbols.folded(each) for value in call.arguments for each in extents.of(value)]
+            inputs = symbols.whole([symbols.folded(each) for value in call.arguments for each in extents.of(value)])
             view = (name := call.callee.root_reference.data) in self.functions and _is_view(self.functions[name])
             outputs = [symbols.folded(each) for result in call.results for each in extents.of(result)]
             kernel = None if view else self._kernel(call, inputs)

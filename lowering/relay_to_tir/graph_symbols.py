@@ -96,6 +96,30 @@ class GraphSymbols:
             held = tuple(self._of_terms(number) if isinstance(number, te.Expr) else number for number in held)
         return Known(tuple(map(self.extent, known.dims)), held)
 
+    def whole(self, inputs: Sequence[Known]) -> list[Known]:
+        """The same tensors, with a symbol for each extent with a quotient whose symbols occur in that extent alone: a
+        kernel is made as for any other extent then, and its loops are divided into tiles and what is left over."""
+        found = dict.fromkeys(dim for each in inputs for dim in _expressions(each))
+        symbols: dict[te.Dim, te.Var] = {}
+        for dim in dict.fromkeys(dim for each in inputs for dim in each.dims):
+            if isinstance(dim, te.Expr) and _has_quotient(dim):
+                others = te.variables([other for other in found if other != dim])
+                if set(te.variables([dim])).isdisjoint(others):
+                    symbols[dim] = self._symbol(dim)
+        if not symbols:
+            return [*inputs]
+
+        def replaced(numbers: Sequence[te.Dim | float | None]) -> tuple[te.Dim | float | None, ...]:
+            return tuple(symbols.get(n, n) if isinstance(n, te.Expr) else n for n in numbers)
+
+        return [
+            Known(
+                cast("tuple[te.Dim, ...]", replaced(each.dims)),
+                None if each.contents is None else replaced(each.contents),
+            )
+            for each in inputs
+        ]
+
     def shapes(self, shapes: Sequence[Dims]) -> ArrayAttr[AffineMapAttr]:
         """Extents of tensors as maps from symbols."""
         numbers = Symbols(self.numbers)
@@ -129,6 +153,18 @@ class GraphSymbols:
         if held:
             said["held"] = [[tensor, element, to_json(self.size(dim))] for tensor, element, dim in held]
         return StringAttr(json.dumps(said))
+
+
+def _expressions(known: Known) -> list[te.Expr]:
+    return [n for n in (*known.dims, *(known.contents or ())) if isinstance(n, te.Expr)]
+
+
+def _has_quotient(dim: te.Dim) -> bool:
+    match dim:
+        case te.Binary(kind, lhs, rhs):
+            return kind == te.BinaryKind.FLOORDIV or _has_quotient(lhs) or _has_quotient(rhs)
+        case _:
+            return False
 
 
 def note_assumed(kernel: PrimFuncOp, symbols: Sequence[te.Expr], asked: Assumptions) -> None:

@@ -346,3 +346,20 @@ def test_reshapes_of_open_extents_are_no_kernels() -> None:
     product = relay.nn.dense(joined, relay.const(np.ones((4, 4), "f4")))
     executable = compiled(relay.Function([x], relay.nn.relu(product)))
     assert "reshape" not in executable.ir["tir"]
+
+
+def test_a_kernel_takes_half_of_an_extent_as_an_extent_where_the_whole_is_not_in_it() -> None:
+    """Its loops were not divided into tiles and what is left over, and took ten times as long."""
+    x = relay.var("x", shape=(relay.Any(), 1, 8))
+    weight = np.linspace(-1, 1, 8 * 8, dtype=np.float32).reshape(8, 8)
+    halves = relay.nn.max_pool1d(relay.transpose(x, (1, 2, 0)), pool_size=(2,), strides=(2,))
+    rows = relay.transpose(relay.squeeze(halves, axis=[0]))
+    exe: Any = weft.compile(relay.Function([x], relay.nn.dense(rows, relay.const(weight))), threads=1)
+    text = exe.ir["tir"]
+    dense = text[text.index("tir.prim_func @fused_nn_contrib_dense_pack") :]
+    pool = text[text.index("tir.prim_func @fused_nn_max_pool1d") :].partition("}")[0]
+    assert "floordiv 2" in pool and "floordiv" not in dense.partition("{")[0]
+    for n in (2, 3, 29, 64):
+        data = np.random.default_rng(n).standard_normal((n, 1, 8)).astype(np.float32)
+        pooled = data[: n // 2 * 2, 0].reshape(-1, 2, 8).max(1)
+        np.testing.assert_allclose(exe(data), pooled @ weight.T, rtol=1e-5, atol=1e-5)
