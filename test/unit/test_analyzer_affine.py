@@ -124,7 +124,9 @@ def test_quotients_by_sizes_stay_below_what_the_dividend_is_a_multiple_of():
     [
         (sym(0) * sym(1), [sym(0), sym(1)], [sym(2)]),
         ((sym(0) * sym(1) + 3) // 4, [sym(0), sym(1)], []),
+        ((sym(0) * sym(1) - 1) // 4 + 1, [sym(0), sym(1)], []),
         (sym(0) * sym(1) % 4, [sym(0), sym(1)], []),
+        (sym(0) % 4 + 1, [], [sym(0)]),
         (sym(0) * sym(1) + sym(0) * sym(2), [sym(0), sym(1) + sym(2)], [sym(1), sym(2)]),
         (sym(0) * sym(1) + 1, [], [sym(0), sym(1)]),
         (sym(0) + sym(1), [], [sym(0), sym(1)]),

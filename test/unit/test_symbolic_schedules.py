@@ -425,3 +425,12 @@ def k(a: T.handle, b: T.handle, n: T.int64, x: T.int64):
             np.testing.assert_allclose(np.asarray(out, np.float32), a.sum(1), rtol=1e-4, atol=1e-5)
     with pytest.raises(Diagnostic, match="the function is not for %x = 0"):
         kernel(np.zeros((3, 4), np.float32), sizes={"x": 0})
+
+
+def test_a_fused_loop_is_split_by_sizes() -> None:
+    schedule = weft.tir.Schedule.on(func := create_prim_func("k", *diamond()))
+    size = func.params[-1]
+    schedule.split(schedule.fuse(*schedule.get_loops("c")), [None, size, size])
+    func.verify()
+    for sizes in SIZES[2:5]:
+        assert_same(Interpreter(func), diamond(), sizes, [])

@@ -23,12 +23,12 @@ def _positive_parts(analyzer: Analyzer, expr: IntExpr) -> Iterator[IntExpr]:
     constant, terms = parts(expr)
     if len(terms) == 1:
         ((atom, factor),) = terms.items()
-        least = -((constant - 1) // factor) if factor > 0 else 0  # what the atom is at least
-        if least >= 1 and isinstance(atom, FloorDiv | FloorMod) and analyzer.can_prove(atom.args[1] >= 1):
+        least = -((constant - 1) // factor) if factor > 0 else -1  # what the atom is at least
+        if least >= 0 and isinstance(atom, FloorDiv | FloorMod) and analyzer.can_prove(atom.args[1] >= 1):
             dividend, divisor = atom.args
             if isinstance(atom, FloorDiv):
                 yield dividend - multiply(divisor, const(least)) + 1
-            elif analyzer.can_prove(dividend >= 0):
+            elif least and analyzer.can_prove(dividend >= 0):
                 yield dividend
     if constant > 0 or not terms:
         return

@@ -83,22 +83,26 @@ def _facts(block: BlockOp) -> Facts:
 
 def check_symbolic_divisors(block: BlockOp) -> Iterator[Finding]:
     """What an iterator's value or a predicate is divided by may be 0 where the block's loops run."""
-    divisors = list(divisors_in((*block.bindings.data.results, *block.conditions)))
-    if not divisors or never_runs(block):
+    if never_runs(block) or (divisor := unshown_divisor(block, [loop.size for loop in enclosing_loops(block)])) is None:
         return
-    running = tuple(loop.size for loop in enclosing_loops(block))
-    analyzer = Facts((), tuple(assumed_around(block)), positive=running).about(divisors).shared()
-    for divisor in divisors:
-        if not analyzer.can_prove(from_affine(divisor) >= 1):
-            text = StringIO()
-            print_expr(Printer(text), divisor, (), arguments_around(block))
-            yield Finding(
-                block,
-                f"block @{block.block_name} is addressed by a quotient by {text.getvalue()}, which is not shown to be "
-                "positive where it runs",
-                hint="a loop around it over as many iterations, or a multiple, shows that",
-            )
-            return
+    text = StringIO()
+    print_expr(Printer(text), divisor, (), arguments_around(block))
+    yield Finding(
+        block,
+        f"block @{block.block_name} is addressed by a quotient by {text.getvalue()}, which is not shown to be positive "
+        "where it runs",
+        hint="a loop around it over as many iterations, or a multiple, shows that",
+    )
+
+
+def unshown_divisor(block: BlockOp, running: Sequence[Extent]) -> AffineExpr | None:
+    """What an iterator's value or a predicate of `block` is divided by, and is not shown to be positive where loops of
+    sizes `running` run; `None` where there is nothing."""
+    divisors = list(divisors_in((*block.bindings.data.results, *block.conditions)))
+    if not divisors:
+        return None
+    analyzer = Facts((), tuple(assumed_around(block)), positive=tuple(running)).about(divisors).shared()
+    return next((each for each in divisors if not analyzer.can_prove(from_affine(each) >= 1)), None)
 
 
 def check_divisors(op: Operation, extents: Sequence[AffineExpr]) -> None:

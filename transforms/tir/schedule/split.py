@@ -40,6 +40,7 @@ then on (`assumed`). Counterpart of TVM's `split`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 from math import prod
 
@@ -48,9 +49,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.support.facts import while_unchanged
 from ....dialects.tir.affine import linear, substitute
 from ....dialects.tir.analyzer import from_affine, to_affine
-from ....dialects.tir.core import BlockOp, ForOp, blocks_under
+from ....dialects.tir.core import BlockOp, ForOp, blocks_under, enclosing_loops
 from ....dialects.tir.legality.known import Facts
-from ....dialects.tir.symbols import Extent, as_affine, as_extent, assume, assumed_around, product
+from ....dialects.tir.legality.symbolic import unshown_divisor
+from ....dialects.tir.symbols import Extent, as_affine, as_extent, assume, assumed_around, divisors_in, product
 from ..analysis.producers import function_of
 from .checks import (
     check_free,
@@ -67,8 +69,8 @@ def check_split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None
 
     Raises:
         ScheduleError: a factor is not positive, the loop does not start at 0, or has a thread or annotations, or the
-            loops would have fewer iterations than it has, or might, as that is a symbol; or iterations that run at the
-            same time would be more than it has.
+            loops would have fewer iterations than it has, or might, as that is a symbol; iterations that run at the
+            same time would be more than it has; or what divides in a block is not shown to stay positive.
     """
     check_live(loop)
     check_free(loop)
@@ -94,6 +96,19 @@ def check_split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None
         )
     if loop.start != 0:
         raise ScheduleError.at(loop, f"cannot split a loop that starts at {loop.start}")
+    for block in blocks_under(loop):
+        if any(divisors_in((*block.bindings.data.results, *block.conditions))):
+            _check_divisors(block, loop, factors, outer)
+
+
+def _check_divisors(block: BlockOp, loop: ForOp, factors: Sequence[Extent], outer: Extent | None) -> None:
+    """What `block` is addressed by quotients by is still shown to be positive, with these loops in place of `loop`."""
+    if outer is None:
+        outer = _quotient_up(loop, reduce(product, map(as_affine, factors), as_affine(1)))
+    others = [each.size for each in enclosing_loops(block) if each is not loop]
+    if unshown_divisor(block, [*factors, outer, *others]) is not None:
+        why = f"cannot split: it is not shown that what block @{block.block_name} is divided by stays positive"
+        raise ScheduleError.at(loop, why, hint="split before loops are fused")
 
 
 def split(loop: ForOp, factors: Sequence[Extent], outer: int | None = None) -> list[ForOp]:
