@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.rt.core import SLOT_BYTES, SlotsOp
@@ -42,8 +42,9 @@ def check_signature(main: func.FuncOp) -> None:
         if is_tensor(type) and _bytes(type) != _bytes(argument.type):
             raise Diagnostic.at(main, f"argument {number} is {argument.type}, but is declared as {type}")
     arena, counters = arguments[-2], main.attributes.get(COUNTER_BYTES)
-    extent = _bytes(arena.type)
-    end = counters.value.data if isinstance(counters, IntegerAttr) else -1
+    if not isa(counters, IntegerAttr[IntegerType]):
+        raise Diagnostic.at(main, f"{COUNTER_BYTES} is {counters}, and no number of bytes, such as 128 : i64")
+    extent, end = _bytes(arena.type), counters.value.data
     if extent is None or not 0 <= end <= extent:
         raise Diagnostic.at(main, f"{COUNTER_BYTES} is {end}, which lies outside of the arena, {arena.type}")
     for op in main.walk():

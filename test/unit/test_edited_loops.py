@@ -30,6 +30,7 @@ def loops() -> str:
     [
         ("weft.counter_bytes = 256", "weft.counter_bytes = 0", "the slots do not end within the 0 bytes of counters"),
         ("weft.counter_bytes = 256", "weft.counter_bytes = 99999", "outside of the arena"),
+        ("weft.counter_bytes = 256 : i64", "weft.counter_bytes = 256 : index", "256 : index, and no number of bytes"),
         ("memref<16640xi8>", "memref<1024xi8>", "the view ends at byte 16640, outside"),
         ("constant 256 : index\n    %y", "constant 100000 : index\n    %y", "the view ends at byte 116384, outside"),
         (

@@ -59,3 +59,10 @@ def test_groups_of_channels(shape: Sequence[int]) -> None:
         relay.var(name, shape=each) for name, each in (("x", shape), ("g", shape[1:2]), ("b", shape[1:2]))
     )
     check(relay.nn.group_norm(x, gamma, beta, num_groups=2), (shape, shape[1:2], shape[1:2]), shape)
+
+
+@pytest.mark.parametrize("extents", [(0, 8), (5, 0), (0, 0)])
+def test_an_image_without_elements_has_no_boxes(extents: tuple[int, int]) -> None:
+    data = relay.var("x", shape=(1, 5, *extents))
+    boxes = relay.vision.multibox_prior(data, sizes=[0.5, 0.25], ratios=[1.0, 2.0])
+    check(boxes, [(1, 5, *extents)], (1, 0, 4))

@@ -78,6 +78,8 @@ class MultiboxPriorOp(RelayOp):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         (x,) = inputs
         _, _, height, width = x.shape
+        if 0 in (height, width):
+            return te.compute([1, 0, 4], lambda *_: te.const(0.0, x.element_type), "multibox_prior")
         steps = [
             given if given > 0 else 1.0 / extent
             for given, extent in zip(floats_of(self.steps), (height, width), strict=True)
