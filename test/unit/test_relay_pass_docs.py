@@ -32,7 +32,7 @@ WITH_TVMS_ARGUMENTS: dict[str, tuple[object, ...]] = {
     "FlexibleShapeDispatch": ([1],),
     "Conv2dToSparse2": ("NHWC", 1, (1, 1), 0.5), "DeadCodeElimination": (), "Defunctionalization": (),
     "DenseToSparse": ([], []), "EliminateCommonSubexpr": (), "FoldScaleAxis": (), "ForwardFoldScaleAxis": (),
-    "RemoveUnusedFunctions": (),
+    "PlanDevices": (), "RemoveUnusedFunctions": (),
 }  # fmt: skip
 """TVM's passes whose arguments, or defaults, are others there, with arguments that each takes."""
 
