@@ -53,6 +53,8 @@ def strip_rows(
         return rows
     sizes = [_row_bytes(block, depth, block.kinds) for block in blocks]
     kept = sum(_row_bytes(block, depth, [IterKind.SPATIAL]) for block in blocks[:-1])
+    if 2 * max(sizes) <= registers.bytes:  # not taken in vectors
+        return rows
     if 2 * STRIP * max(sizes) > registers.machine.l1 or 2 * STRIP * kept > registers.machine.kept_near:
         return rows
     if SHORT * registers.bytes < max(sizes) <= registers.count * registers.bytes and not _is_heavy(blocks, depth):
