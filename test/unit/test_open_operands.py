@@ -51,6 +51,17 @@ def test_a_variance_has_a_mean_for_each_of_its_places():
             executable(array(2, 5, 3), array(*wrong))
 
 
+@pytest.mark.parametrize("shape", [(N, 3), (2, N), (N, N)])
+def test_there_are_diagonals_for_each_matrix(shape: tuple[int | None, ...]):
+    executable = compiled([(2, 3, 4), shape], relay.matrix_set_diag)
+    x, diagonal = array(2, 3, 4), array(2, 3)
+    expected = x.copy()
+    expected[:, range(3), range(3)] = diagonal
+    np.testing.assert_array_equal(executable(x, diagonal), expected)
+    with pytest.raises(InputError):
+        executable(x, array(*(1 if n is None else n for n in shape)))
+
+
 def test_a_sum_is_collapsed_to_the_extents_of_another():
     executable = compiled([(2, N, N), (1, N)], relay.collapse_sum_like)
     x = array(2, 3, 5)

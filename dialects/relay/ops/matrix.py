@@ -126,6 +126,10 @@ class MatrixSetDiagOp(RelayOp):
         rows, columns = x.shape[-2:]
         k1, k2 = self.k1.value.data, self.k2.value.data
         longest = self.longest(rows, columns)
+        if not all(te.agree(n, m) for n, m in zip(x.dims[:-2], diagonal.dims, strict=False)):
+            raise TypeError("te: there are not known to be diagonals for each matrix")
+        if not te.agree(diagonal.dims[-1], longest) or (k1 < k2 and not te.agree(diagonal.dims[-2], k2 - k1 + 1)):
+            raise TypeError("te: the diagonals are not known to be as many, and as long, as those of the matrices")
         above, _, below = self.align.data.partition("_")
 
         def element(i: tuple[te.IterVar, ...], k: int) -> te.Expr:
