@@ -36,6 +36,20 @@ def begun_by_a_condition(A: T.Buffer((5, 6), "int32"), C: T.Buffer((5, 4), "int3
             C[vi, vj] = B[vi, vj] * B[vi, 3 - vj]
 
 
+@T.prim_func
+def stored_twice(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+            B[vi] = A[vi] + 1.0
+    for i in range(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = B[vi] * 2.0
+
+
 def ruled(func: PrimFuncOp, pass_: ScheduleRulesPass | None = None) -> tuple[PrimFuncOp, list[str]]:
     """A copy that rules have scheduled, and the remarks."""
     module = ModuleOp([func.clone()])
@@ -54,6 +68,14 @@ def test_rows_are_not_moved_where_an_element_is_written_twice() -> None:
     (c,) = Interpreter(made)([a], None)
     sums = np.repeat(a.sum(axis=1)[:, None], 4, axis=1)
     np.testing.assert_array_equal(c, sums * sums)
+
+
+def test_what_is_stored_twice_is_not_computed_where_it_is_read() -> None:
+    made, remarks = ruled(stored_twice)
+    assert not any(REFUSED in each for each in remarks)
+    a = np.arange(8, dtype=np.float32)
+    (c,) = Interpreter(made)([a], None)
+    np.testing.assert_array_equal(c, 2 * (a + 1))
 
 
 def test_what_a_rule_should_not_have_begun_leaves_nothing_behind(

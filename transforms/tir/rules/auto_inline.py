@@ -82,8 +82,8 @@ def is_placed(buffer: SSAValue) -> bool:
 
 
 def _writes_its_iterators(block: BlockOp) -> bool:
-    store = next((a.op for a in block.accesses() if a.is_write), None)
-    if not isinstance(store, memref.StoreOp):
+    stores = [access.op for access in block.accesses() if access.is_write]
+    if len(stores) != 1 or not isinstance(store := stores[0], memref.StoreOp):
         return False
     iters = set(block.iters)
     unit = {v for v, n in zip(block.iters, block.sizes, strict=True) if n == 1}
