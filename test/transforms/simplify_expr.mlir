@@ -496,10 +496,11 @@ relay.func @keys_of_an_open_number_are_read_where_they_are(%q: tensor<4x2x32xf32
 }
 
 // CHECK-LABEL: relay.func @heads_of_an_open_batch_are_moved_in_whole_rows
-// CHECK-NEXT: %[[K:.*]] = relay.transpose %k {axes = array<i64: 0, 2, 1, 3>}
+// CHECK: %[[K:.*]] = relay.transpose %k {axes = array<i64: 0, 2, 1, 3>}
 // CHECK-NEXT: %[[R:.*]] = relay.reshape %[[K]] {newshape = array<i64: -1, 7, 32>
-// CHECK-NEXT: relay.nn.batch_matmul %q, %[[R]] : (tensor<?x1x32xf32>, tensor<?x7x32xf32>) -> tensor<?x1x7xf32>
-relay.func @heads_of_an_open_batch_are_moved_in_whole_rows(%q: tensor<?x1x32xf32>, %k: tensor<?x7x4x32xf32>) -> tensor<?x1x7xf32> {
+// CHECK-NEXT: relay.nn.batch_matmul %{{.*}}, %[[R]] : (tensor<?x1x32xf32>, tensor<?x7x32xf32>) -> tensor<?x1x7xf32>
+relay.func @heads_of_an_open_batch_are_moved_in_whole_rows(%x: tensor<?x4x1x32xf32>, %k: tensor<?x7x4x32xf32>) -> tensor<?x1x7xf32> {
+  %q = relay.reshape %x {newshape = array<i64: -1, 1, 32>} : (tensor<?x4x1x32xf32>) -> tensor<?x1x32xf32>
   %0 = relay.transpose %k {axes = array<i64: 0, 2, 3, 1>} : (tensor<?x7x4x32xf32>) -> tensor<?x4x32x7xf32>
   %1 = relay.reshape %0 {newshape = array<i64: -1, 32, 7>} : (tensor<?x4x32x7xf32>) -> tensor<?x32x7xf32>
   %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<?x1x32xf32>, tensor<?x32x7xf32>) -> tensor<?x1x7xf32>
@@ -507,9 +508,10 @@ relay.func @heads_of_an_open_batch_are_moved_in_whole_rows(%q: tensor<?x1x32xf32
 }
 
 // CHECK-LABEL: relay.func @keys_of_an_open_number_and_batch_are_read_where_they_are
-// CHECK-NEXT: %[[K:.*]] = relay.reshape %k {newshape = array<i64: -3, 0, 0>} : (tensor<?x4x?x32xf32>) -> tensor<?x?x32xf32>
-// CHECK-NEXT: relay.nn.batch_matmul %q, %[[K]] : (tensor<?x1x32xf32>, tensor<?x?x32xf32>) -> tensor<?x1x?xf32>
-relay.func @keys_of_an_open_number_and_batch_are_read_where_they_are(%q: tensor<?x1x32xf32>, %k: tensor<?x4x?x32xf32>) -> tensor<?x1x?xf32> {
+// CHECK: %[[K:.*]] = relay.reshape %k {newshape = array<i64: -3, 0, 0>} : (tensor<?x4x?x32xf32>) -> tensor<?x?x32xf32>
+// CHECK-NEXT: relay.nn.batch_matmul %{{.*}}, %[[K]] : (tensor<?x1x32xf32>, tensor<?x?x32xf32>) -> tensor<?x1x?xf32>
+relay.func @keys_of_an_open_number_and_batch_are_read_where_they_are(%x: tensor<?x4x1x32xf32>, %k: tensor<?x4x?x32xf32>) -> tensor<?x1x?xf32> {
+  %q = relay.reshape %x {newshape = array<i64: -1, 1, 32>} : (tensor<?x4x1x32xf32>) -> tensor<?x1x32xf32>
   %0 = relay.transpose %k {axes = array<i64: 0, 1, 3, 2>} : (tensor<?x4x?x32xf32>) -> tensor<?x4x32x?xf32>
   %1 = relay.reshape %0 {newshape = array<i64: -3, 0, 0>} : (tensor<?x4x32x?xf32>) -> tensor<?x32x?xf32>
   %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<?x1x32xf32>, tensor<?x32x?xf32>) -> tensor<?x1x?xf32>
