@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from ..affine import Range, by_quotients, dims_in, linear, substitute
 from ..analyzer import Analyzer, IntExpr, const, dim, from_affine
@@ -196,13 +196,22 @@ class _Digits:
                 step = step + digit * unit
                 reached = unit * count
             if WHOLE not in known and (known or loop.is_symbolic):
-                self.need(by_quotients(loop.size) - 1 - step)
+                self.need(_left_above(loop.size, step))
             values[dim(number)] = step + loop.start
         return values
 
 
 WHOLE = (1, 0)
 """A loop as a digit of itself."""
+
+
+def _left_above(size: Extent, value: IntExpr) -> IntExpr:
+    """What is not negative just where `value` is less than `size`; of a quotient, without its division."""
+    match size:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, dividend, AffineConstantExpr(divisor)) if divisor > 0:
+            return by_quotients(dividend) - (value + 1) * divisor
+        case _:
+            return by_quotients(size) - 1 - value
 
 
 def _size(loop: ForOp, part: tuple[int, int]) -> Extent:
