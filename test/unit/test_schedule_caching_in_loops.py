@@ -133,6 +133,46 @@ def test_what_the_loop_writes_that_a_block_reads_keeps_it_outside() -> None:
 
 
 @T.prim_func
+def through_a_row(A: T.Buffer[(64,), "float32"], B: T.Buffer[(64,), "float32"]):
+    row = T.alloc_buffer((8,), "float32")
+    C = T.alloc_buffer((64,), "float32")
+    for i in range(8):
+        for k in range(8):
+            with T.block("row"):
+                vi = T.axis.opaque(8, i)
+                vk = T.axis.spatial(8, k)
+                row[vk] = A[vi * 8 + vk]
+        for k in range(8):
+            with T.block("C"):
+                v = T.axis.spatial(64, i * 8 + k)
+                C[v] = row[v % 8] * T.float32(2)
+    for j, k in T.grid(8, 8):
+        with T.block("B"):
+            v = T.axis.spatial(64, j * 8 + k)
+            B[v] = C[v] + T.float32(1)
+
+
+@pytest.mark.parametrize("how", ["compute_at", "of blocks", "inline"])
+def test_what_reads_a_row_that_each_iteration_writes_anew_stays_in_their_loop(how: str) -> None:
+    schedule = Schedule(through_a_row)
+    with pytest.raises(ScheduleError, match=r"@row writes %row, which block @C reads, anew in later iterations"):
+        if how == "inline":
+            schedule.compute_inline("C")
+        else:
+            block = schedule.blockize(schedule.get_loops("C")[1]) if how == "of blocks" else "C"
+            schedule.compute_at(block, schedule.get_loops("B")[0])
+
+
+def test_what_reads_elements_that_are_written_once_leaves_their_loop() -> None:
+    schedule = Schedule(chained)
+    schedule.cache_write("B", 0, "global")
+    schedule.compute_at("B", schedule.get_loops("B_global")[0])
+    x = np.arange(32, dtype=np.float32)
+    for out, copy in zip(Interpreter(chained)([x]), Interpreter(schedule.mod["chained"])([x]), strict=True):
+        np.testing.assert_array_equal(out, copy)
+
+
+@T.prim_func
 def diagonal(X: T.Buffer[(4, 8), "float32"], C: T.Buffer[(8,), "float32"]):
     A = T.alloc_buffer((4, 8), "float32")
     for i, j in T.grid(4, 8):

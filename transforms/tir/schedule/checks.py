@@ -120,8 +120,18 @@ def check_effects(block: BlockOp) -> None:
 
 def check_inputs_stay(block: BlockOp, until: Operation) -> None:
     """Nothing writes what `block` reads between it and `until`, nor in the loops around `until` that it would be moved
-    into, of which later iterations would read it; so that it may run there instead."""
+    into, of which later iterations would read it, nor other values there in later iterations of loops that it leaves;
+    so that it may run there instead."""
     reads = {access.buffer for access in block.accesses() if not access.is_write} - set(block.writes)
+    left = [loop for loop in enclosing_loops(block) if not loop.is_ancestor(until)]
+    for other in blocks_under(left[0]) if left else ():
+        for buffer in reads.intersection(other.writes) if other is not block else ():
+            if changes_again(other, buffer, left):
+                raise ScheduleError.at(
+                    block,
+                    f"block @{other.block_name} writes {buffer_name(buffer)}, which block @{block.block_name} reads, "
+                    "anew in later iterations of loops around both",
+                )
     entered = [loop for loop in enclosing_loops(until) if not loop.is_ancestor(block)]
     again = [other for other in blocks_under(entered[0]) if other is not block] if entered else []
     for others, when in ((blocks_between(block, until), "in between"), (again, "and its later iterations would read")):
@@ -131,6 +141,23 @@ def check_inputs_stay(block: BlockOp, until: Operation) -> None:
                 raise ScheduleError.at(
                     block, f"block @{other.block_name} writes {name}, which block @{block.block_name} reads, {when}"
                 )
+
+
+def changes_again(block: BlockOp, buffer: SSAValue, loops: Sequence[ForOp]) -> bool:
+    """Whether iterations of `loops` around it may let `block` write other values to an element of `buffer` than those
+    before: its element does not tell which they are, or it goes on from what it has."""
+    around = {loop.var for loop in loops if loop.size not in (0, 1) and loop.is_ancestor(block)}
+    accesses = [access for access in block.accesses() if access.buffer is buffer]
+    if not around or (block.init is None and any(not access.is_write for access in accesses)):
+        return bool(around)
+    moved = {
+        number
+        for number, binding in enumerate(block.bindings.data.results)
+        if block.sizes[number] != 1 and not around.isdisjoint({block.loop_vars[d] for d in binding.used_dims()})
+    }
+    if any(block.kinds[number] == IterKind.REDUCE for number in moved):
+        return True
+    return not all(tells(block, access, moved) for access in accesses if access.is_write)
 
 
 def check_reorderable(loops: Sequence[ForOp]) -> None:
