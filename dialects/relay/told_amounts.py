@@ -42,6 +42,9 @@ from .ops.transform import ReshapeOp
 from .slices_of_data import LONGEST
 from .telling import is_told_by_data
 
+LARGEST = (1 << 63) - 1
+"""The largest number that a bound, a step or a number of elements can be."""
+
 
 def extent_of(emit: Emit, x: SSAValue, axis: int = 0) -> SSAValue:
     """An extent of a tensor, as a vector of one element."""
@@ -105,12 +108,13 @@ def _places(
 
     begin = from_the_end(begin)
     if by_size:
-        end = emit(WhereOp(emit(LessOp(end, zero)), extent, emit(AddOp(begin, end))))
+        longest = emit(SubtractOp(emit.constant([LARGEST], i64), extent))  # no sum is above it
+        following = emit(AddOp(emit(MinimumOp(begin, extent)), emit(MinimumOp(end, longest))))
+        end = emit(WhereOp(emit(LessOp(end, zero)), extent, following))
         step = one
     else:
         end = from_the_end(end)
-    longest = (emit.constant([n], i64) for n in (-LONGEST, LONGEST))
-    step = _between(emit, step, *longest)
+    step = _between(emit, step, *(emit.constant([n], i64) for n in (-LONGEST, LONGEST)))
     back = emit(LessOp(step, zero))
     low = emit(WhereOp(back, none, zero))
     high = emit(WhereOp(back, emit(SubtractOp(extent, one)), extent))

@@ -87,6 +87,8 @@ def test_how_many_elements_are_taken_may_be_said() -> None:
     x, begin, size = relay.var("x", shape=(3, 4)), *(relay.var(n, shape=(2,), dtype="int64") for n in ("b", "n"))
     body = relay.strided_slice(x, begin, size, slice_mode="size")
     np.testing.assert_array_equal(both([x, begin, size], body, X, np.array([-2, 1]), np.array([1, -1])), X[-2:-1, 1:])
+    endless = np.array([2**63 - 1, 2**62])
+    np.testing.assert_array_equal(both([x, begin, size], body, X, np.array([1, -3]), endless), X[1:, 1:])
 
 
 @pytest.mark.parametrize(("start", "stop", "step"), [(1, 5, 1), (0.5, 2.6, 0.25), (5, 1, -1.5), (5, 1, 1)])
