@@ -229,9 +229,9 @@ class _Loop(_WithGraphs):
             given = [self._growing() if i in places else next(rest) for i in range(count)]
             again, *outputs = self.run(graph, [turn, goes_on, *given], "the body")
             grown = [self.emitter.growing.get(outputs[i], ()) for i in places]
-            if any(len(each) != 1 for each in grown):
+            if any(len(each) != 2 or each[0] is not given[i] for i, each in zip(places, grown, strict=True)):
                 raise Unsupported(f"{TOLD_SEQUENCE}, to which a turn does not add one at its end")
-            rows = [*outputs[count:], *(row for (row,) in grown)]
+            rows = [*outputs[count:], *(row for _, row in grown)]
             results = [value for i, value in enumerate(outputs[:count]) if i not in places]
             return Turn(results, scalar(self.node, again, CONDITION), [(None, row) for row in rows])
 
@@ -246,7 +246,8 @@ class _Loop(_WithGraphs):
 
     def _growing(self) -> SSAValue:
         """A sequence that turns make longer, before a turn has."""
-        self.emitter.growing[sequence := self.emitter.tuple([])] = ()
+        sequence = self.emitter.tuple([])
+        self.emitter.growing[sequence] = (sequence,)
         return sequence
 
 

@@ -78,7 +78,7 @@ class Emitter:
         self.parts: dict[SSAValue, tuple[SSAValue, SSAValue, int, bool]] = {}
         """Sequences of the parts of one tensor: that, how long they are, along which axis, whether it is dropped."""
         self.growing: dict[SSAValue, tuple[SSAValue, ...]] = {}
-        """Sequences that a loop makes longer: what a turn has put at their end so far."""
+        """Sequences that a loop makes longer: that with which a turn begins, and what it has put at the end so far."""
         self.add_function: Callable[[str, FuncOp], str] = _no_function
         """Adds a function to the module, under a name that is free; gives that."""
 

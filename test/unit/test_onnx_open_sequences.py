@@ -113,6 +113,26 @@ def test_a_loop_puts_a_tensor_of_each_turn_into_a_sequence(begun: int, read: Any
     check([*grown(begun), read], {**OPEN, "turns": []}, calls, weights)
 
 
+@pytest.mark.parametrize("given", [["r", "q"], ["q", "q"]])
+def test_a_turn_that_hands_on_one_sequence_for_another_is_refused(given: list[str]):
+    """Of two sequences `q` and `r`: swapped, or one of them twice."""
+    body = [helper.make_node("SequenceInsert", [name, "s"], [f"{name}{i}"]) for i, name in enumerate(given)]
+    names = [f"{name}{i}" for i, name in enumerate(given)]
+    taken = [helper.make_tensor_value_info(n, t, []) for n, t in (("i", TensorProto.INT64), ("goes_on", 9))]
+    taken += [helper.make_tensor_value_info("s", 1, None), *map(helper.make_empty_tensor_value_info, "qr")]
+    made = [helper.make_tensor_value_info("goes_on", 9, []), helper.make_tensor_value_info("s", 1, None)]
+    graph = helper.make_graph(body, "body", taken, [*made, *map(helper.make_empty_tensor_value_info, names)])
+    nodes = [
+        helper.make_node("SequenceConstruct", ["x"], ["one"]),
+        helper.make_node("SequenceConstruct", ["x", "x"], ["two"]),
+        helper.make_node("Loop", ["turns", "", "x", "one", "two"], ["last", "first", "second"], body=graph),
+        helper.make_node("ConcatFromSequence", ["first"], ["y"], axis=0),
+    ]
+    with pytest.raises(Diagnostic) as error:
+        check(nodes, {**OPEN, "turns": []}, [])
+    assert "to which a turn does not add one at its end" in error.value.notes[0].message
+
+
 def test_a_sequence_that_turns_make_longer_cannot_be_read_in_them():
     nodes = grown(0, helper.make_node("SequenceLength", ["r"], ["count"]))
     with pytest.raises(Diagnostic) as error:
