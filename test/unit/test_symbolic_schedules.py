@@ -344,6 +344,18 @@ def test_what_extents_are_divided_by_is_positive_at_each_call() -> None:
         kernel(np.zeros((3, 0), np.float32), sizes={"n": 3})
 
 
+def test_a_function_whose_extents_are_divided_by_a_size_gives_its_parameters_and_is_split_by_one() -> None:
+    func = weft.tir.from_source(DIVIDED)
+    assert isinstance(func, PrimFuncOp)
+    assert [str(buffer.shape[0]) for buffer in func.buffer_map.values()] == ["n // x", "n // x"]
+    schedule = weft.tir.Schedule.on(func)
+    schedule.split(schedule.get_loops("b")[0], [None, func.params[-1]])
+    func.verify()
+    for rows, x in ((7, 2), (0, 3), (30, 4)):
+        a = np.random.default_rng(0).standard_normal((rows // x, x)).astype(np.float32)
+        np.testing.assert_array_equal(Interpreter(func)([a], sizes={"n": rows})[0], a + 1)
+
+
 def test_an_extent_that_may_be_divided_by_0_is_refused() -> None:
     func = weft.tir.from_source(DIVIDED)
     assert isinstance(func, PrimFuncOp)

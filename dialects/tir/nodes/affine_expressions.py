@@ -39,13 +39,21 @@ def dim(expr: AffineExpr, dims: Sequence[Expr], symbols: Mapping[int, Expr]) -> 
                 case AffineBinaryOpKind.Mul:
                     return a * b
                 case AffineBinaryOpKind.FloorDiv:
-                    return a // b
+                    return _divided(B.FLOORDIV, a, b)
                 case AffineBinaryOpKind.Mod:
-                    return a % b
+                    return _divided(B.FLOORMOD, a, b)
                 case AffineBinaryOpKind.CeilDiv:
                     return ceil_divided(a, b)
         case _:
             raise AssertionError(f"{expr} is not affine")
+
+
+def _divided(kind: B, a: Dim, b: Dim) -> Dim:
+    """A quotient or remainder by what is positive: of sizes, an expression of them."""
+    try:
+        return a // b if kind == B.FLOORDIV else a % b
+    except TypeError:  # nothing that the sizes alone say
+        return binary(kind, as_expr(a, index), as_expr(b, index))
 
 
 def expression(expr: AffineExpr, dims: Sequence[Expr], symbols: Mapping[int, Expr]) -> Expr:
