@@ -55,3 +55,21 @@ def test_strips_compute_what_rows_do(chain: Any, columns: int, threads: int) -> 
     found = compiled(chain, 128, columns, threads)(x)
     alone = compiled(chain, 1, columns)
     np.testing.assert_allclose(found, np.concatenate([alone(row[None]) for row in x]), rtol=1e-5, atol=1e-5)
+
+
+def test_strips_lie_within_the_innermost_dimension_of_rows() -> None:
+    x = relay.var("x", shape=(12, 37, 37))
+    exe = weft.compile(relay.Function([x], softmax(x, 37)), threads=2, target="llvm -mcpu=x86-64-v4")
+    assert " = 0 to 444 {" in exe.ir["schedule"] and " = 0 to 4 {" not in exe.ir["schedule"]
+
+
+def test_rows_that_are_numbers_are_computed_from_their_sums_alone() -> None:
+    x, y = relay.var("x", shape=(12, 1, 64)), relay.var("y", shape=(12, 129, 64))
+    scores = relay.nn.batch_matmul(x, y) / relay.const(np.float32(8.0))
+    mask = relay.var("mask", shape=(1, 1, 129), dtype="bool")
+    exe: Any = weft.compile(relay.Function([x, y, mask], relay.where(mask, scores, relay.const(np.float32(-1.0)))))
+    shapes = [(12, 1, 64), (12, 129, 64)]
+    a, b = (np.random.default_rng(0).standard_normal(shape).astype(np.float32) for shape in shapes)
+    kept = np.arange(129).reshape(1, 1, 129) % 3 > 0
+    wanted = np.where(kept, a @ b.transpose(0, 2, 1) / 8, -1)
+    np.testing.assert_allclose(exe(a, b, kept), wanted, rtol=1e-4, atol=1e-4)

@@ -44,8 +44,11 @@ def strip_rows(
     rows: ForOp, blocks: Sequence[BlockOp], depth: int, registers: VectorRegisters, *, is_shared: bool
 ) -> ForOp:
     """Split a loop over the rows of `blocks`, which stand at `depth` leading indices, where strips pay: the loop that a
-    step runs to its end in. One that threads share keeps strips enough for them."""
-    if not isinstance(rows.size, int) or rows.size % STRIP or rows.size == STRIP:
+    step runs to its end in. One that threads share keeps strips enough for them. Of rows of several dimensions, which
+    one loop goes through, each strip lies within the innermost: what it reads would be more than its rows."""
+    if not isinstance(rows.size, int) or rows.size == STRIP:
+        return rows
+    if next((n for n in reversed(blocks[-1].likely_extents[:depth]) if n > 1), 1) % STRIP:
         return rows
     if is_shared and rows.size // STRIP < LEAST_STRIPS:
         return rows
