@@ -387,6 +387,42 @@ def test_what_perhaps_no_step_writes_is_not_shown_to_be_written() -> None:
     assert all_values_are_shown(blocks_under(specialize(func, {symbols_of(func)[0].index: 2})))
 
 
+SUMS = """
+tir.prim_func @sums(%x: memref<4x?xf32>, %out: memref<4xf32>, %m: index) shapes(%x[4, %m], %out[4]) {
+  %t = tir.alloc_buffer "local" : memref<4xf32>
+  tir.for parallel %i = 0 to 4 {
+    tir.for %k = 0 to %m {
+      tir.block @sum(%v: spatial 4, %r: reduce %m) = [%i, %k] reads(%x[%v, %r] : memref<4x?xf32>)
+          writes(%t[%v] : memref<4xf32>) {
+        %0 = memref.load %t[%v] : memref<4xf32>
+        %1 = memref.load %x[%v, %r] : memref<4x?xf32>
+        %2 = arith.addf %0, %1 : f32
+        memref.store %2, %t[%v] : memref<4xf32>
+      } init(%v, %r) {
+        %0 = arith.constant 1.0 : f32
+        memref.store %0, %t[%v] : memref<4xf32>
+      }
+    }
+    tir.block @use(%v: spatial 4) = [%i] reads(%t[%v] : memref<4xf32>) writes(%out[%v] : memref<4xf32>) {
+      %0 = memref.load %t[%v] : memref<4xf32>
+      memref.store %0, %out[%v] : memref<4xf32>
+    }
+  }
+}
+"""
+
+
+def test_a_sum_of_perhaps_no_steps_is_written_where_it_has_an_init() -> None:
+    func = next(op for op in parse(SUMS).ops if isinstance(op, PrimFuncOp))
+    func.verify()
+    assert all_values_are_shown(blocks_under(func))
+    kernel = build_kernel(func, threads=2, start="schedule")
+    for size in (0, 1, 5):
+        x = np.arange(4 * size, dtype=np.float32).reshape(4, size)
+        np.testing.assert_array_equal(kernel(x)[0], 1 + x.sum(1))
+        np.testing.assert_array_equal(Interpreter(func)([x])[0], 1 + x.sum(1))
+
+
 def test_what_is_shown_for_all_sizes_is_not_looked_for_at_some(monkeypatch: pytest.MonkeyPatch) -> None:
     def unwanted(func: PrimFuncOp, sizes: object) -> PrimFuncOp:
         raise AssertionError(f"@{func.sym_name.data} was looked at with {sizes}")

@@ -24,7 +24,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from ..affine import Range, by_quotients, dims_in, linear, substitute
 from ..analyzer import Analyzer, IntExpr, const, dim, from_affine
 from ..analyzer import substitute as replaced
-from ..blocks import BlockOp
+from ..blocks import BlockOp, IterKind
 from ..buffers import shape_of
 from ..digits import unit_and_count
 from ..loops import ForOp, enclosing_loops, loop_range
@@ -107,7 +107,7 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     written = [substitute(e, writer) for e in write.index]
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
         return None
-    if (values := digits.values()) is None:
+    if (values := digits.values(frozenset(numbers[v] for v in _steps_alone(write.block)))) is None:
         return None
     for condition in (*write.block.conditions, *write.guards):
         # `known` conditions would hide which digits are of one number
@@ -115,6 +115,16 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
         if not any(analyzer.can_prove(needed >= least) for least in known_least):
             digits.need(needed)
     return digits.unproved
+
+
+def _steps_alone(block: BlockOp) -> set[SSAValue]:
+    """The variables of loops over steps of a reduction and nothing else: of no steps it gives what its init does."""
+    if block.init is None:
+        return set()
+    bindings = list(zip(block.bindings.data.results, block.kinds, strict=True))
+    steps = {d for binding, kind in bindings if kind == IterKind.REDUCE for d in dims_in(binding)}
+    others = [*(binding for binding, kind in bindings if kind != IterKind.REDUCE), *block.conditions]
+    return {block.loop_vars[d] for d in steps - {d for expr in others for d in dims_in(expr)}}
 
 
 class _Digits:
@@ -182,9 +192,9 @@ class _Digits:
         known = self.known.get(number, {})
         return not known if part == WHOLE else part not in known and WHOLE not in known and not self.loops[number].start
 
-    def values(self) -> dict[IntExpr, IntExpr] | None:
-        """What the variables of the loops are; those that no index depends on have their first value. `None` where
-        digits of one are not known."""
+    def values(self, begun: frozenset[int]) -> dict[IntExpr, IntExpr] | None:
+        """What the variables of the loops are; those that no index depends on have their first value, if there is one,
+        or are `begun` anyway. `None` where digits of one are not known."""
         values: dict[IntExpr, IntExpr] = {}
         for number, loop in self.loops.items():
             step: IntExpr = const(0)
@@ -195,7 +205,7 @@ class _Digits:
                     return None
                 step = step + digit * unit
                 reached = unit * count
-            if WHOLE not in known and (known or loop.is_symbolic):
+            if WHOLE not in known and (known or (loop.is_symbolic and number not in begun)):
                 self.need(_left_above(loop.size, step))
             values[dim(number)] = step + loop.start
         return values
