@@ -7,6 +7,7 @@ from typing import Self
 
 from xdsl.dialects.builtin import BFloat16Type, IntegerType, Signedness
 
+from .arguments import checked
 from .dtypes import scalar_type
 from .hints import isa
 
@@ -22,6 +23,7 @@ class DataType(str):
     type_code: int
     """0: an integer with a sign, 1: one without, 2: a float, 4: a bfloat."""
 
+    @checked
     def __new__(cls, type_str: str) -> Self:
         """
         Raises:

@@ -187,11 +187,10 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
 
 
 def test_an_operator_that_cannot_is_refused_by_name() -> None:
-    x = relay.var("x", shape=(relay.Any(), 4))
-    with pytest.raises(Diagnostic, match=r"'relay\.dyn\.strided_slice': cannot be computed where"):
-        begin = relay.shape_of(x, dtype="int64") - relay.const([1, 1], "int64")
-        end, step = relay.const([0, 0], "int64"), relay.const([-1, -1], "int64")
-        compiled(relay.Function([x], relay.dyn.strided_slice(x, begin, end, step)))
+    x = relay.var("x", shape=(1, 2, 3, 3, 3))
+    scales = [relay.var(name, shape=(), dtype="float32") for name in ("d", "h", "w")]
+    with pytest.raises(Diagnostic, match=r"'relay\.dyn\.nn\.upsampling3d': cannot be computed where"):
+        compiled(relay.Function([x, *scales], relay.dyn.nn.upsampling3d(x, *scales)))
 
 
 def test_an_extent_that_is_dropped_is_asked_to_be_one() -> None:

@@ -326,7 +326,7 @@ def test_a_gradient_has_them_and_computes_the_same() -> None:
     module = FirstOrderGradientPass()(module_of(residual_norm(64, 96)))
     given = arrays(residual_norm(64, 96))
     found = weft.compile(module, threads=2)(*given)
-    assert kernels(str(module))[0] == "add multiply mean rsqrt multiply multiply -> 5"
+    assert kernels(str(module))[:2] == ["add multiply mean -> 2", "rsqrt multiply multiply -> 3"]
     expected = evaluate_function(functions(module)["main"], [*given])
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.astype("f8"), other.astype("f8"), rtol=1e-3, atol=1e-4)

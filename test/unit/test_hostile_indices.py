@@ -506,7 +506,7 @@ def test_no_segments_are_made_of_no_numbers() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_bounds_of_slices_that_data_gives_are_pythons_or_refused(dtype: str) -> None:
+def test_bounds_of_slices_that_data_gives_are_pythons(dtype: str) -> None:
     x = relay.var("x", shape=(6,))
     bounds = [relay.var(name, shape=(1,), dtype=dtype) for name in ("begin", "end")]
     function = relay.Function([x, *bounds], relay.strided_slice(x, *bounds, relay.const([2], dtype)))
@@ -518,8 +518,4 @@ def test_bounds_of_slices_that_data_gives_are_pythons_or_refused(dtype: str) -> 
     for begin, end in [(begin, end) for begin in places for end in places]:
         arrays = data, np.array([begin], dtype), np.array([end], dtype)
         np.testing.assert_array_equal(np.asarray(interpreted(*arrays)), data[begin:end:2])
-        if 0 <= begin <= end <= 6:
-            np.testing.assert_array_equal(executable(*arrays), data[begin:end:2])
-        else:
-            with pytest.raises(weft.Diagnostic, match="the graph takes inputs for which"):
-                executable(*arrays)
+        np.testing.assert_array_equal(executable(*arrays), data[begin:end:2])
