@@ -40,7 +40,7 @@ from .legality.function import check_function
 from .legality.symbolic import check_divisors
 from .loops import TREES
 from .parameter_nodes import share_nodes
-from .symbols import Extent, is_symbol, symbols_in
+from .symbols import ASSUMED, Extent, is_symbol, symbols_in
 
 if TYPE_CHECKING:
     from ..te.expr import Expr
@@ -296,14 +296,22 @@ class PrimFuncOp(IRDLOperation):
             if isinstance(argument.type, MemRefType):
                 name = f"%{argument.name_hint or argument.index}"
                 verify_shape(memref_of(argument), shape, name)
+        assumed = self.attributes.get(ASSUMED)
+        if assumed is not None:
+            if not isa(assumed, ArrayAttr[AffineMapAttr]) or any(map.data.num_dims for map in assumed):
+                raise VerifyException(f"{ASSUMED} has affine maps, of the function's sizes as symbols")
+            self._verify_maps(self, assumed)
         for op in (self, *in_order(self.region)):
             for attribute in op.properties.values():
-                if type(attribute) is AffineMapAttr:
-                    self._verify_map(op, attribute.data)
-                elif type(attribute) is ArrayAttr:  # `isa` takes long, and there are many
-                    for map in attribute:
-                        if type(map) is AffineMapAttr:
-                            self._verify_map(op, map.data)
+                self._verify_maps(op, attribute)
+
+    def _verify_maps(self, op: Operation, attribute: Attribute) -> None:
+        if type(attribute) is AffineMapAttr:
+            self._verify_map(op, attribute.data)
+        elif type(attribute) is ArrayAttr:  # `isa` takes long, and there are many
+            for map in attribute:
+                if type(map) is AffineMapAttr:
+                    self._verify_map(op, map.data)
 
     def _verify_axis_separators(self) -> None:
         told = self.attributes.get(ARGUMENT_SEPARATORS)

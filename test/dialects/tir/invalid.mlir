@@ -617,6 +617,19 @@ tir.prim_func @a_division_by_a_size_that_may_be_0(%x: memref<4xf32>, %n: index) 
 
 // -----
 
+// expected-error @+1 {{symbol 0 of ()[s0] -> ((s0 + -1)) is argument 0 of @what_is_assumed_of_a_buffer}}
+tir.prim_func @what_is_assumed_of_a_buffer(%x: memref<?xf32>, %n: index) shapes(%x[%n])
+    attributes {assumed = [affine_map<()[s0] -> (s0 - 1)>]} {
+}
+
+// -----
+
+// expected-error @+1 {{assumed has affine maps, of the function's sizes as symbols}}
+tir.prim_func @what_is_assumed_is_no_map(%x: memref<?xf32>, %n: index) shapes(%x[%n]) attributes {assumed = 1 : i64} {
+}
+
+// -----
+
 tir.prim_func @a_constant_divided_by_zero() {
   // expected-error @+1 {{index expressions divide by constants that are positive, and by symbols}}
   tir.block @b(%v: spatial 16) = [4 mod 0] reads() writes() {
