@@ -96,13 +96,36 @@ def assume(func: Operation, exprs: Iterable[AffineExpr]) -> None:
 
 
 def positive_divisors(func: Operation) -> Iterator[AffineExpr]:
-    """What is not negative of a `tir.prim_func` as its extents are divided by sizes: each of these less 1."""
+    """What is not negative of a `tir.prim_func` as its extents are divided by sizes: each of these less 1, and of a
+    product of sizes each factor."""
     for op in (func, *in_order(func.regions[0])):
         for attribute in op.properties.values():
             for map in attribute if type(attribute) is ArrayAttr else (attribute,):
                 if type(map) is AffineMapAttr and not map.data.num_dims and map.data.num_symbols:
                     for divisor in divisors_in(map.data.results):
-                        yield divisor - 1
+                        yield from (factor - 1 for factor in _factors_of_sizes(divisor))
+
+
+def _factors_of_sizes(expr: AffineExpr) -> Iterator[AffineExpr]:
+    """The sizes that `expr` is the product of, with a positive number; or itself."""
+    match expr:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs) if all(_is_product_of_sizes(e) for e in (lhs, rhs)):
+            yield from _factors_of_sizes(lhs)
+            yield from _factors_of_sizes(rhs)
+        case AffineConstantExpr():
+            pass
+        case _:
+            yield expr
+
+
+def _is_product_of_sizes(expr: AffineExpr) -> bool:
+    match expr:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, rhs):
+            return _is_product_of_sizes(lhs) and _is_product_of_sizes(rhs)
+        case AffineConstantExpr(value):
+            return value > 0
+        case _:
+            return isinstance(expr, AffineSymExpr)
 
 
 def symbols_in(expr: AffineExpr) -> Iterator[int]:

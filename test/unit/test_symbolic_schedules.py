@@ -351,9 +351,21 @@ def test_a_function_whose_extents_are_divided_by_a_size_gives_its_parameters_and
     schedule = weft.tir.Schedule.on(func)
     schedule.split(schedule.get_loops("b")[0], [None, func.params[-1]])
     func.verify()
+    weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
     for rows, x in ((7, 2), (0, 3), (30, 4)):
         a = np.random.default_rng(0).standard_normal((rows // x, x)).astype(np.float32)
         np.testing.assert_array_equal(Interpreter(func)([a], sizes={"n": rows})[0], a + 1)
+
+
+@pytest.mark.parametrize("first", [4, None])
+def test_what_is_split_by_several_factors_of_sizes_is_read_back_as_the_same(first: int | None) -> None:
+    schedule = weft.tir.Schedule.on(func := copies())
+    size = func.params[-1]
+    outer, inner, _ = schedule.get_loops("b")
+    schedule.split(outer, [None, first or size, size])
+    schedule.split(inner, [None, size])
+    func.verify()
+    weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
 
 
 def test_an_extent_that_may_be_divided_by_0_is_refused() -> None:
