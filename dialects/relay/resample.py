@@ -148,7 +148,7 @@ class _Line:
         """The largest integer not above the position of `index`, moved by `plus`; with `down`, what comes out even is
         taken for the integer below."""
         factor, start, bottom = self._moved(plus, down)
-        return (index * te.dim_expr(factor) + te.dim_expr(start)) // te.dim_expr(bottom)
+        return te.dim_expr((index * te.dim_expr(factor) + te.dim_expr(start)) // te.dim_expr(bottom))
 
     def floor_at(self, index: te.Dim, plus: Fraction = Fraction(0), down: bool = False) -> int | None:
         """The same of a known index; `None` where it is not known."""

@@ -107,3 +107,12 @@ def test_images_are_enlarged_as_a_run_says(method: str) -> None:
     factors = np.array(2, np.float32), np.array(1.5, np.float32)
     found = both([x, h, w], relay.nn.upsampling(x, h, w, method=method), array, *factors)
     assert found.shape == (1, 2, 6, 6)
+
+
+@pytest.mark.parametrize("method", ["nearest_neighbor", "bilinear"])
+def test_an_image_of_one_row_is_enlarged_with_aligned_corners(method: str) -> None:
+    x, h, w = relay.var("x", shape=(1, 1, 1, 2)), relay.var("h", shape=()), relay.var("w", shape=())
+    array = np.array([[[[1, 4]]]], np.float32)
+    enlarged = relay.nn.upsampling(x, h, w, method=method, align_corners=True)
+    found = both([x, h, w], enlarged, array, np.array(3, np.float32), np.array(1, np.float32))
+    np.testing.assert_array_equal(found, np.repeat(array, 3, axis=2))
