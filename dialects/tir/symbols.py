@@ -88,11 +88,13 @@ def assumed_around(op: Operation) -> Iterator[AffineExpr]:
 
 
 def assume(func: Operation, exprs: Iterable[AffineExpr]) -> None:
-    """Say of a `tir.prim_func` that `exprs` over its symbols are not negative, too: its callers see to it."""
+    """Say of a `tir.prim_func` that `exprs` over its symbols are not negative, too: its callers see to it. What is
+    said of a function stands in one order."""
     known = list(assumed_around(func))
     added = [expr for expr in dict.fromkeys(exprs) if expr not in known]
     if added:
-        func.attributes[ASSUMED] = ArrayAttr([AffineMapAttr(affine_map(0, [expr])) for expr in (*known, *added)])
+        ordered = sorted((*known, *added), key=str)
+        func.attributes[ASSUMED] = ArrayAttr([AffineMapAttr(affine_map(0, [expr])) for expr in ordered])
 
 
 def positive_divisors(func: Operation) -> Iterator[AffineExpr]:

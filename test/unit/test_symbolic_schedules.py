@@ -362,7 +362,7 @@ def test_what_is_split_by_several_factors_of_sizes_is_read_back_as_the_same(firs
     schedule = weft.tir.Schedule.on(func := copies())
     size = func.params[-1]
     outer, inner, _ = schedule.get_loops("b")
-    schedule.split(outer, [None, first or size, size])
+    schedule.split(outer, [None, size, first or func.params[-2]])
     schedule.split(inner, [None, size])
     func.verify()
     weft.tir.assert_structural_equal(weft.tir.from_source(func.script()), func)
