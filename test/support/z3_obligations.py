@@ -42,24 +42,27 @@ FEW = (-2, 0, 2, 3)
 
 class Obligation:
     """The formula "the guards hold and the sides differ", which must have no model. Divisions are quotient and
-    remainder with the properties that define them, each pair of operands once."""
+    remainder with the properties that define them, each pair of operands once. It has a context of its own: which way
+    z3 goes depends on all that was said in one before, and proofs must not on their order."""
 
     def __init__(self) -> None:
+        self.context: Any = z3.Context()
         self.axioms: list[Any] = []
         self._divisions: dict[tuple[str, IntExpr, IntExpr], tuple[Any, Any]] = {}
 
     def number(self, expr: IntExpr) -> Any:
         if isinstance(expr, Const):
-            return z3.IntVal(expr.value)
+            return self._value(expr.value)
         if isinstance(expr, Var):
-            result = z3.Int(expr.name)
+            result = z3.Int(expr.name, self.context)
             if isinstance(expr, Flag):
                 self.axioms += [result >= 0, result <= 1]
             return result
         if isinstance(expr, Sum):
-            return z3.Sum([z3.IntVal(expr.constant), *(self.number(a) * c for a, c in expr.terms.items())])
+            terms = sorted(expr.terms.items(), key=lambda term: str(term[0]))  # not as they came to be
+            return z3.Sum([self._value(expr.constant), *(self.number(a) * c for a, c in terms)])
         if isinstance(expr, NonNegative | Zero | Not | All | Any_):
-            return z3.If(self.truth(expr), z3.IntVal(1), z3.IntVal(0))
+            return z3.If(self.truth(expr), self._value(1), self._value(0))
         assert isinstance(expr, Op)
         if isinstance(expr, Select):
             return z3.If(self.truth(expr.args[0]), self.number(expr.args[1]), self.number(expr.args[2]))
@@ -78,6 +81,9 @@ class Obligation:
                 result = result * value
         return result
 
+    def _value(self, number: int) -> Any:
+        return z3.IntVal(number, self.context)
+
     def truth(self, condition: IntExpr) -> Any:
         if isinstance(condition, NonNegative):
             return self.number(condition.args[0]) >= 0
@@ -94,7 +100,7 @@ class Obligation:
         key = (kind, lhs, rhs)
         if (known := self._divisions.get(key)) is None:
             n = len(self._divisions)
-            quotient, remainder = z3.Int(f"quotient{n}"), z3.Int(f"remainder{n}")
+            quotient, remainder = (z3.Int(f"{what}{n}", self.context) for what in ("quotient", "remainder"))
             known = self._divisions[key] = (quotient, remainder)
             a, b = self.number(lhs), self.number(rhs)
             positive = z3.And(remainder >= 0, remainder < b)
@@ -112,7 +118,7 @@ def is_proved(row: Row, constants: Mapping[IntExpr, IntExpr] | None = None, mill
     """Whether there is no counterexample to `row`: for all integers, or with `constants` for some of its variables."""
     given = dict(constants or {})
     obligation = Obligation()
-    solver = z3.Solver()
+    solver = z3.Solver(ctx=obligation.context)
     solver.set("timeout", milliseconds)
     for variable, formula in row.let.items():
         if isinstance(formula, Common | Whole) or any(isinstance(e, Lower) for e in _walk(formula)):
