@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..analyzer import Analyzer, dim, from_affine, substitute
+from ..analyzer import dim, from_affine, substitute
 from ..loops import ForOp, enclosing_loops
-from ..symbols import as_affine, assume_symbols, dimension, product
+from ..symbols import dimension, product
+from .known import Facts
 from .loop_forms import loop_forms
 from .touch import Touch
 
@@ -18,7 +17,7 @@ def separated_by_sizes(loop: ForOp, first: Touch, second: Touch) -> bool:
     depth = len(enclosing_loops(loop))
     variable = dimension(depth)
     forms, others = loop_forms(first.block), loop_forms(second.block)
-    analyzer: Analyzer | None = None
+    loops = tuple([(each.start, each.size) for each in (*forms.loops, *others.loops)])
     for index, other in zip(
         forms.normal(first.access.map.results), others.normal(second.access.map.results), strict=True
     ):
@@ -29,22 +28,8 @@ def separated_by_sizes(loop: ForOp, first: Touch, second: Touch) -> bool:
         one, two = (from_affine(each.to_expr()) - from_affine(moved) for each in (index, other))
         own = {dim(number): dim(number + len(forms.loops)) for number in range(depth + 1, len(others.loops))}
         two = substitute(two, own)  # the loops inside are at iterations of their own
-        if analyzer is None:
-            analyzer = _within_loops(forms.loops, others.loops, depth)
+        analyzer = Facts(loops).shared()
         step = from_affine(stride.to_expr())
         if analyzer.can_prove(one - two < step) and analyzer.can_prove(two - one < step):
             return True
     return False
-
-
-def _within_loops(loops: Sequence[ForOp], others: Sequence[ForOp], depth: int) -> Analyzer:
-    """What knows the ranges of `loops`, and of the `others` within the depth, which are dimensions after those."""
-    analyzer = Analyzer()
-    numbered = [
-        *enumerate(loops),
-        *((number + len(loops), each) for number, each in enumerate(others) if number > depth),
-    ]
-    for number, each in numbered:
-        assume_symbols(analyzer, [size := as_affine(each.size)])
-        analyzer.assume(dim(number) >= each.start, dim(number) < from_affine(size) + each.start)
-    return analyzer

@@ -41,9 +41,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ....dialects.support.facts import while_unchanged
 from ....dialects.support.interned import index_attribute
 from ....dialects.tir.affine import linear
-from ....dialects.tir.analyzer import Analyzer, from_affine
+from ....dialects.tir.analyzer import from_affine
 from ....dialects.tir.core import ForOp, blocks_under
-from ....dialects.tir.symbols import as_affine, as_extent, assume_symbols, assumed_around, product, quotient, remainder
+from ....dialects.tir.legality.known import Facts
+from ....dialects.tir.symbols import as_affine, as_extent, assumed_around, product, quotient, remainder
 from .checks import (
     check_free,
     check_kinds,
@@ -81,10 +82,8 @@ def _is_natural(loop: ForOp) -> bool:
     """Whether the extent of `loop` is shown not to be below 0."""
     if not loop.is_symbolic:
         return True
-    analyzer, assumed = Analyzer(), list(assumed_around(loop))
-    assume_symbols(analyzer, [size := as_affine(loop.size), *assumed])
-    analyzer.assume(*(from_affine(each) >= 0 for each in assumed))
-    return analyzer.can_prove(from_affine(size) >= 0)
+    known = Facts((), tuple(assumed_around(loop))).about([loop.size]).shared()
+    return known.can_prove(from_affine(as_affine(loop.size)) >= 0)
 
 
 def fuse(*loops: ForOp) -> ForOp:
