@@ -34,7 +34,7 @@ class Accuracy(Enum):
     ROUNDED = "each element is rounded, once or a few times"
     FUNCTION = "functions of each element are approximated"
     VANISHING = "functions of each element are approximated, and 0 where f32 has no normal number"
-    SUMMED = "elements are added up, in any order"
+    SUMMED = "elements are added up, in any order, or sums of functions of a few may cancel"
     PLACED = "read between elements, at places computed in f32"
 
     def ulps(self, terms: int = 1) -> int:

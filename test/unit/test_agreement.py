@@ -46,3 +46,18 @@ def test_integers_between_which_is_interpolated_may_fall_on_either_side_of_a_who
     assert expected.difference([exact]) is None and expected.difference([less]) is None
     less[0, 0, 17] -= 40
     assert expected.difference([less]) is not None
+
+
+def test_sums_of_what_is_exact_are_as_exact_as_the_largest_one() -> None:
+    """Sides of boxes are a centre and half a width, of which no data says anything: one may be 0, or a rest of both."""
+    module = parse("""relay.func @main(%x: tensor<1x2x3x3xf32>) -> tensor<1x18x4xf32> {
+  %0 = relay.vision.multibox_prior %x {ratios = array<f64: 1.0, 2.0>} : (tensor<1x2x3x3xf32>) -> tensor<1x18x4xf32>
+  relay.return %0 : tensor<1x18x4xf32>
+}""")
+    expected = Expectation(module, [np.ones((1, 2, 3, 3), np.float32)])
+    (off,) = (each.copy() for each in expected.results)
+    assert off[0, 2, 0] == 0
+    off[0, 2, 0] = 2.0**-26
+    assert expected.difference([off]) is None
+    off[0, 2, 0] = 2.0**-12
+    assert expected.difference([off]) is not None

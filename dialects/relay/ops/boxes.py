@@ -46,7 +46,7 @@ class MultiboxPriorOp(RelayOp):
     """
 
     name = "relay.vision.multibox_prior"
-    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     data = operand_def(TensorType)
     result = result_def(TensorType)
@@ -122,7 +122,7 @@ class MultiboxTransformLocOp(RelayOp):
     """
 
     name = "relay.vision.multibox_transform_loc"
-    ACCURACY: ClassVar[Accuracy | None] = Accuracy.FUNCTION
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
 
     cls_prob = operand_def(TensorType)
     loc_pred = operand_def(TensorType)

@@ -250,7 +250,7 @@ class ArangeOp(RelayOp):
     """
 
     name = "relay.arange"
-    ACCURACY: ClassVar[Accuracy | None] = Accuracy.ROUNDED
+    ACCURACY: ClassVar[Accuracy | None] = Accuracy.SUMMED
     PRECISION: ClassVar[Precision | None] = Precision.NEVER
 
     start = operand_def(TensorType)
