@@ -8,7 +8,7 @@ from functools import partial
 from operator import attrgetter
 from types import ModuleType
 
-from . import parser, relay_executors, relay_te_compiler, relay_testing, relay_transform, relay_vm
+from . import parser, relay_executors, relay_frontend, relay_te_compiler, relay_testing, relay_transform, relay_vm
 from . import transform as _passes
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
@@ -70,6 +70,7 @@ if typing.TYPE_CHECKING:
     from .runtime.param_dict import save_param_dict as save_param_dict
 
     vm = relay_vm
+    frontend = relay_frontend
 
     def __getattr__(name: str) -> typing.Any: ...
 
@@ -109,6 +110,7 @@ relay.__dict__.update(
     backend=backend,
     build=relay_executors.build,
     build_module=build_module,
+    frontend=relay_frontend,
     create_executor=relay_executors.create_executor,
     optimize=relay_executors.optimize,
     parser=parser,
@@ -132,6 +134,8 @@ sys.modules[f"{__name__}.parser"] = parser
 sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.build_module"] = build_module
+sys.modules[f"{__name__}.frontend"] = relay_frontend
+sys.modules[f"{__name__}.frontend.common"] = relay_frontend.common
 sys.modules[f"{__name__}.backend"] = backend
 sys.modules[f"{__name__}.backend.interpreter"] = interpreter
 sys.modules[f"{__name__}.backend.te_compiler"] = relay_te_compiler

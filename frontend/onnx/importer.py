@@ -17,11 +17,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import flatten_types, is_dynamic
-from ...dialects.relay.core import FuncOp
+from ...dialects.relay.core import ConstantOp, FuncOp
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.support.arguments import checked
 from ...dialects.support.blame import OperandError
@@ -87,11 +87,32 @@ def from_onnx(model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None 
         Diagnostic: the file cannot be read or is broken, or the model has operators that Weft cannot import: then all
             of them are named. Placed at the node.
     """
+    return _run(model, shapes, free_weights=False)[0]
+
+
+@checked
+def from_onnx_with_weights(
+    model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None = None
+) -> tuple[ModuleOp, dict[str, NDArray]]:
+    """`from_onnx`, with the weights of the model's graph that operators read as further inputs of `@main`, behind the
+    model's, rather than as constants; and their values by their names. What follows from weights alone, as shapes do,
+    is found out all the same.
+
+    Raises:
+        Diagnostic: as `from_onnx`.
+    """
+    return _run(model, shapes, free_weights=True)
+
+
+def _run(
+    model: str | os.PathLike[str] | ModelProto, shapes: Shapes | None, *, free_weights: bool
+) -> tuple[ModuleOp, dict[str, NDArray]]:
     loaded = load(model)
     file = loaded.name
     check_sound(loaded.proto, file)
     try:
-        return _Importer(loaded, shapes or {}).run()
+        importer = _Importer(loaded, shapes or {}, free_weights)
+        return importer.run(), importer.freed
     except RecursionError as error:
         raise Diagnostic("functions or graphs are nested too deeply to be imported", Place(file)) from error
     except MemoryError as error:
@@ -121,11 +142,14 @@ class _Problem:
 
 
 class _Importer:
-    def __init__(self, loaded: Loaded, shapes: Shapes):
+    def __init__(self, loaded: Loaded, shapes: Shapes, free_weights: bool):
         self.model = loaded.proto
         self.file = loaded.name
         self.weights = loaded.weights
         self.shapes = shapes
+        self.free_weights = free_weights
+        self.freed: dict[str, NDArray] = {}
+        """Weights that are inputs, by their names."""
         self.block = Block()
         self.emitter = Emitter(self.block, loaded.name, loaded.directory)
         self.functions = {(f.domain, f.name): f for f in loaded.proto.functions}
@@ -176,24 +200,47 @@ class _Importer:
                 raise self.error(f"output '{value.name}': {TOLD_SEQUENCE}", value.name, hint)
             check_declared(value, result, self.file)
         self.emitter.finish(results)
+        if self.free_weights:
+            self.free(scope)
         function = FuncOp(
             "main",
             FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results]),
             Region(self.block),
             attributes={
-                "input_names": _names([(value.name, types[value.name]) for value in inputs]),
+                "input_names": _names(
+                    [
+                        *((value.name, types[value.name]) for value in inputs),
+                        *zip(self.freed, self.block.arg_types[len(inputs) :], strict=True),
+                    ]
+                ),
                 "output_names": _names(
                     [(value.name, result.type) for value, result in zip(graph.output, results, strict=True)]
                 ),
             },
         )
         if self.emitter.extents is not None:
+            dim_names += [[[""] * array.ndim] for array in self.freed.values()]
             named = [ArrayAttr([StringAttr(name) for name in each]) for names in dim_names for each in names]
             function.attributes[DIM_NAMES] = ArrayAttr(named)
         function.location = self.emitter.location_of(graph.name or "main")
         module = ModuleOp([function, *self.made])
         module.location = function.location
         return module
+
+    def free(self, scope: Scope) -> None:
+        """Make the weights of the graph that it still reads inputs of its function."""
+        for name in scope.weights:
+            value = scope.values.get(name)
+            if not isinstance(value, OpResult) or not isinstance(value.op, ConstantOp) or value.first_use is None:
+                continue
+            array = value.op.numpy()
+            assert array is not None, "it was read"
+            self.freed[name] = array
+            argument = self.block.insert_arg(value.type, len(self.block.args))
+            argument.location, argument.name_hint = self.emitter.location_of(name), value.name_hint
+            value.replace_all_uses_with(argument)
+            value.op.detach()
+            value.op.erase()
 
     # Graphs and names
 
