@@ -76,6 +76,7 @@ __version__: str
 provide("relay.present_devices", f"{__name__}.enabled_targets")
 provide("relay.trees", f"{__name__}.frontend.relay")
 provide("runtime.targets", f"{__name__}.enabled_targets")
+provide("runtime.vm", f"{__name__}.relay_vm")
 provide("tir.scripts", f"{__name__}.dialects.tir.nodes.node_script")
 provide("tir.trees", f"{__name__}.dialects.tir.nodes.tree")
 

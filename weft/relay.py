@@ -8,8 +8,18 @@ from functools import partial
 from operator import attrgetter
 from types import ModuleType
 
-from . import parser, relay_executors, relay_frontend, relay_te_compiler, relay_testing, relay_transform, relay_vm
+from . import (
+    parser,
+    relay_backend,
+    relay_executors,
+    relay_frontend,
+    relay_te_compiler,
+    relay_testing,
+    relay_transform,
+    relay_vm,
+)
 from . import transform as _passes
+from .dialects.support.packed import register_func
 from .frontend import relay
 from .frontend.relay import analysis as _analysis
 from .frontend.relay import data_dependent as _data_dependent
@@ -87,7 +97,13 @@ interpreter = ModuleType(f"{__name__}.backend.interpreter", "What the interprete
 interpreter.__dict__.update(ConstructorValue=ConstructorValue, RefValue=RefValue)
 backend = ModuleType(f"{__name__}.backend", "What runs programs, by the module that TVM has that in.")
 backend.__dict__.update(
-    interpreter=interpreter, te_compiler=relay_te_compiler, vm=relay_vm, Executor=Executor, Runtime=Runtime
+    interpreter=interpreter,
+    executor=relay_backend,
+    runtime=relay_backend,
+    te_compiler=relay_te_compiler,
+    vm=relay_vm,
+    Executor=Executor,
+    Runtime=Runtime,
 )
 fake_quantization = ModuleType(
     f"{__name__}.transform.fake_quantization_to_integer", "The decorator of rules, by the module that TVM has it in."
@@ -105,6 +121,8 @@ qnn_transform.__dict__.update(
     CanonicalizeOps=partial(LegalizePass, "FTVMQnnCanonicalize"), Legalize=partial(LegalizePass, "FTVMQnnLegalize")
 )
 vars(relay.qnn).update(transform=qnn_transform)
+sys.modules[f"{__name__}.transform.mixed_precision"] = relay_transform.mixed_precision
+register_func("relay.transform.RecoverVirtualDeviceMap", _analysis.recover_virtual_device_map, override=True)
 relay.__dict__.update(
     transform=transform,
     backend=backend,
@@ -128,6 +146,7 @@ relay.testing.__dict__.update(
     run_as_python=relay_testing.run_as_python,
     run_infer_type=relay_testing.run_infer_type,
     run_opt_pass=relay_testing.run_opt_pass,
+    Prelude=relay.prelude.Prelude,
     _np_randn_from_type=relay_testing.np_randn_from_type,  # which TVM's users import all the same
 )
 sys.modules[f"{__name__}.parser"] = parser
@@ -140,6 +159,7 @@ sys.modules[f"{__name__}.backend"] = backend
 sys.modules[f"{__name__}.backend.interpreter"] = interpreter
 sys.modules[f"{__name__}.backend.te_compiler"] = relay_te_compiler
 sys.modules[f"{__name__}.backend.vm"] = relay_vm
+sys.modules[f"{__name__}.backend.executor"] = sys.modules[f"{__name__}.backend.runtime"] = relay_backend
 sys.modules[f"{__name__}.qnn.transform"] = qnn_transform
 sys.modules[f"{__name__}.analysis"] = _analysis
 sys.modules[f"{__name__}.data_dep_optimization"] = _data_dependent
@@ -158,7 +178,9 @@ for _part in (
     "type_functor", "vision",
 ):  # fmt: skip
     sys.modules[f"{__name__}.{_part}"] = attrgetter(_part)(relay)
-for _part in ("lstm", "mlp", "mobilenet", "resnet", "synthetic"):
+for _part in (
+    "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "squeezenet", "synthetic",
+):  # fmt: skip
     _model = ModuleType(f"{__name__}.testing.{_part}", "A model, by the module that TVM has it in.")
     _model.__dict__.update(
         {_name: getattr(getattr(relay.testing, _part), _name) for _name in ("get_net", "get_workload")}

@@ -83,8 +83,10 @@ def _of_opset(model: ModelProto | str | os.PathLike[str], opset: int) -> ModelPr
     """A copy of a model that says to be of another opset of ONNX's own operators."""
     import onnx
 
+    from .frontend.onnx.files import load
+
     copy = onnx.ModelProto()
-    copy.CopyFrom(model if isinstance(model, onnx.ModelProto) else onnx.load(os.fspath(model)))
+    copy.CopyFrom(load(model).proto)
     own = next((each for each in copy.opset_import if each.domain in ("", "ai.onnx")), None)
     if own is None:
         own = copy.opset_import.add()

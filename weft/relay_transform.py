@@ -9,12 +9,14 @@ five = relay.transform.FoldConstantExpr(relay.const(2) + relay.const(3))
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import overload
 
 from xdsl.dialects.builtin import ModuleOp
 
 from . import transform as _passes
 from .dialects.relay.core import FuncOp
+from .dialects.relay.precision import Precision
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .frontend.relay.dataflow_pattern import MatchedExpr
@@ -49,6 +51,9 @@ from .transforms.relay.merge_composite import MergeCompositePass
 from .transforms.relay.partition_graph import PartitionGraphPass
 from .transforms.relay.plan_devices import PlanDevicesPass
 from .transforms.relay.remove_unused_functions import RemoveUnusedFunctionsPass
+
+mixed_precision = ModuleType(f"{__name__}.mixed_precision", "What `ToMixedPrecision` makes of operators.")
+mixed_precision.__dict__.update({f"MIXED_PRECISION_{kind.name}": number for number, kind in enumerate(Precision)})
 
 
 @checked

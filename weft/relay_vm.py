@@ -27,6 +27,7 @@ from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
 from .relay_executors import compiled, in_order, leaves, optimize
+from .runtime import vm as _of_runtime
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_known, input_names
 
@@ -391,3 +392,7 @@ class VirtualMachine:
                 )
             values = [kept[place] for place in range(len(names))]
         return self._exe.program(func_name), [leaf for value in values for leaf in leaves(value)]
+
+
+for _name in _of_runtime.NAMES:
+    setattr(_of_runtime, _name, globals()[_name])

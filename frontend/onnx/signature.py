@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnx import ValueInfoProto
 
 Shapes = Mapping[str, Sequence[int] | Sequence[Sequence[int]] | None]
-"""Shapes of inputs, and open dimensions as shapes of rank one, by their names; -1 stays open. For a sequence the shapes
+"""Shapes of inputs, and open dimensions as shapes of rank one, by their names; -1 is open. For a sequence the shapes
 of its tensors; for an optional input what it is, or `None` where it is not there."""
 
 
@@ -110,11 +110,10 @@ def _bind(value: ValueInfoProto, given: list[int] | None, symbols: dict[str, int
     declared = declared_shape(value.type)
     if given is None:
         return declared
-    if len(given) != len(dims) or any(n not in (DYNAMIC, g) for n, g in zip(declared, given, strict=True)):
+    if len(given) != len(dims) or any(len({DYNAMIC, n, g}) > 2 for n, g in zip(declared, given, strict=True)):
+        shown = "x".join("?" if g == DYNAMIC else str(g) for g in given)
         text = "x".join(d.dim_param or ("?" if n == DYNAMIC else str(n)) for d, n in zip(dims, declared, strict=True))
-        raise UsageError(
-            f"shape {'x'.join(map(str, given))} does not fit input '{value.name}' of shape {text}", Place(file)
-        )
+        raise UsageError(f"shape {shown} does not fit input '{value.name}' of shape {text}", Place(file))
     for d, n in zip(dims, given, strict=True):
         if d.dim_param and n != DYNAMIC and symbols.setdefault(d.dim_param, n) != n:
             raise UsageError(

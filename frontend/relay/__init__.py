@@ -31,6 +31,7 @@ from .data import GlobalTypeVar as GlobalTypeVar
 from .data import TypeCall as TypeCall
 from .data import TypeData as TypeData
 from .data import TypeKind as TypeKind
+from .data import TypeRelation as TypeRelation
 from .data import TypeVar as TypeVar
 from .equality import assert_structural_equal as assert_structural_equal
 from .equality import structural_equal as structural_equal
@@ -40,7 +41,6 @@ from .expr import GlobalVar as GlobalVar
 from .expr import Var as Var
 from .expr import const as const
 from .expr import free_vars as free_vars
-from .expr import tensor_type as TensorType
 from .expr import var as var
 from .functors import ExprFunctor as ExprFunctor
 from .functors import ExprMutator as ExprMutator
@@ -62,7 +62,12 @@ from .matching import PatternVar as PatternVar
 from .matching import PatternWildcard as PatternWildcard
 from .module import IRModule as IRModule
 from .namespace import OperatorNamespace, find, operator_names
-from .op_attrs import register_alter_op_layout, register_convert_op_layout, register_legalize_rule
+from .op_attrs import (
+    register_alter_op_layout,
+    register_convert_op_layout,
+    register_legalize_rule,
+    register_mixed_precision_conversion,
+)
 from .op_attrs import register_op_attr as register_op_attr
 from .op_class import Op as Op
 from .operators import Operator
@@ -78,6 +83,7 @@ from .tuple_wrapper import TupleWrapper as TupleWrapper
 from .ty import FuncType as FuncType
 from .ty import IncompleteType as IncompleteType
 from .ty import RefType as RefType
+from .ty import TensorType as TensorType
 from .ty import TupleType as TupleType
 from .ty import scalar_type as scalar_type
 from .type_functor import TypeFunctor as TypeFunctor
@@ -112,6 +118,7 @@ vars(op).update(
     register_alter_op_layout=register_alter_op_layout,
     register_convert_op_layout=register_convert_op_layout,
     register_legalize=register_legalize_rule,
+    register_mixed_precision_conversion=register_mixed_precision_conversion,
     register_op_attr=register_op_attr,
     const=const,
     op=op,
@@ -122,7 +129,7 @@ __all__ = [
     "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match", "Op",
     "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
     "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
-    "TypeKind", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var", "adt",
+    "TypeKind", "TypeRelation", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var", "adt",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
     "free_vars", "fromtext", "loops", "op", "parse", "parse_expr", "register_op_attr",
     "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",

@@ -14,12 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.control import FnOp
 from ...dialects.relay.core import ConstantOp, FuncOp, TupleOp
 from ...dialects.relay.data import AdtOp, MatchOp
+from ...dialects.relay.devices import VirtualDevice
 from ...dialects.relay.types import AdtType, ParamType, is_complete, type_params
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import Diagnostic, UsageError
@@ -37,26 +38,36 @@ from ...transforms.relay.analysis.extraction import extract_intermediate, fused_
 from ...transforms.relay.analysis.features import Feature as Feature
 from ...transforms.relay.analysis.features import detect_features
 from ...transforms.relay.analysis.liveness import Liveness as Liveness
+from ...transforms.relay.analysis.virtual_devices import virtual_devices
 from ...transforms.relay.fake_quantization_to_integer import fake_quantized_operators
 from ...transforms.relay.simplify_fc_transpose import transposed_weights
 from .calibration import get_calibration_data as get_calibration_data
-from .expr import Expr, Function, Var
+from .expr import Expr, Function, Var, as_value, expr_of
 from .expr import free_vars as _free_vars
+from .kinds_of_types import check_kind as check_kind
 from .matching import Pattern, unmatched_patterns
 
-Graph: TypeAlias = "Expr | Operation"
-"""An expression, a `relay.func`, a module, or another operation."""
+Graph: TypeAlias = "Expr | Operation | Region"
+"""An expression, the body of a function, which is what that gives, a `relay.func`, a module, or another operation."""
 
 
 def _root(graph: Graph) -> Operation:
     """The operation that holds a graph; an expression is one of a function of its free variables."""
+    if isinstance(graph, Region):
+        graph = Expr(as_value(graph)) if (around := graph.parent_op()) is None else around
     return Function(_free_vars(graph), graph) if isinstance(graph, Expr) else graph
+
+
+def _opened(graph: Graph) -> Expr | Operation:
+    """A graph, or what a function gives whose body it is."""
+    return Expr(as_value(graph)) if isinstance(graph, Region) else graph
 
 
 @checked
 def post_order_visit(expr: Graph, fvisit: Callable[[Expr | Operation], object]) -> None:
     """Call `fvisit` once with every value that `expr` is made of, operands first: a `Var`, or an `Expr`. A function
     comes after what it gives, a module's functions one after the other."""
+    expr = _opened(expr)
     if isinstance(expr, ModuleOp):
         for func in expr.ops:
             post_order_visit(func, fvisit)
@@ -111,6 +122,7 @@ def _has_types(op: Operation) -> bool:
 @checked
 def check_constant(expr: Graph) -> bool:
     """Whether an expression is a constant, or a tuple of constants."""
+    expr = _opened(expr)
     if not isinstance(expr, Expr):
         return False
     pending = [expr.value]
@@ -132,12 +144,14 @@ def check_basic_block_normal_form(expr: Graph) -> bool:
 @checked
 def free_vars(expr: Graph) -> list[Var]:
     """The variables of an expression that no function binds, in the order in which they are met."""
+    expr = _opened(expr)
     return _free_vars(expr) if isinstance(expr, Expr) else []
 
 
 @checked
 def bound_vars(expr: Graph) -> list[Var]:
     """The parameters of the functions in a graph, and what cases of a `match` bind, in the order of the text."""
+    expr = _opened(expr)
     if isinstance(expr, Expr):
         return [variable for op in dataflow_post_order([expr.value]) for variable in bound_vars(op)]
     blocks = (block for op in walk(expr) for region in op.regions for block in region.blocks)
@@ -156,6 +170,7 @@ def bound_type_vars(expr: Graph | Attribute) -> list[ParamType]:
     is for its calls to say."""
     if isinstance(expr, Attribute):
         return _type_vars([expr] if isinstance(expr, FunctionType) else [])
+    expr = _opened(expr)
     if isinstance(expr, Expr):
         return _type_vars([op.function_type for root in dataflow_post_order([expr.value]) for op in _functions(root)])
     return _type_vars([op.function_type for op in _functions(expr)])
@@ -173,6 +188,7 @@ def all_type_vars(expr: Graph | Attribute) -> list[ParamType]:
     """The type variables of a type, or of all values in a graph, by name."""
     if isinstance(expr, Attribute):
         return _type_vars([expr])
+    expr = _opened(expr)
     if isinstance(expr, Expr):
         roots = dataflow_post_order([expr.value])
         values = [expr.value, *(each.value for each in _free_vars(expr))]
@@ -286,3 +302,17 @@ def extract_intermdeiate_expr(mod: ModuleOp, expr_id: int) -> ModuleOp:
 
 
 extract_intermediate_expr = extract_intermdeiate_expr
+
+
+@checked
+def recover_virtual_device_map(mod: ModuleOp, expr: FuncOp) -> dict[Expr, VirtualDevice]:
+    """Where each value of a function of `mod` is, parameters first, once `plan-devices` has run: TVM's
+    `RecoverVirtualDeviceMap`, `weft.get_global_func("relay.transform.RecoverVirtualDeviceMap")`.
+
+    Raises:
+        UsageError: the function is none of the module.
+        Diagnostic: no plan satisfies what the module says.
+    """
+    if expr.parent_op() is not mod:
+        raise UsageError(f"@{expr.sym_name.data} is no function of the module")
+    return {expr_of(value): device for value, device in virtual_devices(mod, expr).items()}

@@ -124,6 +124,25 @@ def TypeCall(func: GlobalTypeVar, args: Sequence[Attribute]) -> AdtType:
     return func(*args)
 
 
+@checked_methods
+@dataclass(frozen=True)
+class TypeRelation:
+    """That types have something to do with one another, as TVM notes it. An operator's class says here what its types
+    have to do with one another, so that this is only looked at: by `check_kind` and walks over types.
+
+    Args:
+        func: what decides it, in TVM.
+        args: the types, those of operands first.
+        num_inputs: how many are of operands.
+        attrs: the attributes that decide as well.
+    """
+
+    func: object
+    args: Sequence[Attribute]
+    num_inputs: int
+    attrs: object = None
+
+
 @dataclass(eq=False)
 class Constructor:
     """What makes values of a data type; a call of it is one.

@@ -30,11 +30,22 @@ from typing import Self, TypeAlias, cast
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relay.base import RelayOp
+from ...dialects.relay.precision import Precision
 from ...dialects.support.arguments import checked
+from ...dialects.support.diagnostics import Diagnostic
 from ...transforms.relay.backends import Backend, backends, register_backend
 from ...transforms.relay.emitter import Emitter
 from ...transforms.relay.layout_rules import LayoutEmitter
-from ...transforms.relay.op_rules import ALTER, CONVERT, LEGALIZE, QUANTIZE, Rule, register_rule, unregister_rule
+from ...transforms.relay.op_rules import (
+    ALTER,
+    CONVERT,
+    LEGALIZE,
+    PRECISION,
+    QUANTIZE,
+    Rule,
+    register_rule,
+    unregister_rule,
+)
 from .attrs import Attrs
 from .expr import Expr, expr_of, operations_of
 from .namespace import get
@@ -44,6 +55,8 @@ from .quantized_calls import QuantizedRule, integer_rule
 LegalizeRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute]], Expr | None]"
 LayoutRule: TypeAlias = "Callable[[Attrs, list[Expr], list[Attribute], Attribute | list[str]], Expr | None]"
 """Given the type of the result (`FTVMAlterOpLayout`), or the layouts that are wanted (`FTVMConvertOpLayout`)."""
+PrecisionRule: TypeAlias = "Callable[[Expr, str], Sequence[int | str]]"
+"""Given a call and a dtype; see `register_mixed_precision_conversion`."""
 TARGET = "target."
 
 
@@ -136,6 +149,18 @@ def register_fake_quantization_to_integer(
     return register_op_attr(op_name, QUANTIZE, func, level)
 
 
+def register_mixed_precision_conversion(op_name: str, func: PrecisionRule | None = None, level: int = LEVEL) -> object:
+    """Give an operator the rule by which `to-mixed-precision` computes it; without one, a decorator. The rule is given
+    a call and the short type, and gives a kind (0 always, 1 as its operands are, 2 never; `transform.mixed_precision`
+    names them), the type in which it adds up, and that of its result, which is the short one.
+
+    Raises:
+        AttributeError: there is no such operator.
+        UsageError: it has such a rule of this level already.
+    """
+    return register_op_attr(op_name, PRECISION, func, level)
+
+
 @listen
 def _tell_passes(op: Op, name: str, value: object) -> None:
     if name in (PATTERN, STATEFUL, COMPUTE):
@@ -147,6 +172,8 @@ def _tell_passes(op: Op, name: str, value: object) -> None:
             register_backend(_told_by_attributes(backend))
     elif kind is not None and name == QUANTIZE and callable(value):
         register_rule(kind, name)(cast("Rule", integer_rule(cast("QuantizedRule", value))))
+    elif kind is not None and name == PRECISION and callable(value):
+        register_rule(kind, name)(_precision_rule(cast("PrecisionRule", value)))
     elif kind is not None and callable(value):
         of_layouts = name in (ALTER, CONVERT)
         rule = _layout_rule(cast("LayoutRule", value), name) if of_layouts else _rule(cast("LegalizeRule", value))
@@ -166,6 +193,22 @@ def _told_by_attributes(backend: str) -> Backend:
             return found is not None and bool(cast("Callable[[Expr], object]", found)(expr_of(op.results[0])))
 
     return Told()
+
+
+def _precision_rule(function: PrecisionRule) -> Callable[[RelayOp, str], Precision]:
+    """A function of calls as a rule of the pass."""
+    kinds = list(Precision)
+
+    def rule(op: RelayOp, short: str) -> Precision:
+        kind, _, result = function(expr_of(op.results[0]), short)
+        if not isinstance(kind, int) or kind not in range(len(kinds)):
+            raise Diagnostic.at(op, f"{PRECISION} gives {kind!r}: not 0 (always), 1 (as operands are) or 2 (never)")
+        if kinds[kind] is Precision.ALWAYS and result != short:
+            hint = "to-mixed-precision gives short results, and casts them where another type is needed"
+            raise Diagnostic.at(op, f"{PRECISION} asks for results of {result}, not {short}", hint=hint)
+        return kinds[kind]
+
+    return rule
 
 
 def _rule(function: LegalizeRule) -> Callable[[RelayOp, Emitter], SSAValue | None]:

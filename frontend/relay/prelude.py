@@ -293,6 +293,15 @@ def import_numbers(module: IRModule) -> None:
         to(NAT(), NAT(), NAT()),
         lambda add, n, m: match(m, (ZERO, lambda: n), (NEXT, lambda k: NEXT(add(n, k)))),
     )
+    write.define(
+        "nat_iterate",
+        to(to(A, A), NAT(), to(A, A)),
+        lambda iterate, f, n: match(
+            n,
+            (ZERO, lambda: function(lambda x: x, A)),
+            (NEXT, lambda m: function(lambda x: f(iterate(f, m)(x)), A)),
+        ),
+    )
 
 
 def import_core(module: IRModule) -> None:

@@ -25,13 +25,15 @@ from ...dialects.relay.functions import name_of
 from ...dialects.support.arguments import checked
 from ...dialects.support.dtypes import numpy_dtype
 from ...dialects.support.nd import as_nd
-from .expr import Expr, Function, Operand, Var, const, free_vars, var
+from . import testing_networks
+from .expr import Expr, Operand, const, var
 from .module import IRModule
 from .namespace import OperatorNamespace, find
 from .nat import count as count
 from .nat import make_nat_expr as make_nat_expr
 from .nat import make_nat_value as make_nat_value
 from .op_attrs import TempOpAttr as TempOpAttr
+from .testing_layers import Layers, function_of
 
 NDArray: TypeAlias = npt.NDArray[np.generic]
 P = ParamSpec("P")
@@ -83,42 +85,14 @@ class Workload(Generic[P]):
         return create_workload(self.get_net(*args, **kwargs))
 
 
-class _Layers:
-    """Layers whose parameters are variables of their own, named after the layer."""
-
-    def __init__(self, dtype: str):
-        self.dtype = dtype
-
-    def weight(self, name: str, *shape: int) -> Var:
-        return var(name, shape=shape, dtype=self.dtype)
-
-    def dense(self, x: Expr, units: int, name: str) -> Expr:
-        y = nn.dense(x, self.weight(f"{name}_weight", units, x.shape[-1]), units=units)
-        return nn.bias_add(y, self.weight(f"{name}_bias", units), axis=-1)
-
-    def conv2d(self, x: Expr, channels: int, kernel: int, name: str, stride: int = 1, groups: int = 1) -> Expr:
-        weight = self.weight(f"{name}_weight", channels, x.shape[1] // groups, kernel, kernel)
-        padding = (kernel // 2, kernel // 2)
-        return nn.conv2d(x, weight, (stride, stride), padding, groups=groups, channels=channels)
-
-    def batch_norm(self, x: Expr, name: str, scale: bool = True) -> Expr:
-        parts = ("gamma", "beta", "moving_mean", "moving_var")
-        parameters = [self.weight(f"{name}_{part}", x.shape[1]) for part in parts]
-        return nn.batch_norm(x, *parameters, epsilon=2e-5, scale=scale)[0]
-
-
-def _function(body: Expr, *data: Var) -> FuncOp:
-    return Function([*data, *(each for each in free_vars(body) if each not in data)], body)
-
-
 def _mlp(
     batch_size: int = 1, num_classes: int = 10, image_shape: tuple[int, ...] = (1, 28, 28), dtype: str = "float32"
 ) -> FuncOp:
     """A perceptron of three layers."""
-    layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    layers, data = Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
     x = nn.relu(layers.dense(nn.batch_flatten(data), 128, "fc1"))
     x = nn.relu(layers.dense(x, 64, "fc2"))
-    return _function(nn.softmax(layers.dense(x, num_classes, "fc3")), data)
+    return function_of(nn.softmax(layers.dense(x, num_classes, "fc3")), data)
 
 
 _RESNETS = {18: ((2, 2, 2, 2), False), 34: ((3, 4, 6, 3), False), 50: ((3, 4, 6, 3), True), 101: ((3, 4, 23, 3), True)}
@@ -141,7 +115,7 @@ def _resnet(
         known = ", ".join(map(str, _RESNETS))
         raise ValueError(f"there is no residual network of {num_layers} layers; there are those of {known}")
     units, bottleneck = _RESNETS[num_layers]
-    layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    layers, data = Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
     x = layers.batch_norm(data, "bn_data", scale=False)
     if image_shape[1] <= 32:
         x = layers.conv2d(x, 64, 3, "conv0")
@@ -166,7 +140,7 @@ def _resnet(
                 y = layers.conv2d(y, channels, 3, f"{name}_conv2")
             x = y + shortcut
     x = nn.global_avg_pool2d(nn.relu(layers.batch_norm(x, "bn1")))
-    return _function(nn.softmax(layers.dense(nn.batch_flatten(x), num_classes, "fc1")), data)
+    return function_of(nn.softmax(layers.dense(nn.batch_flatten(x), num_classes, "fc1")), data)
 
 
 _MOBILENET = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *(((512, 1),) * 5), (1024, 2), (1024, 1))
@@ -179,7 +153,7 @@ def _mobilenet(
     dtype: str = "float32",
 ) -> FuncOp:
     """MobileNet (Howard et al., 2017): depthwise convolutions and such of one pixel in turns."""
-    layers, data = _Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    layers, data = Layers(dtype), var("data", shape=(batch_size, *image_shape), dtype=dtype)
     x = nn.relu(layers.batch_norm(layers.conv2d(data, 32, 3, "conv0", 2), "bn0"))
     for number, (channels, stride) in enumerate(_MOBILENET, 1):
         before = x.shape[1]
@@ -187,14 +161,14 @@ def _mobilenet(
         x = nn.relu(layers.batch_norm(x, f"depthwise{number}_bn"))
         x = nn.relu(layers.batch_norm(layers.conv2d(x, channels, 1, f"pointwise{number}"), f"pointwise{number}_bn"))
     x = nn.batch_flatten(nn.global_avg_pool2d(x))
-    return _function(nn.softmax(layers.dense(x, num_classes, "fc")), data)
+    return function_of(nn.softmax(layers.dense(x, num_classes, "fc")), data)
 
 
 def _lstm(iterations: int = 4, num_hidden: int = 16, batch_size: int = 1, dtype: str = "float32") -> FuncOp:
     """A recurrent network of long short-term memory (Hochreiter and Schmidhuber, 1997), as many steps as asked for one
     after the other, each with data (`data`, `data1`, ...) and weights of its own, as TVM's; gives what the last puts
     out."""
-    layers, width = _Layers(dtype), 4 * num_hidden
+    layers, width = Layers(dtype), 4 * num_hidden
 
     def gates(x: Expr, name: str) -> Expr:
         weight, bias = layers.weight(f"{name}_weight", width, num_hidden), layers.weight(f"{name}_bias", width)
@@ -211,7 +185,7 @@ def _lstm(iterations: int = 4, num_hidden: int = 16, batch_size: int = 1, dtype:
         taken, forgotten, shown = (find("sigmoid")(gate) for gate in (taken, forgotten, shown))
         memory = forgotten * memory + taken * find("tanh")(new)
         hidden = shown * find("tanh")(memory)
-    return _function(hidden, *inputs)
+    return function_of(hidden, *inputs)
 
 
 def _synthetic(
@@ -219,7 +193,7 @@ def _synthetic(
 ) -> FuncOp:
     """A small network of many kinds of operators: twice, a dense layer over rows beside a convolution; between these a
     bias and a batch normalisation."""
-    layers, data = _Layers(wtype or dtype), var("data", shape=input_shape, dtype=dtype)
+    layers, data = Layers(wtype or dtype), var("data", shape=input_shape, dtype=dtype)
     _, channels, _, width = input_shape
 
     def block(x: Expr, dense: str, conv: str) -> Expr:
@@ -229,7 +203,7 @@ def _synthetic(
         return find("reshape_like")(rows, x) + image
 
     x = nn.bias_add(block(data, "dense", "conv"), layers.weight("bias", channels))
-    return _function(block(layers.batch_norm(x, "batch_norm"), "dense2", "conv2"), data)
+    return function_of(block(layers.batch_norm(x, "batch_norm"), "dense2", "conv2"), data)
 
 
 mlp = Workload(_mlp)
@@ -241,3 +215,8 @@ vars(init).update(create_workload=create_workload)
 resnet = Workload(_resnet)
 mobilenet = Workload(_mobilenet)
 lstm = Workload(_lstm)
+dcgan = Workload(testing_networks.dcgan)
+densenet = Workload(testing_networks.densenet)
+dqn = Workload(testing_networks.dqn)
+inception_v3 = Workload(testing_networks.inception_v3)
+squeezenet = Workload(testing_networks.squeezenet)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import FunctionType
-from xdsl.dialects.builtin import TupleType as _TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.base import Tensor
-from ...dialects.relay.types import RefType, tuple_type
+from ...dialects.relay.types import RefType
 from ...dialects.support.arguments import checked
-from ...dialects.support.diagnostics import UsageError
-from .data import IncompleteType
+from .data import IncompleteType, TypeRelation
 from .expr import AnyExtent as Any
-from .expr import tensor_type as TensorType
+from .type_names import FuncType, TensorType, TupleType
 
-__all__ = ["Any", "FuncType", "IncompleteType", "RefType", "TensorType", "TupleType", "is_dynamic", "scalar_type"]
+__all__ = [
+    "Any", "FuncType", "IncompleteType", "RefType", "TensorType", "TupleType", "TypeRelation", "is_dynamic",
+    "scalar_type",
+]  # fmt: skip
 
 
 @checked
@@ -27,29 +25,6 @@ def scalar_type(dtype: str) -> Tensor:
         UsageError: there is no such dtype.
     """
     return TensorType((), dtype)
-
-
-@checked
-def TupleType(fields: Sequence[Attribute]) -> _TupleType:
-    """The type of a tuple."""
-    return tuple_type(*fields)
-
-
-@checked
-def FuncType(
-    arg_types: Sequence[Attribute],
-    ret_type: Attribute,
-    type_params: Sequence[Attribute] | None = None,
-    type_constraints: Sequence[Attribute] | None = None,
-) -> FunctionType:
-    """The type of a function. `type_params` are the type variables in it; they stand there anyway.
-
-    Raises:
-        UsageError: there are `type_constraints`: an operator's class says what its types have to do with one another.
-    """
-    if type_constraints:
-        raise UsageError("the type of a function has no constraints")
-    return FunctionType.from_lists(list(arg_types), [ret_type])
 
 
 @checked

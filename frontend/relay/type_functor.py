@@ -11,17 +11,18 @@ class Ranks(relay.TypeVisitor):
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.relay.types import AdtType, IncompleteType, ParamType, RefType, tuple_type
-from .data import GlobalTypeVar, TypeData
+from .data import GlobalTypeVar, TypeData, TypeRelation
 from .functors import UnhandledError
 
-Visited: TypeAlias = "Attribute | GlobalTypeVar | TypeData"
-"""What is visited: a type, the name of a data type, or its definition."""
+Visited: TypeAlias = "Attribute | GlobalTypeVar | TypeData | TypeRelation"
+"""What is visited: a type, the name of a data type, or its definition, or a relation between types."""
 
 _KINDS: tuple[tuple[type, str], ...] = (
     (ParamType, "type_var"),
@@ -33,13 +34,14 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (AdtType, "type_call"),
     (GlobalTypeVar, "global_type_var"),
     (TypeData, "type_data"),
+    (TypeRelation, "type_relation"),
 )
 
 
 class TypeFunctor:
     """A function on types, told by their kinds: `visit_type_var`, `visit_incomplete_type`, `visit_tensor_type`,
     `visit_func_type`, `visit_tuple_type`, `visit_ref_type`, `visit_type_call`, `visit_global_type_var`,
-    `visit_type_data`."""
+    `visit_type_data`, `visit_type_relation`."""
 
     def visit(self, type: Visited) -> Any:
         """What the visit of the type's kind gives.
@@ -82,6 +84,11 @@ class TypeVisitor(TypeFunctor):
         for each in type.arguments.data:
             self.visit(each)
 
+    def visit_type_relation(self, relation: TypeRelation) -> None:
+        """The types."""
+        for each in relation.args:
+            self.visit(each)
+
     def visit_type_data(self, definition: TypeData) -> None:
         """The name, then the parameters."""
         self.visit(definition.header)
@@ -114,3 +121,7 @@ class TypeMutator(TypeFunctor):
         """The data type of changed types; its name may be changed too."""
         name: GlobalTypeVar = self.visit(GlobalTypeVar(type.symbol))
         return AdtType(name.name_hint, list(map(self.visit, type.arguments.data)))
+
+    def visit_type_relation(self, relation: TypeRelation) -> TypeRelation:
+        """The relation of changed types."""
+        return replace(relation, args=list(map(self.visit, relation.args)))

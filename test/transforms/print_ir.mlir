@@ -1,9 +1,10 @@
 // RUN: weft-opt %s -p 'print-ir{header="before"},remove-unused-functions,PrintIR' 2>&1 | filecheck %s
 
-// CHECK:       // before
+// CHECK:       // PrintIR(before):
 // CHECK-NEXT:  builtin.module {
 // CHECK:         relay.func private @nobody_calls_it
-// CHECK:       builtin.module {
+// CHECK:       // PrintIR():
+// CHECK-NEXT:  builtin.module {
 // CHECK-NOT:     @nobody_calls_it
 // CHECK:         relay.func @main
 

@@ -200,3 +200,12 @@ def test_a_call_graph_is_asked_by_names_and_by_what_stands_for_them() -> None:
     assert graph.is_leaf(g) and not graph.is_recursive(g)
     assert "#refs = 2" in graph.print_var(g)
     assert "call site: <g>, calls 2 times" in graph.print_var("main")
+
+
+def test_the_body_of_a_function_is_what_it_gives() -> None:
+    x = relay.var("x", shape=(2,))
+    func = relay.Function([x], relay.tanh(x) + x)
+    assert relay.analysis.check_basic_block_normal_form(func.body)
+    assert [each.name_hint for each in relay.analysis.free_vars(func.body)] == ["x"]
+    assert not relay.analysis.check_constant(func.body)
+    assert relay.analysis.list_op_freqs(func.body) == {"tanh": 1, "add": 1}

@@ -1,13 +1,17 @@
 """`relay.frontend.from_onnx`: ONNX models by TVM's name and arguments."""
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import weft
-from weft import relay
+from weft import relay as names
 from weft.dialects.support.diagnostics import UsageError
+
+relay: Any = names
 
 WEIGHT = np.arange(12, dtype="float32").reshape(4, 3)
 X = np.linspace(-1, 1, 8, dtype="float32").reshape(2, 4)
@@ -44,7 +48,7 @@ def test_what_is_imported_runs_on_every_executor(freeze: bool):
     found = relay.create_executor("vm", mod=module, target="llvm").evaluate()(X, **params)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     graph, library, params = relay.build(module, "llvm", params=params)
-    runner = weft.graph_executor.create(graph, library, weft.cpu())
+    runner: Any = weft.graph_executor.create(graph, library, weft.cpu())
     runner.set_input("x", X)
     runner.set_input(**params)
     runner.run()
@@ -63,16 +67,14 @@ def test_extents_that_are_any_stay_open():
 
 
 def test_another_opset_counts_where_it_is_given():
-    ceil = helper.make_node("Upsample", ["x", "s"], ["y"])
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 2, 2])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1, 4, 4])
-    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], "float32"), "s")
-    made = helper.make_model(
-        helper.make_graph([ceil], "g", [x], [y], [scales]), opset_imports=[helper.make_opsetid("", 13)], ir_version=9
-    )
-    with pytest.raises(weft.Diagnostic, match="Upsample"):
-        relay.frontend.from_onnx(made)
-    relay.frontend.from_onnx(made, opset=9)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 2])
+    graph = helper.make_graph([helper.make_node("Softmax", ["x"], ["y"])], "g", [x], [y])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=9)
+    for opset, each in ((None, 1 / 2), (12, 1 / 4)):  # along the last axis, and over all behind the first
+        module, _ = relay.frontend.from_onnx(made, opset=opset)
+        found = relay.create_executor(mod=module).evaluate()(np.ones((1, 2, 2), np.float32))
+        np.testing.assert_allclose(found, np.full((1, 2, 2), each), rtol=1e-6)
     assert made.opset_import[0].version == 13
 
 
@@ -88,3 +90,20 @@ def test_a_configuration_that_is_none_is_refused():
     relay.frontend.from_onnx(model(), convert_config={"use_nt_batch_matmul": False})
     with pytest.raises(UsageError, match="no configuration 'use_nt_batchmatmul'"):
         relay.frontend.from_onnx(model(), convert_config={"use_nt_batchmatmul": False})
+
+
+def test_an_extent_that_the_model_declares_is_open_where_it_is_said_to_be():
+    module, _ = relay.frontend.from_onnx(model(), {"x": (relay.Any(), 4)})
+    assert str(module["main"].params[0].checked_type) == "tensor<?x4xf32>"
+    found = relay.create_executor("vm", mod=module, target="llvm").evaluate()(X[:1])
+    np.testing.assert_allclose(found, (X[:1] @ WEIGHT).reshape(3, 1), rtol=1e-6)
+    with pytest.raises(UsageError, match=r"shape \?x5 does not fit input 'x' of shape 2x4"):
+        relay.frontend.from_onnx(model(), {"x": (relay.Any(), 5)})
+
+
+def test_spans_are_there_whatever_the_context_says():
+    texts = set[str]()
+    for fill in (True, False):
+        with weft.transform.PassContext(config={"relay.frontend.fill_span": fill}):
+            texts.add(str(relay.frontend.from_onnx(model())[0]))
+    assert len(texts) == 1

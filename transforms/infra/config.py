@@ -206,6 +206,9 @@ TUNING_RECORDS = "attach-tuned-schedules.records"
 RECORDS_THREADS = "attach-tuned-schedules.threads"
 """On how many threads the records were measured that a compilation uses."""
 
+FILL_SPAN = "relay.frontend.fill_span"
+register_config_option(FILL_SPAN, bool, "says nothing: imported operations always know where they come from")
+
 DATABASE = "meta_schedule.database"
 register_config_option(DATABASE, object, "the database that is asked for a schedule of each kernel: `with database:`")
 USE_META_SCHEDULE = "relay.backend.use_meta_schedule"

@@ -22,7 +22,7 @@ from .printing import module_text
 
 @dataclass(frozen=True)
 class PrintIRPass(ModulePass):
-    """Options: `header` is printed before the module, as a comment; `show-meta-data` says nothing here, since what TVM
+    """Options: `header` is printed before the module, in a comment; `show-meta-data` says nothing here, since what TVM
     prints behind the text stands in it."""
 
     name = "print-ir"
@@ -34,4 +34,4 @@ class PrintIRPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         report_changed(False)
-        sys.stderr.write((f"// {self.header}\n" if self.header else "") + module_text(op))
+        sys.stderr.write(f"// PrintIR({self.header}):\n" + module_text(op))

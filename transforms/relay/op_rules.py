@@ -15,6 +15,7 @@ from typing import TypeAlias, TypeVar
 from xdsl.ir import SSAValue
 
 from ...dialects.relay.base import RelayOp
+from ...dialects.relay.precision import Precision
 from ...dialects.support.plugins import note_change
 
 ALTER = "FTVMAlterOpLayout"
@@ -26,8 +27,10 @@ LEGALIZE = "FTVMLegalize"
 QUANTIZE = "FTVMFakeQuantizationToInteger"
 """Of `fake-quantization-to-integer`, before the rules that are there: `(site)`, which gives integers and what they
 stand for (see `quantized_rules`)."""
+PRECISION = "FTVMMixedPrecisionConversionType"
+"""Of `to-mixed-precision`: `(op, dtype)`, which gives the `Precision` that counts in the place of its class's."""
 
-Rule: TypeAlias = Callable[..., "SSAValue | None"]
+Rule: TypeAlias = Callable[..., "SSAValue | Precision | None"]
 """Gives what stands in the place of an operator's result; `None` to leave that."""
 R = TypeVar("R", bound=Rule)
 

@@ -5,12 +5,13 @@
     %p = relay.nn.softmax %z              %z = relay.nn.relu %y
                                           %p = relay.nn.softmax (relay.cast %z {f32})
 
-Each operator's class says what it is (`PRECISION`). ALWAYS: its f32 operands are converted, and its result is short.
-FOLLOW: so only if all its f32 operands are short already, are arguments or constants. NEVER: short operands are
-converted back. Sums of products and of elements are formed in f32 whatever the type. A value is converted once to
-each type, and a conversion of a conversion is the value itself. Floats of other types than f32, integers and truth
-values are left alone. Calls, branches, function values and data types take and give what they did; a function that
-nothing calls gives short results, unless `keep-orig-output-dtype`. `fold-constant` should follow, for the weights.
+Each operator's class says what it is (`PRECISION`), unless a rule that is registered does (`op_rules.PRECISION`).
+ALWAYS: its f32 operands are converted, and its result is short. FOLLOW: so only if all its f32 operands are short
+already, are arguments or constants. NEVER: short operands are converted back. Sums of products and of elements are
+formed in f32 whatever the type. A value is converted once to each type, and a conversion of a conversion is the value
+itself. Floats of other types than f32, integers and truth values are left alone. Calls, branches, function values and
+data types take and give what they did; a function that nothing calls gives short results, unless
+`keep-orig-output-dtype`. `fold-constant` should follow, for the weights.
 
 `missing-op-mode` says what is done about an operator that its class says nothing of, and that is no arithmetic on
 single elements: 0 refuse it, 1 take it for FOLLOW with a remark, 2 without.
@@ -38,6 +39,7 @@ from ...dialects.relay.types import tuple_type
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name, scalar_type
 from ..infra import FunctionPass, remarks, report_changed
+from .op_rules import PRECISION, rules_named
 from .symbol_names import is_referred_to
 
 Casts: TypeAlias = dict[tuple[SSAValue, Attribute], SSAValue]
@@ -108,7 +110,8 @@ class _Converter:
                         self.casts = mine
 
     def _category(self, op: RelayOp) -> Precision:
-        known = op.precision()
+        rule = rules_named(PRECISION).get(type(op))
+        known = op.precision() if rule is None else cast(Precision, rule(op, dtype_name(self.short)))
         if known is None:
             if self.missing_op_mode == 0:
                 hint = "the class says so by `PRECISION`; missing-op-mode=1 takes it for FOLLOW"
