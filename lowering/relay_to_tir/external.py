@@ -17,16 +17,21 @@ tir.prim_func @region(%p0: memref<4x8xf32>, %c0: memref<16x8xf32>, %out: memref<
 
 So the constants of a kernel are constants of the graph like any other: kept once, saved beside the code, handed over by
 address. Its metadata is one more of them, of bytes. The C source of a kernel becomes a `rt.source` of the module. Where
-extents are symbols, a kernel is made for each way in which they follow from those of the graph, as of any function.
+extents are symbols, a kernel is made for each way in which they follow from those of the graph, as of any function. A C
+function is handed those extents that the types of the region leave open, behind the address of the tensor:
+
+```mlir
+tir.call extern "loop"(r %p0, %n, w %out, %n) : (memref<?x4xf32>, index, memref<?x4xf32>, index) -> ()
+```
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -47,6 +52,7 @@ from ...transforms.relay.backends import ExternalKernel, get_backend
 from .alike_functions import Lower
 from .calls import lower_call
 from .dynamic_calls import Kernel
+from .te_expressions import BodyEmitter
 from .te_symbols import opaque_extents
 from .te_to_tir import declare_prim_func
 
@@ -110,13 +116,8 @@ class Externals:
         outputs.
 
         Raises:
-            Diagnostic: extents are symbols, and it is no Python function, which is told them; or they do not follow
-                from those of the inputs.
+            Diagnostic: extents do not follow from those of the inputs.
         """
-        kernel = self._kernels[function.sym_name.data]
-        if symbols and kernel.language != "packed":
-            hint = "a kernel in Python takes arrays of any extents; weft.compile(..., shapes=...) makes them known"
-            raise Diagnostic.at(function, f"'{kernel.symbol}' is given addresses, and no open extents", hint=hint)
         if any(each.contents is not None for each in known):
             raise Diagnostic.at(function, "has extents that an input holds, of which a backend is not told")
         inputs, outputs = (
@@ -139,7 +140,7 @@ class Externals:
         kernel, name = self._kernels[function.sym_name.data], function.sym_name.data
         types = flatten_types([ConstantOp.from_numpy(array).result.type for array in self._arrays[name]])
         constants = [te.placeholder(type.get_shape(), type.element_type, "c") for type in types]
-        made = declare_prim_func(name, [*inputs, *constants], outputs, symbols)
+        made, extents = declare_prim_func(name, [*inputs, *constants], outputs, symbols)
         made.location = function.location
         made.attributes |= {k: v for k, v in function.attributes.items() if k not in ("primitive", COMPILER, "Inline")}
         count = len(inputs) + len(constants)
@@ -148,7 +149,10 @@ class Externals:
             buffer.name_hint = f"c{number}"
         effects = [*[Effect.READ] * count, *[Effect.WRITE] * len(outputs)]
         body = Block()
-        body.add_op(call := ForeignCallOp(_CONVENTIONS[kernel.language], kernel.symbol, buffers, effects))
+        arguments: list[SSAValue] = list(buffers)
+        if kernel.language == "c":
+            arguments = _with_extents(function, buffers, [*inputs, *constants, *outputs], body, extents)
+        body.add_op(call := ForeignCallOp(_CONVENTIONS[kernel.language], kernel.symbol, arguments, effects))
         block = BlockOp(name, [], AffineMap(0, 0, ()), [], Region(body))
         for op in (call, block):
             op.location = function.location
@@ -172,6 +176,28 @@ class Externals:
         if (parent, name, device) not in self._made:
             self._made[parent, name, device] = [_constant(array, call, device) for array in self._arrays[name]]
         return self._made[parent, name, device]
+
+
+def _with_extents(
+    function: FuncOp,
+    buffers: Sequence[SSAValue],
+    tensors: Sequence[te.Tensor],
+    body: Block,
+    symbols: Mapping[te.Expr, SSAValue],
+) -> list[SSAValue]:
+    """The buffers, behind each those of its extents that the type in the region leaves open, computed in `body`: so a
+    function is called in one way, whatever is known of the extents where that is."""
+    emitter = BodyEmitter(body, {}, {})
+    emitter.memo |= symbols
+    given = flatten_types(list(function.function_type.inputs))
+    made = flatten_types(list(function.function_type.outputs))
+    held = len(tensors) - len(given) - len(made)
+    types = [*given, *[None] * held, *made]
+    arguments: list[SSAValue] = []
+    for buffer, tensor, type in zip(buffers, tensors, types, strict=True):
+        open_axes = [] if type is None else [n for n, extent in enumerate(type.get_shape()) if extent == DYNAMIC_INDEX]
+        arguments += [buffer, *(emitter.value(te.dim_expr(tensor.dims[n])) for n in open_axes)]
+    return arguments
 
 
 def _constant(array: NDArray, call: CallOp, device: Attribute | None) -> SSAValue:

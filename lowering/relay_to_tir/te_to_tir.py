@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     MemRefType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects import te
 from ...dialects.support.interned import shaped_memref
@@ -95,9 +95,10 @@ def create_prim_func(
 
 def declare_prim_func(
     name: str, inputs: Sequence[te.Tensor], outputs: Sequence[te.Tensor], symbols: Sequence[te.Expr] = ()
-) -> PrimFuncOp:
-    """The function `name(inputs..., outputs..., symbols...)`, which does nothing yet."""
-    return _Function(name, inputs, outputs, (), symbols, unit_loops=False).func
+) -> tuple[PrimFuncOp, dict[te.Expr, BlockArgument]]:
+    """The function `name(inputs..., outputs..., symbols...)`, which does nothing yet, and its arguments for symbols."""
+    function = _Function(name, inputs, outputs, (), symbols, unit_loops=False)
+    return function.func, function.arguments
 
 
 class _Function:
@@ -117,7 +118,7 @@ class _Function:
         variables = list(dict.fromkeys([*symbols, *variables_of([*given, *tensors])]))
         self.func = PrimFuncOp(name, [*map(buffer_type, given), *(te.index for _ in variables)])
         self._block = block = self.func.region.block
-        arguments = dict(zip(variables, block.args[len(given) :], strict=True))
+        self.arguments = arguments = dict(zip(variables, block.args[len(given) :], strict=True))
         self._arguments = {each: argument for each, argument in arguments.items() if isinstance(each, te.Var)}
         self._symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})
         self._names = UniqueNames()

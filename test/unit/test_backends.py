@@ -143,6 +143,44 @@ def test_a_region_of_open_rows_is_called_with_as_many_as_there_are(branches: boo
     assert [k for k in exe.graph.kernels if "blas" in k]
 
 
+@pytest.mark.parametrize("backend", WITH_C)
+@pytest.mark.parametrize("branches", [False, True])
+def test_a_region_in_c_is_told_its_open_extents(backend: str, branches: bool, tmp_path: Path) -> None:
+    """Behind the address of each tensor: `n` for the one region, `2 * n` for the other."""
+    x = relay.var("x", shape=(relay.Any(), 4))
+    first = relay.sqrt(relay.abs(x))
+    twice = relay.negative(relay.nn.relu(relay.concatenate([first, relay.tanh(first)], axis=0)))
+    taken = relay.If(relay.less(relay.sum(x), relay.const(1e9)), twice, first) if branches else twice
+    parts = relay.transform.partition_for(relay.IRModule.from_expr(relay.Function([x], taken)), backend)
+    compiled = [weft.compile(parts, target="llvm" if branches else "c")]
+    assert "memref<?x4xf32>, index, memref<?x4xf32>, index) -> ()" in compiled[0].ir["tir"]
+    if branches:
+        compiled[0].save(tmp_path / "open.weft")
+        compiled.append(weft.load(tmp_path / "open.weft"))
+    else:
+        (tmp_path / "tir.mlir").write_text(compiled[0].ir["tir"])
+        compiled.append(weft.compile(tmp_path / "tir.mlir"))
+        compiled[1].export_library(tmp_path / "libopen.so")
+        compiled.append(weft.load(tmp_path / "libopen.so"))
+    for each in compiled:
+        for count in (1, 3, 0):
+            array = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
+            half = np.sqrt(np.abs(array))
+            wanted = -np.concatenate([half, np.tanh(half)])
+            np.testing.assert_allclose(each(array), wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", WITH_C)
+def test_a_region_in_c_is_called_in_one_way_whatever_is_known_of_its_extents(backend: str) -> None:
+    """Its types leave one extent open that the graph has known when it is compiled: it is handed all the same."""
+    x = relay.var("x", shape=(relay.Any(), 4))
+    graph = relay.IRModule.from_expr(relay.Function([x], relay.negative(relay.sqrt(x))))
+    parts = relay.transform.partition_for(graph, backend)
+    for each in (weft.compile(parts, shapes={"x": (5, 4)}), weft.compile(parts)):
+        array = random(5, 4) ** 2
+        np.testing.assert_array_equal(each(array), -np.sqrt(array))
+
+
 def elementwise() -> ModuleOp:
     return module_of(
         {"x": (2, 4)},
@@ -222,10 +260,10 @@ class Saying(Backend):
         return self.kernel(function) if callable(self.kernel) else self.kernel  # pyright: ignore[reportReturnType]
 
 
-def refused(kernel: Any, message: str, shape: tuple[Any, ...] = (4,)) -> None:
+def refused(kernel: Any, message: str) -> None:
     weft.register_backend(Saying(kernel), override=True)
     try:
-        graph = module_of({"x": shape}, relay.nn.relu)
+        graph = module_of({"x": (4,)}, relay.nn.relu)
         parts = relay.transform.partition_for(graph, "saying")
         with pytest.raises(Diagnostic) as error:
             weft.compile(parts)(np.zeros(4, np.float32))
@@ -239,7 +277,6 @@ def test_what_a_backend_gets_wrong_is_told_with_its_name() -> None:
     refused(Backend().lower, "the backend 'saying' has no 'lower'")
     refused(lambda f: ExternalKernel("c", f.sym_name.data), "is the name of the kernel that calls it")
     refused(ExternalKernel("packed", "there.is.none"), "no Python function is registered as 'there.is.none'")
-    refused(ExternalKernel("c", "f"), "'f' is given addresses, and no open extents", (relay.Any(),))
 
 
 def test_a_region_of_a_backend_that_is_gone_is_told_of() -> None:
