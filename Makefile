@@ -63,7 +63,7 @@ clean:
 
 # Modules are compiled here, once: where PYTHONDONTWRITEBYTECODE is set, each process would compile them again, which takes
 # longer than to read them, and as long as to compile a small model.
-FOLDERS := dialects frontend lowering runtime tools transforms weft/meta_schedule weft/script weft/testing weft/tuning
+FOLDERS := dialects frontend lowering runtime tools transforms weft/meta_schedule weft/script weft/testing weft/topi weft/tuning
 FOUNDATIONS := google immutabledict llvmlite ml_dtypes numpy onnx typing_extensions.py xdsl
 BYTECODE = $(BIN)/python -m compileall -q -j $(JOBS) -x '/tests?/' weft/*.py $(FOLDERS) \
   $(addprefix $(VENV)/lib/python3*/site-packages/,$(FOUNDATIONS))

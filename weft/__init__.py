@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from . import targets as targets
     from . import te as te
     from . import tir as tir
+    from . import topi as topi
     from . import transform as transform
     from .building import build as build
     from .building import lower as lower

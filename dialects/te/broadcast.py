@@ -9,6 +9,7 @@ from ..support.diagnostics import UsageError
 from .dims import same, to_text
 from .expr import Dim, Expr, ExprLike, as_expr, binary, const
 from .kinds import BinaryKind, index
+from .tags import BROADCAST, ELEMWISE, current_tag, tagged
 from .tensor import Read, Tensor, compute
 
 
@@ -25,7 +26,8 @@ def arithmetic(kind: BinaryKind, lhs: Tensor | ExprLike, rhs: Tensor | ExprLike)
         sides = [_element(each, indices, tensors[0]) for each in (lhs, rhs)]
         return binary(kind, *sides)
 
-    return compute(dims, body, f"T_{kind.value}", [f"ax{number}" for number in range(len(dims))])
+    made = compute(dims, body, f"T_{kind.value}", [f"ax{number}" for number in range(len(dims))])
+    return tagged(made, current_tag() or (ELEMWISE if len(tensors) == 1 else BROADCAST), None)
 
 
 def _broadcast(lhs: Tensor, rhs: Tensor) -> tuple[Dim, ...]:

@@ -16,6 +16,10 @@ from ..support.arguments import checked
 from ..support.diagnostics import UsageError
 from .tensor import Tensor
 
+ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE = "elemwise", "broadcast", "injective", "comm_reduce"
+"""What computations of whole tensors are tagged with: each element is made of one of another tensor, or of several; is
+one, at another place; or is combined from many."""
+
 _current: ContextVar[str] = ContextVar("tag", default="")
 
 
@@ -38,6 +42,11 @@ def tag_scope(tag: str) -> Generator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def current_tag() -> str:
+    """That of the `tag_scope` around, or nothing."""
+    return _current.get()
 
 
 def tagged(tensor: Tensor, tag: str, attrs: Mapping[str, object] | None) -> Tensor:

@@ -223,7 +223,6 @@ def compute_function(
     """
     tensors: dict[SSAValue, list[te.Tensor]] = {}
     inputs: list[te.Tensor] = []
-    linked = {} if linked is None else linked
     given = None if known is None else iter(known)
     for argument in function.body.block.args:
         types = _static_tensors(argument.type, function) if given is None else flatten_types([argument.type])
@@ -234,14 +233,32 @@ def compute_function(
             for type, name in zip(types, [argument.name_hint or "p"] * len(types), strict=True)
         ]
         inputs += tensors[argument]
+    return inputs, compute_body(function, tensors, locations, known is not None, compute, linked)
+
+
+def compute_body(
+    function: FuncOp,
+    tensors: dict[SSAValue, list[te.Tensor]],
+    locations: dict[te.Tensor, LocationAttr] | None = None,
+    symbolic: bool = False,
+    compute: Compute = compute_results,
+    linked: dict[te.Tensor, DenseIntOrFPElementsAttr] | None = None,
+) -> list[te.Tensor]:
+    """The outputs of a function whose arguments are these `tensors`, which are added to; where extents may be
+    `symbolic` they are. `locations` and `linked` are filled as `compute_function` says.
+
+    Raises:
+        Diagnostic: a shape is dynamic, or an operator has no `compute`.
+    """
+    linked = {} if linked is None else linked
     for op in function.body.block.ops:
         if op is function.return_op:
             break
-        computed = list(_compute(op, tensors, known is not None, compute, linked))
+        computed = list(_compute(op, tensors, symbolic, compute, linked))
         tensors.update(zip(op.results, computed, strict=True))
         if locations is not None:
             _locate([t for each in computed for t in each], op.location, locations)
-    return inputs, [t for value in function.return_op.arguments for t in tensors[value]]
+    return [t for value in function.return_op.arguments for t in tensors[value]]
 
 
 def _locate(tensors: Sequence[te.Tensor], location: LocationAttr, locations: dict[te.Tensor, LocationAttr]) -> None:
