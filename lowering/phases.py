@@ -44,9 +44,8 @@ if TYPE_CHECKING:
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
 """In order. `import` is done by a frontend, `object` by the code generator; the others are passes."""
 
-LEFT_FACTORS = {"vnni": "uint8", "dotprod": "int8", "amx": None}
-"""What the instructions for dot products of bytes take to multiply with bytes that have a sign; `None`: any. Products
-by `pmaddwd` gain too little on those of floats for networks to be computed otherwise."""
+LEFT_FACTORS = {"vnni": "uint8", "dotprod": "int8", "pmaddwd": None}
+"""What the instructions for dot products of bytes take to multiply with bytes that have a sign; `None`: any."""
 
 WHOLE = ("graph", "fuse", "tir")
 """The phases that need the whole module."""
@@ -244,7 +243,6 @@ def graph(target: Target) -> list[ModulePass]:
     from ..transforms.relay.simplify_expr import SimplifyExprPass
     from ..transforms.relay.simplify_inference import SimplifyInferencePass
     from ..transforms.relay.simplify_quantize import SimplifyQuantizePass
-    from ..transforms.relay.sink_dequantize import SinkDequantizePass
     from ..transforms.relay.sink_reshape import SinkReshapePass
     from ..transforms.relay.sink_transpose import SinkTransposePass
     from ..transforms.relay.specialize_functions import SpecializeFunctionsPass
@@ -258,7 +256,7 @@ def graph(target: Target) -> list[ModulePass]:
         LambdaLiftPass(),
         InlinePass(),
         UnrollScansPass(all=True) if target.is_gpu else UnrollScansPass(),
-        *([SinkDequantizePass(data=LEFT_FACTORS[dot])] if (dot := _dot(target)) in LEFT_FACTORS else []),
+        *_on_bytes(target),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         SinkTransposePass(),
@@ -396,6 +394,17 @@ def loops(target: Target) -> list[ModulePass]:
 def _dot(target: Target) -> str | None:
     """The dot products of bytes that the target has, and that its code can say."""
     return target.vector_unit().dot if target.kind != "c" else None
+
+
+def _on_bytes(target: Target) -> list[ModulePass]:
+    """Networks of bytes are computed with bytes where their products are summed faster than those of floats. By
+    `pmaddwd` in vectors of 64 bytes they are not: the two units that multiply floats have to add up as well."""
+    from ..transforms.relay.sink_dequantize import SinkDequantizePass
+
+    unit, dot = target.vector_unit(), _dot(target)
+    if dot is None or (dot == "pmaddwd" and unit.bytes == 64):
+        return []
+    return [SinkDequantizePass(data=LEFT_FACTORS[dot])]
 
 
 def _interleaved(target: Target) -> ModulePass:

@@ -13,11 +13,15 @@ from onnx import TensorProto, helper, numpy_helper
 import weft
 from weft import relay
 from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.core import ForKind, ForOp
+from weft.dialects.tir.dot import DotOp
 from weft.transforms.infra.registry import new_ir_context
 
 pytestmark = pytest.mark.sampled(3)
 
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
+WITH_SHORT_VNNI = "llvm -mcpu=alderlake -mtriple=x86_64-unknown-linux-gnu"
+WITH_PAIRS = "llvm -mcpu=x86-64-v3 -mtriple=x86_64-unknown-linux-gnu"
 
 
 def convolved(x: Bytes, w: Bytes, pad: int, groups: int = 1) -> Any:
@@ -109,3 +113,20 @@ def test_onnx_products_of_integers_with_zero_points_are_of_bytes_of_any_depth() 
     for rows, depth in ((18, 9), (1, 4)):
         a, b = bytes_of(DTYPES["ui8"], (2, rows, depth), 0), bytes_of(DTYPES["i8"], (2, depth, 20), 1)
         np.testing.assert_array_equal(np.asarray(run(a, b)), (a.astype(np.int32) - 200) @ (b.astype(np.int32) + 3))
+
+
+def sums_of_tile(target: str) -> int:
+    """How many vectors of sums the tile of a convolution has."""
+    w = bytes_of(DTYPES["i8"], (16, 8, 3, 3), 1)
+    module = weft.compile(conv("ui8", "i8", 8, 16, 1), params={"w": w}, target=target, threads=1).ir.module("schedule")
+    (dot,) = (op for op in module.walk() if isinstance(op, DotOp))
+    sums, loop = 1, dot.parent_op()
+    while (loop := None if loop is None else loop.parent_op()) is not None:
+        if isinstance(loop, ForOp) and loop.for_kind == ForKind.UNROLLED:
+            assert isinstance(loop.size, int)
+            sums *= loop.size
+    return sums
+
+
+def test_bytes_that_become_numbers_of_16_bits_leave_fewer_of_16_registers_to_sums() -> None:
+    assert sums_of_tile(WITH_PAIRS) <= 10 < sums_of_tile(WITH_SHORT_VNNI)

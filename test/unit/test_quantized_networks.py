@@ -163,6 +163,19 @@ def test_an_image_of_three_colours_is_summed_by_the_processors_dot_products() ->
     assert "x86.avx512.vpdpbusd.512" in str(compiled.ir["llvm"])
 
 
+@pytest.mark.parametrize(
+    ("cpu", "name"), [("x86-64-v3", "avx2.pmadd.wd"), ("x86-64", "sse2.pmadd.wd"), ("skylake-avx512", None)]
+)
+def test_a_network_of_bytes_is_one_of_pairs_of_16_bits_where_these_are_quicker_than_floats(
+    cpu: str, name: str | None
+) -> None:
+    net = Network("uint8")
+    a = net.border(net.product("Conv", net.border("x", 0.02, 117), "a", (16, 8, 3, 3), 0.02), 0.03, 0)
+    target = f"llvm -mcpu={cpu} -mtriple=x86_64-unknown-linux-gnu"
+    text = str(weft.compile(net.model((1, 8, 8, 8), a, (1, 16, 6, 6)), target=target, threads=1).ir["llvm"])
+    assert "llvm.x86" not in text if name is None else f'call_intrinsic "llvm.x86.{name}"' in text
+
+
 def test_small_scales_are_not_taken_for_equal() -> None:
     zero = np.zeros((), np.int32)
     one, two = (Affine(np.float32(scale), zero, "int32") for scale in (1e-9, 2e-9))  # pyright: ignore[reportArgumentType]

@@ -44,7 +44,7 @@ from ..infra.remarks import missed
 from .rules.auto_inline import inline_all, is_placed
 from .rules.cases import schedule_cases
 from .rules.choosing import is_chosen
-from .rules.dot_products import use_dot_products
+from .rules.dot_products import registers_for, use_dot_products
 from .rules.product_rows import schedule_product_rows
 from .rules.register_tile import tile_reduction, way_for
 from .rules.registers import VectorRegisters
@@ -145,8 +145,8 @@ def schedule_by_rules(
     schedule_cases(blocks)
     tiled = False
     for block in blocks:
-        if block.is_reduction and block.parent is not None and tile_reduction(block, registers, ways.get(block)):
-            tiled = True
+        if block.is_reduction and block.parent is not None:
+            tiled |= tile_reduction(block, registers_for(block, registers, dot), ways.get(block))
     rest = [block for block in blocks_under(func) if not _is_scheduled(block)]
     if not tiled and schedule_rows(rest, registers):
         return

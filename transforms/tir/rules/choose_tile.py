@@ -186,7 +186,7 @@ class _Fits:
                                 continue  # a rest of some lanes would be a large part of the work
                         # registers: the tile, one for a broadcast, and one vector for each column that rows share: none
                         # where a tile is a line of vectors
-                        shared = 1 if row is None and column == vector else columns
+                        shared = self.registers.each * (1 if row is None and column == vector else columns)
                         if rows * columns + shared + 1 > self.registers.count - 1:
                             continue
                         if column is not None and not reuse.scalars_serve(column, columns):

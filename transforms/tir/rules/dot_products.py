@@ -7,18 +7,21 @@ left is a reduction with a quarter of the steps, which is tiled for registers as
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Operation
 
 from ....dialects.tir.core import BlockOp, ForOp, IterKind, memref_of
-from ....dialects.tir.dot import WIDTH
+from ....dialects.tir.dot import WIDTH, DotOp
 from ...infra.remarks import missed
 from ..analysis.producers import stores_of
 from ..intrinsics.dot_products import dot_name
 from ..schedule.errors import ScheduleError
 from ..scheduling.recorded import tensorize
 from .choosing import is_chosen
+from .registers import VectorRegisters
 
 TAKEN = {
     "vnni": ((True, False), (False, True), (False, False)),
@@ -41,6 +44,13 @@ def use_dot_products(block: BlockOp, dot: str | None) -> bool:
         missed("schedule-rules", block, f"products of bytes are summed one by one: {error.message}")
         return False
     return True
+
+
+def registers_for(block: BlockOp, registers: VectorRegisters, dot: str | None) -> VectorRegisters:
+    """The registers as the tile of `block` has them: bytes that are made numbers of 16 bits, the even ones and the odd
+    ones, fill two for each vector that is read."""
+    takes_words = dot == "pmaddwd" and any(isinstance(op, DotOp) for op in block.body.block.ops)
+    return replace(registers, each=2) if takes_words else registers
 
 
 def _loop_of_bytes(block: BlockOp) -> ForOp | None:
