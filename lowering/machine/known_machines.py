@@ -23,6 +23,7 @@ _ICE_LAKE_SERVER = replace(_SKYLAKE_SERVER, l1=48 * K, l1_ways=12, l2=1280 * K)
 _SAPPHIRE_RAPIDS = MachineModel(l1=48 * K, l1_ways=12, l2=2 * M)
 _ALDER_LAKE = MachineModel(latency=5.0, loads=3.0, l1=48 * K, l1_ways=12, l2=1280 * K, l2_rate=40.0, memory_rate=6.0)
 _ZEN_2 = MachineModel(latency=5.0, l2=512 * K, l3=4 * M, l3_rate=20.0, memory_rate=6.0)
+_ZEN_3 = replace(_ZEN_2, latency=4.8)
 _ZEN_4 = MachineModel(fmas=1.0, loads=1.0, l3=5 * M, l3_rate=25.0, memory_rate=6.0)
 _ZEN_5 = replace(_ZEN_4, fmas=2.0, loads=2.0, l1=48 * K, l1_ways=12, l2_rate=48.0)
 _CORTEX = MachineModel(fmas=1.0, loads=1.0, l1_ways=4, l2=512 * K, l3=1 * M, l2_rate=16.0, l3_rate=8.0)
@@ -36,7 +37,8 @@ _MODELS: Mapping[str, MachineModel] = {
     "icelake.*|tigerlake|rocketlake": _ICE_LAKE_SERVER,
     "sapphirerapids|emeraldrapids|graniterapids.*|diamondrapids": _SAPPHIRE_RAPIDS,
     "alderlake|raptorlake|meteorlake|arrowlake.*|lunarlake|pantherlake": _ALDER_LAKE,
-    "znver[123]": _ZEN_2,
+    "znver[12]": _ZEN_2,
+    "znver3": _ZEN_3,
     "znver4": _ZEN_4,
     "znver[5-9]": _ZEN_5,
     "cortex-.*|carmel": _CORTEX,

@@ -87,6 +87,23 @@ def test_a_prime_number_of_rows_is_divided_into_nearly_whole_tiles(rows: int) ->
     assert 6 <= tile.rows <= 14 and -rows % tile.rows <= 2
 
 
+@pytest.mark.parametrize(
+    "stage, rows, columns",
+    [
+        (blocked_conv(1, 51, 51, 14, 14, 1, 8), 4, 3),  # 51 blocks are no pairs: 11 rows of one would wait for loads
+        (blocked_conv(1, 4, 8, 16, 16, 3, 8), 5, 2),  # of 14 pixels 4 are left, and 14 of one vector wait
+        (blocked_conv(1, 4, 8, 9, 9, 3, 8), 4, 2),  # as do 7
+        (blocked_conv(1, 4, 8, 14, 14, 3, 8), 6, 2),
+    ],
+    ids=["51", "14", "7", "12"],
+)
+def test_of_few_registers_all_are_used_and_two_vectors_share_what_is_read(
+    stage: Stage, rows: int, columns: int
+) -> None:
+    tile = find_tile(reduction_of(stage), VectorRegisters(16, 32, MachineModel(latency=4.8)))
+    assert tile is not None and (tile.rows, tile.columns) == (rows, columns)
+
+
 def test_tiles_of_open_rows_halve_down_to_one_and_known_factors_leave_no_rest() -> None:
     n = te.var("n")
     tile = tile_of(dense_of(n))

@@ -185,9 +185,10 @@ class _Fits:
                             if extents[vector] < 4 * columns:
                                 continue  # a rest of some lanes would be a large part of the work
                         # registers: the tile, one for a broadcast, and one vector for each column that rows share: none
-                        # where a tile is a line of vectors
+                        # where a tile is a line of vectors; one more where vectors meet vectors, or pairs are summed
                         shared = self.registers.each * (1 if row is None and column == vector else columns)
-                        if rows * columns + shared + 1 > self.registers.count - 1:
+                        between = 0 if reuse.is_product and self.registers.each == 1 else 1
+                        if rows * columns + shared + 1 + between > self.registers.count:
                             continue
                         if column is not None and not reuse.scalars_serve(column, columns):
                             continue
@@ -374,7 +375,7 @@ def _sizes_with_rest(n: int) -> list[int]:
 
 def _small_sizes(n: int) -> list[int]:
     """Sizes below those, of which two columns fit few registers."""
-    return [size for size in (4, 5, 6) if n % size and 2 * size <= n]
+    return [size for size in (4, 5, 6) if n % size and size < n]
 
 
 class Merit(NamedTuple):
@@ -415,21 +416,25 @@ class Weigher:
 
     def merit(self, tile: Tile) -> Merit:
         """Below so many independent sums as a multiply-add has cycles, their latency shows, and a rest that does not
-        fill a tile costs as much as a full one."""
+        fill a tile costs as much as a full one. With few registers what is read and what is asked for ahead take
+        turns where loads are done, while vectors come from the next cache."""
         reuse, machine = self.reuse, self.registers.machine
         no_moves = reuse.moves(tile.vector, 1)
         row_moves = reuse.moves(tile.row, tile.rows) if tile.row is not None else no_moves
         column_moves = reuse.moves(tile.column, tile.columns) if tile.column is not None else no_moves
         cost = self._costs(tile)
-        cycles = 0.0
-        streams = 0
+        reads = dict.fromkeys(ReadKind, 0)
         for kind in ReadKind:
             for along_row, along_column in zip(row_moves[kind], column_moves[kind], strict=True):
-                reads = (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
-                cycles += cost[kind] * reads
-                streams += reads if kind != ReadKind.SCALAR else 0
+                reads[kind] += (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
+        streams = reads[ReadKind.VECTOR] + reads[ReadKind.STRIDED]
         if self.registers.count < MANY_REGISTERS and reuse.is_product:
-            cycles += (streams + (tile.rows >= ASKED_AHEAD)) / machine.loads
+            requests = streams + (tile.rows >= ASKED_AHEAD)
+            near = cost[ReadKind.SCALAR] * reads[ReadKind.SCALAR] + (reads[ReadKind.VECTOR] + requests) / machine.loads
+            passing = cost[ReadKind.VECTOR] * reads[ReadKind.VECTOR]
+            cycles = max(near, passing) + cost[ReadKind.STRIDED] * reads[ReadKind.STRIDED]
+        else:
+            cycles = sum(cost[kind] * reads[kind] for kind in ReadKind)
         sums = tile.rows * tile.columns
         once = self.reads_vectors_once and streams == sums
         if once:  # scalars are loaded while vectors come
