@@ -369,3 +369,23 @@ def two_softmaxes(rows: int, columns: int) -> str:
 def test_a_row_of_one_softmax_waits_for_that_of_another(columns: int, count: int) -> None:
     fused = FuseOpsPass(vector_bytes=64)(module_of(two_softmaxes(128, columns)))
     assert sum(isinstance(op, PrimitiveOp) for op in fused.walk()) == count
+
+
+def test_rows_that_come_out_of_a_tuple_are_computed() -> None:
+    """What reads the tuple stands before a chain of rows; others read the tuple as well."""
+    parts, t = f"tuple<{', '.join(['tensor<16xf32>'] * 8)}>", "tensor<8x16xf32>"
+    text = f"""relay.func @main(%x: tensor<128xf32>) -> ({t}, tensor<16xf32>) {{
+      %0 = relay.split %x {{indices_or_sections = 8 : i64}} : (tensor<128xf32>) -> {parts}
+      %1 = relay.stack %0 : ({parts}) -> {t}
+      %2 = relay.abs %1 : {t}
+      %3 = relay.nn.softmax %2 : {t}
+      %4 = relay.sigmoid %3 : {t}
+      %5 = relay.tuple_get %0[7] : {parts} -> tensor<16xf32>
+      relay.return %4, %5 : {t}, tensor<16xf32>
+    }}"""
+    assert "stack abs nn.softmax sigmoid" in kernels(text)
+    (x,) = arrays(text)
+    found, last = weft.compile(module_of(text), threads=1)(x)
+    expected, _ = evaluate_function(functions(module_of(text))["main"], [x])
+    np.testing.assert_allclose(np.asarray(found, "f8"), expected.astype("f8"), rtol=2e-5, atol=2e-6)
+    np.testing.assert_array_equal(np.asarray(last), x[112:])

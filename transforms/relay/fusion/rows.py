@@ -19,7 +19,7 @@ from math import prod
 
 from xdsl.ir import Block, Operation
 
-from ....dialects.relay.base import DYNAMIC, Fusion, RelayOp, is_true, shape_of, tensor
+from ....dialects.relay.base import DYNAMIC, Fusion, RelayOp, is_true, shape_of, tensor, tensors_in
 from ....dialects.relay.core import ConstantOp
 from ....dialects.relay.ops.broadcast import AddOp, MultiplyOp, SubtractOp
 from ....dialects.relay.ops.elementwise import CastOp, NegativeOp
@@ -214,7 +214,8 @@ def row_refusal(groups: Groups, members: Sequence[int], results: Sequence[int], 
     flow = groups.flow
     ops = {flow.ops[node]: node for node in members if not isinstance(flow.ops[node], ConstantOp)}
     rows = _elements(shape_of(flow.ops[results[-1]].results[0])[:depth])
-    sizes = [_elements(shape_of(value)) for op in ops for value in (*op.operands[:1], *op.results)]
+    moved_about = [value for op in ops for value in (*op.operands[:1], *op.results)]
+    sizes = [_elements(each.get_shape()) for value in moved_about for each in tensors_in(value.type)]
     if rows < MIN_ROWS and max(sizes) > SMALL:
         return Refusal.FEW_ROWS
     read_here = {op for op in ops if any(use.operation in ops for use in op.results[0].uses)}
