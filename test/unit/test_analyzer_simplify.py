@@ -83,6 +83,12 @@ FORMS: list[tuple[IntExpr, IntExpr | int]] = [
     (truncdiv(x, 3) * 3 + truncmod(x, 3), x),
     (truncdiv(16 + 48 * x, 16), x * 3 + 1),
     (truncdiv(truncdiv(x, 4), 6), truncdiv(x, 24)),
+    # divisors that are symbols with a sign
+    ((n - x) // n - x // -n, 1),
+    (x % -n + -x % n, 0),
+    (truncdiv(x, -n) + truncdiv(x, n), 0),
+    (truncmod(x, -n) - truncmod(x, n), 0),
+    (x // (1 - n) - -x // (n - 1), 0),
     (truncmod(x * 8, 2), 0),
     (truncdiv(x, 9) - truncdiv(x, 9), 0),
     # choice

@@ -166,6 +166,15 @@ def f(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"], m: T.int32):
             "for j in range(2): \n        n = T.min(j, m)\n        for i in T.parallel(8): A[i] = T.cast(n, 'float32')",
             "for j in range(2): \n        for i in T.parallel(8): A[i] = T.cast(T.min(j, m), 'float32')",
         ),
+        (
+            "for j in range(2): \n        c = j < 1 and m > 2\n        if c:\n            for i in range(4): A[i] = 1.",
+            "for j in range(2): \n        if j < 1 and m > 2:\n            for i in range(4): A[i] = 1.",
+        ),
+        (
+            "for j in range(2): \n        with T.let(c, j < 1):\n            if c:\n"
+            "                for i in T.parallel(4): A[j + i] = 1.0",
+            "for j in range(2): \n        if j < 1:\n            for i in T.parallel(4): A[j + i] = 1.0",
+        ),
     ],
 )
 def test_a_name_for_a_number_is_seen_by_loops_and_blocks(named: str, plain: str) -> None:

@@ -155,6 +155,11 @@ def _left_of(atom: IntExpr, taken: IntExpr) -> IntExpr | None:
     return op(Product, *left) if len(left) > 1 else left[0] if left else TRUE
 
 
+def _is_negative(divisor: IntExpr) -> bool:
+    """Whether a divisor is a sum whose first coefficient is negative: the builders turn it, as they do constants."""
+    return type(divisor) is Sum and divisor.sorted_terms[0][1] < 0
+
+
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     """`lhs` divided by `rhs`, rounded down."""
     if type(rhs) is Const:
@@ -168,6 +173,8 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
         if divisor and type(lhs) is Sum and not 0 <= lhs.constant < divisor:
             whole = lhs.constant // divisor
             return add(floordiv(add(lhs, const(-whole * divisor)), rhs), const(whole))
+    elif _is_negative(rhs):
+        return op(FloorDiv, scale(lhs, -1), scale(rhs, -1))
     return op(FloorDiv, lhs, rhs)
 
 
@@ -183,6 +190,8 @@ def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
             return const(lhs.value % divisor)
         if divisor and type(lhs) is Sum and not 0 <= lhs.constant < divisor:
             return floormod(add(lhs, const(lhs.constant % divisor - lhs.constant)), rhs)
+    elif _is_negative(rhs):
+        return scale(op(FloorMod, scale(lhs, -1), scale(rhs, -1)), -1)
     return op(FloorMod, lhs, rhs)
 
 
@@ -205,6 +214,8 @@ def truncdiv(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
             return lhs
         if divisor and type(lhs) is Const:
             return const(abs(lhs.value) // divisor * (1 if lhs.value >= 0 else -1))
+    elif _is_negative(rhs):
+        return scale(op(TruncDiv, lhs, scale(rhs, -1)), -1)
     return op(TruncDiv, lhs, rhs)
 
 
@@ -218,6 +229,8 @@ def truncmod(lhs: ExprLike, rhs: ExprLike) -> IntExpr:
         if divisor and type(lhs) is Const:
             return const(abs(lhs.value) % divisor * (1 if lhs.value >= 0 else -1))
         rhs = const(divisor)
+    elif _is_negative(rhs):
+        rhs = scale(rhs, -1)
     return op(TruncMod, lhs, rhs)
 
 

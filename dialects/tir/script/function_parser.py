@@ -36,7 +36,7 @@ from .inner_blocks import as_statements, ends_late, name_of, needs_statements
 from .layouts import layout_names
 from .loop_indices import LoopIndices
 from .loops import loops_of, one_loop
-from .named_numbers import with_number
+from .named_numbers import is_condition, with_number
 from .outer_blocks import OuterBlockParser, is_outer, iterators_of, restrict
 from .parameters import buffer_of, is_pointer, know_names, matched_handles, sizes_of
 from .parts import fixed_in, is_part, without_parts
@@ -354,18 +354,26 @@ class FunctionParser:
                 return None
 
     def _value(self, statements: Sequence[ast.stmt], body: Block) -> None:
-        """A value's name, and the statements that see it."""
-        if not are_counted(self.scope, statements):
-            match statements[0]:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    inner = with_number(self.scope, name, value, statements[1:])
-                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                    inner = with_number(self.scope, name, value, statements[1:])
-                case _:
-                    inner = None
-            if inner is not None:
+        """A value's name, and the statements that see it. A name for a condition is read as the condition where loops
+        follow, of which it may be a bound."""
+        match statements[0]:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                pass
+            case _:
+                name, value = "", None
+        is_counted = are_counted(self.scope, statements)
+        may_bound_loops = (
+            value is not None
+            and is_condition(value)
+            and any(isinstance(each, ast.For) for statement in statements for each in ast.walk(statement))
+        )
+        if value is not None and (may_bound_loops or not is_counted):
+            if (inner := with_number(self.scope, name, value, statements[1:])) is not None:
                 self._statements(inner, body)
                 return
+        if not is_counted:
             raise self._error(
                 statements[0],
                 "what is known only when the function runs has its name in a block",

@@ -5,8 +5,8 @@
             with T.block("b"):         is          with T.block("b"):
                 A[i] = m                               A[i] = n * 2
 
-What is computed of sizes, loops and literals alone can be computed wherever its name is, and so may be an extent or an
-index. Elements that are read have their names in blocks.
+What is computed of sizes, loops and literals alone can be computed wherever its name is, and so may be an extent, an
+index, or a condition of branches around loops. Elements that are read have their names in blocks.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..loops import ForOp
 from .scope import Constant, OuterIterator, Scope, Symbol
 from .words import DTYPES
 
-_OF_NUMBERS = ("cast", "ceildiv", "floordiv", "floormod", "max", "min", "truncdiv", "truncmod")
-"""Calls that give a number of other numbers."""
+_OF_NUMBERS = ("And", "Not", "Or", "cast", "ceildiv", "floordiv", "floormod", "max", "min", "truncdiv", "truncmod")
+"""Calls that give a number, or a condition, of other numbers."""
 
 
 def with_number(scope: Scope, name: str, value: ast.expr, statements: Sequence[ast.stmt]) -> list[ast.stmt] | None:
@@ -36,6 +36,15 @@ def with_number(scope: Scope, name: str, value: ast.expr, statements: Sequence[a
     return [rewrite.visit(copy.deepcopy(statement)) for statement in statements]
 
 
+def is_condition(node: ast.expr) -> bool:
+    """Whether a value is what a branch asks, as `i < 3 and n > 2`."""
+    match node:
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case _:
+            return False
+
+
 def _is_number(scope: Scope, node: ast.expr) -> bool:
     match node:
         case ast.Constant(value=int() | float()):
@@ -49,6 +58,10 @@ def _is_number(scope: Scope, node: ast.expr) -> bool:
             return _is_number(scope, left) and _is_number(scope, right)
         case ast.UnaryOp(operand=operand):
             return _is_number(scope, operand)
+        case ast.Compare(left=left, comparators=others):
+            return all(_is_number(scope, each) for each in (left, *others))
+        case ast.BoolOp(values=parts):
+            return all(_is_number(scope, each) for each in parts)
         case ast.Call(func=func, args=[*arguments], keywords=[]):
             word = scope.word(func)
             if word == "cast":

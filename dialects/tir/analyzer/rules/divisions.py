@@ -1,5 +1,5 @@
-"""Rules of division and remainder. A constant divisor that is negative never occurs: the builders turn it. A divisor in
-a pattern is not zero, as an expression that divides by zero has no value."""
+"""Rules of division and remainder. A constant divisor that is negative never occurs, nor a sum whose first coefficient
+is: the builders turn them. A divisor in a pattern is not zero, as an expression that divides by zero has no value."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ DIVISIONS = (
         B > 0,
         (K * A % B).equal(0),
     ),
-    row("-x floordiv -y = x floordiv y", -X // -Y, X // Y),
-    row("-x mod -y = -(x mod y)", -X % -Y, -(X % Y)),
     # what stays within one multiple of the divisor
     row(
         "x floordiv c = q for c*q <= x < c*q + c",
