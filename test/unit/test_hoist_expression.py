@@ -314,3 +314,21 @@ def test_loops_that_the_verifier_refuses_anyway_are_hoisted_out_of(hoist: Callab
     module = tir.IRModule({"main": tir.PrimFunc([data], ib.get())})
     made = hoist()(module)["main"]
     assert not structural_equal(made, module["main"])
+
+
+def test_what_is_known_is_told_to_an_analyzer_once_for_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    plain = hoisted_branches.Analyzer
+
+    def analyzer() -> object:
+        made.append(None)
+        return plain()
+
+    monkeypatch.setattr(hoisted_branches, "Analyzer", analyzer)
+    asked = "".join(f"{' ' * (8 + depth)}if i * {depth + 1} + n < {100 + 7 * depth}:\n" for depth in range(12))
+    func = T.from_source(
+        "@T.prim_func\ndef f(A: T.Buffer[(64, 64), 'float32'], n: T.int32):\n"
+        f"    for i, j in T.grid(64, 64):\n{asked}{' ' * 24}A[i, j] = 1.0\n"
+    )
+    hoisted(func)
+    assert 0 < len(made) <= 2 * 12

@@ -16,8 +16,9 @@ once.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ...dialects.te.arithmetic import Analyzer
 from ...dialects.te.expr import Binary, Cast, Const, Expr, IterVar, Select, Slot, Unary, Var
@@ -25,7 +26,7 @@ from ...dialects.te.integer_forms import is_integer
 from ...dialects.te.kinds import BinaryKind, UnaryKind
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.nodes.blocks import BlockRealize
-from ...dialects.tir.nodes.equality import structural_equal
+from ...dialects.tir.nodes.equality import structural_equal, structural_hash
 from ...dialects.tir.nodes.statements import For, IfThenElse, LetStmt, SeqStmt, Stmt, While
 from ...dialects.tir.nodes.stmt_functor import Node, parts_of, walk, with_parts
 from ..infra.remarks import missed
@@ -226,15 +227,23 @@ def _negated(condition: Expr) -> Expr:
 
 
 class _Decisions:
-    """What is known of conditions: those that are known themselves, their parts, and what follows of integers."""
+    """What is known of conditions: those that are known themselves, their parts, and what follows of integers. One
+    analyzer is told what is known, and each condition is decided once."""
 
-    def __init__(self, known: list[tuple[Expr, bool]]):
-        self.known = known
+    def __init__(self, known: Sequence[tuple[Expr, bool]]):
+        self.known = tuple(known)
+        self._alike = {structural_hash(each): (each, holds) for each, holds in reversed(self.known)}
+        self._answers: dict[Expr, bool | None] = {}
 
     def __call__(self, condition: Expr) -> bool | None:
-        for each, holds in self.known:
-            if structural_equal(each, condition):
-                return holds
+        if condition not in self._answers:
+            self._answers[condition] = self._decided(condition)
+        return self._answers[condition]
+
+    def _decided(self, condition: Expr) -> bool | None:
+        each, holds = self._alike.get(structural_hash(condition), (None, False))
+        if each is not None and structural_equal(each, condition):
+            return holds
         if isinstance(condition, Binary) and condition.kind == BinaryKind.AND:
             sides = self(condition.lhs), self(condition.rhs)
             return False if False in sides else (True if sides == (True, True) else None)
@@ -250,17 +259,17 @@ class _Decisions:
                 return Binary(BinaryKind.AND, sides[0], sides[1], condition.type)
         return condition
 
+    @cached_property
+    def _analyzer(self) -> Analyzer:
+        plain, analyzer = Analyzer(), Analyzer()
+        facts = [each if holds else plain.simplify(_negated(each)) for each, holds in self.known]
+        analyzer.assume(*filter(_is_of_integers, facts))
+        return analyzer
+
     def _follows(self, condition: Expr) -> bool | None:
         if not _is_of_integers(condition):
             return None
-        analyzer = Analyzer()
-        facts = [each if holds else analyzer.simplify(_negated(each)) for each, holds in self.known]
-        stack = [analyzer.constraint_scope(fact) for fact in facts if _is_of_integers(fact)]
-        for scope in stack:
-            scope.__enter__()
-        made = analyzer.simplify(condition)
-        for scope in reversed(stack):
-            scope.__exit__(None, None, None)
+        made = self._analyzer.simplify(condition)
         return bool(made.value) if isinstance(made, Const) else None
 
 
