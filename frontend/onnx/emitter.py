@@ -75,7 +75,7 @@ class Emitter:
         """What is known of extents, where an input has some that are open."""
         self.sources: dict[te.Var, tuple[SSAValue, int]] = {}
         """The value, and the axis of it, that a symbol is the extent of; or, with -1, what holds it."""
-        self.parts: dict[SSAValue, tuple[SSAValue, SSAValue, int, bool]] = {}
+        self.parts: dict[SSAValue, tuple[SSAValue, SSAValue, int, bool, bool]] = {}
         """Sequences of the parts of one tensor: that, how long they are, along which axis, whether it is dropped."""
         self.growing: dict[SSAValue, tuple[SSAValue, ...]] = {}
         """Sequences that a loop makes longer: that with which a turn begins, and what it has put at the end so far."""

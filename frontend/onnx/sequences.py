@@ -18,7 +18,7 @@ from ...dialects.relay.core import TupleOp
 from ...dialects.relay.types import tuple_type
 from .errors import Malformed, Unsupported
 from .node import Node, Outputs, Versions, rank_of
-from .parts import TOLD_SEQUENCE, as_sequence, parts_of, rows_of, split_as_told
+from .parts import TOLD_SEQUENCE, as_sequence, drops_axis, parts_of, rows_of, split_as_told
 from .tensors import check_fits, declared_shape, element_type
 
 if TYPE_CHECKING:
@@ -146,21 +146,21 @@ def concatenated(node: Node) -> SSAValue:
 
 
 def split(node: Node) -> SSAValue:
-    """Parts of the sizes that are given, or of one size but for the last; without sizes rows, as they are or with the
+    """Parts of the sizes that are given, or of one size but for the last, 1 where none is given; rows may have the
     dimension dropped."""
     x = node.input(0)
     axis = node.axis(node.integer("axis", 0), rank_of(x))
-    known = node.optional(1) is not None and shape_of(node.input(1)) != ()
+    of_one_size = (given := node.optional(1)) is None or shape_of(given) == ()
     extent = shape_of(x)[axis]
-    if (not known and extent == DYNAMIC) or not node.is_known(1):
+    if (of_one_size and extent == DYNAMIC) or not node.is_known(1):
         return as_sequence(split_as_told(node, x, axis))
-    if node.optional(1) is None:
-        sizes = [1] * extent
-    elif not known:
-        size = int(node.static_scalar(1))
+    drop = False
+    if of_one_size:
+        size = 1 if given is None else int(node.static_scalar(1))
         if size < 1:
             raise Malformed(f"parts of {size} elements")
         sizes = [min(size, extent - begin) for begin in range(0, extent, size)]
+        drop = drops_axis(node, size)
     else:
         sizes = node.static_ints(1)
         if min(sizes, default=0) < 0 or DYNAMIC != extent != sum(sizes):
@@ -169,7 +169,6 @@ def split(node: Node) -> SSAValue:
         raise Unsupported(f"a sequence of {len(sizes)} tensors; {MAX_FIELDS} are imported at most")
     if extent == DYNAMIC:  # which is as long as all parts
         x = node.reshape_to(x, [sum(sizes) if d == axis else dim for d, dim in enumerate(node.dims(x))])
-    drop = node.optional(1) is None and not node.integer("keepdims", 1)
     fields: list[SSAValue] = []
     begin = 0
     for size in sizes:

@@ -61,6 +61,47 @@ def test_rows_of_an_open_axis(axis: int):
     check([parts, node], {**shapes, "place": []}, [{**call, "place": at} for call in calls for at in (0, -1, 2)])
 
 
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("shape", [["n", "m"], [3, 6]])
+def test_parts_of_one_row_are_rows(shape: list[int | str], keepdims: int):
+    """`keepdims` is read although a size is given, which is how PyTorch writes `unbind`."""
+    parts = split("one", keepdims=keepdims)
+    at = helper.make_node("SequenceAt", ["q", "place"], ["y"])
+    joined = helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=0)
+    stacked = helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=1, new_axis=1)
+    calls = [{"x": rows(3)}, *([{"x": rows(1, 3)}, {"x": rows(7, 2)}] if shape[0] == "n" else [])]
+    for node in (at, joined, stacked):
+        check([parts, node], {"x": shape}, calls, {"one": 1, "place": -1})
+
+
+def test_parts_of_a_told_size_whose_axis_goes_if_they_are_rows_are_refused():
+    nodes = [split("size", keepdims=0), helper.make_node("SequenceLength", ["q"], ["y"])]
+    with pytest.raises(Diagnostic) as error:
+        check(nodes, OPEN, [])
+    assert "'keepdims' of 0" in error.value.notes[0].message
+
+
+def test_a_loop_makes_a_sequence_of_the_rows_of_another():
+    """As a scripted loop over `x.split(1)` that appends to a list is exported: each row has one extent of 1."""
+    body = [
+        helper.make_node("SequenceAt", ["q", "i"], ["part"]),
+        helper.make_node("Tanh", ["part"], ["t"]),
+        helper.make_node("SequenceInsert", ["r", "t"], ["more"]),
+        helper.make_node("Identity", ["goes_on"], ["still"]),
+    ]
+    given = [helper.make_tensor_value_info(n, t, []) for n, t in (("i", TensorProto.INT64), ("goes_on", 9))]
+    given.append(helper.make_empty_tensor_value_info("r"))
+    made = [helper.make_tensor_value_info("still", 9, []), helper.make_empty_tensor_value_info("more")]
+    nodes = [
+        split("one"),
+        helper.make_node("SequenceLength", ["q"], ["turns"]),
+        helper.make_node("SequenceEmpty", [], ["f"]),
+        helper.make_node("Loop", ["turns", "", "f"], ["done"], body=helper.make_graph(body, "body", given, made)),
+        helper.make_node("ConcatFromSequence", ["done"], ["y"], axis=0),
+    ]
+    check(nodes, {"x": OPEN["x"]}, [{"x": rows(n)} for n in (1, 5)], {"one": 1})
+
+
 def test_a_loop_over_as_many_parts_as_there_are():
     def value(name: str, type: int) -> Any:
         return helper.make_tensor_value_info(name, type, [])
