@@ -1,7 +1,8 @@
 """Operators that have graphs: If, Loop and Scan.
 
-What is known at import is decided there: the branch of an If, the turns of a loop, whose graph stands as often as it is
-run. Else an If becomes a `relay.if`, and a Loop a function that calls itself:
+What is known at import is decided there: the branch of an If, also of one that would decide a rank, and the turns of
+a loop, whose graph stands as often as it is run. Else an If becomes a `relay.if`, and a Loop a function that calls
+itself:
 
     relay.func private @loop(%seen, %i, %go_on, %carried) {
       %c = %i < trip count and %go_on
@@ -125,6 +126,10 @@ class _If(_WithGraphs):
         if known is not None and known.size == 1:
             return self.run(graphs[0 if known.item() else 1], [], "the branch that is taken")
         condition = scalar(self.node, given, CONDITION)
+        if _squeezes_or_not(*graphs):
+            (squeezed,) = self.run(graphs[0], [], "the branch that squeezes")
+            is_wrong = Told(self.node, self.node.reshape(self.node.emit("logical_not", condition), [1]))
+            return [unless(self.node, is_wrong, squeezed)]
         arms: list[Block] = []
         types: list[list[Attribute]] = []
         for graph in graphs:
@@ -141,6 +146,19 @@ class _If(_WithGraphs):
             shown = (", ".join(map(str, each)) for each in types)
             raise Unsupported(f"its branches give values of different types, {' and '.join(shown)}", give_shapes())
         return self.insert(IfOp(condition, found, Region(arms[0]), Region(arms[1]))).results
+
+
+def _squeezes_or_not(then: GraphProto, otherwise: GraphProto) -> bool:
+    """Whether branches are what PyTorch writes for `x.squeeze(axis)` of an axis whose extent it does not know: `x`
+    without the axis where its extent is 1, else `x`. The rank decides what may follow, and is known at import: it is
+    that of the first branch, and the run fails where the other one would be taken."""
+    last: list[NodeProto] = []
+    for graph, kind in ((then, "Squeeze"), (otherwise, "Identity")):
+        nodes = [node for node in graph.node if node.op_type != "Constant"]
+        if [node.op_type for node in nodes] != [kind] or [out.name for out in graph.output] != [*nodes[0].output]:
+            return False
+        last += nodes
+    return last[0].input[0] == last[1].input[0]
 
 
 def _either(a: Attribute, b: Attribute) -> Attribute | None:

@@ -27,6 +27,8 @@ def check_sound(model: ModelProto, file: str) -> None:
             _check_graph(cast("GraphProto", message), file)
         elif kind == "TensorProto":
             _check_tensor(cast("TensorProto", message), file)
+    # Outputs of a body go by their places: it may hand on one value twice.
+    _check_once("the output", model.graph.output, file)
     names = [f"{f.domain}.{f.name}" for f in model.functions]
     if (twice := _repeated(names)) is not None:
         raise Diagnostic(f"the model defines function '{twice}' twice", Place(file))
@@ -56,16 +58,16 @@ def _messages(root: Message, file: str) -> Iterator[Message]:
 
 
 def _check_graph(graph: GraphProto, file: str) -> None:
-    for what, entries in (
-        ("the initializer", [*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)]),
-        ("the input", graph.input),
-        ("the output", graph.output),
-    ):
-        names = (entry.name for entry in cast("Iterable[TensorProto | ValueInfoProto]", entries))
-        if (twice := _repeated(names)) is not None:
-            raise _at(file, twice, f"{what} '{twice}' stands twice in the graph")
+    weights = [*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)]
+    _check_once("the initializer", weights, file)
+    _check_once("the input", graph.input, file)
     for value in (*graph.input, *graph.output):
         _check_type(value.type, value.name, file)
+
+
+def _check_once(what: str, entries: Iterable[TensorProto | ValueInfoProto], file: str) -> None:
+    if (twice := _repeated(entry.name for entry in entries)) is not None:
+        raise _at(file, twice, f"{what} '{twice}' stands twice in the graph")
 
 
 def _check_type(type: TypeProto, name: str, file: str) -> None:

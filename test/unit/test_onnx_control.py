@@ -138,6 +138,21 @@ def test_a_loop_that_gathers_a_number_of_rows_that_is_not_known():
     check(model, [np.array(3), np.array([1, 2, 3], np.float32)])
 
 
+@pytest.mark.parametrize("turns", ["a constant", "an input"])
+def test_a_turn_hands_on_a_value_that_it_gathers_as_well(turns: str):
+    """One name stands twice among the outputs of the body, whose places say what each is for."""
+    body = loop_body(gathers=True)
+    body.output[2].name = body.output[1].name
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=body)
+    outputs = [info("y", F, [3]), info("rows", F, [None, 3])]  # type: ignore[list-item]
+    if turns == "a constant":
+        weights = [*WEIGHTS, constant("n", np.array(3))]
+        check(model_of([node], [info("x", F, [3])], outputs, weights), [np.array([1, 2, 3], np.float32)])
+    else:
+        model = model_of([node], [info("n", INT, []), info("x", F, [3])], outputs, WEIGHTS)
+        check(model, [np.array(3), np.array([1, 2, 3], np.float32)])
+
+
 @pytest.mark.parametrize("turns", [-3, 0])
 def test_a_loop_that_makes_no_turn_gathers_no_rows(turns: int):
     node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=loop_body(gathers=True))
@@ -191,6 +206,34 @@ def test_branches_of_different_ranks_are_declined():
     with pytest.raises(Diagnostic) as error:
         from_onnx(model)
     assert "different types, tensor<3xf32> and tensor<1x3xf32>" in str(error.value.notes[0].message)
+
+
+def squeezing(condition: str) -> ModelProto:
+    """`x.squeeze(1)` as PyTorch exports it where it does not know the extent, for `x[n, m, 3]`, and what follows."""
+    then = helper.make_graph([helper.make_node("Squeeze", ["x", "one"], ["s"])], "then", [], [info("s", F)])
+    other = helper.make_graph([helper.make_node("Identity", ["x"], ["o"])], "else", [], [info("o", F)])
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["extent"]),
+        helper.make_node(condition, ["extent", "one"], ["is_one"]),
+        helper.make_node("If", ["is_one"], ["z"], then_branch=then, else_branch=other),
+        helper.make_node("MatMul", ["z", "w"], ["y"]),
+    ]
+    weights = [constant("one", np.array([1])), constant("w", np.ones((3, 2), np.float32))]
+    return model_of(nodes, [info("x", F, ["n", "m", 3])], [info("y", F)], weights)
+
+
+def test_a_squeeze_of_an_axis_that_may_have_any_extent_is_one():
+    model = squeezing("Equal")
+    for n in (1, 4):
+        check(model, [np.arange(n * 3, dtype=np.float32).reshape(n, 1, 3)])
+    with pytest.raises(Diagnostic):
+        weft.compile(model, threads=1)(np.zeros((4, 2, 3), np.float32))
+
+
+def test_a_squeeze_fails_where_the_other_branch_would_be_taken():
+    with pytest.raises(Diagnostic):
+        weft.compile(squeezing("Less"), threads=1)(np.zeros((4, 1, 3), np.float32))
 
 
 @pytest.mark.parametrize(("axis", "backwards"), [(0, 0), (1, 1)])
