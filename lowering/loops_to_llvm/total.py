@@ -143,9 +143,12 @@ def to_integer_rule(lowering: FunctionLowering, op: Operation) -> None:
     with infinities."""
     kind = value_type(op.results[0].type)
     source = widened(lowering, op.operands[0])
-    value = lowering.add(_CONVERSIONS[type(op)], (source,), kind)
     found, (least, greatest) = misfit(op), limits(op)
     end = 65504 if isinstance(element_type(source.type), Float16Type) else inf
+    if found.nan:  # before it is made narrower: a comparison has lanes as wide as what it compares
+        is_nan = lowering.add(llvmx.FCmpOp, (source, source), with_element_type(source.type, i1), _UNO | flags(_EXACT))
+        source = select(lowering, is_nan, lowering.float(0.0, source.type), source)
+    value = lowering.add(_CONVERSIONS[type(op)], (source,), kind)
 
     def replace(test: dict[str, Attribute], bound: SSAValue, by: int, value: SSAValue) -> SSAValue:
         properties = test | flags(_EXACT)
@@ -159,8 +162,6 @@ def to_integer_rule(lowering: FunctionLowering, op: Operation) -> None:
         high = float(greatest + 1) if greatest < end else inf
         by = greatest if least else -1  # all bits, as a signed number
         value = replace(_OGE, lowering.float(high, source.type), by, value)
-    if found.nan:
-        value = replace(_UNO, source, 0, value)
     lowering.set(op.results[0], value)
 
 

@@ -103,10 +103,10 @@ def round_last(op: Operation) -> None:
     scope = Scope(op)
     bounded, words = Expr(scope, op.operands[0]), with_element_type(value.type, i32)
     (lanes,) = vector_type.get_shape()
+    if found.nan:  # in lanes of floats, which are as wide as what is compared: bytes are not
+        bounded = bounded.equals(bounded).select(bounded, bounded.like(0.0))
     nearest = llvm.CallIntrinsicOp(f"llvm.lrint.v{lanes}i32.v{lanes}f32", [bounded.value], [words])
     result = Expr(scope, scope.insert(nearest)).narrowed(converted.type)
-    if found.nan:
-        result = bounded.equals(bounded).select(result, result.like(0))
     converted.replace_all_uses_with(result.value)
     op.detach()
     op.erase()

@@ -302,9 +302,9 @@ func.func @what_is_shown_costs_nothing(%x: i32, %y: i32, %m: memref<8xi32>, %f: 
 
 // Of a float that was clipped, only NaN is left to be seen to.
 // CHECK-LABEL: llvm.func @a_clipped_float_fits
-// CHECK: %[[N:.*]] = llvm.fptosi %{{.*}} : f32 to i8
-// CHECK-NEXT: %[[NAN:.*]] = llvm.fcmp "uno"
-// CHECK-NEXT: llvm.select %[[NAN]], %{{.*}}, %[[N]] : i1, i8
+// CHECK: %[[NAN:.*]] = llvm.fcmp "uno" %[[C:.*]], %[[C]] : f32
+// CHECK-NEXT: %[[NUMBER:.*]] = llvm.select %[[NAN]], %{{.*}}, %[[C]] : i1, f32
+// CHECK-NEXT: llvm.fptosi %[[NUMBER]] : f32 to i8
 // CHECK-NOT: llvm.fcmp
 // CHECK: llvm.return
 func.func @a_clipped_float_fits(%f: f32) -> i8 {
