@@ -596,3 +596,14 @@ relay.func @a_reduction_of_what_may_be_none_stays(%x: tensor<?x1xf32>) -> (tenso
   %1 = relay.variance %x, %x {axis = array<i64: 1>, keepdims = true} : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
   relay.return %0, %1 : tensor<1xf32>, tensor<?x1xf32>
 }
+
+// A 0 in a new shape is the extent that stands there: none of nothing.
+
+// CHECK-LABEL: relay.func @a_transpose_of_nothing_stays
+// CHECK-NEXT: relay.transpose %x {axes = array<i64: 1, 0, 2>} : (tensor<1x0x4xf32>) -> tensor<0x1x4xf32>
+// CHECK-NEXT: relay.transpose %y {axes = array<i64: 1, 0, 2>} : (tensor<1x0x?xf32>) -> tensor<0x1x?xf32>
+relay.func @a_transpose_of_nothing_stays(%x: tensor<1x0x4xf32>, %y: tensor<1x0x?xf32>) -> (tensor<0x1x4xf32>, tensor<0x1x?xf32>) {
+  %0 = relay.transpose %x {axes = array<i64: 1, 0, 2>} : (tensor<1x0x4xf32>) -> tensor<0x1x4xf32>
+  %1 = relay.transpose %y {axes = array<i64: 1, 0, 2>} : (tensor<1x0x?xf32>) -> tensor<0x1x?xf32>
+  relay.return %0, %1 : tensor<0x1x4xf32>, tensor<0x1x?xf32>
+}

@@ -312,3 +312,10 @@ def test_what_is_read_under_a_branch_is_written_where_a_predicate_holds(written:
 )
 def test_a_sum_begins_under_a_branch_in_its_first_step(begins: str, refused: bool) -> None:
     assert is_refused(BEGUN.format(begins=begins)) is refused
+
+
+@pytest.mark.parametrize(("where", "refused"), [("", False), ("T.where(k > 0)", True)])
+def test_a_sum_whose_first_step_is_left_out_does_not_begin(where: str, refused: bool) -> None:
+    text = BEGUN[: BEGUN.index('            with T.block("out")')] + "                    y[i] = b[i]\n"
+    text = text.replace('T.block("sum"):', f'T.block("sum"):\n                    {where or "pass"}')
+    assert is_refused(text.format(begins="k == 0")) is refused

@@ -136,3 +136,58 @@ def test_tiles_that_two_loops_lead_to_stay() -> None:
     *_, rows = schedule.split(i, [None, 2, 3])
     outer = schedule.blockize(rows)
     refused(schedule, outer, "does not lead @B to tiles of elements, one after the other")
+
+
+def test_tiles_before_the_first_row_are_not_computed() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer[(24,), "float32"], C: T.Buffer[(24,), "float32"]):
+    B = T.alloc_buffer((24,), "float32")
+    for i in range(24):
+        with T.block("B"):
+            vi = T.axis.spatial(24, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in range(24):
+        with T.block("C"):
+            vi = T.axis.spatial(24, i)
+            C[vi] = B[vi] + T.if_then_else(vi > 2, B[vi - 3], T.float32(0))
+"""
+    schedule = Schedule(function(text))
+    a = np.arange(24, dtype=np.float32)
+    (want,) = Interpreter(only(schedule))([a])
+    outer = schedule.blockize(schedule.split(schedule.get_loops("B")[0], [None, 4])[1])
+    place, _ = schedule.split(schedule.get_loops("C")[0], [None, 6])
+    schedule.compute_at(outer, place)
+    schedule.mod.verify()
+    (got,) = Interpreter(only(schedule))([a])
+    np.testing.assert_array_equal(got, want)
+
+
+OVERWRITTEN = """
+@T.prim_func
+def f(A: T.Buffer[(24, 36), "float32"], C: T.Buffer[(22, 36), "float32"]):
+    B = T.alloc_buffer((24, 36), "float32")
+    for i, j in T.grid(24, 36):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(24, 36):
+        with T.block("D"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = T.float32(0)
+    for i, j in T.grid(22, 36):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + B[vi + 2, vj]
+"""
+
+
+def test_tiles_of_what_is_written_anew_before_they_are_read_stay() -> None:
+    schedule = Schedule(function(OVERWRITTEN))
+    refused(schedule, tiled(schedule, Random(1)), "%A")
+
+
+def test_tiles_with_a_predicate_that_is_no_bound_stay() -> None:
+    schedule = Schedule(function(WINDOWS.replace("vi, vj =", "T.where(i < 22)\n            vi, vj =", 1)))
+    outer = schedule.blockize(schedule.get_loops("B")[1])
+    refused(schedule, outer, "has a predicate that would be lost")
