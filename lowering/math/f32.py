@@ -1,9 +1,9 @@
-"""exp, log, tanh and erf in single precision: the functions that models spend their time in.
+"""exp, log, tanh, erf, asin and acos in single precision: the functions that models spend their time in.
 
-Range reductions follow Cephes (S. Moshier, single-precision library), and erf is one minus the exponential of a
-polynomial, as beyond the first interval of N. Juffa's erff. All coefficients are minimax, computed anew by the
-algorithms of Remez (in 60 digits) or Lawson for the interval given with each, and rounded to single precision. Errors
-are at most 2 ulp over the whole range, tested in test/unit/test_expand_math.py.
+Range reductions follow Cephes (S. Moshier, single-precision library), those of asin and acos too, and erf is one minus
+the exponential of a polynomial, as beyond the first interval of N. Juffa's erff. All coefficients are minimax, computed
+anew by the algorithms of Remez (in 60 digits) or Lawson for the interval given with each, and rounded to single
+precision. Errors are at most 2 ulp over the whole range, tested in test/unit/test_expand_math.py.
 """
 
 from __future__ import annotations
@@ -143,3 +143,45 @@ def erf(x: Expr) -> Expr:
     """`1 - exp(t * polynomial of t - t)` of `t = |x|`."""
     size = x.abs().at_most(3.92)
     return _expm1_of_small(size * size.polynomial(_ERFC) - size).with_sign_of(x)
+
+
+_ASIN = (
+    0.16666752476226485213,
+    0.07495297893837715399,
+    0.04547034384676446537,
+    0.02417967338652694594,
+    0.04216604226790822606,
+)
+"""(asin(s) / s - 1) / s^2 as a polynomial of s^2 for 0 <= s <= 1/2, to 2^-27 of asin."""
+
+QUARTER_PI_HIGH, QUARTER_PI_LOW = 0.785398185253143310547, -2.18556941e-8
+"""pi/4 in two parts: the nearest number of single precision, and what that leaves."""
+
+
+def _reduced_asin(x: Expr) -> tuple[Expr, Expr, Expr]:
+    """Whether |x| < 1/2, and asin(s) = s + t of s = |x|, or else of s = sqrt((1 - |x|) / 2), which is no number beyond
+    1: asin(|x|) = pi/2 - 2 asin(s)."""
+    size = x.abs()
+    is_small = size < 0.5
+    z = is_small.select(size * size, (1.0 - size) * 0.5)
+    s = is_small.select(size, z.sqrt())
+    return is_small, s, s * (z * z.polynomial(_ASIN))
+
+
+def asin(x: Expr) -> Expr:
+    """Beyond 1/2 what the difference of the large parts loses is added to that of the small ones (Fast2Sum: Dekker,
+    1971)."""
+    is_small, s, t = _reduced_asin(x)
+    quarter = x.like(QUARTER_PI_HIGH)
+    large = quarter.exact_sub(s)
+    lost = quarter.exact_sub(large).exact_sub(s)
+    half = large + (lost + (QUARTER_PI_LOW - t))
+    return is_small.select(s + t, half + half).with_sign_of(x)
+
+
+def acos(x: Expr) -> Expr:
+    """`pi/2 - asin(x)`; above 1/2 twice asin(s), below -1/2 what that leaves of pi."""
+    is_small, s, t = _reduced_asin(x)
+    y = s + t
+    twice = y + y
+    return is_small.select(math.pi / 2 - y.with_sign_of(x), (x < 0.0).select(math.pi - twice, twice))

@@ -195,14 +195,6 @@ def atan(x: Expr) -> Expr:
     return atan2(x, x.like(1.0))
 
 
-def asin(x: Expr) -> Expr:
-    return atan2(x, ((1.0 - x) * (1.0 + x)).sqrt())
-
-
-def acos(x: Expr) -> Expr:
-    return atan2(((1.0 - x) * (1.0 + x)).sqrt(), x)
-
-
 _TWO_OVER_PI = tuple(
     map(
         float.fromhex,

@@ -52,8 +52,8 @@ UNARY: dict[str, tuple[Callable[..., Doubles], float]] = {
     "sin": (numpy_function("sin"), IN_F64),
     "cos": (numpy_function("cos"), IN_F64),
     "tan": (numpy_function("tan"), IN_F64),
-    "asin": (numpy_function("arcsin"), IN_F64),
-    "acos": (numpy_function("arccos"), IN_F64),
+    "asin": (numpy_function("arcsin"), IN_F32),
+    "acos": (numpy_function("arccos"), IN_F32),
     "atan": (numpy_function("arctan"), IN_F64),
     "sinh": (numpy_function("sinh"), IN_F64),
     "cosh": (numpy_function("cosh"), IN_F64),
@@ -142,13 +142,15 @@ def test_functions_of_f32_are_accurate_everywhere(op: str) -> None:
     assert_accurate(run(op, "f32", np.float32, x), wanted, limit, x)
 
 
-@pytest.mark.parametrize(("op", "end"), [("tanh", 10.0), ("erf", 4.0)])
+@pytest.mark.parametrize(("op", "end"), [("tanh", 10.0), ("erf", 4.0), ("asin", 1.0), ("acos", 1.0)])
 def test_functions_of_one_interval_are_accurate_all_over_it(op: str, end: float) -> None:
     function, limit = UNARY[op]
     generator = np.random.default_rng(11)
     sizes = np.concatenate([generator.uniform(0, end, 1 << 17), np.exp(generator.uniform(-12, 2, 1 << 17))])
     x = (sizes * generator.choice([-1, 1], sizes.size)).astype(np.float32)
-    assert_accurate(run(op, "f32", np.float32, x, width=16), function(x.astype(np.float64)), limit, x)
+    with np.errstate(invalid="ignore"):  # beyond 1 there is no arc
+        wanted = function(x.astype(np.float64))
+    assert_accurate(run(op, "f32", np.float32, x, width=16), wanted, limit, x)
 
 
 @pytest.mark.parametrize("op", BINARY)
