@@ -1,14 +1,14 @@
 """Reductions along neighbours in vectors: each lane adds up a part of the steps, and the lanes are put together last.
 
 A serial loop over the steps of one reduction that is annotated with `lanes` takes so many steps at a time. Up to four
-vectors of partial results are kept, so that no step waits for the one before; what the last, partial vector lacks is
-masked off, and counts for nothing.
+vectors of partial results are kept, so that no step waits for the one before; what the last, partial vector lacks
+counts for nothing.
 
 ```mlir
 tir.for %k = 0 to 77 annotations {lanes = 16} { tir.block @sum(...) { s += x[k] } }
 
 %a0 = x[0:16], %a1 = x[16:32], %a2 = x[32:48], %a3 = x[48:64]
-%a0 = %a0 + select(lane < 13, x[64:80], -0.0)
+%a0 = %a0 + (x[64:77], -0.0, -0.0, -0.0)
 s = vector.reduction <add> (%a0 + %a1) + (%a2 + %a3), s
 ```
 
@@ -35,7 +35,6 @@ from typing import cast
 from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import (
     AnyFloat,
-    DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
     VectorType,
@@ -47,7 +46,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects.extensions import arith as arith_extensions
-from ...dialects.support.interned import index, vector_of
+from ...dialects.support.interned import index, long_array, vector_of
 from ...dialects.support.vector_types import element_type
 from ...dialects.tir.affine import linear, uses
 from ...dialects.tir.core import ForOp, IterKind
@@ -187,8 +186,8 @@ class _Emission:
             results.fill(PARTS)
             results = self._loop(self.at.constant(0), self.at.constant(looped * width), PARTS * width, results)
         for number in range(looped, whole + (rest > 0)):
-            mask = None if number < whole else self._known_mask(rest)
-            results.add(number % PARTS, self._step(self.at.constant(number * width), mask))
+            first = self.at.constant(number * width)
+            results.add(number % PARTS, self._step(first, None) if number < whole else self._last(first, rest))
         return results
 
     def _of_open(self, results: _Results) -> _Results:
@@ -208,10 +207,19 @@ class _Emission:
         results.add(0, self._step(by_one, mask))
         return results
 
-    def _known_mask(self, lanes: int) -> SSAValue:
-        type = VectorType(i1, [self.width])
-        bits = [int(lane < lanes) for lane in range(self.width)]
-        return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, bits)))
+    def _last(self, first: SSAValue, count: int) -> SSAValue:
+        """The last steps, fewer than there are lanes, as a vector whose other lanes count for nothing. They are read by
+        a load as wide as the stores of vectorised loops over the same steps are (`Lanes.width`): a wider one would find
+        what was just stored only when it has reached the cache."""
+        lanes = Lanes(self.dim, count, is_exact=True, first=first)
+        step = self.bodies.value(self.found.block.body.block, self.bindings, self.found.step, lanes)
+        step = self.accesses.broadcast(step, lanes.width)
+        neutral = self.at.emit(self.found.neutral(lanes.width))
+        places = [lane if lane < count else lanes.width for lane in range(self.width)]
+        shuffle = vector.ShuffleOp.create(
+            operands=(step, neutral), result_types=(self.type,), properties={"mask": long_array(*places)}
+        )
+        return self.at.emit(shuffle)
 
     def _loop(
         self,

@@ -1096,10 +1096,10 @@ tir.prim_func @one_share_has_one_slice(%y: memref<?xf32>, %n: index) shapes(%y[%
 // CHECK-LABEL: func.func private @steps_are_taken_in_lanes.nest_0(%x: memref<11xf32>, %s: memref<1xf32>) {
 // CHECK:         %[[A:.*]] = vector.load %x[%c0] : memref<11xf32>, vector<4xf32>
 // CHECK-NEXT:    %[[B:.*]] = vector.load %x[%c4] : memref<11xf32>, vector<4xf32>
-// CHECK-NEXT:    %[[MASK:.*]] = arith.constant dense<[true, true, true, false]> : vector<4xi1>
-// CHECK:         %[[C:.*]] = vector.maskedload %x[%c8], %[[MASK]], %{{[0-9]+}} : memref<11xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    %[[C:.*]] = vector.maskedload %x[%c8], %[[MASK]], %{{[0-9]+}} : memref<11xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
 // CHECK-NEXT:    %[[NOTHING:.*]] = arith.constant dense<-0.000000e+00> : vector<4xf32>
-// CHECK-NEXT:    %[[D:.*]] = arith.select %[[MASK]], %[[C]], %[[NOTHING]] : vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    %[[D:.*]] = vector.shuffle %[[C]], %[[NOTHING]] [0, 1, 2, 4] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %[[E:.*]] = arith.addf %[[A]], %[[B]] fastmath<reassoc> : vector<4xf32>
 // CHECK-NEXT:    %[[F:.*]] = arith.addf %[[E]], %[[D]] fastmath<reassoc> : vector<4xf32>
 // CHECK-NEXT:    %[[SOFAR:.*]] = memref.load %s[%c0] : memref<1xf32>
@@ -1114,6 +1114,30 @@ tir.prim_func @steps_are_taken_in_lanes(%x: memref<11xf32>, %s: memref<1xf32>) {
     tir.for %k = 0 to 11 annotations {lanes = 4 : i64} {
       tir.block @sum(%v: spatial 1, %vk: reduce 11) = [0, %k] reads(%x[%vk] : memref<11xf32>) writes(%s[%v] : memref<1xf32>) {
         %1 = memref.load %x[%vk] : memref<11xf32>
+        %2 = memref.load %s[%v] : memref<1xf32>
+        %3 = arith.addf %2, %1 fastmath<reassoc> : f32
+        memref.store %3, %s[%v] : memref<1xf32>
+      }
+    }
+  }
+}
+
+// Of what is left, as much is read as a vectorised loop over the same steps stores at once.
+// CHECK-LABEL: func.func private @steps_that_are_left_are_read_as_they_are_stored.nest_0(%x: memref<10xf32>, %s: memref<1xf32>) {
+// CHECK:         %[[A:.*]] = vector.load %x[%c0] : memref<10xf32>, vector<8xf32>
+// CHECK-NEXT:    %[[B:.*]] = vector.load %x[%c8] : memref<10xf32>, vector<2xf32>
+// CHECK-NEXT:    %[[NOTHING:.*]] = arith.constant dense<-0.000000e+00> : vector<2xf32>
+// CHECK-NEXT:    %[[C:.*]] = vector.shuffle %[[B]], %[[NOTHING]] [0, 1, 2, 2, 2, 2, 2, 2] : vector<2xf32>, vector<2xf32>
+// CHECK-NEXT:    %{{.*}} = arith.addf %[[A]], %[[C]] fastmath<reassoc> : vector<8xf32>
+tir.prim_func @steps_that_are_left_are_read_as_they_are_stored(%x: memref<10xf32>, %s: memref<1xf32>) {
+  tir.for %once = 0 to 1 {
+    tir.block @start(%v: spatial 1) = [0] reads() writes(%s[%v] : memref<1xf32>) {
+      %0 = arith.constant 0.0 : f32
+      memref.store %0, %s[%v] : memref<1xf32>
+    }
+    tir.for %k = 0 to 10 annotations {lanes = 8 : i64} {
+      tir.block @sum(%v: spatial 1, %vk: reduce 10) = [0, %k] reads(%x[%vk] : memref<10xf32>) writes(%s[%v] : memref<1xf32>) {
+        %1 = memref.load %x[%vk] : memref<10xf32>
         %2 = memref.load %s[%v] : memref<1xf32>
         %3 = arith.addf %2, %1 fastmath<reassoc> : f32
         memref.store %3, %s[%v] : memref<1xf32>
