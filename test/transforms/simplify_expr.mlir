@@ -555,6 +555,19 @@ relay.func @other_transposes_bytes_constants_and_open_rows_stay(%a: tensor<7x4x3
   relay.return %1, %3, %5, %7 : tensor<4x1x32xf32>, tensor<4x1x7xi32>, tensor<4x1x7xf32>, tensor<4x?x7xf32>
 }
 
+// CHECK-LABEL: relay.func @a_factor_repeated_for_its_rows_and_along_its_own_is_made
+// CHECK: relay.broadcast_to %k
+// CHECK: relay.broadcast_to %r
+relay.func @a_factor_repeated_for_its_rows_and_along_its_own_is_made(%q: tensor<6x1x5xf32>, %k: tensor<3x1x1x9xf32>, %r: tensor<1x1x5x9xf32>) -> (tensor<6x1x9xf32>, tensor<6x1x9xf32>) {
+  %0 = relay.broadcast_to %k {shape = array<i64: 3, 2, 5, 9>} : (tensor<3x1x1x9xf32>) -> tensor<3x2x5x9xf32>
+  %1 = relay.reshape %0 {newshape = array<i64: 6, 5, 9>} : (tensor<3x2x5x9xf32>) -> tensor<6x5x9xf32>
+  %2 = relay.nn.batch_matmul %q, %1 {transpose_b = false} : (tensor<6x1x5xf32>, tensor<6x5x9xf32>) -> tensor<6x1x9xf32>
+  %3 = relay.broadcast_to %r {shape = array<i64: 3, 2, 5, 9>} : (tensor<1x1x5x9xf32>) -> tensor<3x2x5x9xf32>
+  %4 = relay.reshape %3 {newshape = array<i64: 6, 5, 9>} : (tensor<3x2x5x9xf32>) -> tensor<6x5x9xf32>
+  %5 = relay.nn.batch_matmul %q, %4 {transpose_b = false} : (tensor<6x1x5xf32>, tensor<6x5x9xf32>) -> tensor<6x1x9xf32>
+  relay.return %2, %5 : tensor<6x1x9xf32>, tensor<6x1x9xf32>
+}
+
 // CHECK-LABEL: relay.func @a_factor_repeated_for_many_rows_or_along_its_own_is_made
 // CHECK: relay.broadcast_to %k
 // CHECK: relay.broadcast_to %r
