@@ -262,9 +262,11 @@ class _Step:
         first, *others = (*self.axes, *reduced)
         at = _Iterators((first, *others))
         loops = {axis: Slot(axis.name, index) for axis in others}
-        iterators = [BlockIterVar(first.dim, at.of[first], self.kind, True)]
+        iterators = [BlockIterVar(first.dim, at.of[first], self.kind, partial=True)]
         iterators += [
-            BlockIterVar(axis.dim, at.of[axis], IterKind.REDUCE if axis.reduce else IterKind.SPATIAL, self.may_be_none)
+            BlockIterVar(
+                axis.dim, at.of[axis], IterKind.REDUCE if axis.reduce else IterKind.SPATIAL, partial=self.may_be_none
+            )
             for axis in others
         ]
         values: list[Expr] = [self.time, *loops.values()]

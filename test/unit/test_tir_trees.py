@@ -520,3 +520,21 @@ def test_the_loop_of_a_handle_has_its_variable_as_a_node() -> None:
     alone.detach()
     with pytest.raises(weft.Diagnostic, match="is in no function"):
         assert alone.loop_var
+
+
+def test_an_iterator_with_a_threads_tag_is_the_thread() -> None:
+    A, i = tir.decl_buffer((8,), "float32", name="A"), tir.Var("i", "int32")
+    thread = tir.IterVar(None, tir.Var("", "int32"), tir.IterVar.ThreadIndex, "threadIdx.x")
+    loop = tir.For(i, 0, 8, tir.ForKind.THREAD_BINDING, A.vstore([i], 1.0), thread_binding=thread)
+
+    @T.prim_func
+    def bound(A: T.Buffer[(8,), "float32"]):
+        for i in T.thread_binding(8, thread="threadIdx.x"):
+            A[i] = T.float32(1)
+
+    assert loop.thread_binding == "threadIdx.x"
+    assert_structural_equal(tir.PrimFunc([A], loop), bound)
+    with pytest.raises(UsageError, match=r"te\.thread_axis takes the thread's name"):
+        tir.IterVar((0, 8), "v", tir.IterVar.ThreadIndex)
+    with pytest.raises(UsageError, match=r"an iterator of a block is no thread, as 'threadIdx\.x'"):
+        tir.IterVar((0, 8), "v", tir.IterVar.DataPar, "threadIdx.x")

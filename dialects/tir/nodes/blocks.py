@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ...support.arguments import checked
 from ...support.diagnostics import UsageError
 from ...te.expr import Const, Dim, Expr, ExprLike, Slot, as_expr
 from ...te.expr import IterVar as Axis
+from ...te.forms import thread_axis
 from ...te.kinds import index
 from ..blocks import IterKind
 from .buffers import Buffer, Memory
@@ -43,13 +44,16 @@ NUMBERS: Mapping[IterKind, int] = {
 class IterVar:
     """An iterator of a block: `extent` values from 0 on, of which it takes all, unless it is `partial`.
 
-    `dom` is the extent, or 0 and that; `iter_type` is TVM's number of its kind (`te.IterVar.DataPar`).
+    `dom` is the extent, or 0 and that; `iter_type` is TVM's number of its kind (`te.IterVar.DataPar`). One of the kind
+    `ThreadIndex` is what `te.thread_axis` makes: the thread of a device that is called `thread_tag`.
 
     Raises:
-        UsageError: it does not begin at 0, or there is no such kind of iterators in blocks.
+        UsageError: it does not begin at 0, or there is no such kind of iterators in blocks; or a thread has no name, or
+            an iterator has a thread's.
     """
 
     DataPar: ClassVar[int] = Axis.DataPar
+    ThreadIndex: ClassVar[int] = Axis.ThreadIndex
     CommReduce: ClassVar[int] = Axis.CommReduce
     Ordered: ClassVar[int] = Axis.Ordered
     DimInfo: ClassVar[int] = Axis.DimInfo
@@ -59,14 +63,24 @@ class IterVar:
     kind: IterKind
     partial: bool
 
+    def __new__(
+        cls, dom: object, var: object, iter_type: object = Axis.DataPar, thread_tag: str = "", partial: bool = False
+    ) -> Self:
+        if iter_type == Axis.ThreadIndex:
+            return cast("Self", thread_axis(dom, thread_tag))
+        return super().__new__(cls)
+
     @checked
     def __init__(
         self,
         dom: Dim | tuple[int, Dim],
         var: Slot | str,
         iter_type: int | IterKind = Axis.DataPar,
+        thread_tag: str = "",
         partial: bool = False,
     ):
+        if thread_tag:
+            raise UsageError(f"an iterator of a block is no thread, as {thread_tag!r}", hint="IterVar.ThreadIndex")
         low, extent = dom if isinstance(dom, tuple) else (0, dom)
         if low != 0:
             raise UsageError(f"an iterator of a block begins at 0, and not at {low}", hint="add it to the value")

@@ -98,7 +98,7 @@ class For(Stmt):
         extent: ExprLike,
         kind: str | int,
         body: Stmt | Expr,
-        thread_binding: str | None = None,
+        thread_binding: str | Slot | None = None,
         annotations: Mapping[str, object] | None = None,
     ):
         if isinstance(kind, int):
@@ -111,7 +111,7 @@ class For(Stmt):
             "extent": as_expr(extent, loop_var.type),
             "kind": kind.value if isinstance(kind, ForKind) else kind,
             "body": body if isinstance(body, Stmt) else Evaluate(body),
-            "thread_binding": thread_binding,
+            "thread_binding": thread_binding.name if isinstance(thread_binding, Slot) else thread_binding,
             "annotations": annotations,
         }
         for name, value in given.items():

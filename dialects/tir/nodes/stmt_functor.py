@@ -290,7 +290,7 @@ class Substitution:
                 if extent is value.extent and (isinstance(value, BlockIter) or low is value.min):
                     return value
                 if isinstance(value, BlockIter):
-                    return BlockIter(extent, value.var, value.kind, value.partial)
+                    return BlockIter(extent, value.var, value.kind, partial=value.partial)
                 return Range(cast("Expr", low), extent)
             case BufferRegion(buffer, region):
                 new = self.buffer(buffer), cast("tuple[Range, ...]", self._value(region))

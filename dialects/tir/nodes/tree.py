@@ -226,7 +226,7 @@ class _Reader:
     def _block(self, op: BlockOp) -> Stmt:
         loops = [self.known[each] for each in op.loop_vars]
         iters = [
-            IterVar(self._extent(size), iterator.name_hint or "v", kind, number in op.partial_iters)
+            IterVar(self._extent(size), iterator.name_hint or "v", kind, partial=number in op.partial_iters)
             for number, (iterator, size, kind) in enumerate(zip(op.iters, op.sizes, op.kinds, strict=True))
         ]
         values = [expression(each, loops, self.symbols) for each in op.bindings.data.results]
