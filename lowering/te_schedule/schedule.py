@@ -274,8 +274,8 @@ class Schedule:
 
     def rfactor(self, tensor: te.Tensor, axis: te.IterVar, factor_axis: int = 0) -> te.Tensor:
         """Let what one reduction loop of a stage does be reduced apart, for each of its iterations; the stage then
-        reduces those. Gives the parts, whose dimension `factor_axis` is the loop. What else was asked of the stage's
-        loops is forgotten.
+        reduces those. Gives the parts, whose dimension `factor_axis` is the loop; they reduce over the other loops.
+        What else was asked of the stage's loops is forgotten.
 
         Raises:
             ScheduleError: the loop is no reduction loop of the stage's.
@@ -298,7 +298,11 @@ class Schedule:
             raise ScheduleError(f"te: there is no dimension {factor_axis} in {rank + 1} dimensions")
         parts_axis = te.IterVar(axis.name, axis.dim)
         spatial: dict[te.Expr, te.Expr] = {old: te.IterVar(old.name, old.dim) for old in compute.axes}
-        steps = {leaf: te.IterVar(leaf.name, leaf.dim, True) for leaf in stage.leaf_iter_vars if leaf.reduce}
+        steps = {
+            leaf: te.IterVar(leaf.name, leaf.dim, True) if leaf.start else leaf
+            for leaf in stage.leaf_iter_vars
+            if leaf.reduce
+        }
         values, inside = _root_values(stage, {**steps, axis: parts_axis})
         operand = substitute(body.operand, {**spatial, **values})
         if inside:

@@ -250,6 +250,18 @@ def test_rfactor_of_a_whole_axis_leaves_no_reduction_in_the_parts() -> None:
     assert_scheduled(s, [x, y])
 
 
+@pytest.mark.parametrize("start", [0, 1])
+def test_rfactor_leaves_the_other_loops_to_the_parts(start: int) -> None:
+    x = te.placeholder((8, 6), name="x")
+    k, m = te.reduce_axis((0, 8), "k"), te.reduce_axis((start, 6), "m")
+    y = te.compute((1,), lambda _: te.sum(x[k, m], axis=[k, m]), name="y")
+    s = te.create_schedule(y.op)
+    parts = s.rfactor(y, k)
+    assert (s[parts].op.reduce_axis == (m,)) == (start == 0)
+    s[parts].split(s[parts].op.reduce_axis[0], factor=4)
+    assert_scheduled(s, [x, y])
+
+
 def test_a_loop_of_one_iteration_is_whatever_is_asked_of_it() -> None:
     x = te.placeholder((1, 8, 1), name="x")
     y = te.compute((1, 8, 1), lambda i, j, k: x[i, j, k] + 1.0, name="y")
