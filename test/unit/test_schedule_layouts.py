@@ -9,8 +9,9 @@ import pytest
 from tvmscript_texts import refused, scheduled
 
 import weft
-from weft import arith
+from weft import arith, tir
 from weft.dialects.support.arguments import ArgumentError
+from weft.dialects.te.expr import Const
 from weft.dialects.tir.analyzer import evaluate
 from weft.dialects.tir.analyzer.index_map import Mapping
 from weft.dialects.tir.analyzer.nodes import IntExpr
@@ -159,10 +160,11 @@ def test_an_input_is_read_where_its_callers_put_it() -> None:
 def test_padding_that_is_none_is_refused() -> None:
     schedule = scheduled(COPIES)
     block = schedule.get_block("first")
-    gaps: list[tuple[float | ScheduleMap | None, str]] = [
+    gaps: list[tuple[float | Const | ScheduleMap | None, str]] = [
         (None, "a pad_value says what stands in the gaps"),
         (1.5, "are not padded with 1.5"),
         (1 << 40, "are not padded with"),
+        (tir.IntImm("int8", 0), "are not padded with .*, of type i8"),
         (lambda i, j, k: i, "does not take 2 indices"),
     ]
     for value, reason in gaps:

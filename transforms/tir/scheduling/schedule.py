@@ -20,7 +20,7 @@ from ....dialects.support.arguments import checked_methods
 from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import scalar_type
 from ....dialects.te.expr import Const, Expr
-from ....dialects.tir.core import PrimFuncOp
+from ....dialects.tir.core import PrimFuncOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.script.modules import IRModule
 from ..analysis.block_scopes import buffers_of
@@ -349,6 +349,10 @@ class Schedule(TracedSchedule):
         rank = rank_of(buffers[index]) if 0 <= index < len(buffers) else 0
         map, separators = layout_of(index_map, rank)
         given = separators or list(axis_separators or ()) or None
+        if isinstance(pad_value, Const) and rank and pad_value.type != (type := memref_of(buffers[index]).element_type):
+            raise ScheduleError.at(
+                op, f"elements of type {type} are not padded with {pad_value}, of type {pad_value.type}"
+            )
         value = pad_value.value if isinstance(pad_value, Const) else pad_value
         if value is not None and not isinstance(value, int | float):
             value = affine_map_of(value, len(map.results))
