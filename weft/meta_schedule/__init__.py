@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from . import search_strategy as search_strategy
     from . import space_generator as space_generator
     from . import task_scheduler as task_scheduler
+    from . import testing as testing
     from . import tir_integration as tir_integration
     from . import tune as tune
     from . import utils as utils
