@@ -13,6 +13,7 @@ from . import (
     relay_backend,
     relay_executors,
     relay_frontend,
+    relay_quantize,
     relay_te_compiler,
     relay_testing,
     relay_transform,
@@ -81,6 +82,7 @@ if typing.TYPE_CHECKING:
 
     vm = relay_vm
     frontend = relay_frontend
+    quantize = relay_quantize
 
     def __getattr__(name: str) -> typing.Any: ...
 
@@ -129,6 +131,7 @@ relay.__dict__.update(
     build=relay_executors.build,
     build_module=build_module,
     frontend=relay_frontend,
+    quantize=relay_quantize,
     create_executor=relay_executors.create_executor,
     optimize=relay_executors.optimize,
     parser=parser,
@@ -154,6 +157,7 @@ sys.modules[f"{__name__}.transform"] = transform
 sys.modules[f"{__name__}.vm"] = relay_vm
 sys.modules[f"{__name__}.build_module"] = build_module
 sys.modules[f"{__name__}.frontend"] = relay_frontend
+sys.modules[f"{__name__}.quantize"] = relay_quantize
 sys.modules[f"{__name__}.frontend.common"] = relay_frontend.common
 sys.modules[f"{__name__}.backend"] = backend
 sys.modules[f"{__name__}.backend.interpreter"] = interpreter

@@ -37,11 +37,12 @@ WITH_TVMS_ARGUMENTS: dict[str, tuple[object, ...]] = {
 """TVM's passes whose arguments, or defaults, are others there, with arguments that each takes."""
 
 
-def test_the_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+def test_the_examples_run() -> None:
+    example = "".join(re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL))
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(example, "relay-passes.md", "exec", dont_inherit=True), {})
     assert out.getvalue().splitlines()[1] == str(8 * 8 * 4 * 27) and "'nn.conv2d': 1" in out.getvalue()
+    assert "relay.qnn.conv2d" in out.getvalue()
 
 
 @pytest.mark.parametrize(("tvm", "ours"), BUILT, ids=[tvm for tvm, _ in BUILT])

@@ -1,0 +1,154 @@
+"""`relay.quantize`: networks of floats made such of bytes, held to the floats that they come from."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import weft
+from weft import relay as names
+from weft.dialects.support.diagnostics import UsageError
+from weft.relay_quantize import magnitude_of_least_divergence, magnitude_of_most
+
+relay: Any = names
+quantize = relay.quantize.quantize
+qconfig = relay.quantize.qconfig
+Floats = npt.NDArray[np.float32]
+
+
+def network() -> tuple[Any, dict[str, Floats]]:
+    """Two convolutions with a bias each, a pool, a dense layer."""
+    rng = np.random.default_rng(0)
+    shapes = {"w0": (4, 3, 3, 3), "b0": (4,), "w1": (4, 4, 3, 3), "b1": (4,), "w2": (5, 4 * 4 * 4)}
+    v = {name: relay.var(name, shape=shape) for name, shape in shapes.items()}
+    x = relay.var("data", shape=(1, 3, 8, 8))
+    y = x
+    for number in "01":
+        y = relay.nn.conv2d(y, v[f"w{number}"], padding=(1, 1))
+        y = relay.nn.relu(relay.nn.bias_add(y, v[f"b{number}"]))
+    y = relay.nn.dense(relay.nn.batch_flatten(relay.nn.max_pool2d(y, (2, 2), (2, 2))), v["w2"])
+    params = {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
+    return weft.IRModule.from_expr(relay.Function([x, *v.values()], y)), params
+
+
+def run(module: Any, x: Floats, **params: Floats) -> Floats:
+    return relay.create_executor("debug", mod=module).evaluate()(x, **params)
+
+
+def names_of(module: Any) -> set[str]:
+    return {op.name.removeprefix("relay.") for op in module.walk()}
+
+
+DATA = [{"data": np.random.default_rng(seed).normal(size=(1, 3, 8, 8))} for seed in range(1, 4)]
+X = np.random.default_rng(9).normal(size=(1, 3, 8, 8)).astype(np.float32)
+ALL = {"skip_conv_layers": None, "skip_dense_layer": False, "weight_scale": "max"}
+
+
+@pytest.mark.parametrize("mode", ["global_scale", "percentile", "kl_divergence"])
+def test_a_quantised_network_gives_nearly_what_the_floats_do(mode: str):
+    module, params = network()
+    expected = run(module, X, **params)
+    with qconfig(calibrate_mode=mode, **ALL):
+        found = quantize(module, params, DATA)
+    error = np.abs(run(found, X) - expected).max() / np.abs(expected).max()
+    assert 0 < error < {"global_scale": 0.15, "percentile": 0.05, "kl_divergence": 0.15}[mode]
+    assert {"qnn.conv2d", "qnn.dense"} <= names_of(found) and not {"nn.conv2d", "nn.dense"} & names_of(found)
+    assert not any("simulated" in op.attributes for op in found.walk())
+
+
+def test_what_is_simulated_is_what_is_computed_with_bytes():
+    module, params = network()
+    with qconfig(calibrate_mode="percentile", **ALL):
+        found = quantize(module, params, DATA)
+    with qconfig(calibrate_mode="percentile", do_simulation=True, calibrate_chunk_by=1, **ALL):
+        simulated = quantize(module, params, DATA)
+    assert "nn.conv2d" in names_of(simulated) and "qnn.conv2d" not in names_of(simulated)
+    np.testing.assert_allclose(run(simulated, X), run(found, X), rtol=1e-5, atol=1e-5)
+
+
+def test_the_first_convolution_and_dense_layers_stay_unless_they_shall_not():
+    module, params = network()
+    found = quantize(module, params)
+    assert sum(op.name == "relay.nn.conv2d" for op in found.walk()) == 1
+    assert sum(op.name == "relay.qnn.conv2d" for op in found.walk()) == 1
+    assert "nn.dense" in names_of(found) and [each.name_hint for each in found["main"].params] == ["data"]
+    assert "nn.conv2d" in names_of(module), "the network that is given stays as it is"
+
+
+def test_what_both_branches_multiply_is_quantised_in_each():
+    x, c = relay.var("x", shape=(2, 4)), relay.var("c", shape=(), dtype="bool")
+    w = relay.const(np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
+    chosen = relay.If(c, relay.nn.dense(x, w), relay.tanh(relay.nn.dense(x, w)))
+    module = weft.IRModule.from_expr(relay.Function([x, c], chosen))
+    with qconfig(**ALL):
+        found = quantize(module)
+    given = np.linspace(-2, 2, 8, dtype=np.float32).reshape(2, 4)
+    for which in (True, False):
+        expected = relay.create_executor(mod=module).evaluate()(given, np.array(which))
+        np.testing.assert_allclose(
+            relay.create_executor(mod=found).evaluate()(given, np.array(which)), expected, atol=0.1
+        )
+
+
+def test_moved_bytes_stay_bytes():
+    module, params = network()
+    with qconfig(**ALL):
+        found = quantize(module, params)
+    types = {op.name: str(op.results[0].type) for op in found.walk() if op.results}
+    assert types["relay.nn.max_pool2d"].endswith("xi8>") and types["relay.nn.batch_flatten"].endswith("xi8>")
+
+
+def test_a_network_is_divided_where_it_makes_bytes_and_floats():
+    x, w = relay.var("x", shape=(2, 4)), relay.const(np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
+    module = weft.IRModule.from_expr(relay.Function([x], relay.nn.dense(x, w)))
+    given = np.linspace(-2, 2, 8, dtype=np.float32).reshape(2, 4)
+    with qconfig(skip_dense_layer=False):
+        whole = quantize(module)
+    with qconfig(skip_dense_layer=False, partition_conversions="fully_integral"):
+        divided = quantize(module)
+    parts = ["quantize_inputs", "quantized_main", "dequantize_outputs", "main"]
+    assert [each.name_hint for each in divided.get_global_vars()] == parts
+    np.testing.assert_array_equal(run(divided, given), run(whole, given))
+    with pytest.raises(AssertionError, match="not fully integral"), qconfig(partition_conversions="fully_integral"):
+        quantize(module)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nbit_input": 4}, "'nbit_input' is 8, and not 4"),
+        ({"calibrate_mode": "kl"}, "'calibrate_mode' is one of"),
+        ({"dtype_input": "uint8"}, "'dtype_input' is 'int8'"),
+    ],
+)
+def test_options_that_there_are_not_are_refused(options: dict[str, Any], message: str):
+    with pytest.raises(UsageError, match=message):
+        qconfig(**options)
+
+
+def test_calibration_by_data_needs_data():
+    module, params = network()
+    with pytest.raises(UsageError, match="there are none"), qconfig(calibrate_mode="percentile"):
+        quantize(module, params)
+
+
+def test_options_count_within_their_with():
+    before = relay.quantize.current_qconfig()
+    with qconfig(global_scale=2.0) as outer, qconfig(global_scale=3.0):
+        assert relay.quantize.current_qconfig().global_scale == 3.0
+        with outer:
+            assert relay.quantize.current_qconfig().global_scale == 2.0
+    assert relay.quantize.current_qconfig() is before
+
+
+def test_magnitudes_leave_out_what_is_rare():
+    rng = np.random.default_rng(0)
+    usual = np.abs(rng.normal(size=200_000))
+    with_one = np.append(usual, 1000.0)
+    assert magnitude_of_most(np.arange(10.0)) == 9.0 and magnitude_of_most(with_one) < 6
+    assert 2.5 < magnitude_of_least_divergence(usual) <= usual.max()
+    assert magnitude_of_least_divergence(np.append(usual, 20.0)) < 7
+    assert magnitude_of_least_divergence(np.zeros(3)) == 0.0
+    with_zeros = np.append(usual, np.zeros(200_000))
+    assert magnitude_of_least_divergence(with_zeros) == magnitude_of_least_divergence(usual)
