@@ -17,11 +17,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import flatten_types, is_dynamic
-from ...dialects.relay.core import ConstantOp, FuncOp
+from ...dialects.relay.core import FuncOp
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.support.arguments import checked
 from ...dialects.support.blame import OperandError
@@ -31,6 +31,7 @@ from .control import WITH_GRAPHS, convert_graphs
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
 from .files import Loaded, load
+from .free_weights import free_weights
 from .microsoft import DOMAIN, IN_ONNX_DOMAIN
 from .microsoft.alike import OF_ONNX, as_of_onnx
 from .node import Node, Outputs
@@ -201,7 +202,7 @@ class _Importer:
             check_declared(value, result, self.file)
         self.emitter.finish(results)
         if self.free_weights:
-            self.free(scope)
+            self.freed = free_weights(self.block, scope, self.emitter)
         function = FuncOp(
             "main",
             FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results]),
@@ -226,21 +227,6 @@ class _Importer:
         module = ModuleOp([function, *self.made])
         module.location = function.location
         return module
-
-    def free(self, scope: Scope) -> None:
-        """Make the weights of the graph that it still reads inputs of its function."""
-        for name in scope.weights:
-            value = scope.values.get(name)
-            if not isinstance(value, OpResult) or not isinstance(value.op, ConstantOp) or value.first_use is None:
-                continue
-            array = value.op.numpy()
-            assert array is not None, "it was read"
-            self.freed[name] = array
-            argument = self.block.insert_arg(value.type, len(self.block.args))
-            argument.location, argument.name_hint = self.emitter.location_of(name), value.name_hint
-            value.replace_all_uses_with(argument)
-            value.op.detach()
-            value.op.erase()
 
     # Graphs and names
 
