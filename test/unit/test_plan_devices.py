@@ -313,3 +313,19 @@ def test_a_kernel_takes_and_gives_what_is_in_several_memories(mark: str, is_kern
     else:
         with pytest.raises(Diagnostic, match=r'"global"> and on .*"texture"> at once'):
             plan(module(text))
+
+
+def test_a_memory_scope_that_is_found_late_is_that_of_all_that_follow_the_result() -> None:
+    """Planned anew, it would be: `%x` is where the result is, whose scope a note on an unused value gives."""
+    text = """relay.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = relay.exp %y : tensor<4xf32>
+      %1 = relay.on_device %0 {constrain_body = false, constrain_result = true,
+          virtual_device = #relay.virtual_device<cpu, id = 1, memory_scope = "global">} : tensor<4xf32>
+      %2 = relay.on_device %0 {constrain_result = true,
+          virtual_device = #relay.virtual_device<cpu, id = 0>} : tensor<4xf32>
+      %3 = relay.tanh %y : tensor<4xf32>
+      relay.return %3 : tensor<4xf32>
+    }"""
+    once = PlanDevicesPass()(module(text))
+    assert str(PlanDevicesPass()(once)) == str(once)
+    assert str(once).count('memory_scope = "global"') == 3

@@ -33,8 +33,11 @@ def choose_defaults(module: ModuleOp, domains: Constraints) -> None:
             if isinstance(op, OnDeviceOp) and not is_true(op.constrain_body) and not is_true(op.constrain_result):
                 with domains.on_trial():
                     domains.unify(domains.of(op.result), domains.of(op.body))
-    for func in functions:
-        _default_function(func, domains)
+    chosen = -1
+    while domains.chosen != chosen:  # what is chosen late, such as a memory scope, may fill what was chosen before
+        chosen = domains.chosen
+        for func in functions:
+            _default_function(func, domains)
     for op in module.ops:
         if isinstance(op, FuncOp) and op not in functions:
             domains.set_default(domains.function(op), domains.devices.default)

@@ -64,6 +64,8 @@ class Domains:
         self.devices = devices
         self._of: dict[SSAValue, Domain] = {}
         self._undo: list[Callable[[], None]] | None = None
+        self.chosen = 0
+        """How often something of a domain was chosen that nothing had said."""
 
     def of(self, value: SSAValue) -> Domain:
         """The domain of a value."""
@@ -184,7 +186,9 @@ class Domains:
             known = domain.device
             if known.id is None and known.type not in (None, device.type):
                 known = VirtualDevice(known.type, 0, known.target, known.memory_scope)
-            domain.device = self.devices.canonical(known.default(device))
+            found = self.devices.canonical(known.default(device))
+            self.chosen += found != domain.device
+            domain.device = found
             return
         for part in (*domain.arguments, *domain.results):
             self.set_default(part, device)
