@@ -36,6 +36,7 @@ from ..transforms.infra.sequential import Sequential
 from ..transforms.infra.timing import timed
 from .gpu_phases import gpu_passes
 from .joining_passes import add_joining
+from .networks_of_bytes import on_bytes
 
 if TYPE_CHECKING:
     from ..dialects.support.vector_unit import VectorUnit
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
 
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
 """In order. `import` is done by a frontend, `object` by the code generator; the others are passes."""
-
-LEFT_FACTORS = {"vnni": "uint8", "dotprod": "int8", "pmaddwd": None}
-"""What the instructions for dot products of bytes take to multiply with bytes that have a sign; `None`: any."""
 
 WHOLE = ("graph", "fuse", "tir")
 """The phases that need the whole module."""
@@ -256,7 +254,7 @@ def graph(target: Target) -> list[ModulePass]:
         LambdaLiftPass(),
         InlinePass(),
         UnrollScansPass(all=True) if target.is_gpu else UnrollScansPass(),
-        *_on_bytes(target),
+        *on_bytes(target.vector_unit(), _dot(target)),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         SinkTransposePass(),
@@ -394,17 +392,6 @@ def loops(target: Target) -> list[ModulePass]:
 def _dot(target: Target) -> str | None:
     """The dot products of bytes that the target has, and that its code can say."""
     return target.vector_unit().dot if target.kind != "c" else None
-
-
-def _on_bytes(target: Target) -> list[ModulePass]:
-    """Networks of bytes are computed with bytes where their products are summed faster than those of floats. By
-    `pmaddwd` in vectors of 64 bytes they are not: the two units that multiply floats have to add up as well."""
-    from ..transforms.relay.sink_dequantize import SinkDequantizePass
-
-    unit, dot = target.vector_unit(), _dot(target)
-    if dot is None or (dot == "pmaddwd" and unit.bytes == 64):
-        return []
-    return [SinkDequantizePass(data=LEFT_FACTORS[dot])]
 
 
 def _interleaved(target: Target) -> ModulePass:
