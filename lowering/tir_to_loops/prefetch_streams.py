@@ -81,8 +81,8 @@ REUSE = 5
 AHEAD = 4
 """What is asked for and not read yet takes that part of the nearest cache at most, beside what is read now."""
 
-PAGE = 4096
-"""Bytes within which a processor finds by itself what is read next."""
+NEAR = 1024
+"""Bytes within which a processor finds by itself what is read next: blocks of 8 x 7 x 7 floats lie 1568 apart."""
 
 MIN_ROWS = 4
 """Tiles of rows from which on each has to ask for a small part of the next panel only."""
@@ -406,7 +406,7 @@ def _lines(loop: scf.ForOp, machine: MachineModel) -> list[_Lines]:
         moving = [each for each in unrolled if _along(each, load, index)]
         if len(moving) != 1 or trips * width > machine.line or _along(loop, load, index) != 1:
             continue
-        if abs(_along(around, load, index)) * width >= PAGE:
+        if abs(_along(around, load, index)) * width >= NEAR:
             every = max(1, machine.line // (abs(_along(moving[0], load, index)) * width))
             found.append(_Lines(load, moving[0], around, every, index))
     return found

@@ -449,6 +449,33 @@ func.func @lines_of_the_next_block_are_asked_for(%x: memref<4194304xf32>, %near:
   func.return
 }
 
+// Blocks of eight channels of seven by seven pixels are 1568 bytes: few are in a page, and each is asked for.
+// CHECK-LABEL: func.func @lines_of_small_images_are_asked_for
+// CHECK:             memref.prefetch %x
+// CHECK-NOT:         memref.prefetch
+// CHECK:         func.return
+func.func @lines_of_small_images_are_asked_for(%x: memref<200704xf32>, %y: memref<5xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %c392 = arith.constant 392 : index
+  %c512 = arith.constant 512 : index
+  scf.for %block = %c0 to %c512 step %c1 {
+    scf.for %k = %c0 to %c8 step %c1 {
+      scf.for %row = %c0 to %c5 step %c1 {
+        %0 = arith.muli %block, %c392 : index
+        %1 = arith.muli %row, %c8 : index
+        %2 = arith.addi %0, %1 : index
+        %3 = arith.addi %2, %k : index
+        %4 = memref.load %x[%3] : memref<200704xf32>
+        memref.store %4, %y[%row] : memref<5xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  func.return
+}
+
 // Twenty rows of eight scalars, two of which share a line: ten lines, of which each of eight steps asks for one or two.
 // CHECK-LABEL: func.func @lines_that_rows_share_are_asked_for_once
 // CHECK:           memref.prefetch %x

@@ -57,6 +57,9 @@ ASKED_AHEAD = 5
 """Rows from which on a tile asks for the next panel as well as for what streams by soon (`prefetch-streams`). Each such
 request takes the place of a load, and with few registers there are about as many loads as there is room for."""
 
+LOOP = 1
+"""What a step's own instructions take, in loads: of 94 GFLOP/s 5 x 2 sums do 76 to 90, and 6 x 2 88 to 92 (a Zen 3)."""
+
 FOLLOWED = 4
 """Streams of vectors that a processor follows by itself at the full rate. Of weights that are read once, from memory: 4
 panels at a time come by at 45 GB/s, 6 at 44, 8 at 39, 12 at 38; from the second cache at 234, 234, 225, 204 (a Zen)."""
@@ -429,7 +432,7 @@ class Weigher:
                 reads[kind] += (tile.rows if along_row else 1) * (tile.columns if along_column else 1)
         streams = reads[ReadKind.VECTOR] + reads[ReadKind.STRIDED]
         if self.registers.count < MANY_REGISTERS and reuse.is_product:
-            requests = streams + (tile.rows >= ASKED_AHEAD)
+            requests = streams + (tile.rows >= ASKED_AHEAD) + LOOP
             near = cost[ReadKind.SCALAR] * reads[ReadKind.SCALAR] + (reads[ReadKind.VECTOR] + requests) / machine.loads
             passing = cost[ReadKind.VECTOR] * reads[ReadKind.VECTOR]
             cycles = max(near, passing) + cost[ReadKind.STRIDED] * reads[ReadKind.STRIDED]
