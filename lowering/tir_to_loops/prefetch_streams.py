@@ -78,6 +78,9 @@ from .loop_emission import UNROLL_FULLY
 REUSE = 5
 """Uses of a vector from which on its load is worth asking for."""
 
+NEXT_REUSE = 4
+"""Uses of a vector from which on one of the next panel is, too: that is one request in a step, whatever the columns."""
+
 AHEAD = 4
 """What is asked for and not read yet takes that part of the nearest cache at most, beside what is read now."""
 
@@ -120,7 +123,7 @@ class PrefetchStreamsPass(ModulePass):
                     stream.prefetch(loop, self.distance, machine.l1 // AHEAD // asked)
                 if panel is not None and before:
                     stream.prefetch_part(loop, panel, before)
-                elif panel is not None and stream.uses >= REUSE:
+                elif panel is not None and stream.uses >= NEXT_REUSE:
                     stream.prefetch_next(loop, panel)
 
 

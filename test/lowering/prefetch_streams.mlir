@@ -183,6 +183,40 @@ func.func @the_next_columns_are_asked_for_while_the_rows_go_by(%w: memref<131072
   func.return
 }
 
+// Four rows use a vector too seldom to ask for what streams by soon: a vector of the next columns in a step is all.
+// CHECK-LABEL: func.func @four_rows_ask_for_the_next_columns_alone
+// CHECK:         memref.prefetch %w[%{{.*}}], read, locality<2>, data : memref<131072xf32>
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+func.func @four_rows_ask_for_the_next_columns_alone(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  %c8192 = arith.constant 8192 : index
+  %c16384 = arith.constant 16384 : index
+  scf.for %tile = %first to %last step %c1 {
+    scf.for %k = %c0 to %c512 step %c1 {
+      scf.for %row = %c0 to %c4 step %c1 {
+        scf.for %column = %c0 to %c2 step %c1 {
+          %0 = arith.divui %tile, %c16 : index
+          %1 = arith.muli %0, %c16384 : index
+          %2 = arith.muli %column, %c8192 : index
+          %3 = arith.addi %1, %2 : index
+          %4 = arith.muli %k, %c16 : index
+          %5 = arith.addi %3, %4 : index
+          %6 = vector.load %w[%5] : memref<131072xf32>, vector<16xf32>
+          %7 = arith.muli %row, %c16 : index
+          vector.store %6, %y[%7] : memref<128xf32>, vector<16xf32>
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  func.return
+}
+
 // Columns that do not follow each other, few tiles of rows, and a tile that moves by itself: this vector alone.
 // CHECK-LABEL: func.func @columns_that_lie_apart_few_rows_and_tiles_that_move
 // CHECK-COUNT-3: memref.prefetch %{{.*}}, read, locality<3>
