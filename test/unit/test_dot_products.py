@@ -130,7 +130,7 @@ def test_the_rule_for_dot_products_is_recorded() -> None:
         schedule.transform_block_layout(schedule.get_block("sum"), lambda i, j, k: (i, j, k // 4, k % 4))
     with recording(func, "schedule") as trace:
         schedule_by_rules(func, VectorRegisters(32, 64), "vnni")
-    assert 'intrin = "dot_s8s8_from_0"' in str(trace)
+    assert 'intrin = "dot_s8s8_from_0"' in str(trace.op)
     schedule = Schedule.on(again)
     trace.apply_to_schedule(schedule)
     assert str(again) == str(func)

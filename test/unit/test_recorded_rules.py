@@ -54,7 +54,7 @@ def test_a_recorded_rule_is_a_schedule_that_does_the_same(name: str) -> None:
     with recording(by_rules, "rules") as trace:
         schedule_by_rules(by_rules, VectorRegisters())
     assert len(trace.insts) > 1
-    module = parse_module(str(trace), new_ir_context(), "trace.mlir")
+    module = parse_module(str(trace.op), new_ir_context(), "trace.mlir")
     module.verify()
     sequence = module.body.block.first_op
     assert isinstance(sequence, SequenceOp)

@@ -57,7 +57,7 @@ def test_what_cannot_be_seen_is_asserted() -> None:
     assert isinstance(func, PrimFuncOp)
     with recorded.recording(func, "shared") as trace:
         recorded.set_kind(loop, ForKind.PARALLEL)
-    assert loop.is_independent and str(trace).index("independent") < str(trace).index("parallel")
+    assert loop.is_independent and str(trace.op).index("independent") < str(trace.op).index("parallel")
     func.verify()
 
 

@@ -333,7 +333,7 @@ def test_handles_of_what_an_intrinsic_has_replaced_are_stale() -> None:
 def test_a_tensorized_schedule_is_applied_from_its_text() -> None:
     schedule, _, order = tiled()
     schedule.tensorize(order[3], "test_tile")
-    assert 'schedule.tensorize %i_2 {intrin = "test_tile"}' in str(schedule.trace)
+    assert 'schedule.tensorize %i_2 {intrin = "test_tile"}' in str(schedule.trace.op)
 
 
 def swapped(schedule: Schedule, order: list[LoopRV]) -> LoopRV:

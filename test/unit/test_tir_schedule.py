@@ -59,7 +59,7 @@ def test_a_trace_gives_the_same_module_again(seed: int) -> None:
 def test_a_trace_that_was_printed_and_parsed_does_the_same() -> None:
     schedule, again = new(), new()
     tiled(schedule)
-    module = parse_module(str(schedule.trace), new_ir_context(), "trace.mlir")
+    module = parse_module(str(schedule.trace.op), new_ir_context(), "trace.mlir")
     module.verify()
     op = module.body.block.first_op
     assert isinstance(op, SequenceOp)

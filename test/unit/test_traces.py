@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 
 import pytest
 from te_samples import dense
@@ -62,6 +63,25 @@ def recorded() -> Schedule:
     schedule.enter_postproc()
     schedule.unroll(inner)
     return schedule
+
+
+def test_the_text_of_a_trace_is_a_python_function_that_does_it() -> None:
+    assert str(Trace([])).splitlines()[1:] == ["def apply_trace(sch: tir.Schedule) -> None:", "  pass"]
+    assert str(parallel_rows()).splitlines() == [
+        "# from tvm import tir",
+        "def apply_trace(sch: tir.Schedule) -> None:",
+        '  b0 = sch.get_block(name="relu", func_name="main")',
+        "  l1, l2 = sch.get_loops(block=b0)",
+        "  l3, l4 = sch.split(loop=l1, factors=[None, 4], preserve_unit_iters=True)",
+        "  sch.parallel(loop=l3)",
+        '  sch.annotate(block_or_loop=l2, ann_val="a \\"word\\"", ann_key="note")',
+    ]
+    names: dict[str, Callable[[Schedule], None]] = {}
+    exec(f"from weft import tir\n{parallel_rows()}", names)
+    by_text, by_trace = Schedule(prim_func(STAGE)), Schedule(prim_func(STAGE))
+    names["apply_trace"](by_text)
+    parallel_rows().apply_to_schedule(by_trace)
+    assert str(by_text.mod) == str(by_trace.mod)
 
 
 def test_every_instruction_has_a_kind_that_names_all_of_its_properties() -> None:

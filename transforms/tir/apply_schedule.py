@@ -1,7 +1,7 @@
 """Apply schedules that are written down: every `schedule.sequence` to the function it names.
 
 The sequences stand in the module itself, and are gone once applied, or in the file or folder that `record` names, as
-`print(schedule.trace)` or `schedule-rules{record-to=...}` wrote them. Decisions that are recorded are made again;
+`print(schedule.trace.op)` or `schedule-rules{record-to=...}` wrote them. Decisions that are recorded are made again;
 others are drawn, from the name of the sequence, so that each run draws the same.
 
 Before -> after:

@@ -180,7 +180,7 @@ class RuleSpace:
         except Diagnostic:
             self.invalid += 1
             return None
-        return Candidate(tuple(map(_gene, decided)), str(trace), features_of(function))
+        return Candidate(tuple(map(_gene, decided)), str(trace.op), features_of(function))
 
 
 class UnionSpace:

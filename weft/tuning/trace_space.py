@@ -126,7 +126,7 @@ class TraceSpace:
         except Diagnostic:
             self.invalid += 1
             return None
-        text = str(sch.trace)
+        text = str(sch.trace.op)
         self._traces[text] = sch.trace
         return Candidate((), text, features_of(only_function(sch.mod)))
 

@@ -5,7 +5,7 @@ instruction of a `schedule.sequence`, which does the same to the unscheduled fun
 
     with recording(func, "tiled") as trace:
         schedule_by_rules(func, registers)
-    print(trace)
+    print(trace.op)
 """
 
 from __future__ import annotations

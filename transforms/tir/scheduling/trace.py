@@ -1,6 +1,7 @@
 """What was done to a function, as a `schedule.sequence`, and how it is done again.
 
 trace = schedule.trace                 # the operation is trace.op; it prints, parses and verifies
+print(trace)                           # a Python function, as TVM prints it
 trace.apply_to_schedule(Schedule(other))
 """
 
@@ -110,7 +111,9 @@ class Trace:
         return Instruction.of(left[-1])
 
     def __str__(self) -> str:
-        return str(self.op)
+        """The Python function that does it to a schedule, as TVM prints it; what is parsed is the text of `op`."""
+        lines = ["# from tvm import tir", "def apply_trace(sch: tir.Schedule) -> None:"]
+        return "\n".join([*lines, *(f"  {call}" for call in self.as_python() or ["pass"])])
 
     def show(self) -> None:
         """Print it."""
@@ -275,6 +278,6 @@ def write_record(trace: Trace, folder: str) -> None:
     name = trace.op.function_name or trace.op.sym_name.data
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        (Path(folder) / f"{quote(name, safe='')}.mlir").write_text(f"{trace}\n")
+        (Path(folder) / f"{quote(name, safe='')}.mlir").write_text(str(trace.op) + "\n")
     except OSError as error:
         raise UsageError(f"cannot write the schedule of @{name} to {folder}: {error}") from error
