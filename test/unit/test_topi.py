@@ -241,3 +241,18 @@ def test_shapes_are_numbers_where_they_are_known() -> None:
 def test_what_does_not_go_together_is_refused(made: Callable[[te.Tensor], object], why: str) -> None:
     with pytest.raises((UsageError, Diagnostic), match=why):
         made(te.placeholder((3, 4), name="x"))
+
+
+def test_layers_stand_where_tvm_has_them() -> None:
+    from weft.topi.nn.pooling import pool2d
+    from weft.topi.nn.utils import get_pad_tuple
+
+    assert pool2d is nn.pool2d is topi.nn.pooling.pool2d and topi.nn.elemwise.relu is nn.relu
+    assert get_pad_tuple("SAME", (3, 4)) == (1, 2, 1, 1) and get_pad_tuple("VALID", (3, 4)) == (0, 0, 0, 0)
+    assert get_pad_tuple(2, (3, 3)) == (2, 2, 2, 2) == get_pad_tuple((2, 2), (3, 3))
+    assert get_pad_tuple((1, 2, 3, 4), (3, 3)) == (1, 2, 3, 4)
+    with pytest.raises(UsageError, match="3 numbers"):
+        get_pad_tuple((1, 2, 3), (3, 3))
+    x = te.placeholder((1, 1, 4, 4), name="x")
+    with pytest.raises(UsageError, match="3 numbers"):
+        nn.pool2d(x, 2, 1, 1, (0, 1, 0), "max")
