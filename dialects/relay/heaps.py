@@ -13,11 +13,11 @@ from .. import te
 
 @dataclass(frozen=True)
 class Heap:
-    """A heap of numbers of i32.
+    """A heap of integers.
 
     Args:
-        at: the element at a place of i64, from 0, the root.
-        is_above: whether one number belongs above another one; an order of all of them.
+        at: the integer at a place of i64, from 0, the root.
+        is_above: whether one belongs above another one; an order of all of them.
         state: two elements of i64 that it may write to.
     """
 

@@ -5,7 +5,7 @@ import pytest
 
 import weft
 from weft import relay
-from weft.dialects.relay.ops.sort import FEW, ArgsortOp, order_of
+from weft.dialects.relay.ops.sort import FEW, KEPT, ArgsortOp, order_of
 from weft.testing.operators import run_operator
 
 pytestmark = pytest.mark.sampled(3)
@@ -42,7 +42,9 @@ def test_machine_code_orders_long_and_open_axes_as_numpy_does() -> None:
 
 
 @pytest.mark.parametrize("ascending", [True, False])
-@pytest.mark.parametrize(("columns", "count"), [(FEW + 3, 1), (300, 7), (300, FEW), (300, FEW + 1), (700, FEW + 1)])
+@pytest.mark.parametrize(
+    ("columns", "count"), [(FEW + 3, 1), (300, 7), (300, KEPT), (300, KEPT + 1), (300, 150), (300, 151), (700, 699)]
+)
 def test_the_first_few_of_a_long_axis_are_those_of_its_order(columns: int, count: int, ascending: bool) -> None:
     x = unordered(2, columns)
     (axis, data) = (0, x.T) if count == 7 else (1, x)
@@ -52,6 +54,37 @@ def test_the_first_few_of_a_long_axis_are_those_of_its_order(columns: int, count
     order = order_of(x, 1, ascending)[:, :count]
     np.testing.assert_array_equal(np.moveaxis(places, axis, 1), order)
     np.testing.assert_array_equal(np.moveaxis(values, axis, 1), np.take_along_axis(x, order, 1))
+
+
+def extremes(dtype: str, count: int) -> np.ndarray:
+    """Elements of a type, the least and the greatest among them; of floats NaN of both signs, and what is next to 0."""
+    rng = np.random.default_rng(count)
+    if dtype == "bool":
+        return rng.integers(0, 2, count).astype(bool)
+    if dtype.startswith("float"):
+        x = rng.normal(0, 1, count).astype(dtype)
+        info = np.finfo(dtype)
+        special = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, info.min, info.smallest_subnormal]
+        return rng.permutation(np.concatenate([x[: count - 18], np.array([*special, *special], dtype)]))
+    info = np.iinfo(dtype)
+    x = rng.integers(info.min, info.max, count, dtype=dtype, endpoint=True)
+    x[[3, 40, 77]], x[[4, 41, 78]] = info.min, info.max
+    return x
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize(
+    "dtype",
+    ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"],
+)
+def test_elements_of_every_type_come_in_the_order_of_their_values(dtype: str, ascending: bool) -> None:
+    x = extremes(dtype, FEW + 60)
+    value = relay.var("x", shape=x.shape, dtype=dtype)
+    counts = (KEPT, 60, x.size)  # in order, in a heap, and merged
+    found = [relay.topk(value, count, axis=0, ret_type="indices", is_ascend=ascending) for count in counts]
+    exe = weft.compile(relay.Function([value], relay.Tuple(found)), threads=1)
+    for count, places in zip(counts, exe(x), strict=True):
+        np.testing.assert_array_equal(places, order_of(x, 0, ascending)[:count])
 
 
 def test_a_few_of_ordered_rows_and_of_open_ones_are_found() -> None:

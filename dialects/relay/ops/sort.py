@@ -4,24 +4,26 @@ The order is that of NumPy's stable sort: equal elements keep theirs, and NaN co
 order is its mirror: NaN comes first, and equal elements keep theirs still.
 
 By definition, the place of an element is how many elements come before it: quadratic work, but free of order, and in
-vectors. Along axes that are long, or may be, elements are merged into runs twice as long each time; where only a few
-are asked for, those found so far are kept in order. The direct evaluation sorts.
+vectors. Along axes that are long, or may be, elements are merged into runs twice as long each time; where fewer are
+asked for, those found so far are kept in a heap, and a few in order. Integers stand for elements of up to 32 bits: as
+large as they come late, with the number of the element below, so that they are compared at once, and no two are equal.
+The direct evaluation sorts.
 """
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, i32, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, TensorType, TupleType, f32, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ... import te
-from ...support.dtypes import numpy_dtype
+from ...support.dtypes import byte_width, numpy_dtype
 from ...support.operations import irdl_op_definition
 from ..base import (
     Fusion,
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+_U32 = IntegerType(32, Signedness.UNSIGNED)
+
 
 def below(a: te.Expr, b: te.Expr) -> te.Expr:
     """Whether `a` comes before `b` in ascending order."""
@@ -61,8 +65,10 @@ def below(a: te.Expr, b: te.Expr) -> te.Expr:
 
 
 FEW = 128
-"""So many elements are put in order by counting for each how many come before it, and so many of more are kept in order
-while the others go by; more than that, in a heap, if they are a part of all."""
+"""So many elements are put in order by counting for each how many come before it."""
+
+KEPT = 16
+"""So many of more are kept in order while the others go by; up to half of all stand in a heap."""
 
 
 def order(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
@@ -70,9 +76,9 @@ def order(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     extent = x.shape[axis]
     if te.surely_at_most(extent, FEW):
         return _counted(x, axis, count, ascending)
-    if te.surely_at_most(count, FEW):
+    if te.surely_at_most(count, KEPT):
         return _selected(x, axis, count, ascending)
-    return (_heaped if te.surely_at_most(count * 4, extent) else _merged)(x, axis, count, ascending)
+    return (_heaped if te.surely_at_most(count * 2, extent) else _merged)(x, axis, count, ascending)
 
 
 def _counted(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
@@ -95,96 +101,163 @@ def _counted(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tens
     return te.compute((*x.shape[:axis], count, *x.shape[axis + 1 :]), index_at, "order")
 
 
+class _Items(ABC):
+    """What stands for the elements of a row while they are put in order: numbers, no two of which are equal.
+
+    Args:
+        x: the elements.
+        axis: that along which they are put in order.
+        row: where the row stands along the other axes.
+        ascending: whether smaller ones come first.
+    """
+
+    type: ClassVar[Attribute]
+
+    def __init__(self, x: te.Tensor, axis: int, row: Sequence[te.Expr], ascending: bool):
+        self.ascending = ascending
+        self._element: Callable[[te.Expr], te.Read] = lambda at: x[(*row[:axis], te.as_index(at), *row[axis:])]
+
+    @abstractmethod
+    def of(self, number: te.Expr) -> te.Expr:
+        """What stands for the element of a number, which is an index or an integer."""
+
+    @abstractmethod
+    def number(self, item: te.Expr) -> te.Expr:
+        """Which element (i32) it stands for."""
+
+    @abstractmethod
+    def is_before(self, one: te.Expr, other: te.Expr) -> te.Expr:
+        """Whether one comes before another: the first of equal elements does."""
+
+
+class _Keys(_Items):
+    """Of elements of 32 bits or fewer: an integer that is as large as they come late, above their number."""
+
+    type = i64
+
+    def of(self, number: te.Expr) -> te.Expr:
+        key = te.cast(_key(self._element(number)), i64)
+        return (key if self.ascending else -1 - key) * (1 << 32) + te.cast(number, i64)
+
+    def number(self, item: te.Expr) -> te.Expr:
+        return te.cast(item, i32)
+
+    def is_before(self, one: te.Expr, other: te.Expr) -> te.Expr:
+        return one < other
+
+
+class _Numbers(_Items):
+    """Of any elements: their numbers."""
+
+    type = i32
+
+    def of(self, number: te.Expr) -> te.Expr:
+        return te.cast(number, i32)
+
+    def number(self, item: te.Expr) -> te.Expr:
+        return item
+
+    def is_before(self, one: te.Expr, other: te.Expr) -> te.Expr:
+        mine, its = self._element(one), self._element(other)
+        first, second = (mine, its) if self.ascending else (its, mine)
+        is_less, is_more = below(first, second), below(second, first)
+        return is_less | (~(is_less | is_more) & (one < other))
+
+
+def _key(x: te.Expr) -> te.Expr:
+    """An integer of 32 bits, or 64 of those without a sign, as large as `x` comes late in ascending order: of floats
+    the bits, of which those of negative ones are turned; both zeros are one, and NaN is the largest."""
+    if not isinstance(x.type, AnyFloat):
+        return te.cast(x, i64) - (1 << 31) if x.type == _U32 else x
+    wide = te.cast(x, f32)
+    bits = te.bitcast(te.select(wide.equal(0.0), te.const(0.0, f32), wide), i32)
+    largest = te.const((1 << 31) - 1, i32)
+    ordered = te.select(bits < 0, bits ^ largest, bits)
+    return te.select(te.unary(te.UnaryKind.ISNAN, wide), largest, ordered)
+
+
+def _items_of(x: te.Tensor) -> type[_Items]:
+    return _Keys if byte_width(x.element_type) <= 4 else _Numbers
+
+
 def _selected(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     """`order` by insertion of those elements that come before the last one kept."""
     rows = [*x.dims[:axis], *x.dims[axis + 1 :]]
-    kept = te.dim_expr(count)
+    kept, kind = te.dim_expr(count), _items_of(x)
 
-    def fill(do: te.Steps, first: te.Tensor, place: te.Tensor) -> None:
+    def fill(do: te.Steps, first: te.Tensor, held: te.Tensor, place: te.Tensor) -> None:
         row = tuple(do.axes)
+        items = kind(x, axis, row, ascending)
 
         def at(number: te.Expr) -> te.Read:
-            return first[(*row[:axis], number, *row[axis:])]
-
-        def element(number: te.Expr) -> te.Expr:
-            return x[(*row[:axis], te.as_index(number), *row[axis:])]
+            return held[(*row, te.as_index(number))]
 
         here = place[(*row, te.const(0, te.index))]
         with do.loop(te.dim_expr(x.dims[axis])) as i:
-            mine = do.let(element(i), "mine")
-
-            def comes_before(other: te.Expr) -> te.Expr:
-                return below(mine, other) if ascending else below(other, mine)
-
-            with do.when((i < kept) | comes_before(element(at(kept - 1)))):
+            mine = do.let(items.of(i), "mine")
+            last = te.select(i < kept, mine, at(kept - 1))  # what is not written yet stands for no element
+            with do.when((i < kept) | items.is_before(mine, last)):
                 do.store(here, te.cast(te.minimum(i, kept - 1), i64))
-                one_before = te.as_index(te.maximum(here - 1, 0))
-                with do.while_((here > 0) & comes_before(element(at(one_before)))):
-                    do.store(at(te.as_index(here)), at(one_before))
+                one_before = te.select(here > 0, at(te.maximum(here - 1, 0)), mine)
+                with do.while_((here > 0) & items.is_before(mine, one_before)):
+                    do.store(at(here), at(here - 1))
                     do.store(here, here - 1)
-                do.store(at(te.as_index(here)), te.cast(i, i32))
+                do.store(at(here), mine)
+        _tell(do, first, axis, count, lambda i: items.number(at(i)))
 
-    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
-    return te.procedure([(shape, i32, "order")], fill, [((*rows, 1), i64, "place")], rows)[0]
+    return _procedure(x, axis, count, fill, [((*rows, count), kind.type, "held"), ((*rows, 1), i64, "place")])
 
 
 def _heaped(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     """`order` by a heap of the elements kept, the last of which stands at its root, and gives way to those that come
     before it."""
     rows = [*x.dims[:axis], *x.dims[axis + 1 :]]
-    kept = te.cast(te.dim_expr(count), i64)
+    kept, kind = te.cast(te.dim_expr(count), i64), _items_of(x)
 
-    def fill(do: te.Steps, first: te.Tensor, state: te.Tensor) -> None:
+    def fill(do: te.Steps, first: te.Tensor, held: te.Tensor, state: te.Tensor) -> None:
         row = tuple(do.axes)
+        items = kind(x, axis, row, ascending)
 
         def at(place: te.Expr) -> te.Read:
-            return first[(*row[:axis], te.as_index(place), *row[axis:])]
-
-        def comes_after(one: te.Expr, other: te.Expr) -> te.Expr:
-            """By their numbers, which decide among equal elements."""
-            mine, its = (x[(*row[:axis], te.as_index(number), *row[axis:])] for number in (one, other))
-            is_less, is_more = (below(mine, its), below(its, mine))
-            return (is_more if ascending else is_less) | (~(is_less | is_more) & (one > other))
+            return held[(*row, te.as_index(place))]
 
         places = [te.const(number, te.index) for number in (0, 1)]
-        heap = Heap(at, comes_after, (state[(*row, places[0])], state[(*row, places[1])]))
+        heap = Heap(at, lambda a, b: items.is_before(b, a), (state[(*row, places[0])], state[(*row, places[1])]))
         root = at(te.const(0, i64))
         with do.loop(te.dim_expr(count)) as i:
-            do.store(at(i), te.cast(i, i32))
+            do.store(at(i), items.of(i))
         heap.build(do, kept)
         with do.loop(te.dim_expr(x.dims[axis]) - te.dim_expr(count)) as i:
-            number = do.let(te.cast(i + te.dim_expr(count), i32), "number")
-            with do.when(comes_after(root, number)):
-                heap.sink(do, number, te.const(0, i64), kept)
+            mine = do.let(items.of(i + te.dim_expr(count)), "mine")
+            with do.when(items.is_before(mine, root)):
+                heap.sink(do, mine, te.const(0, i64), kept)
         with do.loop(te.dim_expr(count)) as i:
             end = do.let(kept - 1 - te.cast(i, i64), "end")
-            number = do.let(at(end), "number")
+            last = do.let(at(end), "last")
             do.store(at(end), root)
-            heap.sink(do, number, te.const(0, i64), end)
+            heap.sink(do, last, te.const(0, i64), end)
+        _tell(do, first, axis, count, lambda i: items.number(at(i)))
 
-    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
-    return te.procedure([(shape, i32, "order")], fill, [((*rows, 2), i64, "state")], rows)[0]
+    return _procedure(x, axis, count, fill, [((*rows, count), kind.type, "held"), ((*rows, 2), i64, "state")])
 
 
 def _merged(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tensor:
     """`order` by merging neighbouring runs that are in order, each time of twice the length (Knuth, The Art of Computer
     Programming 3, 5.2.4, straight two-way merge)."""
     rows = [*x.dims[:axis], *x.dims[axis + 1 :]]
-    extent = te.dim_expr(x.dims[axis])
+    extent, kind = te.dim_expr(x.dims[axis]), _items_of(x)
     total = te.cast(extent, i64)
 
     def fill(do: te.Steps, first: te.Tensor, runs: te.Tensor, merged: te.Tensor, state: te.Tensor) -> None:
         row = tuple(do.axes)
-
-        def element(place: te.Expr) -> te.Expr:
-            return x[(*row[:axis], te.as_index(place), *row[axis:])]
+        items = kind(x, axis, row, ascending)
 
         def at(tensor: te.Tensor, place: te.ExprLike) -> te.Read:
             return tensor[(*row, te.as_index(place))]
 
         width, left, right, takes = (state[(*row, number)] for number in range(4))
         with do.loop(extent) as i:
-            do.store(at(runs, i), te.cast(i, i32))
+            do.store(at(runs, i), items.of(i))
         do.store(width, 1)
         with do.while_(width < total):
             length = do.let(te.as_index(width) * 2, "length")
@@ -198,8 +271,7 @@ def _merged(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tenso
                     a, b = do.let(left, "left"), do.let(right, "right")
                     do.store(takes, te.cast(a >= middle, i64))
                     with do.when((a < middle) & (b < end)):
-                        one, other = do.let(element(at(runs, a)), "one"), do.let(element(at(runs, b)), "other")
-                        do.store(takes, te.cast(below(other, one) if ascending else below(one, other), i64))
+                        do.store(takes, te.cast(items.is_before(at(runs, b), at(runs, a)), i64))
                     other_comes = do.let(takes > 0, "other_comes")
                     do.store(at(merged, te.as_index(begin) + k), at(runs, te.select(other_comes, b, a)))
                     do.store(right, b + te.cast(other_comes, i64))
@@ -207,13 +279,30 @@ def _merged(x: te.Tensor, axis: int, count: te.Dim, ascending: bool) -> te.Tenso
             with do.loop(extent) as i:
                 do.store(at(runs, i), at(merged, i))
             do.store(width, width * 2)
-        with do.loop(te.dim_expr(count)) as i:
-            do.store(first[(*row[:axis], i, *row[axis:])], at(runs, i))
+        _tell(do, first, axis, count, lambda i: items.number(at(runs, i)))
 
-    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
     vector = (*rows, x.dims[axis])
-    scratch = [(vector, i32, "runs"), (vector, i32, "merged"), ((*rows, 4), i64, "state")]
-    return te.procedure([(shape, i32, "order")], fill, scratch, rows)[0]
+    scratch = [(vector, kind.type, "runs"), (vector, kind.type, "merged"), ((*rows, 4), i64, "state")]
+    return _procedure(x, axis, count, fill, scratch)
+
+
+def _tell(do: te.Steps, first: te.Tensor, axis: int, count: te.Dim, number: Callable[[te.Expr], te.Expr]) -> None:
+    """Say which elements are the first `count`."""
+    row = tuple(do.axes)
+    with do.loop(te.dim_expr(count)) as i:
+        do.store(first[(*row[:axis], i, *row[axis:])], number(i))
+
+
+def _procedure(
+    x: te.Tensor,
+    axis: int,
+    count: te.Dim,
+    fill: Callable[..., None],
+    scratch: Sequence[tuple[Sequence[te.Dim], Attribute, str]],
+) -> te.Tensor:
+    """The tensor of `order`, as `fill` writes it for each row."""
+    shape = (*x.dims[:axis], count, *x.dims[axis + 1 :])
+    return te.procedure([(shape, i32, "order")], fill, scratch, [*x.dims[:axis], *x.dims[axis + 1 :]])[0]
 
 
 def order_of(x: NDArray, axis: int, ascending: bool) -> npt.NDArray[np.int64]:
