@@ -23,7 +23,7 @@ from xdsl.ir import SSAValue
 from .dialects.relay.core import ConstantOp, FuncOp, ReturnOp
 from .dialects.relay.ops.qnn.quantization import DequantizeOp, QuantizeOp
 from .dialects.support.arguments import checked
-from .dialects.support.diagnostics import Diagnostic, Severity, UsageError, did_you_mean, emit
+from .dialects.support.diagnostics import Diagnostic, Place, Severity, UsageError, did_you_mean, emit
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
 from .relay_executors import create_executor
@@ -34,7 +34,7 @@ from .transforms.relay.dead_code_elimination import eliminate_dead_code
 from .transforms.relay.fold_constant import FoldConstantPass
 from .transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from .transforms.relay.partition_conversions import PartitionConversionsPass
-from .transforms.relay.quantize_annotate import SIMULATED, STEPS, QuantizeAnnotatePass
+from .transforms.relay.quantize_annotate import LEAST_SCALE, SIMULATED, STEPS, QuantizeAnnotatePass
 from .transforms.relay.simplify_inference import SimplifyInferencePass
 from .transforms.relay.sink_dequantize import SinkDequantizePass
 
@@ -147,7 +147,7 @@ def quantize(
         dataset: inputs by name, one mapping for each run, where scales are calibrated by data.
 
     Raises:
-        UsageError: scales are to be calibrated, and there are no data.
+        UsageError: scales are to be calibrated, and there are no data, or they give numbers that are not finite.
         PartitionError: the middle of the network has floats, and shall have none.
     """
     config = current_qconfig()
@@ -194,7 +194,14 @@ def _calibrate(network: IRModule, dataset: Sequence[Mapping[str, npt.ArrayLike]]
     find = magnitude_of_least_divergence if config.calibrate_mode == "kl_divergence" else magnitude_of_most
     quantizers = _quantizers(network)
     for quantizer, seen in zip(quantizers, _values(network, dataset, config.calibrate_chunk_by), strict=True):
-        scale = (find(seen) or 1.0) / STEPS
+        if not np.isfinite(seen).all():
+            odd = np.count_nonzero(~np.isfinite(seen))
+            raise UsageError(
+                f"{odd} of the {seen.size} numbers that the data give to what is quantised here are NaN or infinite",
+                Place.of_location(quantizer.location),
+                hint="scales are calibrated by finite numbers",
+            )
+        scale = max((find(seen) or 1.0) / STEPS, LEAST_SCALE)
         constant = ConstantOp.from_numpy(np.asarray(scale, np.float32), "scale")
         block = quantizer.parent
         assert block is not None
@@ -254,8 +261,11 @@ def magnitude_of_least_divergence(magnitudes: Floats, bins: int = 4001, levels: 
         return 0.0
     counts, edges = np.histogram(magnitudes, bins=bins, range=(0.0, largest))
     best, chosen = np.inf, largest
-    for kept in range(levels, bins + 1, max(1, (bins - levels) // 128)):
+    step = max(1, (bins - levels) // 128)
+    for kept in (*range(levels, bins, step), bins):
         told = counts[:kept].astype(np.float64)
+        if not told.any():
+            continue
         clipped = told.copy()
         clipped[-1] += counts[kept:].sum()
         step = np.minimum(np.arange(kept) * levels // kept, levels - 1)

@@ -133,6 +133,49 @@ def test_calibration_by_data_needs_data():
         quantize(module, params)
 
 
+@pytest.mark.parametrize("mode", ["percentile", "kl_divergence"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_what_is_not_finite_calibrates_nothing(mode: str, number: float):
+    module, params = network()
+    data = X.copy()
+    data[0, 0, 3, 3] = number
+    with (
+        pytest.raises(UsageError, match="1 of the 192 numbers .* are NaN or infinite"),
+        qconfig(calibrate_mode=mode, **ALL),
+    ):
+        quantize(module, params, [{"data": data}])
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_weights_that_are_not_finite_stay_floats(number: float):
+    weight = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    weight[0, 0] = number
+    x = relay.var("x", shape=(2, 4))
+    module = weft.IRModule.from_expr(relay.Function([x], relay.nn.dense(x, relay.const(weight))))
+    given = np.linspace(1, 2, 8, dtype=np.float32).reshape(2, 4)
+    with qconfig(**ALL):
+        found = quantize(module)
+    np.testing.assert_array_equal(run(found, given), run(module, given))
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1e-40, float("inf"), 1e39, float("nan")])
+def test_a_scale_that_is_no_float_is_refused(scale: float):
+    module, params = network()
+    with pytest.raises(UsageError, match="'global-scale' is above 0"), qconfig(global_scale=scale):
+        quantize(module, params)
+
+
+def test_scales_stay_normal_numbers():
+    x = relay.var("x", shape=(2, 4))
+    weight = relay.const(np.full((3, 4), 1e-41, np.float32))
+    module = weft.IRModule.from_expr(relay.Function([x], relay.nn.dense(x, weight)))
+    with qconfig(calibrate_mode="percentile", do_simulation=True, **ALL):
+        found = quantize(module, dataset=[{"x": np.full((2, 4), 1e-42, np.float32)}])
+    scales = {op.operands[1].owner for op in found.walk() if op.name.startswith("relay.qnn.")}
+    assert {names.Expr(scale.result).data.numpy().item() for scale in scales} == {2.0**-126}
+    np.testing.assert_allclose(run(found, np.ones((2, 4), np.float32)), np.zeros((2, 3)), atol=1e-30)
+
+
 def test_options_count_within_their_with():
     before = relay.quantize.current_qconfig()
     with qconfig(global_scale=2.0) as outer, qconfig(global_scale=3.0):
@@ -150,5 +193,8 @@ def test_magnitudes_leave_out_what_is_rare():
     assert 2.5 < magnitude_of_least_divergence(usual) <= usual.max()
     assert magnitude_of_least_divergence(np.append(usual, 20.0)) < 7
     assert magnitude_of_least_divergence(np.zeros(3)) == 0.0
+    assert magnitude_of_least_divergence(np.full(20, 6.0)) == 6.0, "the largest are kept where all are"
+    cut_off = np.minimum(np.abs(rng.normal(0, 6, size=10_000)), 6.0)
+    assert magnitude_of_least_divergence(cut_off) == 6.0
     with_zeros = np.append(usual, np.zeros(200_000))
     assert magnitude_of_least_divergence(with_zeros) == magnitude_of_least_divergence(usual)

@@ -29,7 +29,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.relay.base import RelayOp, tensor
 from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.elementwise import ClipOp
-from ...dialects.relay.ops.nn.activation import ReluOp
+from ...dialects.relay.ops.nn.activation import LEAST_NORMAL, ReluOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
 from ...dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.pool import MaxPool2dOp
@@ -52,6 +52,9 @@ SIMULATED = "simulated"
 
 STEPS = 128
 """Bytes stand for the numbers from `-scale * STEPS` to just below `scale * STEPS`."""
+
+LEAST_SCALE = LEAST_NORMAL[f32]
+"""What is below is 0 where numbers that are not normal are, and no scale."""
 
 BETWEEN = (ReluOp, BiasAddOp, ClipOp)
 """What stands between a product and an operator that moves its results."""
@@ -77,8 +80,8 @@ class QuantizeAnnotatePass(FunctionPass):
         super().__post_init__()
         if self.weight_scale not in ("power2", "max"):
             raise UsageError(f"the option 'weight-scale' is power2 or max, not {self.weight_scale!r}")
-        if not self.global_scale > 0:
-            raise UsageError(f"the option 'global-scale' is above 0, not {self.global_scale}")
+        if not LEAST_SCALE * STEPS <= self.global_scale < 2.0**128:
+            raise UsageError(f"the option 'global-scale' is above 0, and a float of 32 bits, not {self.global_scale}")
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
         annotation = _Annotation(self)
@@ -112,12 +115,23 @@ class _Annotation:
                 pass
 
     def _product(self, op: RelayOp, skipped: bool) -> None:
+        import numpy as np
+
         weight = known(op.operands[1])
         types = [tensor(value).element_type for value in (*op.operands, *op.results)]
-        if skipped or weight is None or any(type != f32 for type in types):
-            why = "it is to be skipped" if skipped else "it is no product of floats and a constant weight"
-            remarks.missed(NAME, op, f"its factors stay floats: {why}")
+        if skipped:
+            why = "it is to be skipped"
+        elif weight is None or any(type != f32 for type in types):
+            why = "it is no product of floats and a constant weight"
+        elif not np.isfinite(weight).all():
+            why = "no bytes stand for the infinite numbers or NaN of its weight"
+        else:
+            self._bytes_for(op, weight)
             return
+        remarks.missed(NAME, op, f"its factors stay floats: {why}")
+
+    def _bytes_for(self, op: RelayOp, weight: npt.NDArray[np.generic]) -> None:
+        """Let a product read bytes."""
         self._quantize(op)
         if (key := (op.operands[1], op.parent)) not in self.weights:
             self.weights[key] = self._as_bytes(weight, op)
@@ -130,9 +144,10 @@ class _Annotation:
         emit = Emitter()
         largest = float(np.abs(weight).max(initial=0.0)) or 1.0
         if self.options.weight_scale == "power2":
-            scale = np.float32(2.0 ** np.ceil(np.log2(largest)) / STEPS)
+            scale = 2.0 ** np.ceil(np.log2(largest)) / STEPS
         else:
-            scale = np.float32(largest / (STEPS - 1))
+            scale = largest / (STEPS - 1)
+        scale = np.float32(max(scale, LEAST_SCALE))
         values = np.clip(np.round(weight.astype(np.float64) / float(scale)), 1 - STEPS, STEPS - 1)
         held = emit.constant(values.astype(np.int8), i8, "weight")
         scales, zero = emit.constant(scale, f32, "scale"), emit.constant(0, i32, "zero_point")
