@@ -140,7 +140,7 @@ def test_what_is_not_finite_calibrates_nothing(mode: str, number: float):
     data = X.copy()
     data[0, 0, 3, 3] = number
     with (
-        pytest.raises(UsageError, match="1 of the 192 numbers .* are NaN or infinite"),
+        pytest.raises(UsageError, match=r"1 of the 192 numbers .* are NaN or infinite"),
         qconfig(calibrate_mode=mode, **ALL),
     ):
         quantize(module, params, [{"data": data}])
