@@ -10,7 +10,7 @@ it, and what it is called with is the pass's to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from xdsl.ir import SSAValue
 
@@ -30,11 +30,12 @@ stand for (see `quantized_rules`)."""
 PRECISION = "FTVMMixedPrecisionConversionType"
 """Of `to-mixed-precision`: `(op, dtype)`, which gives the `Precision` that counts in the place of its class's."""
 
-Rule: TypeAlias = Callable[..., "SSAValue | Precision | None"]
+Rule: TypeAlias = Callable[..., "SSAValue | None"]
 """Gives what stands in the place of an operator's result; `None` to leave that."""
-R = TypeVar("R", bound=Rule)
+PrecisionRule: TypeAlias = Callable[..., Precision]
+R = TypeVar("R", bound=Rule | PrecisionRule)
 
-_rules: dict[tuple[str, type[RelayOp]], Rule] = {}
+_rules: dict[tuple[str, type[RelayOp]], Rule | PrecisionRule] = {}
 
 
 def register_rule(op_type: type[RelayOp], name: str) -> Callable[[R], R]:
@@ -55,5 +56,11 @@ def unregister_rule(op_type: type[RelayOp], name: str) -> None:
 
 
 def rules_named(name: str) -> Mapping[type[RelayOp], Rule]:
-    """The rules of a name by the classes of operators."""
-    return {op_type: rule for (of, op_type), rule in _rules.items() if of == name}
+    """The rules of a name, other than `PRECISION`, by the classes of operators."""
+    return {op_type: cast(Rule, rule) for (of, op_type), rule in _rules.items() if of == name}
+
+
+def precision_rule(op_type: type[RelayOp]) -> PrecisionRule | None:
+    """What says what operators of a class are to `to-mixed-precision`, where that is registered."""
+    rule = _rules.get((PRECISION, op_type))
+    return None if rule is None else cast(PrecisionRule, rule)

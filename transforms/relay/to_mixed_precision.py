@@ -39,7 +39,7 @@ from ...dialects.relay.types import tuple_type
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.dtypes import dtype_name, scalar_type
 from ..infra import FunctionPass, remarks, report_changed
-from .op_rules import PRECISION, rules_named
+from .op_rules import precision_rule
 from .symbol_names import is_referred_to
 
 Casts: TypeAlias = dict[tuple[SSAValue, Attribute], SSAValue]
@@ -110,8 +110,8 @@ class _Converter:
                         self.casts = mine
 
     def _category(self, op: RelayOp) -> Precision:
-        rule = rules_named(PRECISION).get(type(op))
-        known = op.precision() if rule is None else cast(Precision, rule(op, dtype_name(self.short)))
+        rule = precision_rule(type(op))
+        known = op.precision() if rule is None else rule(op, dtype_name(self.short))
         if known is None:
             if self.missing_op_mode == 0:
                 hint = "the class says so by `PRECISION`; missing-op-mode=1 takes it for FOLLOW"
