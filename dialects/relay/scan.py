@@ -40,6 +40,11 @@ class _ScanSymbolUser(SymbolUserOpInterface):
         if not isinstance(callee, FuncOp):
             raise VerifyException(f"there is no relay.func {op.callee}")
         outputs, count = callee.function_type.outputs.data, len(op.carried)
+        for number in op.gathered.get_values():
+            if number not in range(len(outputs)):
+                raise VerifyException(
+                    f"what is gathered is a result of a turn, of which {op.callee} has {len(outputs)}: not {number}"
+                )
         made = [*(result.type for result in op.res[:count])]
         rows = dict(zip(op.gathered.get_values(), map(row_type, op.res[count:]), strict=True))
         wanted = [made[n] if n < count else rows.get(n) for n in range(len(outputs))]

@@ -185,6 +185,30 @@ relay.func @a_result_that_is_neither_carried_nor_gathered(%x: tensor<9xf32>, %h:
 
 // -----
 
+relay.func private @turn(%x: tensor<f32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @gathered_is_no_result(%x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<9x4xf32> {
+  // expected-error @+1 {{what is gathered is a result of a turn, of which @turn has 1: not 3}}
+  %0, %1 = relay.scan @turn() over(%x) from(%h) {turns = 9, gathered = array<i64: 3>, directions = array<i64: 0, 0>}
+    : () over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
+  relay.return %1 : tensor<9x4xf32>
+}
+
+// -----
+
+relay.func private @turn(%x: tensor<f32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  relay.return %h : tensor<4xf32>
+}
+relay.func @gathered_is_a_result_from_behind(%x: tensor<9xf32>, %h: tensor<4xf32>) -> tensor<9x4xf32> {
+  // expected-error @+1 {{what is gathered is a result of a turn, of which @turn has 1: not -1}}
+  %0, %1 = relay.scan @turn() over(%x) from(%h) {turns = 9, gathered = array<i64: -1>, directions = array<i64: 0, 0>}
+    : () over(tensor<9xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<9x4xf32>
+  relay.return %1 : tensor<9x4xf32>
+}
+
+// -----
+
 relay.func private @turn(%h: tensor<4xf32>) -> tensor<4xf32> {
   relay.return %h : tensor<4xf32>
 }
