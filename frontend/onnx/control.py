@@ -32,7 +32,7 @@ from ...dialects.support.hints import isa
 from .emitter import Emitter
 from .errors import Malformed, Unsupported
 from .looping import CONDITION, COUNT, Loop, Turn, scalar
-from .node import Node
+from .node import Node, rank_of
 from .parts import TOLD_SEQUENCE
 from .scanning import Rows, scan
 from .sequences import is_sequence, sequence_of, sequence_of_rows
@@ -127,7 +127,9 @@ class _If(_WithGraphs):
             return self.run(graphs[0 if known.item() else 1], [], "the branch that is taken")
         condition = scalar(self.node, given, CONDITION)
         if _squeezes_or_not(*graphs):
-            (squeezed,) = self.run(graphs[0], [], "the branch that squeezes")
+            (squeezed,), (kept,) = (self.run(graph, [], f"the branch '{graph.name}'") for graph in graphs)
+            if rank_of(squeezed) == rank_of(kept):
+                return [kept]  # there is no axis to squeeze
             is_wrong = Told(self.node, self.node.reshape(self.node.emit("logical_not", condition), [1]))
             return [unless(self.node, is_wrong, squeezed)]
         arms: list[Block] = []
@@ -151,7 +153,8 @@ class _If(_WithGraphs):
 def _squeezes_or_not(then: GraphProto, otherwise: GraphProto) -> bool:
     """Whether branches are what PyTorch writes for `x.squeeze(axis)` of an axis whose extent it does not know: `x`
     without the axis where its extent is 1, else `x`. The rank decides what may follow, and is known at import: it is
-    that of the first branch, and the run fails where the other one would be taken."""
+    that of the first branch, and the run fails where the other one would be taken. Where that drops no axis, both
+    branches are `x`."""
     last: list[NodeProto] = []
     for graph, kind in ((then, "Squeeze"), (otherwise, "Identity")):
         nodes = [node for node in graph.node if node.op_type != "Constant"]

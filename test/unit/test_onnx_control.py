@@ -236,6 +236,16 @@ def test_a_squeeze_fails_where_the_other_branch_would_be_taken():
         weft.compile(squeezing("Less"), threads=1)(np.zeros((4, 1, 3), np.float32))
 
 
+@pytest.mark.parametrize("rows", [2, "n"])
+def test_a_squeeze_that_drops_no_axis_gives_the_same_in_both_branches(rows: int | str):
+    then = helper.make_graph([helper.make_node("Squeeze", ["x"], ["s"])], "then", [], [info("s", F)])
+    other = helper.make_graph([helper.make_node("Identity", ["x"], ["o"])], "else", [], [info("o", F)])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)
+    model = model_of([node], [info("c", B, []), info("x", F, [rows, 3])], [info("y", F)])
+    for condition in (True, False):
+        check(model, [np.array(condition), np.arange(6, dtype=np.float32).reshape(2, 3)])
+
+
 @pytest.mark.parametrize(("axis", "backwards"), [(0, 0), (1, 1)])
 def test_a_scan_along_an_axis_in_either_direction(axis: int, backwards: int):
     body = helper.make_graph(
