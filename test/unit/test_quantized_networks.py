@@ -264,3 +264,15 @@ def test_floats_times_weights_of_bytes_are_not_rounded_to_bytes(dtype: str, zero
     run = Executable(compile_graph(module, Target.parse("llvm -mcpu=native")), threads=1)
     exact: Any = given.astype(np.float64) @ ((weight - zero) * parts["s"].astype(np.float64))
     assert np.abs(np.asarray(run(given)) - exact).max() < 1e-4
+
+
+@pytest.mark.parametrize("columns", [3, 2000])
+def test_a_scale_in_front_of_weights_of_bytes_is_not_moved_into_them(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    weight, x = rng.integers(-127, 128, (columns, 64)).astype(np.int8), rng.standard_normal((2, 64)).astype(np.float32)
+    factors = rng.uniform(0.5, 2, 64).astype(np.float32)
+    scaled = relay.multiply(relay.var("x", shape=(2, 64)), relay.const(factors))
+    expr = relay.nn.dense(scaled, relay.const(weight), out_dtype="float32")
+    module = weft.IRModule.from_expr(relay.Function(relay.analysis.free_vars(expr), expr))
+    exact: Any = (x * factors).astype(np.float64) @ weight.T.astype(np.float64)
+    assert np.abs(np.asarray(weft.compile(module, threads=1)(x)) - exact).max() < 1e-2

@@ -189,8 +189,11 @@ class KnownValues:
         return self._greatest(edit.value) * _greatest(edit.factors)
 
     def hold(self, edits: Sequence[Edit]) -> bool:
-        """Whether the types of constants hold their products with all factors: several of one constant may be too much
-        where each is moderate. What is infinite already, or not a number, stays so."""
+        """Whether the types of operands are those of the factors, as bytes that floats are multiplied by are not, and
+        hold the products of constants with all factors: several of one constant may be too much where each is moderate.
+        What is infinite already, or not a number, stays so."""
+        if any(tensor(edit.value).element_type != tensor(edit.scale.source).element_type for edit in edits):
+            return False
         return all(self.bound(edit) <= _limits(edit.factors)[1] for edit in edits if edit.value in self)
 
     def _greatest(self, value: SSAValue) -> float:
