@@ -5,6 +5,8 @@ from ..dialects.tir.script.annotations import Buffer as Buffer
 from ..lowering.te_schedule.auto_inline import AutoInlineBroadcast as AutoInlineBroadcast
 from ..lowering.te_schedule.auto_inline import AutoInlineElemWise as AutoInlineElemWise
 from ..lowering.te_schedule.auto_inline import AutoInlineInjective as AutoInlineInjective
+from ..lowering.te_schedule.graph import CreateReadGraph as CreateReadGraph
+from ..lowering.te_schedule.graph import PostDFSOrder as PostDFSOrder
 from ..lowering.te_schedule.infer_bound import InferBound as InferBound
 from ..lowering.te_schedule.relations import Fuse as Fuse
 from ..lowering.te_schedule.relations import Singleton as Singleton
