@@ -14,7 +14,7 @@ import weft
 _WITHIN = """
     te tir relay transform graph_executor script arith instrument nd ir runtime targets schedules strategies testing
     meta_schedule relay.transform relay.analysis relay.backend relay.dataflow_pattern relay.testing tir.transform
-    tir.analysis frontend.onnx topi topi.nn topi.image topi.utils
+    tir.analysis frontend.onnx topi topi.nn topi.image topi.utils topi.generic topi.testing
 """
 NAMESPACES = ("weft", *(f"weft.{name}" for name in _WITHIN.split()))
 """The names of the namespaces."""

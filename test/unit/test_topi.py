@@ -256,3 +256,58 @@ def test_layers_stand_where_tvm_has_them() -> None:
     x = te.placeholder((1, 1, 4, 4), name="x")
     with pytest.raises(UsageError, match="3 numbers"):
         nn.pool2d(x, 2, 1, 1, (0, 1, 0), "max")
+
+
+def test_schedules_for_any_target_inline_what_does_not_reduce() -> None:
+    x = te.placeholder((3, 5), name="x")
+    twice = topi.multiply(x, 2.0)
+    result = topi.exp(twice)
+    assert [stage.is_inlined for stage in topi.generic.schedule_injective([result]).stages if stage.compute] == [
+        True,
+        False,
+    ]
+    assert not any(stage.is_inlined for stage in topi.generic.schedule_extern(result).stages)
+    makers = (topi.testing.get_elemwise_schedule("llvm"), topi.testing.get_reduce_schedule("llvm"))
+    for make, out in zip(makers, (result, topi.sum(twice, axis=1)), strict=True):
+        data = arrays([(3, 5)])[0]
+        run, given, found = weft.build(make(out), [x, out], "llvm"), weft.nd.array(data), weft.nd.empty(out.shape)
+        run(given, found)
+        np.testing.assert_allclose(
+            found.numpy().astype(np.float64), np.exp(2 * data) if out is result else 2 * data.sum(1), rtol=1e-5
+        )
+
+
+def test_layers_of_arrays_are_convolutions_of_arrays() -> None:
+    x, w = arrays([(2, 4, 7, 6), (6, 4, 3, 3)])
+    found = topi.testing.conv2d_nchw_python(x, w, 2, 1)
+    np.testing.assert_allclose(found, convolved(x, w, 2, 1, 1))
+    halves = [convolved(x[:, 2 * g : 2 * g + 2], w[3 * g : 3 * g + 3, :2], 1, 0, 0) for g in (0, 1)]
+    np.testing.assert_allclose(topi.testing.conv2d_nchw_python(x, w[:, :2], 1, "VALID", 2), np.concatenate(halves, 1))
+    inside, kernel = x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0)
+    np.testing.assert_allclose(topi.testing.conv2d_nhwc_python(inside, kernel, 2, 1).transpose(0, 3, 1, 2), found)
+    np.testing.assert_allclose(
+        topi.testing.conv2d_hwcn_python(inside.transpose(1, 2, 3, 0), kernel, 2, 1).transpose(3, 2, 0, 1), found
+    )
+    channels = [convolved(x[:, c : c + 1], w[c : c + 1, :1], 1, 1, 1) for c in range(4)]
+    each = topi.testing.depthwise_conv2d_python_nchw(x, w[:4, :1], 1, 1)
+    np.testing.assert_allclose(each, np.concatenate(channels, 1))
+    moved = w[:4, :1].transpose(2, 3, 0, 1)
+    np.testing.assert_allclose(
+        topi.testing.depthwise_conv2d_python_nhwc(inside, moved, 1, 1).transpose(0, 3, 1, 2), each
+    )
+    deep = topi.testing.conv3d_ncdhw_python(x[:, :, None], w[:, :, None], (1, 2, 2), (0, 1, 1))
+    np.testing.assert_allclose(deep[:, :, 0], found)
+    np.testing.assert_allclose(
+        topi.testing.conv1d_ncw_python(x[:, :, 0], w[:, :, 0], 2, 1, 1), rows(x[:, :, 0], w[:, :, 0])
+    )
+
+
+def test_layers_of_arrays_are_those_of_numpy() -> None:
+    a, b = arrays([(2, 3, 4), (2, 5, 4)])
+    np.testing.assert_allclose(topi.testing.batch_matmul(a, b), a @ b.transpose(0, 2, 1))
+    exps = np.exp(a)
+    np.testing.assert_allclose(topi.testing.softmax_python(a), exps / exps.sum(1, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(topi.testing.log_softmax_python(a, 2), a - np.log(exps.sum(2, keepdims=True)), rtol=1e-5)
+    wide = np.full((2, 5, 7), -1.0, "float32")
+    wide[:, ::2, ::2] = a
+    np.testing.assert_array_equal(topi.testing.dilate_python(a, (1, 2, 2), -1), wide)

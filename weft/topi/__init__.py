@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from ..dialects.support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from . import generic as generic
     from . import image as image
     from . import nn as nn
     from . import tag as tag
+    from . import testing as testing
     from . import utils as utils
     from .broadcast import add as add
     from .broadcast import bitwise_and as bitwise_and
