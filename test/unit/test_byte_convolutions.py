@@ -116,16 +116,18 @@ def test_onnx_products_of_integers_with_zero_points_are_of_bytes_of_any_depth() 
 
 
 def sums_of_tile(target: str) -> int:
-    """How many vectors of sums the tile of a convolution has."""
+    """How many vectors of sums the tile of a convolution has; what is left over has fewer."""
     w = bytes_of(DTYPES["i8"], (16, 8, 3, 3), 1)
     module = weft.compile(conv("ui8", "i8", 8, 16, 1), params={"w": w}, target=target, threads=1).ir.module("schedule")
-    (dot,) = (op for op in module.walk() if isinstance(op, DotOp))
-    sums, loop = 1, dot.parent_op()
-    while (loop := None if loop is None else loop.parent_op()) is not None:
-        if isinstance(loop, ForOp) and loop.for_kind == ForKind.UNROLLED:
-            assert isinstance(loop.size, int)
-            sums *= loop.size
-    return sums
+    found: list[int] = []
+    for dot in [op for op in module.walk() if isinstance(op, DotOp)]:
+        sums, loop = 1, dot.parent_op()
+        while (loop := None if loop is None else loop.parent_op()) is not None:
+            if isinstance(loop, ForOp) and loop.for_kind == ForKind.UNROLLED:
+                assert isinstance(loop.size, int)
+                sums *= loop.size
+        found.append(sums)
+    return max(found)
 
 
 def test_bytes_that_become_numbers_of_16_bits_leave_fewer_of_16_registers_to_sums() -> None:

@@ -592,4 +592,4 @@ def test_the_universe_that_stock_xdsl_opt_loads_has_wefts_passes():
 def test_print_ir_prints_the_module_to_stderr(module: ModuleOp, capsys: pytest.CaptureFixture[str]):
     Sequential([MarkModule(), get_pass("PrintIR", header="here")])(module)
     text = capsys.readouterr().err
-    assert text.startswith("// here\nbuiltin.module attributes {marked} {") and "@other" in text
+    assert text.startswith("// PrintIR(here):\nbuiltin.module attributes {marked} {") and "@other" in text
