@@ -57,9 +57,9 @@ class PartitionConversionsPass(ModulePass):
             raise UsageError(f"{NAME} divides a module of the function @main alone")
         main = functions[0]
         block = main.body.block
-        first = [each for each in block.ops if isinstance(each, QuantizeOp) and isinstance(each.data, BlockArgument)]
+        first = [each for each in block.ops if isinstance(each, QuantizeOp) and _is_at_begin(each)]
         returned = set(main.return_op.arguments)
-        last = [each for each in block.ops if isinstance(each, DequantizeOp) and _is_only(each.result, returned)]
+        last = [each for each in block.ops if isinstance(each, DequantizeOp) and _is_at_end(each, returned)]
         ends = {*first, *last, main.return_op}
         middle = [each for each in block.ops if each not in ends and not isinstance(each, ConstantOp)]
         if self.fully_integral:
@@ -84,9 +84,17 @@ class PartitionConversionsPass(ModulePass):
         report_changed(True)
 
 
-def _is_only(value: SSAValue, returned: set[SSAValue]) -> bool:
-    """Whether a value is returned, and nothing else reads it."""
-    return value in returned and all(isinstance(use.operation, ReturnOp) for use in value.uses)
+def _is_at_begin(op: QuantizeOp) -> bool:
+    """Whether an argument is quantised, by arguments or constants, so that nothing has to be computed before."""
+    known = all(isinstance(value, BlockArgument) or isinstance(value.owner, ConstantOp) for value in op.operands)
+    return known and isinstance(op.data, BlockArgument)
+
+
+def _is_at_end(op: DequantizeOp, returned: set[SSAValue]) -> bool:
+    """Whether a result is dequantised, by constants, and nothing else reads it."""
+    by_constants = all(isinstance(value.owner, ConstantOp) for value in op.operands if value is not op.data)
+    alone = all(isinstance(use.operation, ReturnOp) for use in op.result.uses)
+    return op.result in returned and by_constants and alone
 
 
 def _read_by(ops: Iterable[Operation]) -> set[SSAValue]:
