@@ -22,7 +22,7 @@ from .ops.advanced_indexing import UnravelIndexOp
 from .ops.broadcast import EqualOp, LessOp, MultiplyOp, WhereOp
 from .ops.creation import ArangeOp, OnesLikeOp, ShapeOfOp
 from .ops.dyn import DynExpandDimsOp, DynReshapeOp, DynSqueezeOp, DynStridedSliceOp
-from .ops.dyn_creation import DynZerosOp
+from .ops.dyn_creation import DynTopkOp, DynZerosOp
 from .ops.dyn_images import DynUpsamplingOp
 from .ops.dynamic import ArgwhereOp, CompactOp, UniqueOp, UniqueRowsOp
 from .ops.elementwise import CastOp
@@ -34,7 +34,7 @@ from .ops.sort import ArgsortOp
 from .ops.sparse import SparseFillEmptyRowsOp
 from .ops.transform import ExpandDimsOp, ReshapeOp, TransposeOp
 from .remaining import told_by_extents
-from .told_amounts import enlarged_as_told, extent_of, first_rows, numbers_as_told, sliced_as_told
+from .told_amounts import enlarged_as_told, extent_of, first_as_told, first_rows, numbers_as_told, sliced_as_told
 from .told_axes import with_told_axes
 
 
@@ -144,6 +144,8 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return None if (made := sliced_as_told(emit, op)) is None else [made]
         case DynUpsamplingOp():
             return None if (made := enlarged_as_told(emit, op)) is None else [made]
+        case DynTopkOp():
+            return None if (made := first_as_told(emit, op)) is None else [made]
         case ArangeOp():
             return None if (made := numbers_as_told(emit, op)) is None else [made]
         case DynExpandDimsOp() | DynSqueezeOp():

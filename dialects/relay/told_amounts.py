@@ -1,9 +1,10 @@
-"""Slices, ranges and enlarged images of which data decides how much there is, as operators of which that is a bound, or
-that are told by integers.
+"""Slices, ranges, first elements and enlarged images of which data decides how much there is, as operators of which
+that is a bound, or that are told by integers.
 
     dyn.strided_slice(x, b, e, s)  =  take(x, p)   where p are the places from `b` on in steps of `s`: of as many as the
                                                    axis has elements the first `data_extent`, axis by axis
     arange(a, b, s)                =  a + arange(0, n) * s   where n is ceil((b - a) / s)
+    dyn.topk(x, k)                 =  dyn.topk(x, `data_extent` of k), where k is what the axis has if it is below 1
     dyn.nn.upsampling(x, h, w)     =  dyn.image.resize2d(x, [round(rows * h), round(columns * w)])
 
 Bounds are Python's: negative ones count from the end, and what lies outside of the axis is cut off.
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import AnyFloat, f32, i64
 from xdsl.ir import BlockArgument, SSAValue
 
 from ..support.dtypes import dtype_name
-from .base import DYNAMIC, shape_of, tensor
+from .base import DYNAMIC, is_true, normalize_axis, shape_of, tensor
 from .core import ConstantOp, TupleOp
 from .decomposition import Emit
 from .ops.broadcast import (
@@ -33,6 +34,7 @@ from .ops.broadcast import (
 from .ops.creation import ArangeOp, ShapeOfOp
 from .ops.dyn import DynStridedSliceOp
 from .ops.dyn_common import numbers
+from .ops.dyn_creation import DynTopkOp
 from .ops.dyn_images import DynResize2dOp, DynUpsamplingOp
 from .ops.dynamic import DataExtentOp
 from .ops.elementwise import AbsOp, CastOp, CeilOp, RoundOp
@@ -123,7 +125,7 @@ def _places(
     covered = emit(WhereOp(back, emit(SubtractOp(zero, away)), away))
     length = emit(AbsOp(step))
     is_zero = emit(CastOp(emit(EqualOp(length, zero)), dtype="int64"))
-    length = emit(AddOp(length, emit(TakeOp(zero, is_zero, axis=0, mode="error"))))
+    length = emit(AddOp(length, _zero_unless(emit, is_zero)))
     above = emit(AddOp(covered, emit(SubtractOp(length, one))))
     count = emit(MaximumOp(emit(FloorDivideOp(above, emit(MaximumOp(length, one)))), zero))
     places = emit(AddOp(begin, emit(MultiplyOp(_numbered(emit, extent), step))))
@@ -153,6 +155,28 @@ def numbers_as_told(emit: Emit, op: ArangeOp) -> SSAValue | None:
     numbers = emit(ArangeOp(emit.constant(0, i64), whole, emit.constant(1, i64), dtype="int64"))
     numbers = emit(CastOp(numbers, dtype=dtype_name(element)))
     return emit(CastOp(emit(AddOp(op.start, emit(MultiplyOp(numbers, op.step)))), dtype=op.dtype))
+
+
+def first_as_told(emit: Emit, op: DynTopkOp) -> SSAValue | None:
+    """What `op` gives, by a number of elements that the axis has; `None` where that follows from extents. The run fails
+    where there are fewer elements."""
+    none_is_zero = is_true(op.zero_is_none)
+    if not is_told_by_data(op) and (none_is_zero or not isinstance(op.k, BlockArgument)):
+        return None
+    k = op.k if shape_of(op.k) else emit(ReshapeOp(op.k, newshape=[1]))
+    if tensor(k).element_type != i64:
+        k = emit(CastOp(k, dtype="int64"))
+    extent = extent_of(emit, op.data, normalize_axis(op.axis.value.data, len(shape_of(op.data))))
+    takes_all = emit(LessOp(k, emit.constant([0 if none_is_zero else 1], i64)))
+    lacking = emit(CastOp(emit(LessOp(extent, k)), dtype="int64"))
+    count = emit(AddOp(emit(WhereOp(takes_all, extent, k)), _zero_unless(emit, lacking)))
+    found = DynTopkOp(op.data, emit(DataExtentOp(count, extent)), **{**op.properties, "zero_is_none": True})
+    return emit(found)
+
+
+def _zero_unless(emit: Emit, failing: SSAValue) -> SSAValue:
+    """0, of a vector of one element; the run fails where that is 1."""
+    return emit(TakeOp(emit.constant([0], i64), failing, axis=0, mode="error"))
 
 
 def enlarged_as_told(emit: Emit, op: DynUpsamplingOp) -> SSAValue | None:

@@ -16,6 +16,7 @@ from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.relay.reference import evaluate_op
 from weft.dialects.relay.told import DynOp
+from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.testing.examples import OperatorExample, examples_of, formula
@@ -141,6 +142,19 @@ def test_as_many_elements_are_taken_whether_their_number_is_computed_of_constant
         np.testing.assert_array_equal(found, wanted)
     (found,) = weft.compile(computed).run({"x": array}).values()
     np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(weft.compile(given)(array, *numbers), wanted)
+
+
+def test_all_elements_are_taken_where_their_number_is_computed_as_none_when_it_runs() -> None:
+    x, k = relay.var("x", shape=(2, relay.Any())), relay.var("k", shape=(1, 3), dtype="int64")
+    given = relay.Function([x, k], relay.topk(x, relay.sum(k, axis=1), axis=1, ret_type="values"))
+    run = weft.compile(given)
+    for size, count, taken in ((5, 0, 5), (5, -3, 5), (5, 2, 2), (1, 1, 1), (3, 0, 3)):
+        array = np.arange(2 * size, dtype=np.float32).reshape(2, size)
+        wanted = np.sort(array, axis=1)[:, ::-1][:, :taken]
+        np.testing.assert_array_equal(run(array, np.array([[count + 1, 2, -3]])), wanted)
+    with pytest.raises(CheckError, match="outside"):
+        run(np.zeros((2, 3), np.float32), np.array([[4, 0, 0]]))
 
 
 def test_no_elements_are_taken_where_zero_says_so() -> None:

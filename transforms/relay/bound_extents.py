@@ -6,10 +6,10 @@
                                                   %p = relay.dyn.strided_slice %places, %zero, %n, %one ...
 
 What every kernel writes is bounded before the graph is called; `relay.data_extent` says how much of it there is
-(`dialects/relay/bounded.py`). So are slices whose steps are data, or whose bounds may be negative numbers
-(`dialects/relay/told_amounts.py`). Other operators that are told by data stay, as `dyn.reshape` to a shape that data
-decides, in which a -1 is written as what the other numbers leave (`dialects/relay/remaining.py`): the `k` of `dyn.topk`
-has to be a `relay.data_extent`, or to follow from extents.
+(`dialects/relay/bounded.py`). So are slices whose steps are data, or whose bounds may be negative numbers, and
+`dyn.topk` of a `k` that data decides (`dialects/relay/told_amounts.py`). Other operators that are told by data stay, as
+`dyn.reshape` to a shape that data decides, in which a -1 is written as what the other numbers leave
+(`dialects/relay/remaining.py`).
 TVM allocates memory in its virtual machine, when a shape function has run.
 """
 
