@@ -1,3 +1,3 @@
-"""What a program gives that has several results, by TVM's name: `isinstance(result, tvm.runtime.container.ADT)`."""
+"""What a program gives that has several parts, by TVM's name: `isinstance(result, tvm.runtime.container.ADT)`."""
 
-ADT = tuple
+from ..dialects.support.algebraic import ADT as ADT

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from ...dialects.relay import types
 from ...dialects.relay.data import AdtOp, ConstructOp
 from ...dialects.relay.types import AdtType, ParamType, instance, merged
+from ...dialects.support.algebraic import ADT
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
@@ -236,6 +237,7 @@ class TypeData:
         return TypeData(header, [ParamType(StringAttr(each.data)) for each in definition.params], constructors)
 
 
+@ADT.register
 @dataclass(frozen=True)
 class ConstructorValue:
     """A value of a data type, as `relay.create_executor().evaluate` takes and gives it: how it was made, and of what.

@@ -39,6 +39,12 @@ def listed(value: Any) -> list[Any]:
     return found
 
 
+def test_values_of_data_types_and_tuples_are_what_tvm_calls_adt(prelude: Any) -> None:
+    adt = weft.runtime.container.ADT
+    assert isinstance(made(prelude, ONES), adt) and isinstance((ONES, ONES), adt)
+    assert not isinstance(ONES, adt)
+
+
 def evaluate(prelude: Any, function: Any) -> Any:
     return relay.create_executor(mod=prelude.mod).evaluate(function)
 
