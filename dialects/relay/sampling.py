@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xdsl.dialects.builtin import f32, i32
 
@@ -89,10 +89,14 @@ def cubic_term_weights(t: Term, alpha: float) -> Sequence[Term]:
 
 
 def interpolated(
-    read: Callable[..., Term], positions: Sequence[Term], weights: Weights = linear_weights, first: int = 0
+    read: Callable[..., Term],
+    positions: Sequence[Term],
+    weights: Weights = linear_weights,
+    first: int = 0,
+    how: Literal["sum", "max"] = "sum",
 ) -> Term:
-    """The sum of `read` at the elements around positions, each with the product of its axes' weights, which are those
-    of the elements from `first` on, counted from the one at or below the position.
+    """The sum (or maximum) of `read` at the elements around positions, each with the product of its axes' weights,
+    which are those of the elements from `first` on, counted from the one at or below the position.
 
     The elements around stand along axes of their own, before all others, so that all are read at once.
     """
@@ -110,4 +114,5 @@ def interpolated(
         at.append(low.reshape([*lead, *low.shape]) + position.constant(taps, f32))
         rows = [weight.reshape([*lead, *weight.shape]) for weight in each]
         shares.append(rows[0].concatenated(rows[1:], axis))
-    return reduce(lambda a, b: a * b, shares, read(*at)).sum(axes)
+    each = reduce(lambda a, b: a * b, shares, read(*at))
+    return each.sum(axes) if how == "sum" else each.op("max", axis=[*axes])

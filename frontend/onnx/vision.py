@@ -9,7 +9,7 @@ from ...dialects.relay.base import tensor
 from ...dialects.relay.bounded import first
 from ...dialects.support.dtypes import dtype_name
 from . import told_shapes
-from .errors import Malformed, Unsupported
+from .errors import Malformed
 from .folding import padded
 from .node import Node, Versions
 from .told import Told, count_of, told, vector
@@ -18,8 +18,6 @@ from .told import Told, count_of, told, vector
 def roi_align(node: Node) -> SSAValue:
     """`vision.roi_align` takes the number of the image as a region's first."""
     x, regions, images = node.input(0, rank=4), node.input(1, rank=2), node.input(2, rank=1)
-    if node.string("mode", "avg") != "avg":
-        raise Unsupported("the greatest of weighted corners (mode = max)")
     options = {"half_pixel": True, "output_half_pixel": False}
     aligned = node.version >= 16 and node.choice("coordinate_transformation_mode", options, "half_pixel")
     numbers = node.emit("expand_dims", node.cast(images, tensor(regions).element_type), axis=1)
@@ -30,6 +28,7 @@ def roi_align(node: Node) -> SSAValue:
         pooled_size=[node.integer("output_height", 1), node.integer("output_width", 1)],
         spatial_scale=node.real("spatial_scale", 1.0),
         sample_ratio=node.integer("sampling_ratio", 0) or -1,
+        mode=node.choice("mode", {"avg": "avg", "max": "max_corner"}, "avg"),
         aligned=aligned,
     )
 

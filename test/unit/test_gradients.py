@@ -227,7 +227,10 @@ SAMPLED: dict[str, tuple[str, list[NDArray | None]]] = {
                 sample_ratio = {ratio} : i64, mode = "{mode}", aligned = {aligned}}} : ({IMAGES}) -> tensor<3x2x2x3xf32>""",
             [None, REGIONS],
         )
-        for mode, ratio, aligned in (("avg", 2, "true"), ("avg", -1, "false"), ("max", -1, "true"), ("max", 2, "false"))
+        for mode, ratio, aligned in (
+            *(("avg", 2, "true"), ("avg", -1, "false"), ("max", -1, "true"), ("max", 2, "false")),
+            ("max_corner", 2, "false"),
+        )
     },
     "regions in NHWC": (
         """%y = relay.vision.roi_align %x, %r {pooled_size = array<i64: 2, 3>, spatial_scale = 0.9 : f64, layout = "NHWC"}

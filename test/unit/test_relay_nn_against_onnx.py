@@ -359,15 +359,16 @@ def test_aligned_regions_equal_those_of_onnx(sample_ratio: int):
     x, images = random_floats(2, 3, 6, 7), np.asarray([0, 1, 1, 0, 1])
     rois = np.concatenate([images[:, None].astype(np.float32), ROIS], 1)
     properties: Properties = {"pooled_size": [2, 3], "spatial_scale": 0.7, "sample_ratio": sample_ratio}
-    expected = onnx(
-        "RoiAlign",
-        [x, ROIS, images],
-        output_height=2,
-        output_width=3,
-        spatial_scale=0.7,
-        sampling_ratio=sample_ratio,
-        coordinate_transformation_mode="output_half_pixel",
-    )
+    attributes: dict[str, Any] = {
+        "output_height": 2,
+        "output_width": 3,
+        "spatial_scale": 0.7,
+        "sampling_ratio": sample_ratio,
+        "coordinate_transformation_mode": "output_half_pixel",
+    }
+    corners = onnx("RoiAlign", [x, ROIS, images], **attributes, mode="max")
+    assert_close(run_operator(RoiAlignOp, [x, rois], **properties, mode="max_corner"), corners)
+    expected = onnx("RoiAlign", [x, ROIS, images], **attributes)
     assert_close(run_operator(RoiAlignOp, [x, rois], **properties), expected)
     largest = run_operator(RoiAlignOp, [x, rois], **properties, mode="max")
     if sample_ratio == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
@@ -202,18 +202,17 @@ def clamped_index(i: te.Expr, extent: int) -> te.Expr:
     return te.minimum(te.maximum(i, 0), extent - 1)
 
 
-def interpolate(
+def weighted(
     read: Callable[..., te.Expr],
     positions: Sequence[te.Expr],
     weights: Callable[[te.Expr], Sequence[te.Expr]],
     first: int,
-) -> te.Expr:
-    """The sum of `read` at the elements around the f32 `positions`, each with the product of its axes' weights.
+) -> Iterator[te.Expr]:
+    """`read` at each of the elements around the f32 `positions`, times its axes' weights.
 
     `weights` gives those of the elements from `first` on (counted from the one at or below the position) for the
     distance from the latter.
     """
-    total: te.Expr = te.const(0, f32)
     lows = [te.floor(p) for p in positions]
     steps = [list(enumerate(weights(p - low), first)) for p, low in zip(positions, lows, strict=True)]
     for taps in product(*steps):
@@ -221,6 +220,18 @@ def interpolate(
         value = read(*at)
         for _, weight in taps:
             value = value * weight
+        yield value
+
+
+def interpolate(
+    read: Callable[..., te.Expr],
+    positions: Sequence[te.Expr],
+    weights: Callable[[te.Expr], Sequence[te.Expr]],
+    first: int,
+) -> te.Expr:
+    """The sum of the elements around the f32 `positions`, each `weighted`."""
+    total: te.Expr = te.const(0, f32)
+    for value in weighted(read, positions, weights, first):
         total = total + value
     return total
 

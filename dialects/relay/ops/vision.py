@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, TensorType, f32, i32
@@ -22,7 +23,7 @@ from ..precision import Accuracy
 from ..resample import one_of
 from ..sampling import Image, both, clipped, interpolated
 from ..shapes import check_extents
-from .image import clamped_index, interpolate, linear_weights, real_extent
+from .image import clamped_index, interpolate, linear_weights, real_extent, weighted
 
 if TYPE_CHECKING:
     from ..gradient import Gradient, Term, Terms
@@ -100,6 +101,9 @@ within one pixel of the image, and one on either side for what division rounds."
 class RoiAlignOp(_RegionPool):
     """Divide each region into `pooled_size` bins and take the mean (or maximum) of points interpolated in each.
 
+    With the mode "max_corner", as ONNX has it, the maximum is that of the four pixels around each point, times their
+    weights.
+
     An `aligned` region has its corners at the middle of pixels, and may be smaller than a pixel.
 
     Without `sample_ratio` a bin of `b` pixels has `ceil(b)` points along an axis; an empty one gives zero. Points more
@@ -126,7 +130,7 @@ class RoiAlignOp(_RegionPool):
         return place - 0.5 if is_true(self.aligned) else place
 
     def infer(self) -> Sequence[Attribute]:
-        one_of(self.mode.data, ("avg", "max"), "mode")
+        one_of(self.mode.data, ("avg", "max", "max_corner"), "mode")
         return super().infer()
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
@@ -162,6 +166,8 @@ class RoiAlignOp(_RegionPool):
                 h, w = (clamped_index(te.cast(p, te.index), n) for p, n in zip(at, extents, strict=True))
                 return te.cast(pixel(image, c, h, w), f32)
 
+            if self.mode.data == "max_corner":
+                return reduce(te.maximum, weighted(read, inside, linear_weights, 0))
             return interpolate(read, inside, linear_weights, 0)
 
         def of_known_points(r: te.IterVar, c: te.IterVar, *bins: te.IterVar) -> te.Expr:
@@ -250,7 +256,7 @@ class RoiAlignOp(_RegionPool):
         def read(h: Term, w: Term) -> Term:
             return image.read({**others, "H": h, "W": w})
 
-        value = interpolated(read, places).where(both(conditions))
+        value = interpolated(read, places, how="max" if kind == "max_corner" else "sum").where(both(conditions))
         if used:
             value = value.where(both(used), 0 if kind == "avg" else te.reduce_identity("max", f32).value)
         assert total is not None
