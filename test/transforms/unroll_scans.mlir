@@ -100,3 +100,28 @@ relay.func @as_many_turns_as_rows(%x: tensor<?x4xf32>, %h: tensor<4xf32>) -> (te
     : () over(tensor<?x4xf32>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<?x4xf32>
   relay.return %last, %all : tensor<4xf32>, tensor<?x4xf32>
 }
+
+// Turns that branch are calls.
+
+// CHECK-LABEL: relay.func private @negate_or_not_call
+// CHECK: relay.if
+// CHECK: relay.call @negate_or_not_call
+// CHECK-LABEL: relay.func @turns_that_branch
+// CHECK-NOT: relay.scan
+// CHECK: relay.call @negate_or_not_call
+// ALL-LABEL: relay.func @turns_that_branch
+// ALL-COUNT-4: relay.if
+relay.func private @negate_or_not(%c: tensor<i1>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %1 = relay.negative %h : tensor<4xf32>
+    relay.yield %1 : tensor<4xf32>
+  } else {
+    relay.yield %h : tensor<4xf32>
+  }
+  relay.return %0 : tensor<4xf32>
+}
+relay.func @turns_that_branch(%c: tensor<4xi1>, %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>) {
+  %last, %all = relay.scan @negate_or_not() over(%c) from(%h) {turns = 4, gathered = array<i64: 0>, directions = array<i64: 0, 0>}
+    : () over(tensor<4xi1>) from(tensor<4xf32>) -> tensor<4xf32>, tensor<4x4xf32>
+  relay.return %last, %all : tensor<4xf32>, tensor<4x4xf32>
+}

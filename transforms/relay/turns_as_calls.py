@@ -1,4 +1,4 @@
-"""A scan of as many turns as a tensor has rows as a function that calls itself, for where graphs have no loops.
+"""A scan as a function that calls itself, for where graphs have no loops, or where turns branch.
 
     relay.func private @turn_call(%w, %x, %turn, %turns, %h, %all) {
       %goes_on = %turn < %turns
@@ -22,7 +22,7 @@ from ...dialects.relay.base import is_static, tensor
 from ...dialects.relay.control import IfOp, SetRowOp
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, ReturnOp, TupleOp, YieldOp
 from ...dialects.relay.ops.broadcast import AddOp, LessOp, NotEqualOp, SubtractOp
-from ...dialects.relay.ops.creation import ShapeOfOp
+from ...dialects.relay.ops.creation import ShapeOfOp, ZerosOp
 from ...dialects.relay.ops.dyn_creation import DynFullOp
 from ...dialects.relay.ops.elementwise import CastOp
 from ...dialects.relay.ops.gather import TakeOp
@@ -48,15 +48,11 @@ def call_turns(scan: ScanOp, callee: FuncOp, name: str) -> FuncOp:
     gathered = scan.res[len(scan.carried) :]
     for value in (*scan.rows, *gathered):
         if not is_static(row_type(value)):
-            why = "as many turns as a tensor has rows, and rows of open extents"
-            raise Diagnostic.at(scan, f"has {why}, where a graph has no loops", hint=give_shapes())
+            why = "has rows of open extents, where its turns are to be calls"
+            raise Diagnostic.at(scan, why, hint=give_shapes())
     before = Emitter()
     zero = before(ConstantOp.from_numpy(np.array(0, np.int64), "first"))
-    turns, *others = (
-        before(TakeOp(before(ShapeOfOp(value, dtype="int64")), zero, axis=0)) for value in dict.fromkeys(scan.rows)
-    )
-    for other in others:
-        turns = _if_equal(before, turns, other)
+    turns = _count(before, scan, zero)
     buffers = [_empty(before, turns, result) for result in gathered]
     given = [*scan.captured, *scan.rows, zero, turns, *scan.carried, *buffers]
     function = _function(scan, callee, name, [value.type for value in given])
@@ -70,6 +66,18 @@ def call_turns(scan: ScanOp, callee: FuncOp, name: str) -> FuncOp:
     return function
 
 
+def _count(emit: Emitter, scan: ScanOp, zero: SSAValue) -> SSAValue:
+    """The number of turns; the run fails where two tensors have other numbers of rows."""
+    if scan.known_turns is not None:
+        return emit(ConstantOp.from_numpy(np.array(scan.known_turns, np.int64), "turns"))
+    turns, *others = (
+        emit(TakeOp(emit(ShapeOfOp(value, dtype="int64")), zero, axis=0)) for value in dict.fromkeys(scan.rows)
+    )
+    for other in others:
+        turns = _if_equal(emit, turns, other)
+    return turns
+
+
 def _if_equal(emit: Emitter, turns: SSAValue, other: SSAValue) -> SSAValue:
     """The number of turns; the run fails where a tensor has another number of rows, a place that is not there."""
     differ = emit(CastOp(emit(NotEqualOp(turns, other)), dtype="int64"))
@@ -79,6 +87,8 @@ def _if_equal(emit: Emitter, turns: SSAValue, other: SSAValue) -> SSAValue:
 def _empty(emit: Emitter, turns: SSAValue, result: SSAValue) -> SSAValue:
     """What rows are put into, a row for each turn."""
     type = tensor(result)
+    if is_static(type):
+        return emit(ZerosOp(shape=type.get_shape(), dtype=dtype_name(type.element_type)))
     count = emit(ReshapeOp(turns, newshape=[1]))
     row = emit(ConstantOp.from_numpy(np.array(type.get_shape()[1:], np.int64), "row"))
     fill = emit(ConstantOp.from_numpy(np.zeros((), numpy_dtype(type.element_type)), "nothing"))

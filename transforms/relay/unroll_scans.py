@@ -11,9 +11,9 @@ Before -> after, where there are two turns:
 Turns are written out where there are any, and at most `turns`, and where several devices are at work in the module,
 whose graphs have no loops; with `all`, everywhere. Before that, what turns take and give gets the types of what is
 scanned, as far as these are more exact (`infer-type`). A function that is no longer scanned is erased where it is
-private. Turns whose number is open become a function that calls itself where they should be written out
-(`turns_as_calls`). Does not look into functions that only scans call. TVM has no counterpart: its importers write all
-turns.
+private. Turns whose number is open become a function that calls itself where they should be written out, and so do
+turns that branch or call, which are no list of kernels (`turns_as_calls`). Does not look into functions that only scans
+call. TVM has no counterpart: its importers write all turns.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from ..infra.walk import clone, erase, walk
 from .device_planning.devices import speaks_of_devices
 from .emitter import Emitter
 from .infer_type import fit_turns
+from .outline_segments import deciding
 from .turns_as_calls import call_turns
 
 
@@ -61,13 +62,15 @@ class UnrollScansPass(ModulePass):
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, FuncOp) and not is_for(f)}
         while scans := [each for f in functions.values() for each in walk(f) if isinstance(each, ScanOp)]:
             everywhere = self.all or any(map(speaks_of_devices, functions.values()))
-            taken = [scan for scan in scans if everywhere or (scan.known_turns or self.turns + 1) <= self.turns]
+            written = {scan for scan in scans if everywhere or (scan.known_turns or self.turns + 1) <= self.turns}
+            branching = {name for name, function in functions.items() if deciding(function) is not None}
+            taken = [scan for scan in scans if scan in written or scan.callee.string_value() in branching]
             if not taken:
                 break
             changed = True
             for scan in taken:
                 callee = functions[scan.callee.string_value()]
-                if scan.known_turns is None:
+                if scan.known_turns is None or scan not in written:
                     name = free_name(f"{callee.sym_name.data}_call", functions)
                     functions[name] = call_turns(scan, callee, name)
                     op.body.block.insert_op_after(functions[name], callee)
