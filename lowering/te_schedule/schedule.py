@@ -109,7 +109,8 @@ class Schedule:
         and the inputs themselves, if that is asked for.
 
         Raises:
-            ScheduleError: there are none, or one of them is an output of the schedule, or an input.
+            ScheduleError: there are none, or one of them is an output of the schedule, an input, or filled by
+                statements.
         """
         ends, begins = ([self.current(each) for each in _tensors(given)] for given in (outputs, inputs))
         members: list[Stage] = []
@@ -133,6 +134,7 @@ class Schedule:
             if stage.is_output or stage.compute is None:
                 what = "an output, and stays where it is" if stage.is_output else "an input, which nothing computes"
                 raise ScheduleError(f"te: '{stage.tensor.name}' cannot be in a group: it is {what}")
+            stage.check_formula("create_group")
         made = Group(_common([_groups_around(stage) for stage in members]))
         for stage in members:
             child: Stage | Group = stage
@@ -229,7 +231,7 @@ class Schedule:
 
         Raises:
             ScheduleError: its loops are bound, parallel, annotated or stand in another stage's, a reduction has a split
-                that leaves a rest, it is an input, or there is no such scope.
+                that leaves a rest, it is an input or filled by statements, or there is no such scope.
         """
         if isinstance(tensor, te.Tensor):
             return self._cache_writes([tensor], scope)[0]
@@ -254,6 +256,7 @@ class Schedule:
         if stage.compute is None:
             raise ScheduleError(f"te: '{name}' is an input: nothing writes it")
         stage.check_single("cache_write")
+        stage.check_formula("cache_write")
         if stage.is_told_how or stage.is_inlined or stage.attachment is not None:
             raise ScheduleError(f"te: cache_write of '{name}' comes before what is asked of its loops")
         if stage.actions:

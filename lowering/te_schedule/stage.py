@@ -37,6 +37,8 @@ from .relations import (
     taken_by,
 )
 
+OF_THE_FUNCTION = "schedule the function: weft.tir.Schedule(te.create_prim_func([...]))"
+
 
 @dataclass(frozen=True)
 class Attachment:
@@ -232,10 +234,18 @@ class Stage:
             ScheduleError: the stage's reduction has several results.
         """
         if len(self.result_types) > 1:
-            hint = "schedule the function: weft.tir.Schedule(te.create_prim_func([...]))"
-            raise ScheduleError(
-                f"te: '{self.tensor.name}' is one of several results of a reduction: {what} takes one alone", hint=hint
-            )
+            message = f"te: '{self.tensor.name}' is one of several results of a reduction: {what} takes one alone"
+            raise ScheduleError(message, hint=OF_THE_FUNCTION)
+
+    def check_formula(self, what: str) -> None:
+        """Refuse what is for a tensor that a formula computes.
+
+        Raises:
+            ScheduleError: statements fill it, or a scan does.
+        """
+        if self.compute is not None and isinstance(self.compute.body, te.Filled):
+            message = f"te: '{self.tensor.name}' is filled by statements: there is no {what} of it"
+            raise ScheduleError(message, hint=OF_THE_FUNCTION)
 
     @property
     def relations(self) -> list[Split | Fuse | Singleton]:
@@ -438,11 +448,13 @@ class Stage:
         """Let the stage's tensor live in a scope: `global`, or `local` to a thread.
 
         Raises:
-            ScheduleError: there is no such scope, or the tensor is the caller's.
+            ScheduleError: there is no such scope, or the tensor is the caller's, or filled by statements.
         """
         known_scope(scope)
         if self.is_output and scope not in ("", "global"):
             raise ScheduleError(f"te: '{self.tensor.name}' is an output, which is the caller's memory")
+        if scope not in ("", "global"):
+            self.check_formula("set_scope")
         self.scope = scope
 
     def storage_align(self, axis: te.IterVar, factor: int, offset: int) -> None:
@@ -498,6 +510,7 @@ class Stage:
             raise ScheduleError(f"te: '{self.tensor.name}' is an input: there is nothing to {what}")
         if self.is_output:
             raise ScheduleError(f"te: '{self.tensor.name}' is an output, and stays where it is")
+        self.check_formula(what)
 
     def check_leaf(self, axis: te.IterVar) -> None:
         """Refuse what is none of the stage's loops.

@@ -84,5 +84,15 @@ def test_the_table_says_which_primitives_there_are() -> None:
     assert PAGE.read_text() == before + table()
     assert all(hasattr(Stage, name) or hasattr(Schedule, name) for name in PRIMITIVES)
     public = {name for kind in (Stage, Schedule) for name, value in vars(kind).items() if callable(value)}
-    ours = {"restart", "readers", "in_order", "check_leaf", "check_single", "first_loops", "root_loops", "current"}
+    ours = {
+        "restart",
+        "readers",
+        "in_order",
+        "check_leaf",
+        "check_single",
+        "check_formula",
+        "first_loops",
+        "root_loops",
+        "current",
+    }
     assert {name for name in public if not name.startswith("_")} - ours == {*PRIMITIVES, *REFUSED}

@@ -213,3 +213,28 @@ def test_steps_of_open_sizes_and_of_one_name_are_scheduled() -> None:
             wanted[0][t], wanted[1][t] = both + a[t], both * 0.5
         np.testing.assert_allclose(found[0], wanted[0], rtol=1e-6)
         np.testing.assert_allclose(found[1][1:], wanted[1][1:], rtol=1e-6)
+
+
+MOVES: list[Callable[[te.Schedule, te.Tensor, te.Tensor], object]] = [
+    lambda s, steps, reader: s[steps].compute_at(s[reader], reader.op.axis[0]),
+    lambda s, steps, reader: s[steps].compute_inline(),
+    lambda s, steps, reader: s[steps].set_scope("local"),
+    lambda s, steps, reader: s[steps].rolling_buffer(),
+    lambda s, steps, reader: s.cache_write(steps, "local"),
+    lambda s, steps, reader: s.create_group(steps, s.stages[0].tensor),
+]
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_what_statements_fill_is_filled_where_it_stands(
+    move: Callable[[te.Schedule, te.Tensor, te.Tensor], object],
+) -> None:
+    """What is asked of it in vain is refused."""
+    x = te.placeholder((STEPS, WIDTH), name="x")
+    state = te.placeholder((STEPS, WIDTH), name="state")
+    first = te.compute((1, WIDTH), lambda t, i: x[0, i], name="first")
+    update = te.compute((STEPS, WIDTH), lambda t, i: state[t - 1, i] + x[t, i], name="update")
+    steps = te.scan(first, update, state, name="steps")
+    reader = te.compute((STEPS, WIDTH), lambda t, i: steps[t, i] * 2.0, name="reader")
+    with pytest.raises(ScheduleError, match="'steps' is filled by statements: there is no "):
+        move(te.create_schedule(reader.op), steps, reader)
