@@ -113,3 +113,18 @@ def test_calls_with_buffers_are_not_run_at_once() -> None:
     made, remarks = ruled(accumulated)
     assert made.is_structurally_equivalent(accumulated)
     assert remarks == ["block @call does not stand in loops of its own"]
+
+
+@T.prim_func
+def annotated(A: T.Buffer((8, 4), "int8"), B: T.Buffer((8, 4), "int8")):
+    for i in T.serial(8, annotations={"asked": 1}):
+        for j in range(4):
+            with T.block("copy"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+
+
+def test_loops_of_which_something_is_asked_stay() -> None:
+    made, remarks = ruled(annotated)
+    assert made.is_structurally_equivalent(annotated)
+    assert remarks == ["block @copy does not stand in loops of its own"]

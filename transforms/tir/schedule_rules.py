@@ -38,6 +38,7 @@ from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under, enclosing_loops
+from ...dialects.tir.loops import INDEPENDENT
 from ...dialects.tir.symbols import likely
 from ..infra import PrimFuncPass
 from ..infra.remarks import missed
@@ -173,11 +174,12 @@ def _share_independent(blocks: Sequence[BlockOp]) -> None:
 
 @while_unchanged
 def _is_plain(block: BlockOp) -> bool:
-    """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, one element written, and
-    nothing else read of the buffer that it is in. What a call in a loop does to buffers is not seen."""
+    """Whether `block` is as `te` makes it: alone in its nest, one loop for each iterator, of which nothing is asked,
+    one element written, and nothing else read of the buffer that it is in. What a call in a loop does to buffers is
+    not seen."""
     nest: Operation = block
     for loop in reversed(enclosing_loops(block)):
-        if list(loop.body.block.ops) != [nest]:
+        if list(loop.body.block.ops) != [nest] or not _is_unasked(loop):
             return False
         nest = loop
     if any(extent != 1 for extent in block.sizes) and any(not each.op.is_pure for each in block.handed()):
@@ -195,6 +197,11 @@ def _is_plain(block: BlockOp) -> bool:
     spatial = [position for position, kind in enumerate(block.kinds) if kind == IterKind.SPATIAL]
     places = [[v.index if isinstance(v, BlockArgument) else None for v in op.indices] for op in (*stores, *updates)]
     return all(place == spatial for place in places)
+
+
+def _is_unasked(loop: ForOp) -> bool:
+    """Whether nothing is asked of a loop; that its iterations are independent tells what it computes."""
+    return loop.annotations is None or not loop.annotations.data.keys() - {INDEPENDENT}
 
 
 def _is_scheduled(block: BlockOp) -> bool:
