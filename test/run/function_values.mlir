@@ -184,3 +184,30 @@ relay.func @functions_of_known_extents_where_they_are_open(%x: tensor<4xf32>) ->
   %y = relay.call @again(%i, %f, %x) : (tensor<i32>, (tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   relay.return %y : tensor<4xf32>
 }
+
+// INTERPRETED: @tuples_of_functions_that_branches_give
+// CHECK: @tuples_of_functions_that_branches_give
+// CHECK-NEXT: equal to interpreter
+relay.func @tuples_of_functions_that_branches_give(%x: tensor<3xf32>, %c: tensor<i1>) -> tensor<3xf32> {
+  %t = relay.if %c : (tensor<i1>) -> tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>> {
+    %f = relay.fn(%a: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = relay.negative %a : tensor<3xf32>
+      relay.yield %0 : tensor<3xf32>
+    }
+    %1 = relay.tuple(%x, %f) : (tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>) -> tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>>
+    relay.yield %1 : tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>>
+  } else {
+    %g = relay.fn(%b: tensor<3xf32>) -> tensor<3xf32> {
+      %2 = relay.add %b, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      relay.yield %2 : tensor<3xf32>
+    }
+    %3 = relay.add %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    %4 = relay.negative %3 : tensor<3xf32>
+    %5 = relay.tuple(%4, %g) : (tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>) -> tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>>
+    relay.yield %5 : tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>>
+  }
+  %h = relay.tuple_get %t[1] : tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>> -> (tensor<3xf32>) -> tensor<3xf32>
+  %i = relay.tuple_get %t[0] : tuple<tensor<3xf32>, (tensor<3xf32>) -> tensor<3xf32>> -> tensor<3xf32>
+  %y = relay.apply %h(%i) : (tensor<3xf32>) -> tensor<3xf32>
+  relay.return %y : tensor<3xf32>
+}

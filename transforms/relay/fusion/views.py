@@ -12,15 +12,13 @@ whatever is computed before they are put together, `[n, m]` to `[n * m]`.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
-from ....dialects.relay.base import DYNAMIC, ReshapeLike, flatten_types, is_static, shape_of
+from ....dialects.relay.base import DYNAMIC, ReshapeLike, is_static, shape_of, tensors_in
 from ....dialects.relay.copying import start_of_slice
 from ....dialects.relay.core import TupleOp
 from ....dialects.relay.layout import LayoutTransformOp
 from ....dialects.relay.ops.slicing import StridedSliceOp
-from ....dialects.support.shaped import is_tensor
 from .dataflow import Dataflow, is_operator
 from .partition import Partition, Refusal
 
@@ -32,7 +30,7 @@ def separate_views(flow: Dataflow, partition: Partition) -> None:
     Where extents are open, calls do not say that a kernel copies, so that it would: only the reshapes are taken out
     that put open extents together at the end of a group.
     """
-    if not all(is_static(tensor) for op in flow.ops for tensor in flatten_types(_tensors(op))):
+    if not all(is_static(tensor) for op in flow.ops for tensor in tensors_in(*op.result_types)):
         for node, op in enumerate(flow.ops):
             if _is_reshape(op) and partition.root[node] == node and node not in partition.results:
                 _separate_joins(flow, partition, node)
@@ -42,12 +40,6 @@ def separate_views(flow: Dataflow, partition: Partition) -> None:
             _separate(flow, partition, node)
         elif isinstance(op, LayoutTransformOp):
             _separate_behind(flow, partition, node)
-
-
-def _tensors(op: Operation) -> list[Attribute]:
-    """The types of an operation's results that are tensors, or tuples."""
-    types = [result.type for result in op.results]
-    return [type for type in types if is_tensor(type) or isinstance(type, TupleType)]
 
 
 def _separate(flow: Dataflow, partition: Partition, node: int) -> None:
