@@ -62,6 +62,20 @@ def test_there_are_diagonals_for_each_matrix(shape: tuple[int | None, ...]):
         executable(x, array(*(1 if n is None else n for n in shape)))
 
 
+@pytest.mark.parametrize(("rows", "beginnings"), [(N, 3), (2, N)])
+def test_a_matrix_has_as_many_rows_as_what_is_added_to_it(rows: int | None, beginnings: int | None):
+    def added(x: Expr, places: Expr) -> Expr:
+        starts = relay.cast(places, "int32")
+        return relay.nn.sparse_add(x, [relay.ones((3,), "float32"), relay.const(np.array([0, 2, 1], np.int32)), starts])
+
+    executable = compiled([(rows, 3), (beginnings,)], added)
+    x = array(2, 3)
+    found = executable(x, np.array([0, 2, 3], np.float32))
+    np.testing.assert_array_equal(found, x + np.array([[1, 0, 1], [0, 1, 0]], np.float32))
+    with pytest.raises(InputError):
+        executable(array(3, 3), np.array([0, 2, 3], np.float32))
+
+
 def test_a_sum_is_collapsed_to_the_extents_of_another():
     executable = compiled([(2, N, N), (1, N)], relay.collapse_sum_like)
     x = array(2, 3, 5)

@@ -210,6 +210,8 @@ class SparseAddOp(SparseMatrixOp):
 
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         dense, data, indices, indptr = inputs
+        if not te.agree(dense.dims[0], indptr.dims[0] - 1):
+            raise TypeError("te: it is not known whether the sparse matrix has the dense one's rows")
         most = min(dense.shape[1], data.shape[0])
         lengths, steps = checked_lengths(indptr, most, self.name), te.reduce_axis(most, "step")
 
