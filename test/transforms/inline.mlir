@@ -130,3 +130,19 @@ relay.func private @more(%p: tensor<4xf32>) -> tensor<4xf32> {
   %0 = relay.exp %p : tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What is called with open extents that it knows asks for them, where it is called.
+
+// CHECK-LABEL: relay.func @a_function_of_known_extents_where_they_are_open
+// CHECK-NEXT: relay.call @known
+// CHECK: relay.func private @known
+relay.func @a_function_of_known_extents_where_they_are_open(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = relay.call @known(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+relay.func private @known(%p: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = relay.negative %p : tensor<3xf32>
+  relay.return %0 : tensor<3xf32>
+}

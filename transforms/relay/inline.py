@@ -6,7 +6,8 @@
 
 A call of a function value that is known, a `relay.closure`, is one of its function. Private functions that nothing
 refers to any more are erased. Left alone are kernels (`primitive`), functions for other compilers (`Compiler`,
-`Extern`), and one function of each circle of functions that call each other: its calls stay.
+`Extern`), and one function of each circle of functions that call each other: its calls stay. So do calls that give
+tensors of open extents to a function that knows them, which are asked for where it is called.
 
 Counterpart of TVM's `Inline`, which takes only functions marked `Inline`, and erases those that it has put in all
 places; a value of one, and a call of one that stays apart, becomes a function value. So does this one with
@@ -24,6 +25,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.relay.base import DYNAMIC, tensors_in
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp
 from ...dialects.relay.core import CallOp, FuncOp, YieldOp
 from ..infra import ModulePass, remarks, report_changed
@@ -56,6 +58,10 @@ class InlinePass(ModulePass):
         for caller in order:
             for call in _calls(caller, functions):
                 callee = functions[call.callee.root_reference.data]
+                if not _knows_extents(call, callee):
+                    name = callee.sym_name.data
+                    remarks.missed(self.name, call, f"@{name} knows extents that are open here: the call asks for them")
+                    continue
                 if callee.sym_name.data not in recursive and (not self.marked_only or _is_marked(callee)):
                     inline_call(call, callee)
                     inlined.add(callee)
@@ -73,6 +79,12 @@ class InlinePass(ModulePass):
                 if function.sym_name.data not in used:
                     erase(function)
         report_changed(changed or bool(inlined))
+
+
+def _knows_extents(call: CallOp, callee: FuncOp) -> bool:
+    """Whether what a call gives has all extents that the function knows of what it takes."""
+    pairs = zip(tensors_in(*call.operand_types), tensors_in(*callee.function_type.inputs.data), strict=True)
+    return not any(n == DYNAMIC != m for a, b in pairs for n, m in zip(a.get_shape(), b.get_shape(), strict=True))
 
 
 def _as_values(module: ModuleOp, marked: Mapping[str, FuncOp]) -> set[FuncOp]:
