@@ -43,6 +43,8 @@ CONSTANTS_TABLE = "weft_constants"
 
 CALL_PACKED = "weft_call_packed"
 """The function of the loader by which code calls Python: `(what, values)` gives 0, or the number of a failure."""
+CONST = "const "
+"""Stands in `what` in front of the type of a buffer that the function only reads."""
 RUN_HOSTED = "weft_run_hosted"
 """What programs that branch call the host by, for a part of theirs that is on several devices: its number, tables of
 its inputs and outputs, the arena and the number of threads; it gives 0, or that it failed."""

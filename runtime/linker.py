@@ -48,7 +48,9 @@ class Linker:
         try:
             self._held: list[binding.ResourceTracker] = [builder.add_current_process().link(self._jit, _LIBRARY)]
         except RuntimeError as error:
-            raise LoadError(f"the object code cannot be linked: {error}") from None
+            said = str(error).removeprefix("In , ")
+            hint = "what only one C source needs is to be static" if said.startswith("duplicate") else None
+            raise LoadError(f"the object code cannot be linked: {said}", hint=hint) from None
 
     def address(self, name: str) -> int:
         """The address of a symbol. LLVM names missing symbols on standard error.

@@ -19,6 +19,7 @@ import numpy as np
 from ..dialects.support.element_types import numpy_dtype_of
 from ..dialects.support.nd import as_nd
 from ..dialects.support.packed import as_scalar, get_global_func
+from ..lowering.abi import CONST
 
 _KEPT = 64
 """Exceptions that are kept: those of runs that nobody asks about would stay otherwise."""
@@ -28,15 +29,16 @@ _numbers = count(1)
 
 
 @lru_cache(maxsize=1024)
-def _described(what: bytes) -> tuple[str, tuple[tuple[np.dtype[Any], tuple[int | None, ...] | None], ...], Any]:
+def _described(what: bytes) -> tuple[str, tuple[tuple[np.dtype[Any], tuple[int | None, ...] | None, bool], ...], Any]:
     """The name, the types of the arguments with the shapes of buffers, None where an extent is given with the call, and
-    the type of the result."""
+    whether they may be written, and the type of the result."""
     name, types, result = what.decode().split("|")
-    arguments: list[tuple[np.dtype[Any], tuple[int | None, ...] | None]] = []
+    arguments: list[tuple[np.dtype[Any], tuple[int | None, ...] | None, bool]] = []
     for type in types.split(",") if types else ():
         dtype, bracket, extents = type.rstrip("]").partition("[")
         shape = tuple(None if each == "?" else int(each) for each in extents.split("x")) if extents else ()
-        arguments.append((numpy_dtype_of(dtype), shape if bracket else None))
+        bare = dtype.removeprefix(CONST)
+        arguments.append((numpy_dtype_of(bare), shape if bracket else None, bare == dtype))
     return name, tuple(arguments), numpy_dtype_of(result) if result else None
 
 
@@ -46,7 +48,7 @@ def _call(what: bytes, values: int) -> int:
         name, types, result = _described(what)
         given: list[Any] = []
         place = values - 8
-        for dtype, shape in types:
+        for dtype, shape, may_write in types:
             place += 8
             if shape is not None:
                 start = ctypes.c_uint64.from_address(place).value
@@ -57,7 +59,9 @@ def _call(what: bytes, values: int) -> int:
                         extent = ctypes.c_int64.from_address(place).value
                     extents.append(extent)
                 memory: Any = (ctypes.c_char * (prod(extents) * dtype.itemsize)).from_address(start)
-                given.append(as_nd(np.frombuffer(memory, dtype).reshape(extents)))
+                array = np.frombuffer(memory, dtype).reshape(extents)
+                array.flags.writeable = may_write
+                given.append(as_nd(array))
             else:
                 given.append((ctypes.c_double if dtype.kind == "f" else ctypes.c_int64).from_address(place).value)
         found = get_global_func(name)(*given)

@@ -35,8 +35,8 @@ class CallOp(IRDLOperation):
 @irdl_op_definition
 class CallPackedOp(IRDLOperation):
     """Call a Python function. `what` is its name, the types that it is called with and the type that it gives, divided
-    by `|`: `"show|float32[4x8],int64|float64"`. Behind a buffer stand its extents that are `?` there. The status is 0,
-    or says that it has failed.
+    by `|`: `"show|const float32[4x8],int64|float64"`, `const` before what it only reads. Behind a buffer stand its
+    extents that are `?` there. The status is 0, or says that it has failed.
 
     ```mlir
     %status = rt.call_packed "show|float32[?x16]|"(%rows, %n) : (memref<?xf32>, index) -> index

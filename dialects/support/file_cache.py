@@ -86,7 +86,8 @@ class FileCache:
         no directory of that kind.
 
         Raises:
-            UsageError: it begins with the home directory of a user whom there is not; or the limit is negative.
+            UsageError: it begins with the home directory of a user whom there is not, or with a file that is no
+                directory; or the limit is negative.
         """
         directory = knobs.CACHE_DIR.get()
         if not directory:
@@ -101,6 +102,8 @@ class FileCache:
             variable = knobs.CACHE_DIR.variable
             raise UsageError(f"${variable} is '{directory}', which is no directory: {error}".rstrip(".")) from None
         cache = cls(place / "kernels")
+        if not is_default and (file := _file_in_the_way(cache.directory)) is not None:
+            raise UsageError(f"${knobs.CACHE_DIR.variable} is '{directory}', and '{file}' is no directory")
         if is_default and not (_is_there(cache.directory.parents[1]) and _is_own(cache.directory)):
             return None
         _ = cache.limit  # which is refused here rather than when kernels have been compiled
@@ -245,6 +248,12 @@ def _is_there(kept: Path) -> bool:
     """Whether `~/.cache`, or what is said in its place, is there or can be: a home is not made here, and a place that
     depends on where a process was started is not the user's."""
     return kept.is_absolute() and kept.parent.is_dir()
+
+
+def _file_in_the_way(place: Path) -> Path | None:
+    """The nearest of a directory and those that it stands in that there is, if that is a file."""
+    nearest = next((each for each in (place, *place.parents) if os.path.exists(each)), None)
+    return None if nearest is None or os.path.isdir(nearest) else nearest
 
 
 def _is_own(place: Path) -> bool:

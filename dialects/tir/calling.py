@@ -109,6 +109,8 @@ class Caller:
             array[:] = [0 if element is None else element for element in memory]
             if next(effects) != Effect.READ:
                 written.append((memory, array))
+            elif self.op.kind == Convention.PACKED:
+                array.flags.writeable = False
             arguments.append((array.reshape(type.get_shape()), place))
         result = self._extern(arguments) if self.op.kind == Convention.EXTERN else self._packed(arguments)
         for memory, array in written:

@@ -71,7 +71,7 @@ class Externals:
         """Ask for the kernels.
 
         Raises:
-            Diagnostic: there is no such backend, or it cannot compute a function.
+            Diagnostic: there is no such backend, it cannot compute a function, or two functions of C have one name.
         """
         self._kernels: dict[str, ExternalKernel] = {}
         self._arrays: dict[str, list[NDArray]] = {}
@@ -79,9 +79,12 @@ class Externals:
         self._functions = [f for f in module.ops if isinstance(f, FuncOp) and f.is_primitive and is_for(f)]
         self._module = module
         sources: dict[str, SourceOp] = {}
+        defined: dict[str, tuple[FuncOp, str]] = {}
         for function in self._functions:
             kernel = _asked(function)
             name = function.sym_name.data
+            if kernel.source and (first := defined.setdefault(kernel.symbol, (function, kernel.source)))[1] != kernel.source:
+                raise _defined_twice(kernel.symbol, first[0], function)
             self._kernels[name] = kernel
             self._arrays[name] = [np.ascontiguousarray(array) for array in kernel.constants]
             if kernel.metadata:
@@ -209,6 +212,13 @@ def _constant(array: NDArray, call: CallOp, device: Attribute | None) -> SSAValu
     assert call.parent is not None
     call.parent.insert_op_before(constant, call)
     return constant.result
+
+
+def _defined_twice(symbol: str, first: FuncOp, second: FuncOp) -> Diagnostic:
+    """Two functions for backends whose sources both have a function of one name."""
+    hint = "name it after the function that it is made for, and let all else in the source be static"
+    name = first.sym_name.data
+    return Diagnostic.at(second, f"its C function '{symbol}' is another one than that of @{name}", hint=hint)
 
 
 def _asked(function: FuncOp) -> ExternalKernel:

@@ -25,6 +25,7 @@ from ...dialects.tir.assumptions import UndefOp, values_of
 from ...dialects.tir.buffers import memref_of, shape_of
 from ...dialects.tir.calls import Convention
 from ...dialects.tir.core import AddressOfOp, AssertOp, AssumeOp, CallOp, CheckOp, DotOp
+from ..abi import CONST
 from ..check_sites import Checked
 from .accesses import AccessEmitter
 from .dots import DotEmitter
@@ -316,14 +317,16 @@ def _has_effect(op: Operation) -> bool:
 
 def _signature(op: CallOp) -> str:
     """What a packed function is called with, as `rt.call_packed` says it: open extents as `?`, which it is given behind
-    their buffer."""
+    their buffer, and what it only reads as `const`."""
     types: list[str] = []
+    effects = iter(op.buffers)
     for value in op.arguments:
         is_buffer = isinstance(value.type, MemRefType)
         dtype = _dtype(memref_of(value).element_type if is_buffer else value.type)
         if is_buffer:
             shape = ("?" if extent < 0 else str(extent) for extent in memref_of(value).get_shape())
-            dtype += f"[{'x'.join(shape)}]"
+            _, effect = next(effects)
+            dtype = f"{'' if effect.writes else CONST}{dtype}[{'x'.join(shape)}]"
         types.append(dtype)
     return f"{op.callee.data}|{','.join(types)}|{_dtype(op.results[0].type) if op.results else ''}"
 

@@ -27,8 +27,9 @@ typedef union weft_value {
   void *buffer;  /* of the elements of a tensor, one after the other */
 } weft_value;
 
-/* `types` says what is given, "float32[4x16],int64|float64": the arguments, tensors with their extents, and behind the
-   bar the result, or nothing. Gives 0 where all went well; any other number is told by `message`. */
+/* `types` says what is given, "const float32[4x16],int64|float64": the arguments, tensors with their extents, `const`
+   those that are only to be read, and behind the bar the result, or nothing. Gives 0 where all went well; any other
+   number is told by `message`. */
 typedef int64_t (*weft_function)(const char *types, weft_value *values);
 
 /* Have code that calls `name` (T.call_packed) call `function`, which threads may do at once. Gives 0, or what `message`

@@ -319,6 +319,39 @@ def test_what_a_python_kernel_raises_the_call_raises() -> None:
         remove_global_func("saying.fails")
 
 
+@pytest.mark.parametrize("written", [0, 1])
+def test_a_python_kernel_cannot_write_its_inputs_and_constants(written: int) -> None:
+    """Which are the caller's array, and what all later calls are given."""
+
+    @weft.register_func("saying.writes", override=True)
+    def writes(*given: Any) -> None:  # pyright: ignore[reportUnusedFunction]
+        given[written][0] = 7
+
+    weft.register_backend(Saying(ExternalKernel("packed", "saying.writes", [np.ones(4, np.float32)])), override=True)
+    try:
+        exe = weft.compile(relay.transform.partition_for(module_of({"x": (4,)}, relay.nn.relu), "saying"))
+        with pytest.raises(weft.CheckError, match="read-only"):
+            exe(x := np.zeros(4, np.float32))
+        assert not x.any() and exe.graph.constants[0].all()
+    finally:
+        weft.remove_backend("saying")
+        remove_global_func("saying.writes")
+
+
+def test_functions_of_c_of_one_name_are_refused_where_the_second_is_made() -> None:
+    def kernel(function: FuncOp) -> ExternalKernel:
+        factor = 2 if "main_0" in function.sym_name.data else 3
+        return ExternalKernel("c", "scale", source=f"void scale(const float *x, float *y) {{ *y = {factor} * *x; }}")
+
+    weft.register_backend(Saying(kernel), override=True)
+    try:
+        graph = module_of({"x": (1,)}, lambda x: relay.nn.relu(relay.tanh(relay.nn.relu(x))))
+        with pytest.raises(Diagnostic, match=r"its C function 'scale' is another one than that of @\w+_main_0"):
+            weft.compile(relay.transform.partition_for(graph, "saying"))
+    finally:
+        weft.remove_backend("saying")
+
+
 def test_metadata_and_constants_are_kept_once() -> None:
     numbers = np.arange(2000, dtype=np.float32)
 

@@ -486,6 +486,18 @@ def test_the_tool_shows_and_clears(tmp_path: Path, capsys: pytest.CaptureFixture
         assert main(["--clear", "--trim"]) == 2
 
 
+@pytest.mark.parametrize(("file", "asked"), [("f", "f"), ("f", "f/below"), ("kernels", "")])
+def test_a_directory_that_is_a_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, asked: str
+) -> None:
+    (tmp_path / file).write_text("")
+    with knobs.CACHE_DIR.set(str(tmp_path / asked)):
+        assert main([]) == 2
+        assert f"and '{tmp_path / file}' is no directory" in capsys.readouterr().err
+        with pytest.raises(UsageError, match="is no directory"):
+            weft.compile("examples/perceptron.mlir")
+
+
 def test_a_negative_limit_is_refused(tmp_path: Path) -> None:
     with (
         knobs.CACHE_LIMIT.set(-1),

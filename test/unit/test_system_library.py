@@ -184,7 +184,7 @@ def test_a_program_in_c_gives_the_functions_that_code_calls_by_name(tmp_path: Pa
 #include <stdio.h>
 #include <string.h>
 static int64_t twice(const char *types, weft_value *values) {
-  if (strcmp(types, "float32[4],float32[4]|") != 0)
+  if (strcmp(types, "const float32[4],float32[4]|") != 0)
     return 7;
   const float *from = values[0].buffer;
   float *to = values[1].buffer;
