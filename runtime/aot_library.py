@@ -16,7 +16,7 @@ from ..lowering.abi import DYNAMIC, CompiledGraph
 from .executable import Executable
 from .library.exporting import Factory
 from .library.interfaces import Piece, ProgramInterface
-from .tensors import Input, InputError, by_name_or_number
+from .tensors import Input, InputError, by_name_or_number, warn_of_unset
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,6 +44,7 @@ class AotModule:
             None if DYNAMIC in each.shape else as_nd(np.zeros(each.shape, each.dtype)) for each in self._takes
         ]
         self._outputs: list[NDArray] | None = None
+        self._unset = dict.fromkeys(self._names)
 
     def __repr__(self) -> str:
         return f"AotModule({self._executable.names()})"
@@ -59,6 +60,7 @@ class AotModule:
         for each, given in by_name_or_number(key, value, params):
             number = self._number(each)
             array = self._takes[number].converted(given)
+            self._unset.pop(self._names[number], None)
             known = self._inputs[number]
             if known is not None and known.shape == array.shape:
                 known[...] = array
@@ -66,7 +68,8 @@ class AotModule:
                 self._inputs[number] = as_nd(np.array(array))
 
     def run(self, **params: npt.ArrayLike) -> None:
-        """Compute the outputs of the inputs, of which some may be given here.
+        """Compute the outputs of the inputs, of which some may be given here. Those that nobody has set are zeros, with
+        a warning.
 
         Raises:
             InputError: there is no such input, a shape or dtype does not fit, or an input of open extents was not set.
@@ -74,7 +77,9 @@ class AotModule:
         """
         for name, array in params.items():
             self.set_input(name, array)
-        given = self._executable(*map(self.get_input, range(len(self._inputs))))
+        arrays = list(map(self._held, range(len(self._inputs))))
+        warn_of_unset(self._unset)
+        given = self._executable(*arrays)
         self._outputs = [as_nd(each) for each in (given if isinstance(given, tuple) else (given,))]
 
     def get_input(self, index: str | int, out: npt.NDArray[np.generic] | None = None) -> NDArray:
@@ -83,10 +88,20 @@ class AotModule:
         Raises:
             InputError: there is no such input, or its extents are open, and it was not set.
         """
-        number = self._number(index)
+        held = self._held(number := self._number(index))
+        if out is not None:
+            return held.copyto(out)
+        self._unset.pop(self._names[number], None)  # it may be written to by what is given
+        return held
+
+    def _held(self, number: int) -> NDArray:
+        """
+        Raises:
+            InputError: the extents of an input are open, and it was not set.
+        """
         if (held := self._inputs[number]) is None:
             raise InputError(f"the input '{self._names[number]}' has open extents, and was not set")
-        return held if out is None else held.copyto(out)
+        return held
 
     def get_output(self, index: int, out: npt.NDArray[np.generic] | None = None) -> NDArray:
         """What an output was in the last run, or that copied to `out`.

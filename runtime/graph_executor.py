@@ -26,6 +26,7 @@ import numpy as np
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..dialects.support.given_devices import Device, check_given
+from ..dialects.support.nd import as_nd
 from ..lowering.abi import CompiledGraph, Platform, TensorSpec
 from ..lowering.graph_json import GraphJson
 from . import artefact
@@ -39,7 +40,7 @@ from .module import Function, Module
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
-from .tensors import Input, InputError, by_name_or_number
+from .tensors import Input, InputError, by_name_or_number, warn, warn_of_unset
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -108,7 +109,8 @@ class GraphModule:
         self._turns: dict[int, threading.RLock] = {}
         """Held by who runs, in each process: a child that was forked meanwhile has one that is free."""
         self._nodes = Nodes(self.library, code, self.graph, self._entries, self._threads, functions)
-        self.params: dict[str, NDArray] = {}
+        self._params: dict[str, None] = {}
+        self._unset = dict.fromkeys(self._inputs)
         heads = [self.graph.entry(ref) for ref in self.graph.heads]
         names = output_names or (["out"] if len(heads) == 1 else [f"out{number}" for number in range(len(heads))])
         if len(names) != len(heads) or len(set(names)) != len(names):
@@ -134,7 +136,12 @@ class GraphModule:
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The inputs that are no parameters."""
         starts = self.graph.row_ptr
-        return tuple(self._spec(name, starts[n]) for name, n in self._inputs.items() if name not in self.params)
+        return tuple(self._spec(name, starts[n]) for name, n in self._inputs.items() if name not in self._params)
+
+    @property
+    def params(self) -> dict[str, NDArray]:
+        """Copies of the inputs that are parameters, by name."""
+        return {name: as_nd(self._entries[self._entry_of(name)].read()) for name in self._params}
 
     @property
     def threads(self) -> int:
@@ -157,12 +164,11 @@ class GraphModule:
             name = self._name_of(each)
             entry = self._entry_of(name)
             self._entries[entry].write(Input(self._spec(name, entry)).converted(given))
-            if name in self.params:
-                self.params[name] = self.get_input(name)
+            self._unset.pop(name, None)
 
     def _set_param(self, name: str, value: npt.ArrayLike) -> None:
         self.set_input(name, value)
-        self.params[name] = self.get_input(name)
+        self._params[name] = None
 
     def _name_of(self, key: str | int) -> str:
         if isinstance(key, str):
@@ -190,22 +196,27 @@ class GraphModule:
         return getattr(self, name)
 
     def load_params(self, data: bytes | bytearray) -> None:
-        """Set the inputs that a parameter list in TVM's format names; others in it are passed over, as in TVM.
+        """Set the inputs that a parameter list in TVM's format names; others in it are passed over, as in TVM, with a
+        warning.
 
         Raises:
             ParamError: the bytes are no parameters.
             InputError: a shape or dtype does not fit.
         """
-        for name, array in load_param_dict(bytes(data)).items():
-            if name in self._inputs:
-                self._set_param(name, array)
+        given = load_param_dict(bytes(data))
+        for name in given.keys() & self._inputs.keys():
+            self._set_param(name, given[name])
+        if others := [name for name in given if name not in self._inputs]:
+            known = f"inputs: {', '.join(self._inputs)}"
+            warn(f"the graph has no input {' and none '.join(map(repr, others))}, which is passed over; {known}")
 
     def save_params(self) -> bytes:
         """The parameters in TVM's format."""
         return save_param_dict(self.params)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, **named: npt.ArrayLike) -> dict[str, NDArray]:
-        """Set inputs, if any are given, and run the graph; its outputs by name. Threads that do so take turns.
+        """Set inputs, if any are given, and run the graph; its outputs by name. Threads that do so take turns. Inputs
+        that nobody has set are zeros, with a warning.
 
         Raises:
             InputError: there is no such input, or a shape or dtype does not fit.
@@ -214,6 +225,7 @@ class GraphModule:
         with self._turns.setdefault(os.getpid(), threading.RLock()):
             for name, array in {**(inputs or {}), **named}.items():
                 self.set_input(name, array)
+            warn_of_unset(self._unset)
             self._nodes.run()
             return {spec.name: self.get_output(number) for number, spec in enumerate(self.outputs)}
 
@@ -239,13 +251,21 @@ class GraphModule:
         return copied(self._entries[self._head(number)], out)
 
     def get_input(self, key: str | int, out: NDArray | None = None) -> NDArray:
-        """A copy of what an input is set to, or `out`, which it is written to.
+        """What an input is set to, as the memory that `run` reads, and a read-only copy where that is on another device;
+        or `out`, which it is copied to.
 
         Raises:
             InputError: there is no such input.
             UsageError: `out` is another array than it takes.
         """
-        return copied(self._entries[self._entry_of(self._name_of(key))], out)
+        held = self._entries[self._entry_of(name := self._name_of(key))]
+        if out is not None:
+            return copied(held, out)
+        if held.array is not None:
+            self._unset.pop(name, None)  # it may be written to by what is given
+            return as_nd(held.array)
+        (found := as_nd(held.read())).flags.writeable = False
+        return found
 
     def _head(self, number: int) -> int:
         if not 0 <= number < len(self._heads):
@@ -264,10 +284,11 @@ class GraphModule:
                 something to it.
         """
         for each, given in by_name_or_number(key, value, params):
-            entry = self._entry_of(self._name_of(each))
+            entry = self._entry_of(name := self._name_of(each))
             kept = self._nodes.seen_through(entry) | {self.graph.row_ptr[node] for node in self.graph.arg_nodes}
             self._check_apart(given, kept)
             self._nodes.move(entry, in_place(self._entries[entry], given, "the input", is_written=False))
+            self._unset.pop(name, None)
 
     def set_output_zero_copy(self, number: int, value: NDArray) -> None:
         """Have the graph write an output to an array from now on.
@@ -303,7 +324,8 @@ class GraphModule:
         for name in load_param_dict(bytes(data)):
             if name in self._inputs and name in other._inputs:
                 self._share(self._entry_of(name), name, other._entries[other._entry_of(name)])
-                self.params[name] = self.get_input(name)
+                self._params[name] = None
+                self._unset.pop(name, None)
 
     def _share(self, entry: int, name: str, held: Tensor) -> None:
         """Have an input where a tensor of another module lies."""
@@ -351,7 +373,8 @@ class GraphModule:
         **inputs: npt.ArrayLike,
     ) -> BenchmarkResult:
         """Time runs, without setting inputs and reading outputs, unless `end_to_end`. Inputs may be given in their
-        order or by their names, and, as in TVM, after the device that the graph runs on.
+        order or by their names, and, as in TVM, after the device that the graph runs on; those that nobody has set are
+        what fits.
 
         Raises:
             UsageError: a number is not positive, the device is another, or the function is not `run`.
@@ -369,7 +392,7 @@ class GraphModule:
 
         def whole() -> None:
             for spec in self.inputs:
-                self.set_input(spec.name, self.get_input(spec.name))
+                self.set_input(spec.name, np.array(self.get_input(spec.name)))
             self._nodes.run()
             for place in range(self.get_num_outputs()):
                 self.get_output(place)
@@ -388,16 +411,19 @@ class GraphModule:
         return lambda: benchmark(self._nodes.run, repeat, number, min_repeat_ms)
 
     def _set(self, arrays: Sequence[npt.ArrayLike], named: Mapping[str, npt.ArrayLike] | None = None) -> None:
-        """Set inputs: those that are no parameters in their order, or some by their names; to what fits where nothing
-        is given."""
+        """Set inputs: those that are no parameters in their order, or some by their names; where nothing is given, those
+        that nobody has set, to what fits."""
         specs = self.inputs
         if arrays and len(arrays) != len(specs):
             raise InputError(f"the graph takes {len(specs)} inputs, got {len(arrays)}")
-        if arrays or not named:
-            for place, spec in enumerate(specs):
-                self.set_input(spec.name, arrays[place] if arrays else Input(spec).example(place))
+        for spec, array in zip(specs, arrays, strict=False):
+            self.set_input(spec.name, array)
         for name, array in (named or {}).items():
             self.set_input(name, array)
+        if not arrays and not named:
+            for place, spec in enumerate(specs):
+                if spec.name in self._unset:
+                    self._entries[self._entry_of(spec.name)].write(Input(spec).example(place))
 
     def profile(self, *arrays: npt.ArrayLike, repeat: int = 10, **params: npt.ArrayLike) -> Profile:
         """Time every node. Inputs are given in their order, or by their names.

@@ -11,6 +11,7 @@ import numpy as np
 from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.given_devices import Device, check_given
+from ..dialects.support.nd import as_nd
 from ..lowering.abi import CompiledGraph
 from ..lowering.graph_json import GraphJson
 from .graph_executor import GraphModule
@@ -121,7 +122,7 @@ class Library(Factory):
     @property
     def params(self) -> dict[str, NDArray]:
         """The constants of the graph, by name."""
-        return {name: np.asarray(value) for name, value in self._params.items()}
+        return {name: as_nd(value) for name, value in self._params.items()}
 
     @property
     def lib(self) -> Library:

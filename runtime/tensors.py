@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from ..dialects.support.diagnostics import Diagnostic, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, Severity, did_you_mean, emit
 from ..dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
 from ..lowering.abi import DYNAMIC, TensorSpec
 from .memory import NotEnoughMemory, aligned_bytes
@@ -26,6 +26,19 @@ NUMBERS = "biufc"
 
 class InputError(Diagnostic):
     """An input is missing, unknown, or of the wrong shape or dtype. Nothing has run."""
+
+
+def warn(message: str) -> None:
+    """Tell of what does not hinder a run."""
+    emit(Diagnostic(message, severity=Severity.WARNING))
+
+
+def warn_of_unset(names: dict[str, None]) -> None:
+    """Tell of inputs that a run reads and nobody has set; once."""
+    if names:
+        one = len(names) == 1
+        warn(f"{'input' if one else 'inputs'} {', '.join(names)} {'was' if one else 'were'} not set")
+        names.clear()
 
 
 _Given = TypeVar("_Given")
@@ -71,11 +84,11 @@ class Input:
         if array.dtype != self.dtype:
             if array.dtype.kind not in NUMBERS and array.dtype.name not in MLIR_NAMES:
                 raise InputError(f"input '{self.name}' takes numbers of {self.dtype.name}, and no {_described(value)}")
-            found = _dtype_text(array.dtype)
-            raise InputError(
-                f"input '{self.name}' has dtype {found}, the graph takes {self.dtype.name}",
-                hint=f"convert it: {self.name if self.name.isidentifier() else 'x'}.astype('{self.dtype.name}')",
-            )
+            found, given = _dtype_text(array.dtype), self.name if self.name.isidentifier() else "x"
+            hint = f"convert it: {given}.astype('{self.dtype.name}')"
+            if self.dtype.name in MLIR_NAMES and (array.dtype.kind, array.itemsize) == ("u", self.dtype.itemsize):
+                hint = f"if these are the bits of its numbers: {given}.view('{self.dtype.name}')"
+            raise InputError(f"input '{self.name}' has dtype {found}, the graph takes {self.dtype.name}", hint=hint)
         if array.shape != self.shape and not self._fits(array.shape):
             wanted = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in self.shape)
             raise InputError(f"input '{self.name}' has shape {list(array.shape)}, the graph takes [{wanted}]")

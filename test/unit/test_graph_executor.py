@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,14 @@ from graph_json_samples import BIAS, BRANCHES, JSON, PERCEPTRON, WEIGHT, percept
 
 import weft
 from weft import relay as _relay
-from weft.dialects.support.diagnostics import Diagnostic, UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError, handled_by
 from weft.frontend.mlir import parse_mlir
 from weft.graph_executor import (
     GraphJson,
     GraphModule,
     create,
     load_param_dict,
+    save_param_dict,
 )
 from weft.lowering.loops_to_c import compile as loops_to_c
 from weft.lowering.machine.codegen import CodegenPool
@@ -68,6 +71,47 @@ def test_inputs_are_told_and_kept(module: GraphModule) -> None:
     assert np.array_equal(module.get_input("data"), X)
     module.set_input(data=2 * X)
     assert np.array_equal(module.get_input(0), 2 * X)
+
+
+def test_what_was_set_is_timed_and_stays(module: GraphModule) -> None:
+    """It was replaced by what fits, and so were the outputs of the next run."""
+    module.set_input(0, X)
+    module.benchmark(repeat=1, number=1)
+    module.profile(repeat=1)
+    module.run()
+    assert_close(module.get_output(0), expected(X)[0])
+
+
+def test_an_input_is_written_to_as_what_is_given_for_it(module: GraphModule) -> None:
+    module.get_input("data")[...] = X
+    module.get_input("p1")[...] += 1
+    assert np.array_equal(module.params["p1"], BIAS + 1)
+    with warnings() as told:
+        module.run()
+    assert not told and not np.array_equal(module.get_output(0), expected(X)[0])
+    module.get_input("p1")[...] -= 1
+    module.run()
+    assert_close(module.get_output(0), expected(X)[0])
+
+
+@contextmanager
+def warnings() -> Iterator[list[str]]:
+    told: list[str] = []
+    with handled_by(lambda diagnostic: told.append(diagnostic.message)):
+        yield told
+
+
+def test_inputs_and_parameters_that_fit_nothing_are_told_of(module: GraphModule) -> None:
+    bare = GraphModule(module.graph_json, module.library)
+    with warnings() as told:
+        bare.load_params(save_param_dict({"weight": WEIGHT, "p1": BIAS}))
+        bare.profile(repeat=1)
+        bare.run()
+        bare.run()
+    assert told == [
+        "the graph has no input 'weight', which is passed over; inputs: data, p0, p1",
+        "inputs data, p0 were not set",
+    ]
 
 
 def test_what_is_read_is_written_to_an_array_that_is_given(module: GraphModule) -> None:

@@ -130,7 +130,7 @@ def test_parameters_are_shared_on_their_device(module: Any, expected: Any) -> No
     (name,) = (
         n for n in module.params if graph.device_types[graph.row_ptr[[x.name for x in graph.nodes].index(n)]] == 12
     )
-    other.set_input(name, 2 * (held := module.get_input(name)))
+    other.set_input(name, 2 * (held := module.params[name]))
     assert np.array_equal(module.get_input(name), 2 * held)
     module.set_input(name, held)
 

@@ -9,7 +9,7 @@ import pytest
 
 import weft
 from weft import relay
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import UsageError, handled_by
 from weft.relay_backend import Executor, Runtime
 
 relay: Any = relay
@@ -84,6 +84,10 @@ def test_a_program_is_built_for_the_executor_aot_exported_and_loaded(tmp_path: P
         other.run(input_0=2 * array)
         assert program.get_output(1)[0, 0] == 1 and other.get_output(1)[0, 0] == 2
         assert program.get_input_index("x") == -1
+    told: list[str] = []
+    with handled_by(lambda diagnostic: told.append(diagnostic.message)):
+        built["sum"]().run()
+    assert told == ["input input:0 was not set"]
     program = built["sum"]()
     for wrong, message in (
         (lambda: program.run(x=array), "there is no input 'x'; inputs: input:0"),
