@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .aot_library import AotLibrary as AotLibrary
     from .aot_library import AotModule as AotModule
     from .benchmark import BenchmarkResult as BenchmarkResult
+    from .container import ShapeTuple as ShapeTuple
+    from .container import String as String
     from .graph_library import Library as Library
     from .loading import enabled as enabled
     from .loading import load_module as load_module

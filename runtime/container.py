@@ -1,3 +1,34 @@
-"""What a program gives that has several parts, by TVM's name: `isinstance(result, tvm.runtime.container.ADT)`."""
+"""What holds several things, by TVM's names (`tvm.runtime.container`): values of data types, Python's texts and tuples.
+
+`tuple_object` makes a tuple, which a program takes for an input that is one, and gives where it has several results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar, cast
 
 from ..dialects.support.algebraic import ADT as ADT
+
+String = str
+_Field = TypeVar("_Field")
+
+
+def tuple_object(fields: Iterable[_Field] = ()) -> tuple[_Field, ...]:
+    """A tuple of fields, as a program takes and gives it."""
+    return tuple(fields)
+
+
+class ShapeTuple(tuple[int, ...]):
+    """The extents of a tensor, which are equal to a list of the same numbers, too."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        is_listed = isinstance(other, Sequence) and not isinstance(other, str)
+        return super().__eq__(tuple(cast("Sequence[object]", other)) if is_listed else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
