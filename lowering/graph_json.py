@@ -33,6 +33,9 @@ BEGINS = "begins"
 """An attribute of Weft's own: the byte of a node's one input from which on it copies what its output has room for. The
 executor does that itself where the library has no kernel for it."""
 
+HELD = "_const_"
+"""Stands in the name of a constant of another compiler's kernel, between the kernel's and a number, as in TVM."""
+
 CPU_TYPE = 1
 """The type of device, in DLPack's numbering."""
 
@@ -85,6 +88,13 @@ class GraphJson:
     def arg_nodes(self) -> tuple[int, ...]:
         """The nodes that are inputs or weights."""
         return tuple(number for number, node in enumerate(self.nodes) if node.kernel is None)
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The names of constants of other compilers' kernels: no parameters, but what a library holds."""
+        kernels = {node.kernel for node in self.nodes}
+        names = (self.nodes[number].name for number in self.arg_nodes)
+        return frozenset(name for name in names if HELD in name and name.rpartition(HELD)[0] in kernels)
 
     def entry(self, ref: Ref) -> int:
         """The entry of an output."""

@@ -7,7 +7,8 @@ has the names of the model's layers as an attribute of its own, `layers`; one th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from ..transforms.mem.elide_copies import ElideCopiesPass
 from ..transforms.mem.plan_memory import PlanMemoryPass
 from ..transforms.relay.outline_segments import deciding
 from .abi import RUNNING_DEVICES
-from .graph_json import BEGINS, COPY, CPU_TYPE, JOINS, LAYERS, NOP, GraphJson, Node, Ref
+from .graph_json import BEGINS, COPY, CPU_TYPE, HELD, JOINS, LAYERS, NOP, GraphJson, Node, Ref
 from .graph_to_memory.bufferize_graph import BufferizeGraphPass
 from .graph_to_memory.signature import names_of, names_of_memory
 from .read_steps import layers_of
@@ -52,7 +53,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     planned = module.clone()
     place_calls(planned, RUNNING_DEVICES)
     divide_by_target(planned)
-    Externals(planned).lower_static()
+    (externals := Externals(planned)).lower_static()
     planned = BufferizeGraphPass(depth_first=True)(planned)
     planned = ElideCopiesPass(slices=False, concatenations=False, outputs=False)(planned)
     planned = PlanMemoryPass(strategy="tvm-greedy")(planned)
@@ -60,7 +61,7 @@ def write_graph_json(module: ModuleOp) -> tuple[GraphJson, dict[str, NDArray], t
     if not graphs:
         raise Diagnostic("there is no graph of kernels in the module", hint="graph JSON is written of the phase 'fuse'")
     graph = next((g for g in graphs if g.sym_name.data == "main"), graphs[0])
-    writing = _Writing(graph)
+    writing = _Writing(graph, externals.names)
     return writing.run(), writing.params, names_of_memory(graph)[1]
 
 
@@ -95,6 +96,8 @@ class _Writing:
     """The writing of one graph."""
 
     graph: GraphOp
+    externals: Collection[str]
+    """The kernels of other compilers."""
     nodes: list[Node] = field(default_factory=list[Node])
     shapes: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     dtypes: list[str] = field(default_factory=list[str])
@@ -108,6 +111,7 @@ class _Writing:
     )
     """Values and types of buffers, which say the device -> the first constant that is so."""
     names: dict[str, int] = field(default_factory=dict[str, int])
+    counts: Counter[str] = field(default_factory=Counter[str])
     device_ids: dict[str, int] = field(default_factory=dict[str, int])
     """Types of devices -> the number of the one that is used."""
 
@@ -165,10 +169,20 @@ class _Writing:
         if array is None:
             hint = "keep the .weights.npz file beside the .mlir file"
             raise Diagnostic.at(op, f"the data of {op.value} was not loaded", hint=hint)
-        name = self._unique(f"p{len(self.params)}")
+        family = self._family(op)
+        name = self._unique(f"{family}{self.counts[family]}")
+        self.counts[family] += 1
         self.params[name] = array
         self.constants[key] = op.result
         return self._null(name, op.result)
+
+    def _family(self, op: ConstantOp) -> str:
+        """What the name of a constant begins with, which is another one where only other compilers' kernels read it."""
+        readers = [use.operation for use in op.result.uses]
+        kernels = [each.callee.root_reference.data for each in readers if isinstance(each, CallOp)]
+        if len(kernels) == len(readers) and kernels and all(kernel in self.externals for kernel in kernels):
+            return kernels[0] + HELD
+        return "p"
 
     def _node(
         self, op: Operation, name: str, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]

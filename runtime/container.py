@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeVar, cast
 
 from ..dialects.support.algebraic import ADT as ADT
@@ -25,10 +25,10 @@ class ShapeTuple(tuple[int, ...]):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        is_listed = isinstance(other, Sequence) and not isinstance(other, str)
-        return super().__eq__(tuple(cast("Sequence[object]", other)) if is_listed else other)
+        return super().__eq__(tuple(cast("list[object]", other)) if isinstance(other, list) else other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = tuple.__hash__
+    def __hash__(self) -> int:
+        return super().__hash__()

@@ -251,8 +251,8 @@ class GraphModule:
         return copied(self._entries[self._head(number)], out)
 
     def get_input(self, key: str | int, out: NDArray | None = None) -> NDArray:
-        """What an input is set to, as the memory that `run` reads, and a read-only copy where that is on another device;
-        or `out`, which it is copied to.
+        """What an input is set to: the memory that `run` reads, or a read-only copy where that is on another device; or
+        `out`, which it is copied to.
 
         Raises:
             InputError: there is no such input.
@@ -411,8 +411,8 @@ class GraphModule:
         return lambda: benchmark(self._nodes.run, repeat, number, min_repeat_ms)
 
     def _set(self, arrays: Sequence[npt.ArrayLike], named: Mapping[str, npt.ArrayLike] | None = None) -> None:
-        """Set inputs: those that are no parameters in their order, or some by their names; where nothing is given, those
-        that nobody has set, to what fits."""
+        """Set inputs: those that are no parameters in their order, or some by their names; where nothing is given,
+        those that nobody has set, to what fits."""
         specs = self.inputs
         if arrays and len(arrays) != len(specs):
             raise InputError(f"the graph takes {len(specs)} inputs, got {len(arrays)}")

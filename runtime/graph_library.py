@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import UsageError
 from ..dialects.support.given_devices import Device, check_given
@@ -104,9 +102,11 @@ class Library(Factory):
 
     def remove_params(self) -> Library:
         """The library without its parameters, which whoever runs it sets, with `load_params`. The constants that its
-        code reads, where it is run as a whole, remain."""
+        code reads, where it is run as a whole, and those of other compilers' kernels remain."""
         bare = copy(self)
-        bare._params, bare._imports = {}, list(self._imports)
+        held = self._graph.held
+        bare._params = {name: value for name, value in self._params.items() if name in held}
+        bare._imports = list(self._imports)
         return bare
 
     @property
@@ -121,8 +121,16 @@ class Library(Factory):
 
     @property
     def params(self) -> dict[str, NDArray]:
-        """The constants of the graph, by name."""
-        return {name: as_nd(value) for name, value in self._params.items()}
+        """The constants of the graph, by name. Those of other compilers' kernels are none of them: the library holds
+        them."""
+        held = self._graph.held
+        return {name: as_nd(value) for name, value in self._params.items() if name not in held}
+
+    @property
+    def values(self) -> Mapping[str, NDArray]:
+        """All that the graph takes besides what is set for each run: its parameters, and the constants of other
+        compilers' kernels."""
+        return self._params
 
     @property
     def lib(self) -> Library:

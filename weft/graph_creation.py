@@ -53,7 +53,7 @@ def create(
         kernels = kernels.kernels()
     graph = GraphJson.parse(graph_json_str) if isinstance(graph_json_str, str) else graph_json_str
     if isinstance(libmod, Library) and libmod.graph == graph:
-        params = {**libmod.params, **(params or {})}
+        params = {**libmod.values, **(params or {})}
     module = GraphModule(graph, kernels, params, threads, output_names)
     check_given(device, *module.device_types)
     return module

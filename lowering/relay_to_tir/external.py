@@ -27,7 +27,7 @@ tir.call extern "loop"(r %p0, %n, w %out, %n) : (memref<?x4xf32>, index, memref<
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -83,8 +83,10 @@ class Externals:
         for function in self._functions:
             kernel = _asked(function)
             name = function.sym_name.data
-            if kernel.source and (first := defined.setdefault(kernel.symbol, (function, kernel.source)))[1] != kernel.source:
-                raise _defined_twice(kernel.symbol, first[0], function)
+            if kernel.source:
+                first, source = defined.setdefault(kernel.symbol, (function, kernel.source))
+                if source != kernel.source:
+                    raise _defined_twice(kernel.symbol, first, function)
             self._kernels[name] = kernel
             self._arrays[name] = [np.ascontiguousarray(array) for array in kernel.constants]
             if kernel.metadata:
@@ -93,6 +95,11 @@ class Externals:
                 source = sources[kernel.source] = SourceOp(kernel.source)
                 source.location = function.location
                 module.body.block.insert_op_before(source, function)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The functions, which are the kernels that call what their backends make of them."""
+        return self._kernels.keys()
 
     def lower_static(self) -> None:
         """Make kernels of the functions whose extents are known, and calls of kernels of calls of them."""

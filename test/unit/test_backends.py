@@ -352,6 +352,32 @@ def test_functions_of_c_of_one_name_are_refused_where_the_second_is_made() -> No
         weft.remove_backend("saying")
 
 
+@pytest.mark.parametrize("backend", WITH_C)
+def test_constants_of_kernels_are_held_by_the_library_and_no_parameters(backend: str, tmp_path: Path) -> None:
+    def kernel(function: FuncOp) -> ExternalKernel:
+        name = f"adds_{function.sym_name.data}"
+        source = f"void {name}(const float *x, const float *c, float *y) {{ *y = *x + *c; }}"
+        return ExternalKernel("c", name, [np.float32([3])], source=source)
+
+    weft.register_backend(Saying(kernel), override=True)
+    try:
+        graph = module_of(
+            {"x": (1,), "w": (1,)}, lambda x, w: relay.nn.relu(relay.multiply(relay.tanh(relay.nn.relu(x)), w))
+        )
+        parts = relay.transform.partition_for(graph, "saying")
+        built: Any = relay.build(parts, "llvm", params={"w": np.float32([2])})
+    finally:
+        weft.remove_backend("saying")
+    assert {name: value.tolist() for name, value in built.get_params().items()} == {"p0": [2.0]}
+    built["remove_params"]().export_library(tmp_path / "bare.so")
+    loaded: Any = weft.runtime.load_module(tmp_path / "bare.so")
+    for bare in (built["remove_params"](), loaded):
+        module = bare["default"]()
+        module.load_params(relay.save_param_dict(built.get_params()))
+        module.run(x=np.float32([0]))
+        np.testing.assert_allclose(module.get_output(0), np.tanh([3.0]) * 2 + 3, rtol=1e-6)
+
+
 def test_metadata_and_constants_are_kept_once() -> None:
     numbers = np.arange(2000, dtype=np.float32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,16 @@ def test_values_of_data_types_and_tuples_are_what_tvm_calls_adt(prelude: Any) ->
     adt = weft.runtime.container.ADT
     assert isinstance(made(prelude, ONES), adt) and isinstance((ONES, ONES), adt)
     assert not isinstance(ONES, adt)
+
+
+def test_tuples_and_shapes_are_made_by_the_names_of_tvm() -> None:
+    container = weft.runtime.container
+    pair = relay.var("pair", relay.TupleType([relay.TensorType((), "int32"), relay.TensorType((), "int32")]))
+    second = relay.create_executor().evaluate(relay.Function([pair], relay.TupleGetItem(pair, 1)))
+    assert second(container.tuple_object([np.int32(11), np.int32(12)])) == 12
+    shape = container.ShapeTuple([2, 3])
+    assert shape == [2, 3] and shape == (2, 3) and shape != [2, 4] and shape != "ab"
+    assert pickle.loads(pickle.dumps(shape)) == shape and shape in {(2, 3)}
 
 
 def evaluate(prelude: Any, function: Any) -> Any:
