@@ -52,7 +52,7 @@ class Layout:
         self.gives = tuple(gives)
         """The outputs, with room for what is read of nothing."""
         # What a failed check reads instead of an element that is not there has to be in memory, even of nothing.
-        room = [max(1, symbol) for symbol in symbols]
+        room = [(symbol, max(1, symbol)) for symbol in symbols]
         self.arena_bytes = graph.arena_bytes + _pool_bytes(graph.pools, room)
         self.arenas = tuple(each.arena_bytes + _pool_bytes(each.pools, room) for each in graph.devices)
         for bytes in (*(each.bytes for each in gives), self.arena_bytes, *self.arenas):
@@ -60,9 +60,10 @@ class Layout:
                 raise NotEnoughMemory(f"there is no memory for {bytes:,} bytes")
 
 
-def _pool_bytes(pools: Iterable[Sequence[Size]], symbols: Sequence[int]) -> int:
-    """The bytes of pools one behind the other."""
-    return sum(prod(max(1, evaluate(size, symbols)) for size in pool) for pool in pools)
+def _pool_bytes(pools: Iterable[Sequence[Size]], ranges: Sequence[Range]) -> int:
+    """The bytes of pools one behind the other, as large as they may be where the symbols lie in `ranges`: a size that
+    falls with a symbol, `10 - n`, is largest where that is least."""
+    return sum(prod(max(1, range_of(size, ranges)[1]) for size in pool) for pool in pools)
 
 
 def with_room(array: NDArray) -> NDArray:

@@ -134,7 +134,7 @@ class Sizes:
         none."""
         asm, total = self.asm, None
         spans = self.spans
-        self.spans = [(room := self.at_least(1, high), room) for _, high in spans]
+        self.spans = [(high, self.at_least(1, high)) for _, high in spans]  # a size may fall with a symbol
         for pool in self.graph.pools:
             bytes: SSAValue | None = None
             for size in pool:

@@ -285,8 +285,10 @@ static int64_t measure(const int64_t *const *shapes, const void *const *ins, int
     if (!output_is_found[i] && bytes_of(output_shapes[i], output_ranks[i], output_items[i], 0) >= too_much)
       return NO_MEMORY;
   }}
-  for (size_t i = 0; i < num_symbols; i++)
-    s[i] = exactly(greater(s[i].high, 1));
+  for (size_t i = 0; i < num_symbols; i++) {{ /* a size may fall with a symbol */
+    s[i].low = s[i].high;
+    s[i].high = greater(s[i].high, 1);
+  }}
   int64_t bytes = workspace_of(s, NULL).high;
   if (bytes >= too_much)
     return NO_MEMORY;

@@ -13,6 +13,8 @@ import numpy.typing as npt
 import weft
 
 NDArray = npt.NDArray[Any]
+BEHIND = 1 << 16
+"""Bytes behind a workspace that nobody may write."""
 
 
 class Tensor(ctypes.Structure):
@@ -60,9 +62,10 @@ class Library:
         self.see(model.measure(shapes, ins, table(found), ctypes.byref(bytes)), None)
         given = [self._empty(n, shape) for n, shape in enumerate(found)]
         outs = table(given)
-        room = np.empty(bytes.value + 64, np.uint8)
+        room = np.full(bytes.value + 64 + BEHIND, 0x5A, np.uint8)
         workspace = room.ctypes.data + -room.ctypes.data % 64
         self.see(model.run_at(shapes, ins, table(found), outs, workspace, threads), workspace)
+        assert (room[workspace - room.ctypes.data + bytes.value :] == 0x5A).all(), "it writes behind its workspace"
         return [self._taken(n, array, outs[n], found[n]) for n, array in enumerate(given)]
 
     def see(self, status: int, workspace: int | None) -> None:

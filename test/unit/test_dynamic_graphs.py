@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytest
+from open_loops import falling
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.vector import CreateMaskOp
 
@@ -18,10 +19,12 @@ import weft
 from weft.dialects.relay.core import FuncOp
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.frontend.mlir import parse_mlir
 from weft.lowering.compiler import compile_graph, lower
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.runtime.memory import NotEnoughMemory
+from weft.runtime.sizes import Sizes
 from weft.runtime.tensors import InputError
 
 pytestmark = pytest.mark.sampled(3)
@@ -248,6 +251,19 @@ def test_memory_is_that_of_the_size_and_is_used_again() -> None:
     executable(np.zeros((200, 20), np.float32))
     (context,) = executable.program.free
     assert bytes_at_100 < context.arena.nbytes <= 2 * bytes_at_100
+
+
+def test_a_size_that_falls_with_an_extent_has_its_memory_where_that_is_none() -> None:
+    executable = weft.compile(parse_mlir(falling(64), "falling"), threads=1)
+    sizes, x = Sizes(executable.program.graph), np.random.default_rng(0).standard_normal((10, 64)).astype(np.float32)
+    bytes = [sizes.layout((n,)).arena_bytes for n in range(10)]
+    assert bytes == sorted(set(bytes), reverse=True)
+    for n in (0, 1, 9, 10):
+        (got,) = results(executable, x, np.zeros(n, np.float32))
+        wanted = x[n:]
+        for axis in (1, 0, 1):
+            wanted = np.exp(wanted) / np.exp(wanted).sum(axis=axis, keepdims=True)
+        np.testing.assert_allclose(got, wanted, rtol=1e-4)
 
 
 def test_random_sizes_of_two_extents_agree() -> None:

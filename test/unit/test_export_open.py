@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from exported import Library, Refused, check, table
+from open_loops import falling
 
 import weft
 from weft import relay
+from weft.frontend.mlir import parse_mlir
 from weft.runtime.library.glue import glue
 from weft.runtime.library.header import header
 
@@ -73,6 +75,13 @@ def test_elements_of_inputs_that_say_sizes(tmp_path: Path) -> None:
         library(rows(1, 6), np.array((2, 4), np.int32))
     with pytest.raises(Refused, match="the model takes inputs for which"):
         library(rows(1, 6), np.array((-2, -3), np.int32))
+
+
+def test_a_size_that_falls_with_an_extent_has_its_memory_where_that_is_none(tmp_path: Path) -> None:
+    exe = weft.compile(parse_mlir(falling(64), "falling"))
+    library = Library(exe, tmp_path / "falling.so")
+    for n in (0, 1, 9, 10):
+        check(exe, library, rows(10, 64), np.zeros(n, np.float32))
 
 
 def test_programs_that_branch_find_memory_for_what_they_give(tmp_path: Path) -> None:

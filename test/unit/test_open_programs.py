@@ -16,7 +16,7 @@ onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper
-from open_loops import DOUBLING_LOOP
+from open_loops import DOUBLING_LOOP, falling
 
 import weft
 from weft.dialects.relay.core import FuncOp
@@ -533,3 +533,26 @@ relay.func @main(%n: tensor<i64>, %x: tensor<?xf32>) -> tensor<?xf32> {
         for _ in range(10):
             assert (executable(np.array(1000), x) == 1000).all()
     assert (_pages() - before) * 4096 < 1 << 21  # values of one length alone are 2 KB for each of 10,000 turns
+
+
+def test_a_size_that_falls_with_an_extent_has_its_memory_where_that_is_none():
+    columns = 1 << 16
+    text = (
+        falling(columns).replace("@rest", "private @rest")
+        + f"""
+relay.func @main(%c: tensor<i1>, %x: tensor<10x{columns}xf32>, %y: tensor<?xf32>) -> tensor<?x{columns}xf32> {{
+  %r = relay.if %c : (tensor<i1>) -> tensor<?x{columns}xf32> {{
+    %a = relay.call @rest(%x, %y) : (tensor<10x{columns}xf32>, tensor<?xf32>) -> tensor<?x{columns}xf32>
+    relay.yield %a : tensor<?x{columns}xf32>
+  }} else {{ relay.yield %x : tensor<10x{columns}xf32> }}
+  relay.return %r : tensor<?x{columns}xf32>
+}}
+"""
+    )
+    executable: Any = weft.compile(parse_mlir(text, "falling"), threads=1)
+    x = np.random.default_rng(0).standard_normal((10, columns)).astype(np.float32)
+    for n in (0, 1, 10):
+        wanted = x[n:]
+        for axis in (1, 0, 1):
+            wanted = np.exp(wanted) / np.exp(wanted).sum(axis=axis, keepdims=True)
+        np.testing.assert_allclose(executable(np.array(True), x, np.zeros(n, np.float32)), wanted, rtol=1e-4)
