@@ -115,15 +115,29 @@ def _numbers(size: Size) -> set[int]:
 
 
 def _value(size: Size, number: int, known: Mapping[int, int], extent: int) -> int | None:
-    """What a symbol is where a size that grows with it evenly is `extent`; nothing where none fits."""
+    """What a symbol is where a size, a multiple of it plus a number, is `extent`; nothing where none fits. Quotients,
+    remainders and extremes of a symbol are what they are for several values of it, and so tell none."""
+    if (form := _linear(size, number, known)) is None or not form[0]:
+        return None
+    value, rest = divmod(extent - form[1], form[0])
+    return None if rest or value < 0 else value
 
-    def at(value: int) -> int:
-        symbols = {**known, number: value}
-        return evaluate(size, [symbols.get(each, 0) for each in range(max(symbols) + 1)])
 
-    step = at(1) - at(0)
-    value = (extent - at(0)) // step if step else -1
-    return value if value >= 0 and at(value) == extent else None
+def _linear(size: Size, number: int, known: Mapping[int, int]) -> tuple[int, int] | None:
+    """The factor and the constant of a size that is a multiple of a symbol, plus a number; the other symbols are known."""
+    if isinstance(size, int):
+        return 0, size
+    if len(size) == 2:
+        return (1, 0) if size[1] == number else (0, known[size[1]])
+    kind, lhs, rhs = size
+    a, b = _linear(lhs, number, known), _linear(rhs, number, known)
+    if a is None or b is None:
+        return None
+    if kind == "+":
+        return a[0] + b[0], a[1] + b[1]
+    if a[0] == b[0] == 0:
+        return 0, evaluate((kind, a[1], b[1]), ())
+    return (a[0] * b[1] + a[1] * b[0], a[1] * b[1]) if kind == "*" and not (a[0] and b[0]) else None
 
 
 def _size(name: str, given: object) -> int:

@@ -306,6 +306,30 @@ def test_a_loaded_function_updates_memory_of_an_open_extent(tmp_path: Path) -> N
         loaded(a, b[:8])
 
 
+def test_a_quotient_of_an_extent_does_not_say_which_it_is(tmp_path: Path) -> None:
+    n = te.var("n")
+    halves = te.placeholder(((n + 1) // 2,), name="halves")
+    numbers = te.placeholder((n,), name="numbers")
+    sums = te.compute((n,), lambda i: numbers[i] + halves[i // 2], name="sums")
+    twice = te.compute(((n + 1) // 2,), lambda i: halves[i] * 2.0, name="twice")
+    for result, arguments in ((sums, [halves, numbers, sums]), (twice, [halves, twice, n])):
+        weft.build(te.create_schedule(result.op), arguments, "llvm", name=result.op.name).export_library(
+            path := tmp_path / f"{result.op.name}.so"
+        )
+        function = load(path)
+        for count in (1, 2, 3, 4):
+            half = np.arange((count + 1) // 2, dtype=F32)
+            given = np.zeros(count if result is sums else len(half), F32)
+            if result is sums:
+                function(half, np.ones(count, F32), given)
+                np.testing.assert_array_equal(given, 1 + np.repeat(half, 2)[:count])
+            else:
+                with pytest.raises(Diagnostic, match="'n' does not follow from the shapes of the arrays"):
+                    function(half, given)
+                function(half, given, count)
+                np.testing.assert_array_equal(given, 2 * half)
+
+
 def test_an_extent_that_no_array_says_is_given(tmp_path: Path) -> None:
     n = te.var("n")
     a = te.placeholder((n // 2 + 1,), name="A")
