@@ -124,7 +124,7 @@ def _value(size: Size, number: int, known: Mapping[int, int], extent: int) -> in
 
 
 def _linear(size: Size, number: int, known: Mapping[int, int]) -> tuple[int, int] | None:
-    """The factor and the constant of a size that is a multiple of a symbol, plus a number; the other symbols are known."""
+    """The factor and the constant of a size that is a multiple of a symbol plus a number; the others are known."""
     if isinstance(size, int):
         return 0, size
     if len(size) == 2:

@@ -74,3 +74,39 @@ mem.graph @views_are_what_they_are_of(%x: memref<2x8xf32>) writes(%y: memref<16x
   mem.call @relu8(%p) writes(%c) : (memref<8xf32>) writes(memref<8xf32>)
   mem.call @all(%b, %c) writes(%y) : (memref<16xf32>, memref<8xf32>) writes(memref<16xf32>)
 }
+
+// -----
+
+// One output takes the place of an input; another one of the same call does not, though nobody needs the first.
+// CHECK-LABEL: mem.graph @two_outputs_are_two_buffers
+// CHECK:         mem.call @two(%a) writes(%a, %c)
+func.func private @two(memref<8xf32>, memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) attributes {weft.in_place = array<i64: 0, 1, 0, 2>}
+mem.graph @two_outputs_are_two_buffers(%x: memref<8xf32>) writes(%y: memref<8xf32>) {
+  %a = mem.alloc : memref<8xf32>
+  %b = mem.alloc : memref<8xf32>
+  %c = mem.alloc : memref<8xf32>
+  %d = mem.alloc : memref<8xf32>
+  mem.call @two(%x) writes(%a, %d) : (memref<8xf32>) writes(memref<8xf32>, memref<8xf32>)
+  mem.call @two(%a) writes(%b, %c) : (memref<8xf32>) writes(memref<8xf32>, memref<8xf32>)
+  mem.call @two(%c) writes(%y, %d) : (memref<8xf32>) writes(memref<8xf32>, memref<8xf32>)
+}
+
+// -----
+
+// What is written before the call holds something else meanwhile.
+// CHECK-LABEL: mem.graph @what_is_in_use_stays
+// CHECK:         mem.call @relu(%x) writes(%b)
+// CHECK-NEXT:    mem.call @relu(%x) writes(%a)
+// CHECK-NEXT:    mem.call @take(%b) writes(%y)
+// CHECK-NEXT:    mem.call @relu(%a) writes(%b)
+func.func private @relu(memref<8xf32>, memref<8xf32>, !rt.slots<1>, index) attributes {weft.in_place = array<i64: 0, 1>}
+func.func private @take(memref<8xf32>, memref<8xf32>, !rt.slots<1>, index)
+mem.graph @what_is_in_use_stays(%x: memref<8xf32>) writes(%y: memref<8xf32>, %z: memref<8xf32>) {
+  %a = mem.alloc : memref<8xf32>
+  %b = mem.alloc : memref<8xf32>
+  mem.call @relu(%x) writes(%b) : (memref<8xf32>) writes(memref<8xf32>)
+  mem.call @relu(%x) writes(%a) : (memref<8xf32>) writes(memref<8xf32>)
+  mem.call @take(%b) writes(%y) : (memref<8xf32>) writes(memref<8xf32>)
+  mem.call @relu(%a) writes(%b) : (memref<8xf32>) writes(memref<8xf32>)
+  mem.call @take(%b) writes(%z) : (memref<8xf32>) writes(memref<8xf32>)
+}

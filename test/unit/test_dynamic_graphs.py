@@ -255,7 +255,7 @@ def test_memory_is_that_of_the_size_and_is_used_again() -> None:
 
 def test_a_size_that_falls_with_an_extent_has_its_memory_where_that_is_none() -> None:
     executable = weft.compile(parse_mlir(falling(64), "falling"), threads=1)
-    sizes, x = Sizes(executable.program.graph), np.random.default_rng(0).standard_normal((10, 64)).astype(np.float32)
+    sizes, x = Sizes(executable.graph), np.random.default_rng(0).standard_normal((10, 64)).astype(np.float32)
     bytes = [sizes.layout((n,)).arena_bytes for n in range(10)]
     assert bytes == sorted(set(bytes), reverse=True)
     for n in (0, 1, 9, 10):

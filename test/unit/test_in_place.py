@@ -62,6 +62,26 @@ def test_rows_that_are_read_before_they_are_written_may_be_overwritten() -> None
     assert pairs(rows.format("vk, vi")) == []  # a column is read that other rows write
 
 
+def test_each_loop_in_common_is_about_elements_of_its_own() -> None:
+    """By way of one number: the last iterations would read what the first ones have written."""
+    body = """    S = T.alloc_buffer((1,), "float32", scope="local")
+    for i, j in T.grid(8, 8):
+        with T.block("s"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[0] = A[vi, {0}]
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = S[0]
+"""
+    assert pairs(body.format("vj")) == [(0, 1)]
+    assert pairs(body.format("7 - vj")) == []
+
+
+@pytest.mark.parametrize("loops", ["i, j in T.grid(4, 8)", "i, j, k in T.grid(8, 8, 2)"], ids=["some", "twice"])
+def test_an_output_of_which_not_each_element_is_written_once_overwrites_nothing(loops: str) -> None:
+    assert pairs(elementwise("A[vi, vj] * T.float32(2)").replace("i, j in T.grid(8, 8)", loops)) == []
+
+
 def test_what_is_read_behind_what_is_written_may_not_be_overwritten() -> None:
     assert pairs("""    S = T.alloc_buffer((8, 8), "float32")
     for i, j in T.grid(8, 8):

@@ -310,8 +310,15 @@ def test_a_quotient_of_an_extent_does_not_say_which_it_is(tmp_path: Path) -> Non
     n = te.var("n")
     halves = te.placeholder(((n + 1) // 2,), name="halves")
     numbers = te.placeholder((n,), name="numbers")
-    sums = te.compute((n,), lambda i: numbers[i] + halves[i // 2], name="sums")
-    twice = te.compute(((n + 1) // 2,), lambda i: halves[i] * 2.0, name="twice")
+
+    def sum_at(i: Any) -> Any:
+        return numbers[i] + halves[i // 2]
+
+    def twice_at(i: Any) -> Any:
+        return halves[i] * 2.0
+
+    sums = te.compute((n,), sum_at, name="sums")
+    twice = te.compute(((n + 1) // 2,), twice_at, name="twice")
     for result, arguments in ((sums, [halves, numbers, sums]), (twice, [halves, twice, n])):
         weft.build(te.create_schedule(result.op), arguments, "llvm", name=result.op.name).export_library(
             path := tmp_path / f"{result.op.name}.so"

@@ -115,6 +115,8 @@ def test_words_of_32_bits_are_rounded_by_their_conversion_and_longer_ones_before
     for conversion in ("fptosi", "fptoui"):
         text = expanded("255.0", fma=True, body=BODY.replace("fptoui", conversion).replace("xi8>", "xi64>"))
         assert "lrint" not in text and "math.roundeven" in text and f"arith.{conversion}" in text
+    text = expanded("4294967040.0", fma=True, body=BODY.replace("xi8>", "xi32>"))
+    assert "lrint" not in text and "arith.fptoui" in text
 
 
 @pytest.mark.parametrize("beside", ["%1", "%3", "%5"])
@@ -124,3 +126,11 @@ def test_what_is_rounded_and_read_elsewhere_too_stays_rounded(beside: str) -> No
         "255.0", fma=True, body=body.replace("%6 : vector<16xi8>", f"%6, {beside} : vector<16xi8>, vector<16xf32>")
     )
     assert "lrint" not in text and "math.roundeven" in text
+
+
+def test_a_quotient_that_is_read_unrounded_too_is_divided() -> None:
+    body = BODY.replace("-> vector<16xi8>", "-> (vector<16xi8>, vector<16xf32>)")
+    text = expanded(
+        "255.0", fma=True, body=body.replace("%6 : vector<16xi8>", "%6, %0 : vector<16xi8>, vector<16xf32>")
+    )
+    assert "arith.divf %x" in text and "math.fma" not in text
