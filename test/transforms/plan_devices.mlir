@@ -823,3 +823,22 @@ relay.func @a_memory_scope_stays_with_its_device(%x: tensor<4xf32>) -> tensor<4x
   %0 = relay.device_copy %x {src_virtual_device = #relay.virtual_device<cpu>, dst_virtual_device = #relay.virtual_device<cuda, memory_scope = "inner">} : tensor<4xf32>
   relay.return %0 : tensor<4xf32>
 }
+
+// A parameter of types may stand for functions: their arguments and results are at one place then.
+// CHECK-LABEL: relay.func private @same(%x: !relay.param<"A">) -> !relay.param<"A">
+// CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
+// CHECK-LABEL: relay.func @a_function_that_is_given_back(%x: tensor<3xf32>) -> tensor<3xf32>
+// CHECK-NEXT:      attributes {param_virtual_devices = [#relay.virtual_device<cuda, id = 0>], result_virtual_devices = [#relay.virtual_device<cuda, id = 0>]} {
+relay.func private @same(%x: !relay.param<"A">) -> !relay.param<"A"> {
+  relay.return %x : !relay.param<"A">
+}
+relay.func @a_function_that_is_given_back(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %f = relay.fn(%a: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = relay.negative %a : tensor<3xf32>
+    relay.yield %0 : tensor<3xf32>
+  }
+  %g = relay.call @same(%f) : ((tensor<3xf32>) -> tensor<3xf32>) -> ((tensor<3xf32>) -> tensor<3xf32>)
+  %y = relay.apply %g(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %z = relay.on_device %y {virtual_device = #relay.virtual_device<cuda>} : tensor<3xf32>
+  relay.return %z : tensor<3xf32>
+}

@@ -108,7 +108,7 @@ class Domains:
         return root
 
     def unify(self, a: Domain, b: Domain) -> None:
-        """Make two domains one.
+        """Make two domains one; where a parameter of types stands for functions, it is where all parts of one are.
 
         Raises:
             Conflict: they contradict one another. What is already unified of their parts stays so.
@@ -117,7 +117,9 @@ class Domains:
         if a is b:
             return
         if a.results is None or b.results is None:
-            assert a.results is b.results is None, "a function value is unified with another value"
+            if a.results is not b.results:
+                self.collapse(*((a, b) if a.results is None else (b, a)))
+                return
             joined = a.device.join(b.device)
             if joined is None:
                 raise _conflict(a, b)
@@ -134,12 +136,24 @@ class Domains:
         Raises:
             Conflict: they contradict one another.
         """
-        domain = self.find(domain)
-        if domain.results is None:
-            self.unify(first_order, domain)
-            return
-        for part in (*domain.arguments, *domain.results):
-            self.collapse(first_order, part)
+        for part in self._parts(domain):
+            self.unify(first_order, part)
+
+    def _parts(self, domain: Domain) -> list[Domain]:
+        """The domains of a function's arguments and results, and of theirs where these are functions; of another value
+        its own. Each is told once: a function may give one of its own domain, where a parameter of types stands for
+        both.
+        """
+        parts: dict[Domain, None] = {}
+        pending, seen = [domain], set[Domain]()
+        while pending:
+            each = self.find(pending.pop())
+            if each.results is None:
+                parts[each] = None
+            elif each not in seen:
+                seen.add(each)
+                pending += reversed((*each.arguments, *each.results))
+        return list(parts)
 
     def _change(self, a: Domain, b: Domain, device: VirtualDevice) -> None:
         """Put the class of the root `b` into that of the root `a`, of which `device` is then known."""
@@ -171,27 +185,24 @@ class Domains:
 
     def device_of(self, domain: Domain) -> VirtualDevice:
         """The device of a domain; of a function value, that of its first result."""
-        domain = self.find(domain)
-        while domain.results is not None:
-            if not domain.results:
-                return FREE
+        domain, seen = self.find(domain), set[Domain]()
+        while domain.results and domain not in seen:
+            seen.add(domain)
             domain = self.find(domain.results[0])
-        return domain.device
+        if domain.results is None:
+            return domain.device
+        return next((part.device for part in self._parts(domain)), FREE) if domain.results else FREE
 
     def set_default(self, domain: Domain, device: VirtualDevice) -> None:
         """Fill what is free in a domain, and in all parts of a function's, from `device`; but an id is one of a type,
         and of another type than `device` has, the first is meant."""
-        domain = self.find(domain)
-        if domain.results is None:
-            known = domain.device
+        for part in self._parts(domain):
+            known = part.device
             if known.id is None and known.type not in (None, device.type):
                 known = VirtualDevice(known.type, 0, known.target, known.memory_scope)
             found = self.devices.canonical(known.default(device))
-            self.chosen += found != domain.device
-            domain.device = found
-            return
-        for part in (*domain.arguments, *domain.results):
-            self.set_default(part, device)
+            self.chosen += found != part.device
+            part.device = found
 
     def text(self, domain: Domain) -> str:
         """A domain as messages show it."""
