@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from .dialects.relay.devices import VirtualDevice
 from .dialects.relay.interpreter import is_first_order
 from .dialects.support.arguments import ArgumentError, checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
+from .dialects.support.nd import NDArray as NamedArray
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
 from .relay_executors import compiled, in_order, leaves, optimize
@@ -275,13 +276,14 @@ class VirtualMachine:
         self._outputs: list[NDArray] = []
 
     def set_input(self, func_name: str, *args: object, **kwargs: object) -> None:
-        """What a function is called with by the next calls of it that say nothing else.
+        """What a function is called with by the next calls of it that say nothing else: copies of arrays, and as it is
+        what `nd.array` gave, which may be written to between calls, as in TVM.
 
         Raises:
             UsageError: there is no such function, or arguments are missing, unknown or given twice.
         """
         names = self._exe.get_function_params(func_name)
-        self._inputs[func_name] = dict(enumerate(in_order(names, args, kwargs)))
+        self._inputs[func_name] = dict(enumerate(map(_own, in_order(names, args, kwargs))))
 
     def set_one_input(self, func_name: str, *args: object, **kwargs: object) -> None:
         """The same for one argument: its number or name, and its value, or `name=value`.
@@ -299,7 +301,7 @@ class VirtualMachine:
         place = tag if isinstance(tag, int) else names.index(tag)
         if not 0 <= place < len(names):
             raise UsageError(f"there is no input {tag}; '{func_name}' takes {len(names)}")
-        self._inputs.setdefault(func_name, {})[place] = given[0][1]
+        self._inputs.setdefault(func_name, {})[place] = _own(given[0][1])
 
     def get_input_index(self, input_name: str, func_name: str = "main") -> int:
         """The number of an argument; `-1`, as in TVM, where there is none of this name.
@@ -396,3 +398,12 @@ class VirtualMachine:
 
 for _name in _of_runtime.NAMES:
     setattr(_of_runtime, _name, globals()[_name])
+
+
+def _own(value: object) -> object:
+    """An input that whoever set it does not change by writing to an array of NumPy's."""
+    if isinstance(value, tuple):
+        return tuple(map(_own, cast("tuple[object, ...]", value)))
+    if isinstance(value, np.ndarray) and not isinstance(value, NamedArray):
+        return cast("npt.NDArray[np.generic]", value).copy()
+    return value

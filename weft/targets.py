@@ -98,3 +98,11 @@ def make_compilation_config(
     devices = Devices.given([VirtualDevice(target=each) for each in made], default)
     host = made[0].host or next((each for each in made if not each.is_gpu), Target())
     return CompilationConfig(made, host, devices.default, _Device("cpu", 0, str(host)))
+
+
+@checked
+def llvm_version_major(allow_none: bool = False) -> int:
+    """The first number of the version of LLVM that makes the code; there is always one."""
+    from llvmlite import binding
+
+    return binding.llvm_version_info[0]

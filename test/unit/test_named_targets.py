@@ -37,6 +37,10 @@ def test_targets_are_made_by_what_they_are_for() -> None:
     assert targets.arm_cpu("rk3399").platform().architecture == "aarch64"
 
 
+def test_the_version_of_llvm_is_a_number() -> None:
+    assert targets.llvm_version_major() >= 14
+
+
 def test_a_generic_function_is_the_one_for_the_keys_of_the_target() -> None:
     @targets.generic_func
     def chosen(x: int) -> int:

@@ -63,6 +63,12 @@ def test_inputs_are_set_before(exe: Any) -> None:
     machine.set_one_input("main", machine.get_input_index("x"), 5 * X)
     machine.invoke_stateful("main")
     np.testing.assert_array_equal(machine.get_outputs()[0], 5 * X)
+    machine.set_one_input("main", "x", given := X.copy())
+    given[...] = 0
+    np.testing.assert_array_equal(machine.run(), X)
+    machine.set_one_input("main", "x", given := weft.nd.array(X))
+    given.copyfrom(3 * X)
+    np.testing.assert_array_equal(machine.run(), 3 * X)
     assert machine.benchmark(repeat=1, number=1).mean > 0
     assert machine.profile(X[:2], func_name="both").steps
 
