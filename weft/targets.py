@@ -105,4 +105,4 @@ def llvm_version_major(allow_none: bool = False) -> int:
     """The first number of the version of LLVM that makes the code; there is always one."""
     from llvmlite import binding
 
-    return binding.llvm_version_info[0]
+    return cast("tuple[int, ...]", binding.llvm_version_info)[0]  # pyright: ignore[reportUnknownMemberType]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import weft
 from weft.dialects.support.alignment import aligned
 from weft.lowering.machine.target import Target
 from weft.lowering.phases import pipeline
@@ -177,6 +178,15 @@ def test_tvms_options_name_the_algorithm_that_a_compilation_plans_by(config: dic
     with PassContext(config=config):
         text = str(pipeline(Target.parse("llvm")))
     assert ("plan-memory," if strategy == "best" else f'plan-memory{{strategy="{strategy}"}}') in text
+
+
+def test_the_option_of_the_pass_names_the_strategy_of_a_compilation() -> None:
+    """It was passed over without a word, whatever it named."""
+    with PassContext(config={"plan-memory.strategy": "hill-climb"}):
+        weft.compile("examples/perceptron.mlir")
+    config = {"plan-memory.strategy": "hill-clim"}
+    with PassContext(config=config), pytest.raises(ConfigError, match="no strategy 'hill-clim'; did you mean"):
+        weft.compile("examples/perceptron.mlir")
 
 
 def test_an_algorithm_that_tvm_has_not_is_refused_when_a_compilation_begins() -> None:

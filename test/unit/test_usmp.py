@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 import pytest
@@ -137,9 +137,14 @@ def test_an_algorithm_of_a_user_plans_compilations() -> None:
     assert asked and asked[0] > 0
 
 
+def as_list(buffers: list[BufferInfo], _: int) -> list[BufferInfo]:
+    return buffers
+
+
 WRONG: list[tuple[Planner, str]] = [
     (lambda buffers, _: {b: PoolAllocation(b.pool_candidates[0], 0) for b in buffers}, "overlap, though both"),
     (lambda buffers, _: {}, "no place in one of its pools"),
+    (cast("Planner", as_list), "gives list, and no place for each buffer"),
     (lambda buffers, _: {b: PoolAllocation(b.pool_candidates[0], 68) for b in buffers}, "at a multiple of 64 bytes"),
     (lambda buffers, _: {b: PoolAllocation(WorkspacePoolInfo("other", []), 0) for b in buffers}, "no place in one"),
 ]

@@ -73,8 +73,10 @@ class PlanMemoryPass(ModulePass):
 
     @classmethod
     def configured(cls) -> PlanMemoryPass:
-        """As the options of the current `PassContext` say that TVM's have it; see `configured_strategy`."""
-        return cls(strategy=configured_strategy())
+        """As the options of the current `PassContext` say that TVM has; see `configured_strategy`. Where they say
+        nothing, `plan-memory.strategy` may."""
+        strategy = configured_strategy()
+        return cls() if strategy == cls.strategy else cls(strategy=strategy)
 
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:

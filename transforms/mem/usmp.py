@@ -224,6 +224,8 @@ def plan_as_told(name: str, problem: Problem) -> MemoryPlan:
     for i, info in infos.items():
         info.set_conflicts([infos[j] for j in problem.conflicts[i]])
     given = algorithm_of_user(name)(list(infos.values()), problem.lower_bound)
+    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"the algorithm '{name}' gives {type(given).__name__}, and no place for each buffer")
     places: list[Place | None] = [None] * len(problem.requests)
     for i, info in infos.items():
         told = given.get(info)
