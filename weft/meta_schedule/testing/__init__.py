@@ -2,3 +2,4 @@
 
 from . import dummy_object as dummy_object
 from . import space_generation as space_generation
+from . import te_workload as te_workload
