@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..dialects.support.data_type import DataType as DataType
     from ..dialects.support.nd import NDArray as NDArray
     from ..dialects.te.conversion import convert as convert
+    from ..dialects.te.forms import const as const
     from ..dialects.tir.nodes.object_path import ObjectPath as ObjectPath
     from . import aot_library as executor  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from . import container as container

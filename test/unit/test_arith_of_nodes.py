@@ -441,3 +441,34 @@ def test_extents_take_numbers_that_the_analyzer_finds() -> None:
     extent = arith.Analyzer().simplify(256 + 2)
     made = te.compute((extent, 2), lambda i, j: te.const(1.0, "float32"))
     assert made.shape == (258, 2) == te.placeholder((extent, 2)).shape
+
+
+def test_common_subexpressions_are_the_largest_that_are_written_alike():
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    once = (x + y) * 2
+    expr = once + (x + y) * 2 + (x + y)
+    assert [(key is once, times) for key, times in arith.detect_common_subexpr(expr, 2).items()] == [(True, 2)]
+    assert [(str(key), times) for key, times in arith.detect_common_subexpr(expr, 3).items()] == [("x + y", 3)]
+    assert not arith.detect_common_subexpr(expr, 4)
+
+
+def test_reads_variables_numbers_and_calls_that_do_more_are_no_common_subexpressions():
+    x, y, A = tir.Var("x", "int32"), te.var("y"), te.placeholder((4,), "float32", name="A")
+    called = tir.call_extern("int32", "next", x)
+    assert not arith.detect_common_subexpr(A[y] + A[y], 2)
+    assert not arith.detect_common_subexpr(x + x, 2)
+    assert not arith.detect_common_subexpr(called + called, 2)
+    assert len(arith.detect_common_subexpr(te.exp(A[0]) + te.const(0.0) * -0.0 + te.const(0.0), 2)) == 0
+
+
+def test_an_expression_that_shares_its_parts_is_searched_once():
+    expr = tir.Var("x", "int32")
+    for _ in range(60):
+        expr = expr * expr
+    assert list(arith.detect_common_subexpr(expr, 2).values()) == [2]
+
+
+@pytest.mark.parametrize(("given", "threshold"), [(1, 2), (tir.Var("x", "int32"), 0)])
+def test_common_subexpressions_are_of_expressions_and_a_positive_threshold(given: object, threshold: int):
+    with pytest.raises(ArgumentError, match="detect_common_subexpr"):
+        arith.detect_common_subexpr(given, threshold)

@@ -1,16 +1,20 @@
 """The computations that design spaces are tried on compute what NumPy does."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
+from typing import TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import weft
 from weft import te
+from weft.dialects.relay.winograd import FILTERINGS
 from weft.meta_schedule.testing import te_workload
 
-Array = np.ndarray
+Array: TypeAlias = npt.NDArray[np.float32]
 
 
 def convolved(
@@ -61,6 +65,27 @@ def normalised(data: Array, kernel: Array, bias: Array, offset: Array, scale: Ar
     return np.maximum((convolved(data, kernel, 2, 1) + bias) * scale + offset, 0)
 
 
+def filtered(padding: int) -> Callable[..., Array]:
+    """A convolution by weights that are transformed before."""
+
+    def formula(image: Array, _: Array) -> Array:
+        return convolved(image, plain_weights().transpose(2, 3, 1, 0), 1, padding)
+
+    return formula
+
+
+def plain_weights() -> Array:
+    return np.random.default_rng(1).uniform(-1, 1, (3, 2, 3, 3)).astype(np.float32)
+
+
+def norms(a: Array) -> Array:
+    return np.sqrt((a * a).sum((1, 2)))
+
+
+def matmul_relu(a: Array, b: Array) -> Array:
+    return np.maximum(a @ b, 0)
+
+
 def softmax(a: Array) -> Array:
     powers = np.exp(a - a.max(1, keepdims=True))
     return powers / powers.sum(1, keepdims=True)
@@ -68,31 +93,36 @@ def softmax(a: Array) -> Array:
 
 w = te_workload
 CASES: dict[str, tuple[tuple[te.Tensor, ...], Callable[..., Array]]] = {
-    "C1D": (w.conv1d_nlc(1, 9, 3, 4, 3, 2, 1), lambda x, k: convolved(x, k, 2, 1)),
-    "C2D": (w.conv2d_nhwc(2, 6, 7, 3, 4, 3, 1, 1), lambda x, k: convolved(x, k, 1, 1)),
-    "C3D": (w.conv3d_ndhwc(1, 4, 5, 6, 2, 3, 3, 2, 1), lambda x, k: convolved(x, k, 2, 1)),
-    "GMM": (w.batch_matmul_nkkm(2, 3, 4, 5), lambda x, y: x @ y),
-    "GRP": (w.group_conv2d_nhwc(1, 6, 6, 4, 6, 3, 2, 1, 1, 2), lambda x, k: convolved(x, k, 2, 1, groups=2)),
-    "DIL": (w.conv2d_nhwc(1, 9, 9, 2, 3, 3, 1, 2, 2), lambda x, k: convolved(x, k, 1, 2, 2)),
+    "C1D": (w.conv1d_nlc(1, 9, 3, 4, 3, 2, 1), partial(convolved, stride=2, padding=1)),
+    "C2D": (w.conv2d_nhwc(2, 6, 7, 3, 4, 3, 1, 1), partial(convolved, padding=1)),
+    "C3D": (w.conv3d_ndhwc(1, 4, 5, 6, 2, 3, 3, 2, 1), partial(convolved, stride=2, padding=1)),
+    "GMM": (w.batch_matmul_nkkm(2, 3, 4, 5), np.matmul),
+    "GRP": (w.group_conv2d_nhwc(1, 6, 6, 4, 6, 3, 2, 1, 1, 2), partial(convolved, stride=2, padding=1, groups=2)),
+    "DIL": (w.conv2d_nhwc(1, 9, 9, 2, 3, 3, 1, 2, 2), partial(convolved, padding=2, dilation=2)),
     "DEP": (w.depthwise_conv2d_nhwc(1, 5, 6, 3, 3, 1, 1, factor=2), depthwise),
-    "T2D": (w.conv2d_transpose_nhwc(1, 4, 5, 2, 3, 4, 2, 1), lambda x, k: transposed(x, k, 2, 1)),
-    "T2D unaligned": (w.conv2d_transpose_nhwc(1, 4, 5, 2, 3, 4, 3, 1), lambda x, k: transposed(x, k, 3, 1)),
+    "T2D": (w.conv2d_transpose_nhwc(1, 4, 5, 2, 3, 4, 2, 1), partial(transposed, stride=2, padding=1)),
+    "T2D unaligned": (w.conv2d_transpose_nhwc(1, 4, 5, 2, 3, 4, 3, 1), partial(transposed, stride=3, padding=1)),
     "CAP": (w.conv2d_capsule_nhwijc(1, 5, 6, 2, 3, 3, 2, 1, capsule_size=2), capsules),
-    "NRM": (w.norm_bmn(2, 3, 4), lambda a: np.sqrt((a * a).sum((1, 2)))),
+    "NRM": (w.norm_bmn(2, 3, 4), norms),
     "SFM": (w.softmax_mn(3, 5), softmax),
     "CBR": (w.conv2d_nhwc_bn_relu(1, 6, 6, 2, 3, 3, 2, 1), normalised),
-    "TBG": (w.transpose_batch_matmul(2, 3, 2, 4), lambda q, v: np.einsum("bihd,bjhd->bhij", q, v)),
-    "dense": (w.dense(3, 4, 5), lambda a, b: a @ b.T),
-    "matmul_relu": (w.matmul_relu(3, 4, 5), lambda a, b: np.maximum(a @ b, 0)),
+    "TBG": (w.transpose_batch_matmul(2, 3, 2, 4), partial(np.einsum, "bihd,bjhd->bhij")),
+    "WIN 2": (w.conv2d_winograd_nhwc(1, 5, 7, 2, 3, 4, tile_size=2), filtered(0)),
+    "WIN 4": (w.conv2d_winograd_nhwc(2, 6, 9, 2, 3, 6, padding=1), filtered(1)),
+    "dense": (w.dense(3, 4, 5), partial(np.einsum, "nk,mk->nm")),
+    "matmul_relu": (w.matmul_relu(3, 4, 5), matmul_relu),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_workload_computes_what_numpy_does(name: str):
     tensors, formula = CASES[name]
-    shapes = [[int(extent) for extent in each.shape] for each in tensors]
+    shapes = [list(each.shape) for each in tensors]
     random = np.random.default_rng(0)
     arrays = [random.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
+    if name.startswith("WIN"):
+        filtering = FILTERINGS[2 if name == "WIN 2" else 4]
+        arrays[1] = cast(Array, filtering.transform_weight(plain_weights()))
     weft.build(te.create_prim_func(list(tensors)))(*arrays)
     np.testing.assert_allclose(arrays[-1], formula(*arrays[:-1]), rtol=1e-4, atol=1e-5)
 
@@ -101,6 +131,11 @@ def test_a_workload_computes_what_numpy_does(name: str):
 def test_each_size_of_a_workload_makes_a_function(name: str):
     for number in range(len(te_workload.CONFIGS[name][1])):
         assert te_workload.create_te_workload(name, number).sym_name.data == "main"
+
+
+def test_a_filtering_that_there_is_not_is_refused():
+    with pytest.raises(weft.ArgumentError, match="no filtering"):
+        te_workload.conv2d_winograd_nhwc(1, 14, 14, 8, 8, 3)
 
 
 @pytest.mark.parametrize(("name", "number"), [("C9D", 0), ("NRM", 3), ("NRM", -1)])

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from ..dialects.tir.analyzer.variables import cast as cast
     from ..dialects.tir.analyzer.variables import size_var as size_var
     from ..dialects.tir.analyzer.variables import var as var
+    from ..dialects.tir.nodes.common_subexpressions import detect_common_subexpr as detect_common_subexpr
     from . import analyzer as analyzer
     from . import bound as bound
     from . import int_set as int_set

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ... import te, topi
+from ...dialects.relay.winograd import FILTERINGS, TAPS
 from ...dialects.support.arguments import ArgumentError, checked
 from ...dialects.tir.functions import PrimFuncOp
 
@@ -170,6 +171,74 @@ def conv2d_capsule_nhwijc(
     return inputs, weight, te.compute(shape, product, name="conv2d_capsule_nhwijc")
 
 
+def _entry(rows: Sequence[Sequence[float]], row: te.Expr, column: te.Expr) -> te.Expr:
+    """What stands in a matrix of numbers at a place that is known only when it runs."""
+    value: te.Expr = te.const(0.0, "float32")
+    for i, numbers in enumerate(rows):
+        for j, number in enumerate(numbers):
+            if number:
+                value = te.Select(te.all(row == i, column == j), te.const(float(number), "float32"), value)
+    return value
+
+
+def conv2d_winograd_nhwc(
+    N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
+    tile_size: int = 4,
+) -> Tensors:  # fmt: skip
+    """A convolution by 3x3 by Winograd's minimal filtering, of weights that are transformed already: `kernel_size` is
+    the extent of these, `tile_size + 2`. Image [N, H, W, CI], weights [kernel_size, kernel_size, CO, CI].
+
+    Source of the matrices: `Filtering` of Weft's own convolutions.
+
+    Raises:
+        ArgumentError: there is no filtering of the tile and the kernel, or the kernel has a stride or a dilation.
+    """
+    if tile_size not in FILTERINGS or kernel_size != tile_size + TAPS - 1 or (stride, dilation) != (1, 1):
+        sizes = ", ".join(f"{m} of {m + TAPS - 1}" for m in FILTERINGS)
+        raise ArgumentError("no filtering has this tile, kernel, stride and dilation", hint=f"tiles: {sizes}")
+    filtering = FILTERINGS[tile_size]
+    x = te.placeholder((N, H, W, CI), "float32", name="X")
+    weight = te.placeholder((kernel_size, kernel_size, CO, CI), "float32", name="W")
+    heights, widths = H + 2 * padding - TAPS + 1, W + 2 * padding - TAPS + 1
+    down, across = -(-heights // tile_size), -(-widths // tile_size)
+    height, width = down * tile_size + TAPS - 1, across * tile_size + TAPS - 1
+
+    def padded(n: te.Expr, h: te.Expr, w: te.Expr, c: te.Expr) -> te.Expr:
+        inside = te.all(h >= padding, h < H + padding, w >= padding, w < W + padding)
+        return te.if_then_else(inside, x[n, h - padding, w - padding, c], te.const(0.0, "float32"))
+
+    data = te.compute((N, height, width, CI), padded, name="data_pad")
+    tiles = N * down * across
+
+    def tile(eps: te.Expr, nu: te.Expr, p: te.Expr, c: te.Expr) -> te.Expr:
+        row, column = p // across % down * tile_size + eps, p % across * tile_size + nu
+        return data[p // (down * across), row, column, c]
+
+    points = (kernel_size, kernel_size)
+    taken = te.compute((*points, tiles, CI), tile, name="input_tile")
+
+    def transformed(of: te.Tensor, rows: Sequence[Sequence[float]], i: te.Expr, j: te.Expr, *at: te.Expr) -> te.Expr:
+        a, b = te.reduce_axis((0, kernel_size), name="r_a"), te.reduce_axis((0, kernel_size), name="r_b")
+        return te.sum(of[(a, b, *at)] * _entry(rows, i, a) * _entry(rows, j, b), axis=[a, b])
+
+    packed = te.compute((*points, tiles, CI), lambda *at: transformed(taken, filtering.data, *at), name="data_pack")
+    ci = te.reduce_axis((0, CI), name="ci")
+    products = te.compute(
+        (*points, tiles, CO),
+        lambda i, j, p, co: te.sum(packed[i, j, p, ci] * weight[i, j, co, ci], axis=ci),
+        name="bgemm",
+    )
+    results = te.compute(
+        (tile_size, tile_size, tiles, CO), lambda *at: transformed(products, filtering.result, *at), name="inverse"
+    )
+
+    def placed(n: te.Expr, h: te.Expr, w: te.Expr, co: te.Expr) -> te.Expr:
+        p = n * (down * across) + h // tile_size * across + w // tile_size
+        return results[h % tile_size, w % tile_size, p, co]
+
+    return x, weight, te.compute((N, heights, widths, CO), placed, name="conv2d_winograd")
+
+
 def conv2d_nhwc_bn_relu(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, strides: int = 1, padding: int = 0, dilation: int = 1,
     in_dtype: str = "float32", out_dtype: str = "float32",
@@ -277,6 +346,7 @@ CONFIGS: dict[str, Workload] = {
     "DEP": (depthwise_conv2d_nhwc, ((1, 112, 112, 32, 3, 1, 1), (1, 56, 56, 128, 3, 1, 1))),
     "T2D": (conv2d_transpose_nhwc, ((1, 4, 4, 512, 256, 4, 2, 1), (1, 8, 8, 256, 128, 4, 2, 1))),
     "CAP": (conv2d_capsule_nhwijc, ((1, 16, 16, 32, 32, 3, 2, 1), (1, 8, 8, 32, 32, 3, 1, 1))),
+    "C2D_WIN_NHWC": (conv2d_winograd_nhwc, ((1, 14, 14, 128, 128, 6),)),
     "NRM": (norm_bmn, ((1, 256, 256), (1, 512, 512), (1, 1024, 1024))),
     "SFM": (softmax_mn, ((256, 256), (512, 512), (1024, 1024))),
     "CBR": (conv2d_nhwc_bn_relu, ((1, 224, 224, 3, 64, 7, 2, 3), (1, 56, 56, 64, 128, 1, 2, 0))),
