@@ -507,3 +507,52 @@ def test_a_description_reaches_all_that_its_implementation_may_touch() -> None:
     schedule = Schedule(first_half)
     with pytest.raises(ScheduleError, match="does not reach all of %a"):
         schedule.tensorize(schedule.get_loops("copy")[0], "test_half")
+
+
+def begun_in_tiles(beside: str = "") -> PrimFuncOp:
+    """`matmul` in tiles, each an outer block that begins with zeros, with `beside` in front of the steps."""
+    return function(f"""
+@T.prim_func
+def f(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: T.Buffer[(8, 16), "float32"],
+      D: T.Buffer[(8, 16), "float32"]):
+    for i, j, k in T.grid(2, 2, 3):
+        with T.block("update_o"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                for a, b in T.grid(4, 8):
+                    with T.block("update_init"):
+                        va, vb = T.axis.remap("SS", [a, b])
+                        C[vi * 4 + va, vj * 8 + vb] = T.float32(0)
+            {beside}
+            for a, b, c in T.grid(4, 8, 4):
+                with T.block("update"):
+                    va, vb, vc = T.axis.remap("SSR", [a, b, c])
+                    C[vi * 4 + va, vj * 8 + vb] = C[vi * 4 + va, vj * 8 + vb] + (
+                        A[vi * 4 + va, vk * 4 + vc] * B[vj * 8 + vb, vk * 4 + vc]
+                    )
+""")
+
+
+def test_what_begins_the_steps_of_an_outer_block_stays() -> None:
+    schedule = Schedule(begun_in_tiles(), debug_mask="all")
+    TensorIntrin.register("begun_tile", tile_desc, plain_impl, override=True)
+    schedule.tensorize(schedule.get_block("update_o"), "begun_tile")
+    assert [each.block_name for each in schedule.mod.walk() if isinstance(each, BlockOp)] == ["update_init", "mma"]
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(shape, np.float32) for shape in ((8, 12), (16, 12)))
+    c, d = np.empty((8, 16), np.float32), np.zeros((8, 16), np.float32)
+    weft.build(schedule.mod["f"])(a, b, c, d)
+    np.testing.assert_allclose(c, a @ b.T, rtol=1e-4, atol=1e-4)
+
+
+def test_a_nest_that_begins_nothing_is_not_left_beside_an_intrinsic() -> None:
+    beside = """
+            for a in range(8):
+                with T.block("other"):
+                    va = T.axis.spatial(8, a)
+                    D[vi * 4, vj * 8 + va] = T.float32(1)
+"""
+    schedule = Schedule(begun_in_tiles(beside))
+    TensorIntrin.register("begun_tile", tile_desc, plain_impl, override=True)
+    with pytest.raises(ScheduleError, match="@other is no beginning"):
+        schedule.tensorize(schedule.get_block("update_o"), "begun_tile")

@@ -28,7 +28,7 @@ from .emitter import Emitter, Value
 from .expressions import Expressions
 from .inner_blocks import as_statements, is_block
 from .lanes import Vector, lane_name, lane_of, lanes_of
-from .loop_indices import Extents, IteratorIndices, LoopIndices
+from .loop_indices import Extents, IteratorIndices, LoopIndices, PlaceIndices
 from .outside import is_access, touch
 from .parts import without_parts
 from .scope import Buffer, Constant, Iterator, NotStatic, OuterIterator, Scope
@@ -75,7 +75,7 @@ class BlockParser:
         """
         statements = [each for each in self.node.body if not self._header(each)]
         whole = [*statements, *([] if self.init is None else [self.init])]
-        *statements, last = [*without_parts(self.scope, whole, IteratorIndices(self.scope).expr), ast.Pass()]
+        *statements, last = [*without_parts(self.scope, whole, PlaceIndices(self.scope).expr), ast.Pass()]
         if self.init is not None:
             statements, self.init = statements[:-1], cast("ast.With", statements[-1])
         for name, outer in implied_iterators(self.scope, self.node, [*statements, self.init or last]).items():

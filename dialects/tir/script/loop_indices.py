@@ -208,6 +208,24 @@ class IteratorIndices(LoopIndices):
         return AffineExpr.dimension(found.number) + found.start if isinstance(found, Iterator) else symbol(found)
 
 
+class PlaceIndices(LoopIndices):
+    """Reads affine expressions over all that a block's statements may speak of: its iterators, and the loops and
+    iterators of blocks around it. What is the same in each iteration is seen; which dimension is what is not told."""
+
+    def __init__(self, scope: Scope):
+        super().__init__(scope)
+        self._dimensions: dict[int | SSAValue, AffineExpr] = {}
+
+    def dimension(self, loop: ForOp) -> AffineExpr:
+        return self._of(loop.var)
+
+    def known(self, found: Local | None) -> AffineExpr | None:
+        return self._of(found.number) + found.start if isinstance(found, Iterator) else super().known(found)
+
+    def _of(self, key: int | SSAValue) -> AffineExpr:
+        return self._dimensions.setdefault(key, AffineExpr.dimension(len(self._dimensions)))
+
+
 class Extents(LoopIndices):
     """Reads extents: numbers, and expressions over the function's symbols."""
 

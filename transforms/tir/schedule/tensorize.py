@@ -43,8 +43,9 @@ tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
 The loop becomes an outer block (`blockize`). What is in it must be what the intrinsic's description says: the same
 loops, the same expressions, each of its buffers at a place that does not move within the loop. Then the intrinsic's
 implementation takes its place, each access moved to where the tile begins: strides are those of the buffer it is in.
-A reduction's start, where the description has none, is a block of its own before the steps (`decompose_reduction`). An
-implementation that is one block without loops needs no outer block.
+A reduction's start, where the description has none, is a block of its own before the steps (`decompose_reduction`); in
+an outer block that holds one before the steps, it stays. An implementation that is one block without loops needs no
+outer block.
 
 An implementation may call functions outside with its buffers: they are handed the tile's first element. What they make
 of that is not seen, so the elements of a tile have to lie in its buffer as they do in one of the tile's own shape.
@@ -78,9 +79,11 @@ from .errors import ScheduleError
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be done: the match, and the loop before which the reduction starts, if it is to."""
+    """What is to be done: the match, the nest that the implementation takes the place of, and the loop before which the
+    reduction starts, if it is to."""
 
     match: Match
+    nest: ForOp
     start_at: ForOp | None
 
 
@@ -91,8 +94,8 @@ def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
     except ValueError as error:
         raise ScheduleError(str(error)) from error
     assert intrin is not None
-    loop = _only_loop(target)
-    block = check_blockize(loop) if isinstance(target, ForOp) else _only_block(target)
+    loop = _nest_of(target)
+    block = check_blockize(loop) if isinstance(target, ForOp) else _only_block(target, loop)
     inside = loops_from(loop, block)
     desc = block_of(intrin.desc)
     start_at = None
@@ -105,7 +108,7 @@ def _check(target: ForOp | OuterBlockOp, name: str) -> _Plan:
     if desc.init is not None:
         _check_starts_once(match)
     _check_calls(match)
-    return _Plan(match, start_at)
+    return _Plan(match, loop, start_at)
 
 
 def _strides(match: Match) -> list[Strides]:
@@ -182,17 +185,24 @@ def _check_starts_once(match: Match) -> None:
             )
 
 
-def _only_loop(target: ForOp | OuterBlockOp) -> ForOp:
+def _nest_of(target: ForOp | OuterBlockOp) -> ForOp:
+    """The nest that computes: all that there is, but for what begins a reduction before its steps."""
     if isinstance(target, ForOp):
         return target
-    ops = list(target.body.block.ops)
-    if len(ops) != 1 or not isinstance(ops[0], ForOp):
-        raise ScheduleError.at(target, "holds more than one loop, as no description does")
-    return ops[0]
+    *begins, nest = target.body.block.ops
+    if not isinstance(nest, ForOp):
+        raise ScheduleError.at(target, "holds no loop, and a description describes loops")
+    written = {buffer for block in blocks_under(nest) for buffer in block.writes}
+    for block in [block for each in begins for block in blocks_under(each)]:
+        if block.reads or not written.issuperset(block.writes):
+            raise ScheduleError.at(
+                target, f"holds more than one nest, and @{block.block_name} is no beginning of the last one's results"
+            )
+    return nest
 
 
-def _only_block(target: OuterBlockOp) -> BlockOp:
-    blocks = blocks_under(target)
+def _only_block(target: OuterBlockOp, nest: ForOp) -> BlockOp:
+    blocks = blocks_under(nest)
     if len(blocks) != 1:
         raise ScheduleError.at(target, f"holds {len(blocks)} blocks, and a description describes one")
     return blocks[0]
@@ -222,7 +232,7 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     if plan.start_at is not None:
         decompose_reduction(block, plan.start_at)
     outer = blockize(target) if isinstance(target, ForOp) else target
-    old = list(outer.body.block.ops)
+    old = plan.nest
     impl = match.intrin.impl.clone()
     given = match.intrin.impl.region.block.args
     buffers: dict[SSAValue, SSAValue] = {
@@ -233,9 +243,8 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     for op in list(impl.region.block.ops):
         op.detach()
         outer.body.block.add_op(op)
-    for op in old:
-        op.detach()
-        op.erase(safe_erase=False)
+    old.detach()
+    old.erase(safe_erase=False)
     for inner in blocks_under(outer):
         inner.update_accesses()
     inner = outer.body.block.first_op
