@@ -510,7 +510,8 @@ def test_a_description_reaches_all_that_its_implementation_may_touch() -> None:
 
 
 def begun_in_tiles(beside: str = "") -> PrimFuncOp:
-    """`matmul` in tiles, each an outer block that begins with zeros, with `beside` in front of the steps."""
+    """`matmul` in tiles, each an outer block that begins with zeros, with `beside` in front of the steps,
+    on which a search has left a note."""
     return function(f"""
 @T.prim_func
 def f(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: T.Buffer[(8, 16), "float32"],
@@ -527,6 +528,7 @@ def f(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: T.Bu
             for a, b, c in T.grid(4, 8, 4):
                 with T.block("update"):
                     va, vb, vc = T.axis.remap("SSR", [a, b, c])
+                    T.block_attr({{"meta_schedule.tiling_structure": "SSR"}})
                     C[vi * 4 + va, vj * 8 + vb] = C[vi * 4 + va, vj * 8 + vb] + (
                         A[vi * 4 + va, vk * 4 + vc] * B[vj * 8 + vb, vk * 4 + vc]
                     )

@@ -47,6 +47,50 @@ def test_a_part_of_a_buffer_stands_for_its_elements() -> None:
     assert_structural_equal(again, func)
 
 
+AROUND = """
+@T.prim_func
+def f(A: T.Buffer[(16, 16), "float32"], C: T.Buffer[(16, 4), "float32"]):
+    for i in range(4):
+        for y in range(4):
+            with T.block("outer"):
+                vy = T.axis.spatial(4, y)
+                for x in range(4):
+                    with T.block("inner"):
+                        vx = T.axis.spatial(4, x)
+                        P = T.match_buffer(A[i * 4 + vx, vy * 3 + vx : vy * 3 + vx + 2], (2,), offset_factor=1)
+                        C[i * 4 + vx, vy] = P[0] + P[1]
+"""
+
+
+def test_a_part_begins_where_loops_and_outer_blocks_say() -> None:
+    func = from_source(AROUND)
+    assert isinstance(func, PrimFuncOp)
+    given = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)
+    (result,) = Interpreter(func)([given])
+    rows, columns = np.arange(16)[:, None], np.arange(4)[None] * 3 + np.arange(16)[:, None] % 4
+    assert (np.asarray(result).reshape(16, 4) == given[rows, columns] + given[rows, columns + 1]).all()
+
+
+def test_a_part_that_begins_by_loops_alone_is_handed_to_a_call() -> None:
+    func = from_source("""
+@T.prim_func
+def f(A: T.Buffer[(8, 16), "float32"]):
+    for i, j in T.grid(2, 4):
+        with T.block("tile"):
+            T.reads()
+            T.writes(A[i * 4 : i * 4 + 4, j * 4 : j * 4 + 4])
+            P = T.match_buffer(A[i * 4 : i * 4 + 4, j * 4 : j * 4 + 4], (4, 4), strides=[16, 1], offset_factor=1)
+            T.evaluate(T.call_extern("int32", "fill", P.data, P.elem_offset, P.strides[0], P.shape[0], P.shape[-1]))
+""")
+    assert isinstance(func, PrimFuncOp)
+    assert 'T.cast(i_1 * 64 + j_1 * 4, "index"), 16, 4, 4))' in func.script()
+
+
+def test_a_part_has_as_many_extents_as_dimensions() -> None:
+    with pytest.raises(Diagnostic, match="an extent is of one of 2 dimensions"):
+        from_source(PART.replace("P[vi, 0] +", "P.shape[2] +"))
+
+
 @pytest.mark.parametrize(
     "part, message",
     [

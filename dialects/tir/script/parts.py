@@ -1,8 +1,8 @@
 """Parts of buffers under names of their own: `P = T.match_buffer(A[vi * 4 : vi * 4 + 4, vj], (4,))`.
 
 Such a name stands for elements of the buffer: `P[i]` is `A[vi * 4 + i, vj]`, and is read as that. `P.data` is the
-buffer's memory, in which the part begins at `P.elem_offset` and has the buffer's `P.strides`; names that
-`T.match_buffer` gives to these are what they are.
+buffer's memory, in which the part begins at `P.elem_offset`, has the buffer's `P.strides`, and extents `P.shape`; names
+that `T.match_buffer` gives to these are what they are.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ...support.unique_names import free_name
 from ..affine import simplify
 from ..buffers import shape_of
 from ..loops import ForOp
+from ..symbols import Extent
 from .arguments import Arguments
 from .buffers import PARAMETERS, described
 from .layouts import dense_strides
@@ -30,9 +31,10 @@ Placed = TypeVar("Placed", bound=ast.expr)
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where a part lies in the memory of its buffer: the buffer's strides, and where the part begins; `None` where that
-    depends on sizes."""
+    """Where a part lies in the memory of its buffer: its extents, the buffer's strides, and where the part begins;
+    `None` where that depends on sizes."""
 
+    shape: Sequence[ast.expr | None]
     strides: Sequence[ast.expr | None]
     offset: ast.expr | None
 
@@ -75,12 +77,14 @@ class _Rewrite(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         match node:
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=self.name), attr="strides"), slice=number):
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id=self.name), attr="shape" | "strides" as which), slice=number
+            ):
                 at = self.scope.static(number) if isinstance(number, ast.Constant | ast.UnaryOp) else None
                 if not isinstance(at, int) or not -self.rank <= at < self.rank:
-                    message = f"a stride is of one of {self.rank} dimensions, by its number"
-                    raise self.scope.source.error(number, message)
-                return self._known(node, self.layout.strides[at])
+                    word = "an extent" if which == "shape" else "a stride"
+                    raise self.scope.source.error(number, f"{word} is of one of {self.rank} dimensions, by its number")
+                return self._known(node, (self.layout.shape if which == "shape" else self.layout.strides)[at])
             case _:
                 pass
         if not (isinstance(node.value, ast.Name) and node.value.id == self.name):
@@ -232,7 +236,7 @@ def _part(
         if size != (AffineConstantExpr(extent) if isinstance(extent, int) else extent):
             raise error(call, f"the part has {size} elements along a dimension, and its shape says {extent}")
     starts = [fixed(start) for start in starts]
-    layout = _layout(buffer, starts, rank)
+    layout = _layout(buffer, starts, found.shape)
     return _Rewrite(scope, name, base.id, starts, layout, _layout_names(scope, said, layout))
 
 
@@ -259,8 +263,8 @@ def _as_it_lies(scope: Scope, call: ast.Call, buffer: Buffer) -> ast.Call:
     return _placed(ast.Call(call.func, call.args[:1], keywords), call)
 
 
-def _layout(buffer: Buffer, starts: Sequence[ast.expr], rank: int) -> _Layout:
-    """Where a part of `rank` dimensions that begins at `starts` lies."""
+def _layout(buffer: Buffer, starts: Sequence[ast.expr], shape: Sequence[Extent]) -> _Layout:
+    """Where a part of extents `shape` that begins at `starts` lies."""
     dense = dense_strides(shape_of(buffer.ssa))
     strides = [None if each is None else ast.Constant(each) for each in dense]
     offset: ast.expr | None = ast.Constant(0)
@@ -272,7 +276,8 @@ def _layout(buffer: Buffer, starts: Sequence[ast.expr], rank: int) -> _Layout:
             continue
         term = start if stride == 1 else ast.BinOp(start, ast.Mult(), ast.Constant(stride))
         offset = term if isinstance(offset, ast.Constant) else ast.BinOp(offset, ast.Add(), term)
-    return _Layout(strides[len(strides) - rank :], offset)
+    extents = [ast.Constant(extent) if isinstance(extent, int) else None for extent in shape]
+    return _Layout(extents, strides[len(strides) - len(shape) :], offset)
 
 
 def _layout_names(scope: Scope, call: ast.Call, layout: _Layout) -> dict[str, ast.expr]:

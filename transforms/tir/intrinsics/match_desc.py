@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, simplify, substitute
@@ -107,7 +107,7 @@ def match_desc(intrin: TensorIntrin, block: BlockOp, inside: Sequence[ForOp], ti
         raise ScheduleError.at(
             block, f"{name} binds its loops to iterators of the kinds {_words(wanted_kinds)}, not {_words(kinds)}"
         )
-    if dict(block.attributes) != dict(desc.attributes):
+    if _said_of(block) != _said_of(desc):
         raise ScheduleError.at(block, f"{name} has other annotations: {_names(desc)}, not {_names(block)}")
     if desc.conditions:
         raise ScheduleError.at(block, f"{name} has a predicate, and what it takes the place of runs always")
@@ -144,6 +144,14 @@ def _numbers(extents: Sequence[Extent]) -> str:
 
 def _words(kinds: Sequence[frozenset[IterKind]]) -> str:
     return ", ".join("+".join(sorted(kind.value for kind in each)) or "none" for each in kinds)
+
+
+def _said_of(block: BlockOp) -> dict[str, Attribute]:
+    """The annotations of a block, but for notes of a search, which say nothing of what is computed."""
+    return {key: value for key, value in block.attributes.items() if not key.startswith(_OF_A_SEARCH)}
+
+
+_OF_A_SEARCH = "meta_schedule."
 
 
 def _names(block: BlockOp) -> str:
