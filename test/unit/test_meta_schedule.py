@@ -297,6 +297,31 @@ def main(A: T.Buffer[(1, 16, 32), "float32"], B: T.Buffer[(32, 24), "float32"], 
             assert np.allclose(cast(Any, found), arrays[0] @ arrays[1], rtol=1e-4, atol=1e-4)
 
 
+def test_loops_of_one_iteration_hide_no_locations() -> None:
+    schedule = Schedule(function(PRODUCT))
+    i, j, k = schedule.get_loops("product")
+    i_0, i_1 = schedule.split(i, [4, 4])
+    k_0, k_1 = schedule.split(k, [1, 32])
+    schedule.reorder(i_0, k_0, i_1, k_1, j)
+    found: set[object] = set()
+    for seed in range(40):
+        schedule.seed(seed)
+        schedule.sample_compute_location("half")
+        found.add(schedule.trace.insts[-1].decision)
+    # k_0 reduces in one step, so that i_1 is as good as around it; k_1 has j in it.
+    assert found == {-2, -1, 0, 2, 3}
+
+
+def test_what_adds_a_bias_takes_the_place_of_a_copy_of_what_is_written() -> None:
+    text = PRODUCT.replace("T.max(C[vi, vj], T.float32(0))", "C[vi, vj] + E[vj]").replace(
+        ', D: T.Buffer[(16, 24), "float32"]', ', E: T.Buffer[(24,), "float32"], D: T.Buffer[(16, 24), "float32"]'
+    )
+    assert "E: T.Buffer" in text
+    rule = ms.schedule_rule.MultiLevelTiling("SSRSRS", reuse_write=ms.schedule_rule.ReuseType("may", [1, 2], "global"))
+    designs = context(text, rule).generate_design_space()
+    assert len(designs) == 3 and not any("product_" in str(each.mod) for each in designs)
+
+
 def test_a_block_is_scheduled_by_the_rule_that_it_names() -> None:
     def halves(sch: Schedule, block: BlockRV) -> list[Schedule]:
         other = sch.copy()

@@ -383,3 +383,26 @@ def test_an_iterator_of_one_value_is_no_dimension_of_a_sum() -> None:
     )
     (result,) = Interpreter(made)([x, w])
     assert np.allclose(np.asarray(result, np.float32).reshape(6), (x * w).sum(1), rtol=1e-5)
+
+
+def test_loops_of_one_iteration_have_no_say_where_a_moved_block_writes() -> None:
+    text = """
+@T.prim_func
+def main(A: T.Buffer[(8, 9), "float32"], C: T.Buffer[(8, 8), "float32"]):
+    B = T.alloc_buffer((8, 9), "float32")
+    for i, j in T.grid(8, 9):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i_0, once, i_1, j in T.grid(2, 1, 4, 8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i_0 * 4 + once * 4 + i_1)
+            vj = T.axis.spatial(8, j)
+            C[vi, vj] = B[vi, vj] + B[vi, vj + 1]
+"""
+    schedule = Schedule(function(text), debug_mask="all")
+    schedule.compute_at("B", schedule.get_loops("C")[1])
+    assert schedule.mod.script().count("once * 4") == 1, "where C is, and not where B is"
+    a = np.random.default_rng(0).standard_normal((8, 9)).astype(np.float32)
+    (found,) = Interpreter(only(schedule))([a])
+    np.testing.assert_allclose(cast("np.ndarray", found).reshape(8, 8), 2 * (a[:, :-1] + a[:, 1:]), rtol=1e-5)

@@ -149,11 +149,8 @@ def needs_parallel_reduction(block: BlockOp, most: int) -> bool:
 @dataclass(frozen=True)
 class Pattern:
     """How what a block reads follows from what it writes. Each index read is an index written, maybe moved by a
-    number (`exists`); all of these are there (`is_surjective`), none twice (`is_injective`), in order
-    (`is_ordered`)."""
+    number, none twice (`is_injective`), and in order (`is_ordered`); else neither is told."""
 
-    exists: bool = False
-    is_surjective: bool = False
     is_injective: bool = False
     is_ordered: bool = False
 
@@ -181,8 +178,6 @@ def read_pattern(block: BlockOp, buffer: SSAValue) -> Pattern:
             return Pattern()
         mapped.append(places[moved])
     return Pattern(
-        True,
-        set(mapped) == set(places.values()),
         len(set(mapped)) == len(mapped),
         mapped == sorted(mapped),
     )
@@ -200,11 +195,12 @@ def _moved(expr: object) -> int | None:
 
 
 def is_write_cache(block: BlockOp | OuterBlockOp) -> bool:
-    """Whether it only copies, element by element: TVM's `IsWriteCache`."""
+    """Whether it computes each element from what stands at the same place, or along some of its dimensions, as a bias
+    does: TVM's `IsWriteCache`."""
     if not isinstance(block, BlockOp) or len(block.writes) != 1 or not is_spatial(block):
         return False
     patterns = [read_pattern(block, buffer) for buffer in block.reads]
-    return bool(patterns) and all(p.exists and p.is_surjective and p.is_injective and p.is_ordered for p in patterns)
+    return bool(patterns) and all(pattern.is_injective and pattern.is_ordered for pattern in patterns)
 
 
 def rank_of_input(buffer: SSAValue) -> int:

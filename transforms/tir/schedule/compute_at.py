@@ -54,7 +54,7 @@ from typing import TypeAlias
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from ....dialects.tir.affine import Range, expr_range, substitute
+from ....dialects.tir.affine import Range, expr_range, simplify, substitute
 from ....dialects.tir.core import (
     BlockOp,
     ForOp,
@@ -250,12 +250,14 @@ def place_over(block: BlockOp, around: Sequence[ForOp], region: Region, preserve
     store = check_one_element(block)
     position = {v: d for d, v in enumerate(store.indices)}
     outer_vars = [each.var for each in around]
+    once = [_where_once(each, AffineExpr.dimension(number)) for number, each in enumerate(around)]
     place = Placement(list(outer_vars))
     for number, (iterator, kind, extent) in enumerate(zip(block.iters, block.kinds, block.sizes, strict=True)):
         offset: AffineExpr = AffineConstantExpr(0)
         size = extent
         if kind == IterKind.SPATIAL and iterator in position:
             offset, size = region[position[iterator]]
+            offset = simplify(substitute(offset, once))
             if isinstance(size, int) and isinstance(extent, int):
                 size = min(size, extent)
         if size == 1 and not preserve_unit_loops:
@@ -281,6 +283,11 @@ def place_over(block: BlockOp, around: Sequence[ForOp], region: Region, preserve
         if bounds is None or not isinstance(extent, int) or bounds[0] > 0 or bounds[1] < extent - 1 or trips < extent:
             place.partial.add(number)
     return place
+
+
+def _where_once(loop: ForOp, variable: AffineExpr) -> AffineExpr:
+    """A loop's variable; its only value, where it has one."""
+    return AffineConstantExpr(loop.min.value.data) if loop.size == 1 else variable
 
 
 def region_in(block: BlockOp, around: Sequence[ForOp]) -> Region:

@@ -66,7 +66,7 @@ def locations(block: BlockOp) -> list[int]:
     reader, which is around all of them. In order; the numbers are TVM's.
 
     Of the loops those are left out that gain nothing, as in TVM's `CollectComputeLocation`: loops of one iteration,
-    spatial ones in one that is not, and all that are not behind the last spatial one.
+    spatial ones in one of several that is not, and all that are not behind the last spatial one.
     """
     found = [-1]
     try:
@@ -77,7 +77,8 @@ def locations(block: BlockOp) -> list[int]:
     around = _loops_of_readers(block)
     kinds = [loop_kind(loop) for loop in around]
     last = max((n for n, kind in enumerate(kinds) if kind is IterKind.SPATIAL), default=-1)
-    first_other = next((n for n, kind in enumerate(kinds) if kind is not IterKind.SPATIAL), len(kinds))
+    others = (n for n, kind in enumerate(kinds) if kind is not IterKind.SPATIAL and around[n].size != 1)
+    first_other = next(others, len(kinds))
     for number, (loop, kind) in enumerate(zip(around, kinds, strict=True)):
         if loop.size == 1:
             continue

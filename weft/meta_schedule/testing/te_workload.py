@@ -244,10 +244,10 @@ def conv2d_nhwc_bn_relu(
     in_dtype: str = "float32", out_dtype: str = "float32",
 ) -> Tensors:  # fmt: skip
     """A convolution, a bias, a normalisation of known scale and offset, and a maximum with 0."""
-    data = te.placeholder((N, H, W, CI), in_dtype, name="data")
-    kernel = te.placeholder((kernel_size, kernel_size, CI, CO), in_dtype, name="kernel")
+    data, kernel, conv = _convolution(
+        "Conv2dOutput", N, (H, W), CI, CO, kernel_size, strides, padding, dilation, 1, in_dtype, out_dtype
+    )
     bias, scale, offset = (te.placeholder((CO,), out_dtype, name=name) for name in ("bias", "bn_scale", "bn_offset"))
-    conv = topi.nn.conv2d_nhwc(data, kernel, strides, padding, dilation, out_dtype)
     shape = list(conv.shape)
 
     def normalised(n: te.Expr, h: te.Expr, w: te.Expr, c: te.Expr) -> te.Expr:
