@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -p remove-no-op | filecheck %s
+// RUN: weft-opt %s -p "remove-no-op{use-dataflow-analysis=true}" | filecheck %s --check-prefix=FLOW
 
 // CHECK-LABEL: tir.prim_func @what_does_nothing_goes(%x: memref<8xf32>) {
 // CHECK-NEXT:  }
@@ -73,5 +74,32 @@ tir.prim_func @what_is_left_of_an_unrolled_loop_is_partial(%x: memref<2xf32>) {
   tir.block @b(%w: spatial 2) = [1] reads(%x[%w] : memref<2xf32>) writes(%x[%w] : memref<2xf32>) {
     %0 = memref.load %x[%w] : memref<2xf32>
     memref.store %0, %x[%w] : memref<2xf32>
+  }
+}
+
+// What is written again is not idle where something has read it in between, which is looked for in all of a function.
+// FLOW-LABEL: tir.prim_func @what_is_read_before_it_is_written_again_stays
+// FLOW:           tir.block @first
+// FLOW:             memref.store
+// FLOW:           tir.block @reader
+// FLOW:           tir.block @again
+tir.prim_func @what_is_read_before_it_is_written_again_stays(%x: memref<8xf32>, %y: memref<8xf32>) {
+  tir.for %i = 0 to 8 {
+    tir.block @first(%v: spatial 8) = [%i] reads() writes(%x[%v] : memref<8xf32>) {
+      %0 = arith.constant 1.0 : f32
+      memref.store %0, %x[%v] : memref<8xf32>
+    }
+  }
+  tir.for %j = 0 to 8 {
+    tir.block @reader(%v: spatial 8) = [%j] reads(%x[%v] : memref<8xf32>) writes(%y[%v] : memref<8xf32>) {
+      %0 = memref.load %x[%v] : memref<8xf32>
+      memref.store %0, %y[%v] : memref<8xf32>
+    }
+  }
+  tir.for %k = 0 to 8 {
+    tir.block @again(%v: spatial 8) = [%k] reads() writes(%x[%v] : memref<8xf32>) {
+      %0 = arith.constant 2.0 : f32
+      memref.store %0, %x[%v] : memref<8xf32>
+    }
   }
 }

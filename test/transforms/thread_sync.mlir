@@ -157,3 +157,26 @@ tir.prim_func @a_thread_does_not_wait_for_its_own_in_global_memory(%x: memref<8x
     }
   }
 }
+
+// A thread may have begun with the next iteration, whose elements are another one's in this.
+// CHECK-LABEL: tir.prim_func @threads_may_be_in_different_iterations_of_a_loop_around
+// CHECK:         tir.for %k = 0 to 4
+// CHECK-NEXT:      tir.storage_sync "shared"
+// CHECK-NEXT:      tir.for thread_binding "threadIdx.x"
+tir.prim_func @threads_may_be_in_different_iterations_of_a_loop_around(%x: memref<8xf32>, %y: memref<4x8xf32>) {
+  %s = tir.alloc_buffer "shared" : memref<16xf32>
+  tir.for %k = 0 to 4 {
+    tir.for thread_binding "threadIdx.x" %t = 0 to 8 {
+      tir.block @fill(%v: spatial 8, %w: spatial 4) = [%t, %k] reads(%x[%v] : memref<8xf32>) writes(%s[%v + %w] : memref<16xf32>) {
+        %0 = memref.load %x[%v] : memref<8xf32>
+        %p = arith.addi %v, %w : index
+        memref.store %0, %s[%p] : memref<16xf32>
+      }
+      tir.block @take(%v: spatial 8, %w: spatial 4) = [%t, %k] reads(%s[%v + %w] : memref<16xf32>) writes(%y[%w, %v] : memref<4x8xf32>) {
+        %p = arith.addi %v, %w : index
+        %0 = memref.load %s[%p] : memref<16xf32>
+        memref.store %0, %y[%w, %v] : memref<4x8xf32>
+      }
+    }
+  }
+}

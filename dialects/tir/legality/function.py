@@ -34,21 +34,33 @@ def check_function(func: Operation) -> None:
     Raises:
         Diagnostic: the first thing that is certainly wrong, at its operation.
     """
-    proved = True
+    is_sure = proved = True
     for finding in _without_proofs(func):
         _refuse(finding)
-        proved = proved and finding.by_data
+        is_sure, proved = False, proved and finding.by_data
     if not symbols_of(func):
         return
     proved = proved and all(finding.by_data for finding in _proofs_missing(func))  # up to the first that is missing
     if proved and all_values_are_shown(blocks_under(func)):
         return
-    for finding in refutations(func, _values_missing if proved else findings, proved=proved):
+    left = _values_missing if proved else _decided_by_sizes if is_sure else findings
+    for finding in refutations(func, left, proved=proved):
         _refuse(finding)
 
 
 def _values_missing(func: Operation) -> Iterator[Finding]:
     return check_values(blocks_under(func))
+
+
+def _decided_by_sizes(func: Operation) -> Iterator[Finding]:
+    """What the checks have to say about a function of known extents beside what they say whatever the extents are: of
+    one with symbols, where all of that is sure, nothing else is to be looked at."""
+    blocks = blocks_under(func)
+    for block in blocks:
+        yield from check_bindings(block)
+        yield from check_accesses(block)
+    yield from check_coverage(blocks)
+    yield from check_values(blocks)
 
 
 def _refuse(finding: Finding) -> None:
