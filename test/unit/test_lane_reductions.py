@@ -9,11 +9,14 @@ import numpy.typing as npt
 import pytest
 from native import parse
 from strict_c import needs_compiler
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 
 import weft
 from weft import relay
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.core import ForOp, PrimFuncOp
 from weft.kernel import build_kernel
+from weft.lowering.tir_to_loops.lane_combinations import LaneReduction, lane_reduction_of
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -42,8 +45,9 @@ def wanted(name: str, data: NDArray) -> NDArray:
 
 def rows(length: int, dtype: str) -> NDArray:
     generator = np.random.default_rng(length)
-    if np.dtype(dtype).kind == "i":
-        return generator.integers(-3, 4, (5, length)).astype(dtype)
+    if np.dtype(dtype).kind in "iu":
+        least = -3 if np.dtype(dtype).kind == "i" else 1  # an unsigned 0 would hide one that counts for nothing
+        return generator.integers(least, 4, (5, length)).astype(dtype)
     return (generator.random((5, length)) * 0.2 + 0.9).astype(dtype)
 
 
@@ -55,7 +59,7 @@ def test_rows_of_any_length_are_reduced(name: str, length: int) -> None:
     np.testing.assert_allclose(result(reduced(name, length, "float32"), data), wanted(name, data), rtol=2e-4)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int64", "int8"])
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int64", "int8", "uint8", "uint32"])
 @pytest.mark.parametrize("name", ["sum", "max", "min"])
 def test_rows_of_any_type_are_reduced(name: str, dtype: str) -> None:
     data = rows(77, dtype)
@@ -182,3 +186,14 @@ def test_a_loop_without_steps_adds_nothing() -> None:
     kernel = build_kernel(func, start="schedule", codegen_level=1)
     (total,) = kernel(np.ones(11, np.float32))
     assert total.tolist() == [3]
+
+
+def test_what_is_read_of_another_element_than_is_written_is_no_result_so_far() -> None:
+    func = next(op for op in parse(NO_STEPS).ops if isinstance(op, PrimFuncOp))
+    *_, loop = (op for op in func.walk() if isinstance(op, ForOp))
+    found = lane_reduction_of(loop)
+    assert isinstance(found, LaneReduction)
+    elsewhere = arith.ConstantOp(IntegerAttr(0, IndexType()))
+    found.block.body.block.insert_op_before(elsewhere, found.so_far)
+    found.so_far.operands[1] = elsewhere.result
+    assert lane_reduction_of(loop) == "it combines something else than its result so far"

@@ -71,3 +71,11 @@ def test_an_open_and_a_known_extent_are_one_and_a_single_open_one_stays_as_it_is
         assert is_of_matrices(exe) == is_one
         given = floats(*(n if isinstance(n, int) else 3 for n in shape))
         np.testing.assert_allclose(exe(given), expected(given), rtol=1e-5, atol=1e-5)
+
+
+def test_rows_that_have_weights_of_their_own_stay_apart() -> None:
+    x, weights = var("x", (3, OPEN, 8)), floats(3, 16, 8)
+    exe: Any = weft.compile(relay.Function([x], relay.nn.relu(relay.nn.batch_matmul(x, relay.const(weights)))))
+    assert not is_of_matrices(exe)
+    given = floats(3, 5, 8)
+    np.testing.assert_allclose(exe(given), np.maximum(given @ weights.swapaxes(1, 2), 0), rtol=1e-5, atol=1e-5)

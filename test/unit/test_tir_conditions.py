@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i32
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from weft.dialects.tir.affine import affine_of, over_dimensions
+from weft.dialects.tir.analyzer import Analyzer, const, dim, substitute
 from weft.dialects.tir.conditions import Conditions, Guard
+from weft.transforms.tir.analysis.known_conditions import KnownConditions
 
 EXTENTS = (5, 4)
 POINTS = [(i, j) for i, j in product(*map(range, EXTENTS))]
@@ -146,3 +148,29 @@ def test_two_comparisons_are_all_of_a_condition(one: Tree, word: str, other: Tre
     ]
     unsigned = any(isinstance(leaf, Compared) and leaf.predicate.startswith("u") for leaf in (one, other))
     assert guard_of(Combined(word, one, other), holds=holds).whole or (unsigned and min(least) < 0)
+
+
+def known_in(body: Block, extents: tuple[int, int] = EXTENTS) -> KnownConditions:
+    ranges = {AffineExpr.dimension(number): (0, extent - 1) for number, extent in enumerate(extents)}
+    return KnownConditions(Region(body), over_dimensions(body.args[:2]), ranges)
+
+
+@settings(max_examples=200, deadline=None)
+@given(conditions(leaves | st.none()), st.booleans(), st.booleans())
+def test_what_is_known_where_a_condition_holds_holds_there(tree: Tree, data: bool, holds: bool) -> None:
+    value = emitted(tree, body := Block(arg_types=[IndexType(), IndexType(), i1]))
+    known = known_in(body)
+    facts, decided = known.facts(value, holds), known.decide(value, ())
+    for point in POINTS:
+        is_so = truth(tree, point, data)
+        assert decided in (None, is_so)
+        at = {dim(number): const(index) for number, index in enumerate(point)}
+        if is_so is holds:
+            assert all(Analyzer().can_prove(substitute(fact, at)) for fact in facts)
+
+
+def test_an_index_that_32_bits_do_not_hold_is_no_integer_of_them() -> None:
+    for extent, is_known in ((1 << 31, True), ((1 << 31) + 1, False)):
+        body = Block(arg_types=[IndexType(), IndexType(), i1])
+        body.add_op(cast := arith.IndexCastOp(body.args[0], i32))
+        assert (known_in(body, (extent, 1)).number(cast.result, ()) is not None) is is_known
